@@ -100,7 +100,7 @@ export function portsOf(
 ): Omit<Ports, "emit"> {
   const files = new Map<string, string>();
   for (const resource of resources)
-    if (resource.kind !== "group" && resource.commandFile !== undefined)
+    if ("commandFile" in resource && resource.commandFile !== undefined)
       files.set(resource.address, resource.commandFile);
   const folderOf = (address = ""): string => {
     const file = files.get(address);

@@ -1,5 +1,7 @@
 /** `checks:` and `policy:`: what a file demands of the plans that may be carried out. */
+import { type Kind, kindRows } from "../core/model/kinds";
 import type { Amount, Checks, Hours, Policy } from "../core/model/policy";
+import { keysOf } from "../core/text/objects";
 import {
   fieldOf,
   readBoolean,
@@ -13,7 +15,6 @@ import {
 } from "./fields";
 import { type Path, positionOf } from "./yaml-file";
 
-const kinds = ["vm", "volume", "group"] as const;
 const reasons = ["rebuild", "resize", "delete"] as const;
 const dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 
@@ -22,7 +23,7 @@ export function readChecks(subject: Subject, values: Values): Checks {
   const [flavors, images, regions] = [lists("flavors"), lists("images"), lists("regions")];
   const required = readMap(subject, values, "lifecycle");
   const lifecycleOf = (kind: string): Values => readMap(subject, required, kind, ["lifecycle"]);
-  const preventDestroy = kinds.filter(
+  const preventDestroy = keysOf(kindRows).filter(
     (kind) => readBoolean(subject, lifecycleOf(kind), "prevent_destroy", ["lifecycle", kind]) === true,
   );
   const asked = readTexts(subject, lifecycleOf("vm"), "snapshot_before", ["lifecycle", "vm"]) ?? [];
@@ -57,9 +58,9 @@ function readTexts(subject: Subject, values: Values, key: string, within: Path =
   });
 }
 
-function readNames(subject: Subject, values: Values): Partial<Record<(typeof kinds)[number], string>> {
-  const names: Partial<Record<(typeof kinds)[number], string>> = {};
-  for (const kind of kinds) {
+function readNames(subject: Subject, values: Values): Partial<Record<Kind, string>> {
+  const names: Partial<Record<Kind, string>> = {};
+  for (const kind of keysOf(kindRows)) {
     const pattern = readText(subject, values, kind, ["names"]);
     if (pattern === undefined) continue;
     try {

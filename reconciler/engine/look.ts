@@ -7,7 +7,7 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Look } from "../core/model/evidence";
 import { type IdsOfKinds, type Kind, kinds, perKind } from "../core/model/kinds";
-import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
+import type { Live, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
 import { type Asked, type Observed, observeGroups, observeVms, observeVolumes } from "./observe";
@@ -62,6 +62,19 @@ export async function lookAtKinds(
   ]);
   return { vm, volume, group };
 }
+
+export const looksOf = ({ vm, volume, group }: SeenByKind): LooksOf => ({
+  vm: vm.looks,
+  volume: volume.looks,
+  group: group.looks,
+});
+
+/** Of which kinds everything there is was shown. */
+export const listedIn = ({ vm, volume, group }: SeenByKind): Pick<Live, "vms" | "volumesListed" | "groupsListed"> => ({
+  ...(vm.listed === undefined ? {} : { vms: vm.listed }),
+  volumesListed: volume.listed,
+  groupsListed: group.listed,
+});
 
 /** What two looks saw; the later one counts. */
 export function both(first: SeenByKind, then: SeenByKind): SeenByKind {

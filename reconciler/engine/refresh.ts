@@ -16,12 +16,33 @@ import {
   weigh,
 } from "../core/model/evidence";
 import { type IdsOfKinds, type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
-import { type Live, type LiveGroup, type LiveVm, type LiveVolume, sightGroup, sightVm } from "../core/model/live";
+import {
+  type Live,
+  type LiveGroup,
+  type LiveVm,
+  type LiveVolume,
+  notSeen,
+  sightGroup,
+  sightingsBy,
+  sightVm,
+  withSightings,
+} from "../core/model/live";
 import { type Orphan, orphanKey, type RecordedResource, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
 import type { ServiceClient } from "../service/client";
-import { beside, both, isNobody, type Looking, type LooksOf, lookAtKinds, others, type SeenByKind } from "./look";
+import {
+  beside,
+  both,
+  isNobody,
+  type Looking,
+  type LooksOf,
+  listedIn,
+  lookAtKinds,
+  looksOf,
+  others,
+  type SeenByKind,
+} from "./look";
 import { cannotLook, type Options, observeEach } from "./observe";
 import { askAhead, catalogueLists, readCatalogue } from "./observe-catalogue";
 import { forbiddenFix } from "./read-failed";
@@ -111,14 +132,13 @@ function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string
 function liveOf(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt): Live {
   const weighAll = <T>(found: ReadonlyMap<string, Look<T>>): ReadonlyMap<string, Sighting<T>> =>
     new Map([...found].map(([id, look]) => [id, weigh(look, verdict)]));
-  const { vm: vms, volume: volumes, group: groups } = seen;
+  const looks = looksOf(seen);
   return {
-    vmById: weighAll(vms.looks),
-    ...(vms.listed === undefined ? {} : { vms: vms.listed }),
-    volumes: weighAll(volumes.looks),
-    volumesListed: volumes.listed,
-    groups: weighAll(groups.looks),
-    groupsListed: groups.listed,
+    ...withSightings(
+      notSeen,
+      sightingsBy((kind) => weighAll(looks[kind])),
+    ),
+    ...listedIn(seen),
     unlisted: perKind((kind) => weigh(seen[kind].unlisted, verdict)),
     catalogue: {},
     ...(isDoubt(verdict) ? { doubt: verdict } : {}),
@@ -129,12 +149,6 @@ function liveOf(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt): Live {
 const eachOnce = (findings: readonly Diagnostic[]): Diagnostic[] => [
   ...new Map(findings.map((finding) => [`${finding.code} ${finding.summary}`, finding])).values(),
 ];
-
-const looksOf = ({ vm, volume, group }: SeenByKind): LooksOf => ({
-  vm: vm.looks,
-  volume: volume.looks,
-  group: group.looks,
-});
 
 /**
  * How many more resources of each kind are looked at, first when something seems to be gone, and again while nothing

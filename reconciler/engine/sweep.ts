@@ -4,14 +4,14 @@
  */
 import type { Desired } from "../core/model/desired";
 import type { Look } from "../core/model/evidence";
-import { type IdsOfKinds, perKind } from "../core/model/kinds";
+import { type IdsOfKinds, kinds, perKind } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
-import { type Live, notSeen, type Sighting } from "../core/model/live";
+import { type Live, notSeen, type Sighting, sightingsBy, sightingsOf, withSightings } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import { nextSlice, requestsLeft, type Sight, type Swept, sweptWith } from "../core/plan/sweep";
 import { deepEqual } from "../core/text/deep-equal";
 import type { ServiceClient } from "../service/client";
-import { isNobody, lookAtKinds, type SeenByKind } from "./look";
+import { isNobody, lookAtKinds, looksOf, type SeenByKind } from "./look";
 import type { Clock } from "./ports";
 
 export interface SweepSetting {
@@ -75,31 +75,25 @@ function allIds({ resources }: State): IdsOfKinds {
   return ids;
 }
 
-function isAsBefore({ live }: Swept, { vm, volume, group }: SeenByKind, ids: IdsOfKinds): boolean {
-  const isSame = <T>(
-    wanted: ReadonlySet<string>,
-    looks: ReadonlyMap<string, Look<T>>,
-    before: ReadonlyMap<string, Sighting<T>>,
-  ): boolean =>
-    [...wanted].every((id) => {
-      const look = looks.get(id);
-      const then = before.get(id);
+function isAsBefore({ live }: Swept, seen: SeenByKind, ids: IdsOfKinds): boolean {
+  const before = sightingsOf(live);
+  return kinds.every((kind) =>
+    [...ids[kind]].every((id) => {
+      const look = seen[kind].looks.get(id);
+      const then = before[kind].get(id);
       return then?.seen !== "yes" || (look?.seen === "yes" && deepEqual(look.value, then.value));
-    });
-  return (
-    isSame(ids.vm, vm.looks, live.vmById) &&
-    isSame(ids.volume, volume.looks, live.volumes) &&
-    isSame(ids.group, group.looks, live.groups)
+    }),
   );
 }
 
 /** A resource that does not show is left for the round to prove: here it counts as not seen. */
-const liveOf = ({ vm, volume, group }: SeenByKind): Live => ({
-  ...notSeen,
-  vmById: sightings(vm.looks),
-  volumes: sightings(volume.looks),
-  groups: sightings(group.looks),
-});
+function liveOf(seen: SeenByKind): Live {
+  const looks = looksOf(seen);
+  return withSightings(
+    notSeen,
+    sightingsBy((kind) => sightings(looks[kind])),
+  );
+}
 
 const sightings = <T>(looks: ReadonlyMap<string, Look<T>>): ReadonlyMap<string, Sighting<T>> =>
   new Map(

@@ -7,7 +7,7 @@ import { type Address, kindOf } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
-import { type Live, notSeen, sightGroup, sightVm, sightVolume } from "../core/model/live";
+import { type Live, notSeen, sight } from "../core/model/live";
 import type { Intent, RecordedResource, Scope, State, StateChange } from "../core/model/recorded";
 import { missingConsent, noGrants } from "../core/plan/consent";
 import { ConsentMissing, PermittedPlan } from "../core/plan/permitted";
@@ -132,9 +132,7 @@ async function observe(
 }
 
 const showsRecorded = (live: Live, { resources }: State): boolean =>
-  [...resources.values()].some(({ kind, id }) => id !== undefined && sights[kind](live, id).seen === "yes");
-
-const sights = { vm: sightVm, volume: sightVolume, group: sightGroup };
+  [...resources.values()].some(({ kind, id }) => id !== undefined && sight[kind](live, id).seen === "yes");
 
 /** Another wish for the same observation. */
 export const planAgain = (service: HandlerService, planned: PlannedOne, desired: Desired): PlannedOne =>

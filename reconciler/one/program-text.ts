@@ -6,6 +6,7 @@
 import { type Address, componentPath } from "../core/model/address";
 import type { Desired, DesiredResource, Reference } from "../core/model/desired";
 import type { State } from "../core/model/recorded";
+import { withReferences } from "../core/model/references";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { mustGet } from "../core/text/invariant";
 import { type DesiredPart, isPartReference, isPartText, type OutputPart, type PartReference, partsOf } from "./parts";
@@ -33,18 +34,11 @@ function byAddress(resource: DesiredResource, addresses: ReadonlyMap<string, Add
     const address = "id" in reference ? addresses.get(reference.id) : reference.address;
     return address === undefined ? reference : { address };
   };
-  if (resource.kind === "volume")
-    return resource.attachTo === undefined ? resource : { ...resource, attachTo: named(resource.attachTo) };
-  if (resource.kind === "vm")
+  const other = withReferences(resource, named);
+  if (other.kind === "vm")
     // How a resize is decided is in the file alone.
-    return { ...resource, lifecycle: { ...resource.lifecycle, ignoreChanges: [], verifyResize: usualVerify } };
-  return {
-    ...resource,
-    lifecycle: { ...resource.lifecycle, ignoreChanges: [] },
-    rules: resource.rules.map((rule) =>
-      rule.remote.kind === "group" ? { ...rule, remote: { kind: "group", group: named(rule.remote.group) } } : rule,
-    ),
-  };
+    return { ...other, lifecycle: { ...other.lifecycle, ignoreChanges: [], verifyResize: usualVerify } };
+  return other.kind === "group" ? { ...other, lifecycle: { ...other.lifecycle, ignoreChanges: [] } } : other;
 }
 
 const usualVerify = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;

@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { parseValue } from "../../config/yaml-reader";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import type { Kind } from "../../core/model/kinds";
 import { type AssumedOperation, assumedOperations, type Operation, operationNames } from "../../core/model/operation";
 import type { RecordedResource } from "../../core/model/recorded";
 import { errorMessage } from "../../core/text/errors";
@@ -115,7 +116,7 @@ async function examine(
 }
 
 function idsIn(recorded: readonly RecordedResource[]): KnownIds {
-  const known: { vm?: string; volume?: string; group?: string } = {};
+  const known: Partial<Record<Kind, string>> = {};
   for (const record of recorded) if (record.id !== undefined) known[record.kind] ??= record.id;
   return known;
 }

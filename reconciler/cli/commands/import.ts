@@ -12,7 +12,7 @@ import { type Desired, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
 import { type FieldRow, vmFields, volumeFields } from "../../core/model/fields";
-import { comparedOf, type LiveGroup, type LiveVm, type LiveVolume, sight } from "../../core/model/live";
+import { comparedOf, type LiveOf, sight } from "../../core/model/live";
 import {
   type Intent,
   type PlannedChange,
@@ -217,7 +217,7 @@ async function takeOver(wish: Wish): Promise<number> {
 }
 
 /** What was taken over without having been looked at, as a sentence. */
-function unseenOf(kind: Kind, sighting: Sighting<LiveVm | LiveVolume | LiveGroup>): string | undefined {
+function unseenOf(kind: Kind, sighting: Sighting<LiveOf[Kind]>): string | undefined {
   const says = "the record says what the file says";
   if (sighting.seen === "unobserved") return `It was not seen (${sighting.reason}): ${says}.`;
   if (sighting.seen === "gone") return undefined;

@@ -12,7 +12,8 @@ import { type Index, isUuid, resolveEntry } from "../canonical/catalogue";
 import { sameOwner } from "../canonical/names";
 import { canonicalLiveRule, describeRule, ruleKey } from "../canonical/rules";
 import type { DesiredResource } from "../model/desired";
-import type { LiveGroup, LiveVm, LiveVolume } from "../model/live";
+import type { Kind } from "../model/kinds";
+import type { LiveGroup, LiveOf, LiveVm } from "../model/live";
 import type { Intent } from "../model/recorded";
 import type { Rule } from "../model/rule";
 
@@ -41,7 +42,7 @@ export interface Judged<L> {
   readonly strangers: readonly Stranger<L>[];
 }
 
-export type Made = LiveVm | LiveVolume | LiveGroup;
+export type Made = LiveOf[Kind];
 
 /** `desired`: stands in for an intent that remembers nothing of what it sent. */
 export function judgeMade<L extends Made>(

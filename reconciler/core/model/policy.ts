@@ -1,5 +1,6 @@
 /** What a file demands of plans beside reachability: built-in checks, and a program of the user's own. */
 import type { SourcePosition } from "./diagnostic";
+import type { Kind } from "./kinds";
 
 /** So many, or that share of all that the state has. */
 export type Amount = { readonly count: number } | { readonly percent: number };
@@ -18,8 +19,8 @@ export interface Checks {
   readonly images?: readonly string[];
   readonly regions?: readonly string[];
   /** By kind, a regular expression that the whole name fits. */
-  readonly names?: Readonly<Partial<Record<"vm" | "volume" | "group", string>>>;
-  readonly preventDestroy?: readonly ("vm" | "volume" | "group")[];
+  readonly names?: Readonly<Partial<Record<Kind, string>>>;
+  readonly preventDestroy?: readonly Kind[];
   readonly snapshotBefore?: readonly ("rebuild" | "resize" | "delete")[];
   readonly atMost?: { readonly remove?: Amount; readonly stop?: Amount };
   readonly hours?: Hours;

@@ -8,6 +8,7 @@ import type { DiffContext } from "../diff/context";
 import type { Address } from "../model/address";
 import type { Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import type { Kind } from "../model/kinds";
 import type { RecordedResource, State, StateChange } from "../model/recorded";
 import { estimateMs } from "./estimate";
 import type { Need, NewStep, Step, StepOperation } from "./step";
@@ -80,7 +81,7 @@ export const settledRecord = (address: Address, record: RecordedResource | null)
   { type: "intent", address, intent: null },
 ];
 
-export const nameKey = (kind: "vm" | "group", name: string): string => `${kind}:${name.toLowerCase()}`;
+export const nameKey = (kind: Kind, name: string): string => `${kind}:${name.toLowerCase()}`;
 
 /**
  * The name of a VM in `holds`: its address where it has one, so that the old and the new VM of a replacement exclude

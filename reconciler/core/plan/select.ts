@@ -8,10 +8,11 @@ import type { GroupDifference } from "../diff/group";
 import type { Pair } from "../diff/pair";
 import { hangsOn } from "../diff/volume";
 import { type Address, blockOf, componentsAround, isMeant } from "../model/address";
-import type { Desired, DesiredResource, Reference } from "../model/desired";
+import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { sightVolume } from "../model/live";
 import type { RecordedVolume } from "../model/recorded";
+import { referencesIn } from "../model/references";
 import { nearestName } from "../text/nearest";
 import { computedOfResource } from "./computed-of";
 
@@ -82,15 +83,10 @@ function dependentsOf(pairs: readonly Pair[]): Map<Address, Pair[]> {
 
 export function referencesOf(desired: DesiredResource | undefined): Address[] {
   if (desired === undefined) return [];
-  const computed = computedOfResource(desired).map(({ address }) => address);
-  if (desired.kind === "vm") return computed;
-  const references: Reference[] =
-    desired.kind === "volume"
-      ? desired.attachTo === undefined
-        ? []
-        : [desired.attachTo]
-      : desired.rules.flatMap((rule) => (rule.remote.kind === "group" ? [rule.remote.group] : []));
-  return [...references.flatMap((reference) => ("address" in reference ? [reference.address] : [])), ...computed];
+  return [
+    ...referencesIn(desired).flatMap((reference) => ("address" in reference ? [reference.address] : [])),
+    ...computedOfResource(desired).map(({ address }) => address),
+  ];
 }
 
 export function unknownAddresses(wanted: readonly Address[], pairs: readonly Pair[], flag: string): Diagnostic[] {

@@ -3,10 +3,11 @@
  * (lifecycle, flush, rules_mode) is as the file says it today, where the file still declares the resource.
  */
 import type { Address } from "../model/address";
-import type { Desired, DesiredResource, Reference } from "../model/desired";
+import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { fieldsOf } from "../model/fields";
 import type { RecordedResource } from "../model/recorded";
+import { withReferences } from "../model/references";
 import { recordAsDesired } from "./as-recorded";
 
 export interface Undo {
@@ -25,7 +26,7 @@ export function desiredBefore(
   const declared = new Map(current.resources.map((resource) => [resource.address, resource]));
   const diagnostics: Diagnostic[] = [];
   const resources = [...before.values()].map((record) => {
-    const wish = withReferences(recordAsDesired(record), addresses);
+    const wish = namedByAddress(recordAsDesired(record), addresses);
     if (!present.has(record.address)) diagnostics.push(...notKnown(wish));
     return withBehaviour(wish, declared.get(record.address));
   });
@@ -34,21 +35,11 @@ export function desiredBefore(
 }
 
 /** The id of that time may have changed by now; the address has not. */
-function withReferences(wish: DesiredResource, addresses: ReadonlyMap<string, Address>): DesiredResource {
-  const byAddress = (reference: Reference): Reference => {
+const namedByAddress = (wish: DesiredResource, addresses: ReadonlyMap<string, Address>): DesiredResource =>
+  withReferences(wish, (reference) => {
     const address = "id" in reference ? addresses.get(reference.id) : undefined;
     return address === undefined ? reference : { address };
-  };
-  if (wish.kind === "volume")
-    return wish.attachTo === undefined ? wish : { ...wish, attachTo: byAddress(wish.attachTo) };
-  if (wish.kind === "vm") return wish;
-  return {
-    ...wish,
-    rules: wish.rules.map((rule) =>
-      rule.remote.kind === "group" ? { ...rule, remote: { kind: "group", group: byAddress(rule.remote.group) } } : rule,
-    ),
-  };
-}
+  });
 
 function withBehaviour(wish: DesiredResource, now: DesiredResource | undefined): DesiredResource {
   const unknown = wish.lifecycle.ignoreChanges;
