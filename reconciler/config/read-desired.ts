@@ -9,7 +9,7 @@
 import { compareAddresses } from "../core/model/address";
 import type { Desired, DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
-import { type Kind, perKind, sectionOf } from "../core/model/kinds";
+import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import type { Json } from "../core/model/output";
 import { itemAt } from "../core/text/invariant";
 import { type Instance, inheritedBy, placeInBlock, storedInTheClear } from "./blocks";
@@ -187,9 +187,7 @@ function readMerged(
   const rulePlaces = merged.lists.reachability.length > 0;
   const taken = perKind(() => new Map<string, Instance>());
   const resources = rooms.flatMap((room) =>
-    (["group", "vm", "volume"] as const).flatMap((kind) =>
-      readInstances(kind, room, { ...top, rulePlaces }, taken[kind]),
-    ),
+    kinds.flatMap((kind) => readInstances(kind, room, { ...top, rulePlaces }, taken[kind])),
   );
   const outputs = readOutputs(merged.outputs, main.scope, problems);
   const guards = readGuards(merged, { scope, declared: main.declared, problems }, rooms);

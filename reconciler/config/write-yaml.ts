@@ -5,7 +5,8 @@
  */
 import { Document, isMap, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
 import { formatAddress } from "../core/model/address";
-import { type Kind, sectionOf } from "../core/model/kinds";
+import { type Kind, kindRows, sectionOf } from "../core/model/kinds";
+import { keysOf } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
@@ -31,7 +32,7 @@ export interface WrittenYaml {
   readonly reachability?: readonly { readonly [key: string]: Plain }[];
 }
 
-const sections = ["vm", "volume", "group"] as const satisfies readonly Kind[];
+const sections = keysOf(kindRows);
 
 export function writeYaml(file: WrittenYaml): string {
   const contents: Record<string, Plain> = { ...file.head };

@@ -5,9 +5,11 @@
  */
 
 import type { Kind } from "../core/model/address";
+import { kindRows } from "../core/model/kinds";
 import { type Live, sightingsOf } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { Intent, PlannedChange, State } from "../core/model/recorded";
+import { keysOf } from "../core/text/objects";
 import type { ServiceClient } from "../service/client";
 import type { StateStore } from "../store/store";
 import { openState } from "./plan";
@@ -51,15 +53,13 @@ export async function awaitInterrupted(
         isIt: (one) => one.id === record.id,
       });
   await Promise.all(
-    kinds.map(async (kind) => {
+    keysOf(kindRows).map(async (kind) => {
       const left = (kind === "vm" ? vms : awaited(kind)).filter(({ endsAt }) => endsAt > started);
       if (left.length > 0 && client.can.canFindCreated(kind))
         await lookFor(left, lister(kind, client, signal), ports, signal);
     }),
   );
 }
-
-const kinds = ["vm", "volume", "group"] as const;
 
 const lister =
   (kind: Kind, client: ServiceClient, signal: AbortSignal): (() => Promise<Outcome<readonly Listed[]>>) =>
@@ -127,7 +127,7 @@ export async function whyMayBeCreated(
   });
   const known = new Set([...state.resources.values()].map(({ id }) => id));
   const sightings = sightingsOf(live);
-  for (const kind of kinds) {
+  for (const kind of keysOf(kindRows)) {
     const intents = ended.filter(({ operation }) => operation === `${kind}.create`);
     if (intents.length === 0) continue;
     const open = intents.map((intent) => ({

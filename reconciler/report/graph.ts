@@ -7,13 +7,13 @@ import { describeRule } from "../core/canonical/rules";
 import { type Address, blockOf, componentPath, type Kind } from "../core/model/address";
 import { computedIn } from "../core/model/computed";
 import type { DesiredResource, Reference } from "../core/model/desired";
-import { kindRows, perKind } from "../core/model/kinds";
+import { kindRows } from "../core/model/kinds";
 import type { Rule } from "../core/model/rule";
 import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { mustGet } from "../core/text/invariant";
-import { keysOf } from "../core/text/objects";
+import { keysOf, tableOf } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { isGate, summaryText } from "./plan-outline";
 import { countOf, durationText } from "./style";
@@ -60,7 +60,7 @@ export const tones: Readonly<Record<Tone, ToneRow>> = {
   wait: { sign: "…", colour: "#6e7781", onDark: "#8b949e" },
   plain: { colour: "#6e7781", onDark: "#8b949e" },
   outside: { colour: "#bf3989", onDark: "#db61a2" },
-  ...perKind((kind) => kindRows[kind].tone),
+  ...tableOf(keysOf(kindRows), (kind) => kindRows[kind].tone),
 };
 
 export function planGraph(plan: Plan): Graph {

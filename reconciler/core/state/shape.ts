@@ -16,6 +16,7 @@ import {
   timeText,
 } from "../model/checks";
 import { groupFields, type RecordedFields, type Rows, vmFields, volumeFields } from "../model/fields";
+import { kinds } from "../model/kinds";
 import type { Outputs } from "../model/output";
 import type {
   Intent,
@@ -126,7 +127,7 @@ export function intentProblem(address: string, intent: unknown): string | undefi
 }
 
 const orphanShape: readonly (readonly [string, Check])[] = [
-  ["kind", oneOf("vm", "volume", "group", "image")],
+  ["kind", oneOf(...kinds, "image")],
   ["id", (value) => typeof value === "string" && value !== ""],
   ["name", text],
   ["reason", text],

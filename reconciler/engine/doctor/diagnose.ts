@@ -4,7 +4,9 @@
  * nothing else; trial.ts makes things as well. What it did not see it does not claim: found, not found where it looked,
  * and not tried are three things. The report is a value; report/doctor-text.ts prints it.
  */
+import { kindRows } from "../../core/model/kinds";
 import { type AssumedOperation, assumedOperations, rowOf } from "../../core/model/operation";
+import { keysOf } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
 import { enter, judgeFirst, notThisService, saysSoOfEverything } from "./enter";
@@ -49,7 +51,7 @@ export async function diagnoseService(
 
 async function examine(learnings: Learnings, isLookedFor: (operation: AssumedOperation) => boolean): Promise<void> {
   // Kinds to which others refer come first: the list of flavors tells a VM's flavor.
-  for (const kind of ["flavor", "image", "region", "vm", "volume", "group"] as const) {
+  for (const kind of ["flavor", "image", "region", ...keysOf(kindRows)] as const) {
     await findList(learnings, `${kind}.list`, isLookedFor(`${kind}.list`));
     learnings.learn(kind);
   }
@@ -58,7 +60,7 @@ async function examine(learnings: Learnings, isLookedFor: (operation: AssumedOpe
   await tryVolumeRead(learnings);
   await readRules(learnings);
   // Once volumes are known, a VM's list of them can be told; and once VMs are, what a volume hangs on.
-  for (const kind of ["vm", "volume", "group"] as const) learnings.learn(kind);
+  for (const kind of keysOf(kindRows)) learnings.learn(kind);
   for (const operation of assumedOperations)
     if (rowOf(operation).kind !== "read") learnings.findings.set(operation, notTried(learnings.given, operation));
 }
@@ -68,7 +70,7 @@ function refusalOf({ lists }: Learnings, { status, body }: SeenAnswer): LearntEn
   return status === undefined ? undefined : learnRefusal({ status, body }, successes);
 }
 
-const order: readonly string[] = ["vm", "volume", "group", "flavor", "image", "region"];
+const order: readonly string[] = [...keysOf(kindRows), "flavor", "image", "region"];
 
 function reportOf(
   learnings: Learnings,

@@ -1,4 +1,6 @@
 /** What the doctor leaves to a person. */
+import { kindRows } from "../../core/model/kinds";
+import { keysOf } from "../../core/text/objects";
 import type { DoctorReport } from "./report";
 
 export function leftToDo(
@@ -18,7 +20,7 @@ export function leftToDo(
   for (const { operation, verdict, tried } of report.operations)
     if (verdict === "unclear" && tried.length > 0)
       todo.push(`${operation}: it was tried, and the answers decide nothing`);
-  for (const kind of ["vm", "volume", "group"] as const)
+  for (const kind of keysOf(kindRows))
     if ((report.samples.get(kind)?.length ?? 0) === 0)
       todo.push(
         `records.${kind}: no ${kind === "vm" ? "VM" : kind} was seen, so its fields are as built in; look again when there is one`,

@@ -1,5 +1,7 @@
 /** Deletes what a trial has made, as far as its notes name it, and learns how deleting works. */
+import { kindRows } from "../../core/model/kinds";
 import { isGone, type Outcome } from "../../core/model/outcome";
+import { keysOf } from "../../core/text/objects";
 import type { TrialThing } from "./trial-notes";
 import { isLiveVm, nounOf, secondsOf, stateWords, type Trial, wordsOf } from "./trial-watch";
 
@@ -7,7 +9,7 @@ import { isLiveVm, nounOf, secondsOf, stateWords, type Trial, wordsOf } from "./
 export async function takeAway(trial: Trial): Promise<void> {
   if (trial.notes.made.length === 0) return;
   await trial.find();
-  for (const kind of ["vm", "volume", "group"] as const)
+  for (const kind of keysOf(kindRows))
     for (const thing of trial.notes.made.filter((one) => one.kind === kind).reverse()) await takeAwayOne(trial, thing);
 }
 
