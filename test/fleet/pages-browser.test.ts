@@ -207,6 +207,17 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     await tab.locator("h1").first().click();
     await tab.getByRole("link", { name: "prod-network" }).first().focus();
     await tab.locator("li", { hasText: "another remark" }).waitFor();
+    // A page that nobody looks at fetches nothing until somebody does.
+    const hide = (is: boolean): Promise<unknown> =>
+      tab.evaluate(
+        `Object.defineProperty(document, "hidden", { configurable: true, get: () => ${is} }); document.dispatchEvent(new Event("visibilitychange"))`,
+      );
+    await hide(true);
+    await records.note({ who: "x", what: "a hidden remark", stack: "prod-shop" });
+    await eventually("the page heard of it", async () => ((await tab.evaluate("later")) ? true : undefined));
+    expect(await tab.locator("li", { hasText: "a hidden remark" }).count()).toBe(0);
+    await hide(false);
+    await tab.locator("li", { hasText: "a hidden remark" }).waitFor();
     expect(await tab.evaluate("window.sameLoad")).toBe(true);
   });
 
