@@ -1,0 +1,164 @@
+/** A worker between two rounds: whom it wakes, and what it does for stacks that leave. Its files and its service are made up. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../reconciler/fleet/database/database";
+import { openDatabase } from "../../reconciler/fleet/database/open";
+import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import { prepareTables } from "../../reconciler/fleet/database/tables";
+import type { Picture } from "../../reconciler/fleet/picture";
+import type { OpenProject, Planned } from "../../reconciler/fleet/project";
+import type { Queue } from "../../reconciler/fleet/queue";
+import { newStatus } from "../../reconciler/fleet/status";
+import { startWorker, type Worker } from "../../reconciler/fleet/worker";
+import { beginRun, idleQueue, stackSpec } from "../support/fleet-stage";
+import { makeFolder } from "../support/folder";
+
+const noPicture: Picture = {
+  asOf: "looked",
+  left: 0,
+  graph: { title: "", description: "", nodes: [], edges: [] },
+  sides: [],
+};
+
+describe("a worker", () => {
+  let database: Database;
+  let records: Records;
+  let worker: Worker;
+  let round: Parameters<Queue["work"]>[0]["round"];
+  const hastened: string[] = [];
+  const outputs: Record<string, Record<string, unknown>> = {};
+  const folder = makeFolder({ "reconcile.yaml": "version: 1\n" });
+  const source = { kind: "folder", folder } as const;
+  const variables: Record<string, unknown>[] = [];
+
+  /** What leaves is deleted, and everything else is in sync. */
+  const openProject: OpenProject = async ({ stack, destroy, inputs }) => {
+    variables.push(inputs);
+    const planned: Planned = {
+      facts: {
+        digest: "0123456789abcdef",
+        empty: !destroy,
+        steps: destroy ? 1 : 0,
+        consents: [],
+        opens: [],
+        drifted: [],
+        leases: true,
+      },
+      body: { text: "", consents: [], opens: [] },
+      errors: [],
+      counts: {},
+      outputs: outputs[stack.name] ?? {},
+      picture: () => noPicture,
+      apply: async () => ({
+        report: {
+          counts: { done: 1, failed: 0, waiting: 0, skipped: 0 },
+          interrupted: false,
+          steps: [],
+          orphans: [],
+        },
+        outputs: {},
+        picture: () => noPicture,
+      }),
+    };
+    return {
+      leases: true,
+      files: [],
+      plan: async () => planned,
+      underLock: async (_, use) => use(planned),
+      close: async () => undefined,
+    };
+  };
+
+  beforeAll(async () => {
+    database = await openDatabase("embedded", makeFolder());
+    await prepareTables(database);
+    records = createRecords(database);
+    const queue: Queue = {
+      ...idleQueue,
+      hasten: async ({ stack }) => void hastened.push(stack),
+      work: async (options) => {
+        round = options.round;
+      },
+    };
+    worker = await startWorker({
+      name: "here:1",
+      version: "1",
+      database,
+      records,
+      queue,
+      concurrency: 1,
+      services: [],
+      cache: makeFolder(),
+      openProject,
+      within: (_, act) => act(),
+      say: () => undefined,
+      onSettings: () => undefined,
+    });
+  });
+  afterAll(async () => {
+    await worker.drain();
+    await database.close();
+  });
+
+  const run = (stack: string): Promise<void> =>
+    round({ stack, cause: "interval", signal: new AbortController().signal, lend: () => () => undefined });
+  async function approveAndRun(stack: string): Promise<void> {
+    await run(stack);
+    const plan = await records.waitingPlan(stack);
+    if (plan === undefined) throw new Error(`no plan of ${stack} waits`);
+    const now = Date.now();
+    const approval = { digest: plan.digest, by: "ann", at: new Date(now).toISOString() };
+    await records.approve(stack, { ...approval, until: new Date(now + 60_000).toISOString() });
+    await run(stack);
+  }
+  const statusOf = async (stack: string) => (await records.stack(stack))?.status;
+
+  test("stacks that leave together go in the reverse of their order, and none waits for ever", async () => {
+    await records.saveStack(stackSpec("network", { source, destroy: true }));
+    const inputs = { port: { stack: "network", output: "port" } };
+    await records.saveStack(stackSpec("shop", { source, dependsOn: ["network"], inputs, destroy: true }));
+    await records.saveOutputs("shop", {}, { "network.port": 443 });
+    for (const stack of ["network", "shop"]) await records.leaveStack(stack);
+    await run("network");
+    expect((await statusOf("network"))?.waitingFor).toEqual({ what: "dependency", detail: "shop" });
+    // The network was never applied, as far as anybody knows: what goes needs nothing of it.
+    await approveAndRun("shop");
+    expect(await records.stack("shop")).toBeUndefined();
+    expect(variables.at(-1)).toEqual({ port: 443 });
+    expect(hastened.splice(0)).toEqual(["network"]);
+    await approveAndRun("network");
+    expect(await records.stack("network")).toBeUndefined();
+  });
+
+  test("a stack goes although what it depended on is gone", async () => {
+    const inputs = { port: { stack: "absent", output: "port" } };
+    await records.saveStack(stackSpec("orphan", { source, dependsOn: ["absent"], inputs, destroy: true }));
+    await records.leaveStack("orphan");
+    await approveAndRun("orphan");
+    expect(await records.stack("orphan")).toBeUndefined();
+  });
+
+  test("who depends on it is woken by whoever goes on, when its worker died before it could", async () => {
+    const inputs = { port: { stack: "base", output: "port" } };
+    await records.saveStack(stackSpec("base", { source }));
+    for (const [name, used] of [
+      ["stale", 22],
+      ["fresh", 443],
+    ] as const) {
+      await records.saveStack(stackSpec(name, { source, dependsOn: ["base"], inputs }));
+      await records.saveOutputs(name, {}, { "base.port": used });
+    }
+    outputs["base"] = { port: 443 };
+    // The dead one had saved how the stack stands and what it gives out, and nothing of the next one is to be saved.
+    await records.saveOutputs("base", { port: 443 }, {});
+    await records.saveStatus("base", { ...newStatus, ready: true, observedRevision: "r", appliedRevision: "r" });
+    await beginRun(records, {
+      stack: "base",
+      worker: "dead:1",
+      status: { ...newStatus, ready: true, observedRevision: "r", appliedRevision: "r" },
+    });
+    await run("base");
+    expect(hastened.splice(0)).toEqual(["stale"]);
+    await run("base");
+    expect(hastened.splice(0)).toEqual([]);
+  });
+});
