@@ -181,8 +181,8 @@ describe("what is repeated", () => {
 
 describe("limits", () => {
   test("an answer slower than the timeout is unknown for a write and unavailable for a read", async () => {
-    const { client } = await start([silence], { timing: { requestTimeoutMs: 80 } });
-    expect(await client.stopVm("v")).toMatchObject({ status: "unknown", reason: expect.stringContaining("80 ms") });
+    const { client } = await start([silence], { timing: { requestTimeoutMs: 900 } });
+    expect(await client.stopVm("v")).toMatchObject({ status: "unknown", reason: expect.stringContaining("900 ms") });
     expect(await client.listVms()).toMatchObject({ status: "unavailable" });
   });
 
@@ -192,7 +192,7 @@ describe("limits", () => {
       const timer = setInterval(() => response.write(" "), 10);
       response.on("close", () => clearInterval(timer));
     };
-    const { client } = await start([drip], { timing: { requestTimeoutMs: 100 } });
+    const { client } = await start([drip], { timing: { requestTimeoutMs: 900 } });
     expect(await client.stopVm("v")).toMatchObject({ status: "unknown" });
   });
 
@@ -209,7 +209,7 @@ describe("limits", () => {
       };
       more();
     };
-    const { client } = await start([flood]);
+    const { client } = await start([flood], { timing: { requestTimeoutMs: 60_000 } });
     expect(await client.stopVm("v")).toMatchObject({ status: "unknown", reason: expect.stringContaining("32 MiB") });
     expect(written).toBeLessThan(100 << 20);
   });
