@@ -222,12 +222,12 @@ function readInstances(
       address: instance.address,
       place: (path, on) => placeInBlock(instance.block, path, on),
     };
-    const resource =
-      kind === "vm"
-        ? readVm(subject, instance, top)
-        : kind === "volume"
-          ? readVolume(subject, instance, declared)
-          : readGroup(subject, instance, declared, top.rulePlaces);
+    const readers: Readonly<Record<Kind, () => DesiredResource>> = {
+      vm: () => readVm(subject, instance, top),
+      volume: () => readVolume(subject, instance, declared),
+      group: () => readGroup(subject, instance, declared, top.rulePlaces),
+    };
+    const resource = readers[kind]();
     claimName(subject, kind, resource.name, instance, names);
     if (instance.holdsShapes) addShapesOf(instance, subject);
     const inherited = inheritedBy(instance.block);

@@ -1,6 +1,7 @@
 /** Diffs all resources, kind by kind: VMs first, because a volume goes where its VM goes. */
 import type { Address } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
+import { type Kind, kinds } from "../model/kinds";
 import type { State } from "../model/recorded";
 import type { DiffContext } from "./context";
 import { fillGroup, usesComputed } from "./fill-in";
@@ -45,7 +46,9 @@ export function diffAll(
     groups = diffGroups(filled.pairs, context, state);
   }
   const { diagnostics } = filled;
-  return { vms, volumes, groups, all: [...groups, ...vms, ...volumes], fates, standings, diagnostics };
+  const ofKinds: Readonly<Record<Kind, readonly ResourceDifference[]>> = { group: groups, vm: vms, volume: volumes };
+  const all = kinds.flatMap((kind) => ofKinds[kind]);
+  return { vms, volumes, groups, all, fates, standings, diagnostics };
 }
 
 function fillGroups(

@@ -12,6 +12,7 @@ import type { Abilities } from "../model/abilities";
 import { type Address, compareAddresses } from "../model/address";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
+import { type Kind, kinds } from "../model/kinds";
 import type { Live } from "../model/live";
 import type { NameRules } from "../model/name-rule";
 import type { Orphan, PlannedChange, RecordedResource, State } from "../model/recorded";
@@ -104,9 +105,16 @@ export function makePlan(input: PlanInput): Plan {
 
   const changes = differences.flatMap((difference) => (difference.change === undefined ? [] : [difference.change]));
   const draft = emptyDraft(context, state, changes, diagnostics);
-  stepsForGroups(groups, draft);
-  for (const vm of vms) stepsForVm(vm, draft);
-  for (const volume of volumes) stepsForVolume(volume, draft);
+  const addSteps: Readonly<Record<Kind, () => void>> = {
+    group: () => stepsForGroups(groups, draft),
+    vm: () => {
+      for (const vm of vms) stepsForVm(vm, draft);
+    },
+    volume: () => {
+      for (const volume of volumes) stepsForVolume(volume, draft);
+    },
+  };
+  for (const kind of kinds) addSteps[kind]();
   for (const { address } of targeted.filter(({ quarantined }) => quarantined)) waitForRecord(address, draft);
   diagnostics.push(...namesTaken(draft, paired.pairs, targeted));
   breakNameCycles(draft);
