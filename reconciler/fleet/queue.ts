@@ -54,6 +54,13 @@ export interface WorkOptions {
   readonly round: (job: Job) => Promise<void>;
 }
 
+/** Where one round may run at a time. */
+interface Place {
+  /** As the queue calls it. */
+  id?: string;
+  isOpen: boolean;
+}
+
 const rounds = "rounds";
 const dayS = 86_400;
 
@@ -160,34 +167,58 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
         includeMetadata: true as const,
         ...(Object.keys(tiers).length === 0 ? {} : { groupConcurrency: { default: 100_000, tiers } }),
       };
-      const take = (places: number): Promise<string> =>
-        boss.work<RoundData>(rounds, { ...options, localConcurrency: places }, async (jobs) => {
-          for (const job of jobs) {
-            const { stack, cause, startedBy, turn } = job.data;
-            await noteServed(database, turn);
-            await round({
-              stack,
-              cause,
-              ...(startedBy === undefined ? {} : { startedBy }),
-              signal: job.signal,
-              lend,
-            });
+      // One place at most waits for a round, however many there may be: each one that waits asks the database by itself,
+      // and all of them at each round that is sent. Whoever takes a round opens the next place.
+      let places = 0;
+      let lent = 0;
+      let free: Place | undefined;
+      const open = async (): Promise<void> => {
+        if (isDraining || free !== undefined || places >= concurrency + lent) return;
+        const place: Place = { isOpen: true };
+        places += 1;
+        free = place;
+        place.id = await boss.work<RoundData>(rounds, options, async (jobs) => {
+          if (free === place) free = undefined;
+          open().catch(onError);
+          try {
+            for (const job of jobs) {
+              const { stack, cause, startedBy, turn } = job.data;
+              await noteServed(database, turn);
+              await round({
+                stack,
+                cause,
+                ...(startedBy === undefined ? {} : { startedBy }),
+                signal: job.signal,
+                lend,
+              });
+            }
+          } finally {
+            if (free !== undefined || places > concurrency + lent) close(place);
+            else if (place.isOpen) free = place;
+            open().catch(onError);
           }
         });
-      let lent = 0;
+      };
+      /** A round that runs there is ended first. */
+      const close = (place: Place): void => {
+        if (!place.isOpen) return;
+        place.isOpen = false;
+        places -= 1;
+        if (place.id !== undefined) void boss.offWork(rounds, { id: place.id, wait: false }).catch(onError);
+      };
       const lend = (): (() => void) => {
         // What runs in lent places may come to wait as well: there are twice as many places at most.
         if (isDraining || lent >= concurrency) return () => undefined;
         lent += 1;
-        const place = take(1);
-        place.catch(onError);
+        open().catch(onError);
         return () => {
           lent -= 1;
-          // A round that runs there is ended first.
-          void place.then((id) => boss.offWork(rounds, { id, wait: false })).catch(() => undefined);
+          if (free === undefined || places <= concurrency + lent) return;
+          close(free);
+          free = undefined;
         };
       };
-      await take(concurrency);
+      await open();
     },
     async load() {
       const rows = await database.query(
