@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { lazily } from "./lazy.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
+const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript-native/package.json")), "bin", "tsc");
 try {
   execFileSync(process.execPath, [tsc, "-b", join(root, "tsconfig.json")], { stdio: "inherit", cwd: root });
 } catch (error) {
