@@ -1,0 +1,117 @@
+/**
+ * A fleet that does nothing but look, each stack once in its interval: how late a round begins, what it costs the database,
+ * and what grows. The small size shows that it is measured; `npm run campaign:fleet-steady` runs 5,000 stacks for half an hour.
+ */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually";
+import { type FleetStage, openFleetStage } from "../support/fleet-processes";
+import { postgresMissing } from "../support/postgres-server";
+
+const sizeOf = (name: string, small: number): number => Number(process.env[name] ?? small);
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe.skipIf(postgresMissing !== undefined)("a fleet that only looks", () => {
+  const count = sizeOf("FLEET_STEADY_STACKS", 24);
+  const workers = sizeOf("FLEET_STEADY_WORKERS", 1);
+  const intervalS = sizeOf("FLEET_STEADY_INTERVAL_S", 3);
+  const seconds = sizeOf("FLEET_STEADY_SECONDS", 6);
+  const many = Array.from({ length: count }, (_, index) => `many-${index}`);
+  let stage: FleetStage;
+
+  beforeAll(async () => {
+    stage = await openFleetStage();
+    const groups = Array.from(
+      { length: 20 },
+      (_, index) =>
+        `  g${index}: { name: group-${index}, rules: [ { protocol: tcp, dst_port: ${1000 + index}, remote_ip: 198.51.100.0/24 } ] }`,
+    );
+    stage.write("load/reconcile.yaml", `version: 1\nproject: acme\ngroups:\n${groups.join("\n")}\n`);
+    const fleet = (names: readonly string[]): string => `version: 1
+${stage.services}
+defaults: { service: here, interval: ${intervalS}s, state: "${stage.database}?state=\${stack}" }
+history: { quiet: 1m }
+stacks:
+  first: { source: { folder: ./load }, interval: 24h }
+${names.map((name) => `  ${name}: { source: { folder: ./load } }`).join("\n")}
+`;
+    await stage.sync(fleet([]));
+    for (let index = 0; index < workers; index++) await stage.worker("--concurrency", "8");
+    await stage.until("first", ({ status }) => status.ready);
+    // The others stand on copies of that state: each looks at twenty resources, as it would in an account of its own.
+    for (const [table, columns] of [
+      ["states", "snapshot, epoch"],
+      ["journal", "line, body"],
+    ])
+      await stage.session.database.query(
+        `INSERT INTO reconcile.${table} (name, ${columns}) SELECT n, ${columns} FROM reconcile.${table}, unnest($1::text[]) AS n WHERE name = 'first'`,
+        [many],
+      );
+    await stage.sync(fleet(many));
+    await eventually("a first look at each", async () => {
+      const rows = await stage.session.database.query(
+        "SELECT count(DISTINCT stack)::int AS n FROM reconcile_fleet.runs WHERE ended_at IS NOT NULL",
+      );
+      if (Number(rows[0]?.["n"]) > count) return true;
+      await pause(500);
+      return undefined;
+    });
+  });
+  afterAll(() => stage.close());
+
+  const numberOf = async (sql: string): Promise<number> =>
+    Number((await stage.session.database.query(sql))[0]?.["n"] ?? 0);
+  const transactions = () =>
+    numberOf("SELECT xact_commit AS n FROM pg_stat_database WHERE datname = current_database()");
+  const memory = (): number =>
+    Math.max(
+      ...[...stage.workers].map(({ child }) =>
+        Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))?.[1]) / 1024),
+      ),
+    );
+  const sizes = async () =>
+    new Map(
+      (
+        await stage.session.database.query(
+          `SELECT schemaname || '.' || relname AS t, n_live_tup AS n FROM pg_stat_user_tables
+           WHERE schemaname IN ('reconcile', 'reconcile_fleet', 'reconcile_queue') AND n_live_tup > 0`,
+        )
+      ).map((row) => [String(row["t"]), Number(row["n"])]),
+    );
+
+  test("L2: rounds begin in time, cost few statements, and leave nothing that grows", { timeout: 0 }, async () => {
+    // PostgreSQL tells a second late what it counted.
+    await pause(1500);
+    const before = await transactions();
+    const runsBefore = await numberOf("SELECT max(id) AS n FROM reconcile_fleet.runs");
+    const writes = stage.emulator.requests().log.filter(({ method }) => method !== "GET").length;
+    const seen: { mb: number; rows: Map<string, number> }[] = [];
+    const looks = Math.max(2, Math.min(30, Math.floor(seconds / 60)));
+    for (let look = 0; look < looks; look++) {
+      await pause((seconds * 1000) / looks);
+      seen.push({ mb: memory(), rows: await sizes() });
+    }
+    const rounds = (await numberOf("SELECT max(id) AS n FROM reconcile_fleet.runs")) - runsBefore;
+    const each = ((await transactions()) - before) / rounds;
+    // The queue keeps what ended for ten minutes.
+    const [lag] = await stage.session.database.query(
+      `SELECT percentile_cont(ARRAY[0.5, 0.99, 1]) WITHIN GROUP (ORDER BY extract(epoch FROM started_on - start_after)) AS s
+       FROM reconcile_queue.job WHERE name = 'rounds' AND started_on > now() - interval '${seconds} seconds' AND data ->> 'cause' = 'interval'`,
+    );
+    const [median, p99, most] = (Array.isArray(lag?.["s"]) ? lag["s"] : []).map(Number);
+    const half = seen[Math.floor(seen.length / 2)];
+    const last = seen.at(-1);
+    const grown = [...(last?.rows ?? [])].filter(([table, n]) => n > 1.2 * (half?.rows.get(table) ?? 0) + 100);
+    console.log(
+      `L2: ${count} stacks every ${intervalS} s for ${seconds} s, ${workers} workers: ${rounds} rounds, late by ${median?.toFixed(2)} s (median), ${p99?.toFixed(2)} s (p99), ${most?.toFixed(2)} s (most); ${each.toFixed(1)} statements a round; memory ${seen.map(({ mb }) => mb).join(" ")} MB; grown since half-time: ${JSON.stringify(grown)}; rows ${JSON.stringify([...(last?.rows ?? [])].filter(([, n]) => n >= count))}`,
+    );
+    expect(rounds).toBeGreaterThanOrEqual(((seconds / intervalS) * count) / 2);
+    expect(stage.emulator.requests().log.filter(({ method }) => method !== "GET").length).toBe(writes);
+    expect(each).toBeLessThanOrEqual(12);
+    expect(
+      await numberOf(
+        `SELECT count(*) AS n FROM reconcile_fleet.runs WHERE result <> 'in_sync' AND id > ${String(runsBefore)}`,
+      ),
+    ).toBe(0);
+  });
+});
