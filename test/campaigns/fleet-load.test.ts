@@ -8,6 +8,7 @@ import { createServer, type Server } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
+import { groupNames, standOnCopies, twentyGroups } from "../support/many-stacks";
 import { postgresMissing } from "../support/postgres-server";
 
 const sizeOf = (name: string, small: number): number => Number(process.env[name] ?? small);
@@ -26,15 +27,10 @@ describe.skipIf(postgresMissing !== undefined)("a fleet of many stacks", () => {
     mute = createServer(() => undefined);
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
     stage = await openFleetStage();
-    const groups = Array.from(
-      { length: 20 },
-      (_, index) =>
-        `  g${index}: { name: group-${index}, rules: [ { protocol: tcp, dst_port: ${1000 + index}, remote_ip: 198.51.100.0/24 } ] }`,
-    );
-    stage.write("load/reconcile.yaml", `version: 1\nproject: acme\ngroups:\n${groups.join("\n")}\n`);
+    stage.write("load/reconcile.yaml", twentyGroups);
     stage.write(
       "mute/reconcile.yaml",
-      `version: 1\nproject: acme\nservice: { timing: { request_timeout: 10s } }\ngroups:\n${groups[0]}\n`,
+      `version: 1\nproject: acme\nservice: { timing: { request_timeout: 10s } }\ngroups:\n  g0: { name: ${groupNames[0]} }\n`,
     );
     const { port } = mute.address() as AddressInfo;
     const of = (names: readonly string[], text: string): string =>
@@ -50,15 +46,7 @@ ${stacks}
     await stage.sync(fleet(""));
     for (let index = 0; index < workers; index++) await stage.worker("--concurrency", "8");
     await stage.until("first", ({ status }) => status.ready);
-    // The others stand on copies of that state: each looks at twenty resources, as it would in an account of its own.
-    await stage.session.database.query(
-      "INSERT INTO reconcile.states (name, snapshot, epoch) SELECT n, snapshot, epoch FROM reconcile.states, unnest($1::text[]) AS n WHERE name = 'first'",
-      [many],
-    );
-    await stage.session.database.query(
-      "INSERT INTO reconcile.journal (name, line, body) SELECT n, line, body FROM reconcile.journal, unnest($1::text[]) AS n WHERE name = 'first'",
-      [many],
-    );
+    await standOnCopies(stage, many);
     await stage.sync(
       fleet(
         `${of(many, "source: { folder: ./load }")}\n${of(silent, "source: { folder: ./mute }, service: mute, paused: true")}`,

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
+import { standOnCopies, twentyGroups } from "../support/many-stacks";
 import { postgresMissing } from "../support/postgres-server";
 
 const sizeOf = (name: string, small: number): number => Number(process.env[name] ?? small);
@@ -21,12 +22,7 @@ describe.skipIf(postgresMissing !== undefined)("a fleet that only looks", () => 
 
   beforeAll(async () => {
     stage = await openFleetStage();
-    const groups = Array.from(
-      { length: 20 },
-      (_, index) =>
-        `  g${index}: { name: group-${index}, rules: [ { protocol: tcp, dst_port: ${1000 + index}, remote_ip: 198.51.100.0/24 } ] }`,
-    );
-    stage.write("load/reconcile.yaml", `version: 1\nproject: acme\ngroups:\n${groups.join("\n")}\n`);
+    stage.write("load/reconcile.yaml", twentyGroups);
     const fleet = (names: readonly string[]): string => `version: 1
 ${stage.services}
 defaults: { service: here, interval: ${intervalS}s, state: "${stage.database}?state=\${stack}" }
@@ -38,15 +34,7 @@ ${names.map((name) => `  ${name}: { source: { folder: ./load } }`).join("\n")}
     await stage.sync(fleet([]));
     for (let index = 0; index < workers; index++) await stage.worker("--concurrency", "8");
     await stage.until("first", ({ status }) => status.ready);
-    // The others stand on copies of that state: each looks at twenty resources, as it would in an account of its own.
-    for (const [table, columns] of [
-      ["states", "snapshot, epoch"],
-      ["journal", "line, body"],
-    ])
-      await stage.session.database.query(
-        `INSERT INTO reconcile.${table} (name, ${columns}) SELECT n, ${columns} FROM reconcile.${table}, unnest($1::text[]) AS n WHERE name = 'first'`,
-        [many],
-      );
+    await standOnCopies(stage, many);
     await stage.sync(fleet(many));
     await eventually("a first look at each", async () => {
       const rows = await stage.session.database.query(
