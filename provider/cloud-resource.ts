@@ -43,8 +43,8 @@ export abstract class CloudResource extends pulumi.CustomResource {
       // is to be taken over must still be there then.
       ...(namesAreUnique.has(type) && props["adopt"] === undefined ? { deleteBeforeReplace: true } : {}),
       ...opts,
-      // The engine's record repeats the inputs, and some of them may be secrets.
-      additionalSecretOutputs: [...(opts.additionalSecretOutputs ?? []), "recorded"],
+      // The engine's record repeats the inputs. The plugin sees which of them are secrets; a dynamic provider does not.
+      ...(byPlugin ? {} : { additionalSecretOutputs: [...(opts.additionalSecretOutputs ?? []), "recorded"] }),
       ...(aliases === undefined ? {} : { aliases }),
     };
     const { stackTraceLimit } = Error;

@@ -66,7 +66,7 @@ export async function construct(request: ConstructRequest, log: Log) {
     const ended = await Promise.allSettled(registering.values());
     for (const one of ended) if (one.status === "rejected") throw one.reason;
     const state = isDecided ? await outputsOf(made, registering) : undecided(component);
-    const struct = () => writeStruct(state, {}, []);
+    const struct = () => writeStruct(state);
     const outputs = new resources.RegisterResourceOutputsRequest();
     outputs.setUrn(self.getUrn());
     outputs.setOutputs(struct());
@@ -186,7 +186,6 @@ async function partRequest(
   own.setCustom(true);
   own.setAcceptsecrets(true);
   own.setSupportspartialvalues(true);
-  own.setAdditionalsecretoutputsList(["recorded"]);
   inherit(own, request);
   if (protect) own.setProtect(true);
   own.setIgnorechangesList([...ignoreChanges]);
@@ -223,7 +222,7 @@ async function partRequest(
     own.getPropertydependenciesMap().set(name, dependencies([...urns, ...given]));
   }
   own.setDependenciesList([...all]);
-  own.setObject(writeStruct(worth, {}, []));
+  own.setObject(writeStruct(worth));
   return own;
 }
 

@@ -101,7 +101,6 @@ const describeAll = (
         description: `${property.description}${isInput && property.onlyToCreate === true ? " Needed to create one." : ""}`,
         ...(isInput && property.default !== undefined ? { default: property.default } : {}),
         ...(isInput && property.replaces === true ? { willReplaceOnChanges: true } : {}),
-        ...(name === "recorded" ? { secret: true } : {}),
       },
     ]),
   );

@@ -33,7 +33,7 @@ import { construct } from "./construct";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
 import { packageSchema } from "./schema";
 import { Any, Empty, grpc, messages, type PropertyStruct, plugins, statuses } from "./sdk";
-import { ownProps, readStruct, secretsIn, unwrap, unwrapAll, wrapSecret, writeStruct } from "./wire";
+import { anySecret, ownProps, readStruct, secretsIn, unwrap, unwrapAll, wrapSecret, writeStruct } from "./wire";
 
 type Hide = (text: string) => string;
 
@@ -112,10 +112,10 @@ export function createService(log: Log) {
   }
 
   /** Created but not ready: the engine keeps it, and the next update goes on from there. */
-  function initFailed(failure: PartialFailure, inputs: Props, raw: Props) {
+  function initFailed(failure: PartialFailure, inputs: Props, raw: Props, repeatsSecrets: boolean) {
     const detail = new messages.ErrorResourceInitFailed();
     detail.setId(failure.kept.id);
-    detail.setProperties(writeStruct(failure.kept.outputs, raw));
+    detail.setProperties(writeStruct(failure.kept.outputs, raw, repeatsSecrets));
     detail.setInputs(writeStruct(inputs, raw));
     detail.setReasonsList([failure.message]);
     const any = new Any();
@@ -129,11 +129,11 @@ export function createService(log: Log) {
     return Object.assign(new Error(failure.message), { code: grpc.status.UNKNOWN, details: failure.message, metadata });
   }
 
-  async function keeping<T>(inputs: Props, raw: Props, call: () => Promise<T>): Promise<T> {
+  async function keeping<T>(inputs: Props, raw: Props, repeatsSecrets: boolean, call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (error) {
-      throw error instanceof PartialFailure ? initFailed(error, inputs, raw) : error;
+      throw error instanceof PartialFailure ? initFailed(error, inputs, raw, repeatsSecrets) : error;
     }
   }
 
@@ -176,7 +176,7 @@ export function createService(log: Log) {
   /** Secrets of the state and of the program, in whatever is said of the call. */
   const hidingIn = (...structs: (PropertyStruct | undefined)[]): Hide =>
     hiding(structs.flatMap((struct) => secretsOfInputs(readStruct(struct))));
-  /** The record is secret for what it may repeat; what it holds besides is none. */
+  /** A record that is secret is so for what it may repeat; what it holds besides is none. */
   const secretsOfInputs = ({ recorded: _recorded, ...raw }: Record<string, unknown>): unknown[] => secretsIn(raw);
 
   return {
@@ -311,7 +311,7 @@ export function createService(log: Log) {
         response.setProperties(writeStruct({ ...inputs, ...Object.fromEntries(computed) }, raw));
         return response;
       }
-      const kept = await keeping(inputs, raw, () =>
+      const kept = await keeping(inputs, raw, anySecret(raw), () =>
         within(urn, request.getTimeout(), hidingIn(request.getProperties()), (context) =>
           handler.create(context, inputs),
         ),
@@ -349,17 +349,19 @@ export function createService(log: Log) {
       const raw = readStruct(request.getNews());
       const inputs = ownProps(raw);
       const before = beforeIn(request);
+      // What the record remembers of former inputs stays one.
+      const repeatsSecrets = anySecret(raw, readStruct(request.getOlds()), readStruct(request.getOldInputs()));
       const response = new messages.UpdateResponse();
       if (request.getPreview()) {
-        response.setProperties(writeStruct({ ...before, ...inputs }, raw));
+        response.setProperties(writeStruct({ ...before, ...inputs }, raw, repeatsSecrets));
         return response;
       }
-      const kept = await keeping(inputs, raw, () =>
+      const kept = await keeping(inputs, raw, repeatsSecrets, () =>
         within(urn, request.getTimeout(), hidingIn(request.getOlds(), request.getNews()), (context) =>
           handler.update(context, request.getId(), before, inputs),
         ),
       );
-      response.setProperties(writeStruct(kept.outputs, raw));
+      response.setProperties(writeStruct(kept.outputs, raw, repeatsSecrets));
       return response;
     },
     async delete(request: DeleteRequest) {

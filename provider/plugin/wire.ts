@@ -40,15 +40,17 @@ const holdsSecret = (value: unknown): boolean =>
 export const wrapSecret = (value: unknown): unknown =>
   isSecret(value) || value === undefined || value === null ? value : { [signatureKey]: secretSignature, value };
 
-/** What came in secret goes out secret. The engine's record repeats the inputs, so it is one as a whole. */
-export function writeStruct(
-  props: Props,
-  raw: Props = {},
-  alwaysSecret: readonly string[] = ["recorded"],
-): PropertyStruct {
+/** Whether any of them came wrapped. */
+export const anySecret = (...bags: Props[]): boolean => bags.some((bag) => Object.values(bag).some(holdsSecret));
+
+/**
+ * What came in secret goes out secret. The engine's record repeats the inputs, so it is a secret as a whole where any of
+ * them is one, and only there: Pulumi encrypts each secret again for every checkpoint.
+ */
+export function writeStruct(props: Props, raw: Props = {}, isRecordSecret = anySecret(raw)): PropertyStruct {
   const clean = JSON.parse(JSON.stringify(props)) as Record<string, unknown>;
   for (const key of Object.keys(clean))
-    if (alwaysSecret.includes(key) || holdsSecret(raw[key])) clean[key] = wrapSecret(clean[key]);
+    if (holdsSecret(raw[key]) || (key === "recorded" && isRecordSecret)) clean[key] = wrapSecret(clean[key]);
   return Struct.fromJavaScript(clean as Parameters<typeof Struct.fromJavaScript>[0]);
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { capturedProvider } from "../../provider/captured";
+import { isSecret } from "../../provider/plugin/wire";
 import { eventually } from "../support/eventually";
 import {
   InitFailed,
@@ -179,6 +180,18 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
       expect(config.inputs["token"]).toEqual(secret("t0p"));
       const checked = await provider.check(urn("Volume", "from-urn"), {}, { size: secret(5) });
       expect(checked.inputs).toEqual({ name: "from-urn", size: secret(5), __defaults: ["name"] });
+    },
+  );
+
+  it.runIf(kind === "plugin")(
+    "the record is a secret where an input is one, and stays one: it remembers what the inputs were",
+    async () => {
+      const made = await provider.create(urn("Volume"), { name: "data", size: 5 });
+      expect(made.outs["recorded"]).toMatchObject({ record: { name: "data" } });
+      const hidden = await provider.update(made.id, urn("Volume"), made.outs, { name: secret("canary"), size: 5 });
+      expect([isSecret(hidden["name"]), isSecret(hidden["recorded"])]).toEqual([true, true]);
+      const plain = await provider.update(made.id, urn("Volume"), hidden, { name: "data", size: 5 });
+      expect([isSecret(plain["name"]), isSecret(plain["recorded"])]).toEqual([false, true]);
     },
   );
 

@@ -171,6 +171,10 @@ ${wrong}`;
     expect((await told(stack.up())).ok).toBe(false);
     await told(stack.refresh());
     expect(await leaks()).toEqual([]);
+    // What the program calls a secret no longer may still be remembered.
+    stack.write({ "index.js": program("canary-volume-3").replace(/s\("[^"]*(owner|text|rule)[^"]*"\)/g, '"plain"') });
+    expect((await told(stack.up())).ok, said.at(-1)).toBe(true);
+    expect(await leaks()).toEqual([]);
     await told(stack.destroy());
     expect(await leaks()).toEqual([]);
   },
