@@ -138,6 +138,7 @@ function readFlag(text: string, problems: string[]): FaultSpec[] {
 }
 
 const withoutUndefined = <T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
+  // The filter is the condition of the type.
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };

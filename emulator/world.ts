@@ -207,10 +207,12 @@ export function dumpWorld(world: World, now: number): WorldDump {
   const dump: Record<string, unknown> = { version: 1 };
   for (const kind of kinds) dump[`${kind}s`] = [...world.tables[kind].values()];
   dump["vms"] = [...world.tables.vm.values()].map((vm) => settleVm(vm, now));
+  // `version` and one list for each kind are all the fields of a dump.
   return dump as WorldDump;
 }
 
 /** The changes that make a new world of a dump. */
 export function changesOf(dump: WorldDump): Change[] {
+  // The list of a kind holds values of that kind.
   return kinds.flatMap((kind) => dump[`${kind}s`].map((value) => ({ put: kind, value }) as Change));
 }

@@ -26,6 +26,7 @@ export interface ProgramNote {
 
 export function programNote(raw: Readonly<Record<string, unknown>>): ProgramNote | undefined {
   const note = raw[programKey];
+  // Only this package writes under this key, and every note that it writes has `of`.
   return typeof note === "object" && note !== null && "of" in note && typeof note.of === "string"
     ? (note as ProgramNote)
     : undefined;

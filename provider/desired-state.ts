@@ -98,15 +98,17 @@ function makeResource(
   parent: pulumi.Resource,
 ): AnyResource {
   const args = {
-    ...(withIds(part.inputs, made) as object),
+    ...propsWithIds(part.inputs, made),
     ...(flushConfirmed === true && detaches(part.type) ? { flushConfirmed } : {}),
   };
+  const deletedWith = part.deletedWith === undefined ? undefined : made[part.deletedWith];
   const opts: pulumi.CustomResourceOptions = {
     parent,
     ...(part.protect ? { protect: true } : {}),
     ...(part.ignoreChanges.length === 0 ? {} : { ignoreChanges: [...part.ignoreChanges] }),
-    ...(part.deletedWith === undefined ? {} : { deletedWith: made[part.deletedWith]! }),
+    ...(deletedWith === undefined ? {} : { deletedWith }),
   };
+  // `partsOf` gives each part the inputs of its type.
   const make = classes[part.type] as new (
     name: string,
     args: object,
@@ -132,7 +134,11 @@ function withIds(value: unknown, made: Readonly<Record<string, AnyResource>>): u
   if (Array.isArray(value)) return value.map((item) => withIds(item, made));
   if (typeof value !== "object" || value === null) return value;
   if (isPartText(value))
+    // A piece is a text, or a reference, whose property is a text.
     return pulumi.concat(...value.pieces.map((piece) => withIds(piece, made) as pulumi.Input<string>));
   if (isPartReference(value)) return propertyOf(value, made);
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withIds(item, made)]));
+  return propsWithIds(value, made);
 }
+
+const propsWithIds = (props: object, made: Readonly<Record<string, AnyResource>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(props).map(([key, item]) => [key, withIds(item, made)]));

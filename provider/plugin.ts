@@ -12,16 +12,19 @@ type Handle = (request: never) => Promise<unknown>;
 
 export async function main(args: readonly string[]): Promise<void> {
   const { isIdle, ...calls } = createService(logOf(args.find((arg) => !arg.startsWith("-"))));
+  // `ResourceProviderService` names the message of each call, and gRPC hands a call that message.
   const service = calls as Record<string, Handle>;
   endWithEngine(isIdle);
   const server = new grpc.Server(channelOptions);
+  // The SDK's declarations have no type for the service's table of methods.
   const methods = Object.entries(ResourceProviderService as unknown as Record<string, { responseStream: boolean }>).map(
     ([name, { responseStream }]) => [name, responseStream ? refuseStream : answer(name, service[name])] as const,
   );
-  server.addService(
-    ResourceProviderService as unknown as Parameters<typeof server.addService>[0],
-    Object.fromEntries(methods) as unknown as Parameters<typeof server.addService>[1],
-  );
+  // The table and the methods made of it are of one service, which gRPC's type cannot see.
+  const [definition, handlers] = [ResourceProviderService, Object.fromEntries(methods)] as unknown as Parameters<
+    typeof server.addService
+  >;
+  server.addService(definition, handlers);
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) =>
       error === null ? resolve(bound) : reject(error),

@@ -47,6 +47,7 @@ function withStackConfiguration(args: ServiceArgs): ServiceArgs {
     const value = args[name] === undefined ? (isSecret ? config.getSecret(name) : config.get(name)) : undefined;
     if (value !== undefined) found[name] = value;
   }
+  // A setting of the stack is text, which the engine reads as the type of its setting.
   return { ...found, ...args } as ServiceArgs;
 }
 

@@ -107,9 +107,7 @@ function spoken(
   }
   const kind = kinds[operation];
   const record =
-    kind !== undefined && isMap(payload)
-      ? recordIn(dialect, kind, payload as Own)
-      : snapshotIn(dialect, operation, payload);
+    kind !== undefined && isMap(payload) ? recordIn(dialect, kind, payload) : snapshotIn(dialect, operation, payload);
   const item = (route?.item ?? dialect.answers[operation]?.item)?.[0];
   const held = item === undefined ? record : wrapped(item, record);
   // The contract's bare strings, and what can be read as it stands.

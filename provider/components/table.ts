@@ -72,6 +72,7 @@ const desiredState: Component = {
   },
   isDecided: ({ flushConfirmed: _flushConfirmed, ...inputs }) => !holdsUnknown(inputs),
   partsOf(_name, { files, flushConfirmed: stated, ...settings }) {
+    // The engine has checked the inputs against the schema that is made of `inputs`; `isDecided` has found no unknown value.
     const { parts, outputs, warnings } = partsOfFiles(files as readonly string[], settings as FileSettings);
     const vms = parts.filter(({ type }) => type === "Vm");
     const addressesOf = ({ address }: DesiredPart): [string, Props] => [
@@ -126,6 +127,7 @@ const vmWithVolumes: Component = {
   isDecided: ({ volumes }) => isKnownMap(volumes),
   partsOf(name, { volumes = {}, ...inputs }) {
     const vm = `vm.${name}`;
+    // The schema says a map, and `isDecided` has found its values known.
     const keys = volumes as Readonly<Record<string, Props>>;
     const volumeOf = (key: string): string => `volume.${name}-${key}`;
     const parts = Object.entries(keys).flatMap(([key, { size, name: called, flush, flushConfirmed: stated }]) => {
@@ -179,7 +181,9 @@ const securityGroupSet: Component = {
   outputs: { ids: { ...mapOf("The groups' ids, by their keys.", text("An id.")), required: true } },
   isDecided: ({ groups }) => isKnownMap(groups) && Object.values(groups).every(({ rules }) => isKnownList(rules)),
   partsOf(name, { groups }) {
-    const keys = Object.keys(groups as object);
+    // The schema says a map of groups with a list of rules each, and `isDecided` has found them known.
+    const given = groups as Readonly<Record<string, Props & { readonly rules?: readonly Props[] }>>;
+    const keys = Object.keys(given);
     const addressOf = (key: string): string => `group.${name}-${key}`;
     const named = (rule: Props): Props => {
       const key = rule["remoteGroup"];
@@ -187,9 +191,9 @@ const securityGroupSet: Component = {
     };
     const parts = groupSetParts(
       Object.fromEntries(
-        Object.entries(groups as Readonly<Record<string, Props>>).map(([key, { rules = [], ...inputs }]) => [
+        Object.entries(given).map(([key, { rules = [], ...inputs }]) => [
           addressOf(key),
-          { name: `${name}-${key}`, ...inputs, rules: (rules as readonly Props[]).map(named) },
+          { name: `${name}-${key}`, ...inputs, rules: rules.map(named) },
         ]),
       ),
     );

@@ -155,10 +155,10 @@ function typeSchema(
   shared: ReadonlyMap<Property, string> = new Map(),
 ): Json {
   const name = shared.get(property) ?? ownName;
-  if (property.type === "array")
+  if (property.items !== undefined)
     return {
       type: "array",
-      items: typeSchema(property.items!, property.items?.type === "object" ? `${name}Item` : name, types, shared),
+      items: typeSchema(property.items, property.items.type === "object" ? `${name}Item` : name, types, shared),
     };
   if (property.values !== undefined) {
     types[pluginToken(name)] = { type: "string", enum: property.values.map((value) => ({ value })) };

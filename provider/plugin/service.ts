@@ -63,6 +63,7 @@ export function createService(log: Log) {
   let settings: Settings = {};
   let connection: Connection | undefined;
 
+  // The engine writes every URN as urn:pulumi:stack::project::types::name, and the last type as package:module:Type.
   const typeOf = (urn: string): string => urn.split("::")[2]!.split("$").at(-1)!.split(":")[2]!;
   /** A name that is left out stays what it was, whatever the resource is called by now. */
   function nameFor(urn: string, before: Props, raw: Record<string, unknown>): Props {

@@ -37,7 +37,7 @@ export function secretsIn(value: unknown): unknown[] {
 const holdsSecret = (value: unknown): boolean =>
   isSecret(value) || (typeof value === "object" && value !== null && Object.values(value).some(holdsSecret));
 
-export const wrapSecret = (value: unknown): unknown =>
+export const wrapSecret = <T>(value: T): T | { [signatureKey]: string; value: T } =>
   isSecret(value) || value === undefined || value === null ? value : { [signatureKey]: secretSignature, value };
 
 /** Whether any of them came wrapped. */
@@ -48,10 +48,11 @@ export const anySecret = (...bags: Props[]): boolean => bags.some((bag) => Objec
  * them is one, and only there: Pulumi encrypts each secret again for every checkpoint.
  */
 export function writeStruct(props: Props, raw: Props = {}, isRecordSecret = anySecret(raw)): PropertyStruct {
-  const clean = JSON.parse(JSON.stringify(props)) as Record<string, unknown>;
-  for (const key of Object.keys(clean))
-    if (holdsSecret(raw[key]) || (key === "recorded" && isRecordSecret)) clean[key] = wrapSecret(clean[key]);
-  return Struct.fromJavaScript(clean as Parameters<typeof Struct.fromJavaScript>[0]);
+  // The JSON of a map is a map of JSON values, which is what a struct takes.
+  const clean: Parameters<typeof Struct.fromJavaScript>[0] = JSON.parse(JSON.stringify(props));
+  for (const [key, value] of Object.entries(clean))
+    if (holdsSecret(raw[key]) || (key === "recorded" && isRecordSecret)) clean[key] = wrapSecret(value);
+  return Struct.fromJavaScript(clean);
 }
 
 /** What belongs to the resource: Pulumi's own keys begin with two underscores. */

@@ -132,16 +132,14 @@ export function readDialect(
   const given = workspace.desired.service.dialect;
   const outside = flags.dialect ?? setting("RECONCILE_DIALECT");
   const folder = folderOfDialect(outside, given, workspace);
-  if (outside === undefined && workspace.dialect !== undefined)
-    return { dialect: workspace.dialect, diagnostics: [], folder };
-  if (outside === undefined && given === undefined) return { dialect: builtInDialect, diagnostics: [], folder };
   let read: { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] };
-  if (outside === undefined && given !== undefined && "inline" in given) {
+  if (outside !== undefined) read = readDialectFile(outside);
+  else if (workspace.dialect !== undefined) return { dialect: workspace.dialect, diagnostics: [], folder };
+  else if (given === undefined) return { dialect: builtInDialect, diagnostics: [], folder };
+  else if ("inline" in given) {
     const source = workspace.sources.find(({ file }) => file === given.source.file);
     read = readInlineDialect(given.inline, given.source, source?.text);
-  } else {
-    read = readDialectFile(outside ?? besideFile(given as { source: { file: string }; path: string }));
-  }
+  } else read = readDialectFile(besideFile(given));
   if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
   return { ...read, folder };
 }

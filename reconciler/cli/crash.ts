@@ -1,8 +1,7 @@
 /** Errors that a user can cause become diagnostics; what is left is a bug and says so, without a stack trace unless asked for. */
 
-import type { Diagnostic } from "../core/model/diagnostic";
+import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import { errorCode, errorMessage } from "../core/text/errors";
-import { fieldsIn } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { isExplained } from "../report/explanations";
 
@@ -21,9 +20,9 @@ const fixes: Record<string, string> = {
 };
 
 /** `undefined`: a bug. */
-export function asDiagnostics(error: unknown): Diagnostic[] | undefined {
-  const carried = fieldsIn(error)["diagnostics"];
-  if (Array.isArray(carried)) return carried as Diagnostic[];
+export function asDiagnostics(error: unknown): readonly Diagnostic[] | undefined {
+  const carried = diagnosticsIn(error);
+  if (carried !== undefined) return carried;
   const code = errorCode(error);
   const message = errorMessage(error);
   if (isExplained(code))

@@ -60,6 +60,7 @@ export function answersFrom(folder: string, dialect: Dialect): DoctorPorts {
   for (const name of readdirSync(folder)
     .filter((file) => file.endsWith(".json"))
     .sort()) {
+    // `recordingIn` writes the files. One of another make without these two fields is passed over.
     const { request, answer } = JSON.parse(readFileSync(join(folder, name), "utf8")) as Kept;
     if (request !== undefined && answer !== undefined) kept.set(keyOf(request), answer);
   }

@@ -18,6 +18,7 @@ export async function generateBlock(
   id: string,
   state: State,
 ): Promise<Generated> {
+  // An address was parsed when the command line or the file was read.
   const parts = parseAddress(address)!;
   const only = (kind: typeof parts.kind): readonly string[] => (parts.kind === kind ? [id] : []);
   const pulled = await pullWorld(client, { vms: only("vm"), volumes: only("volume"), groups: only("group") });

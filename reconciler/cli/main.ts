@@ -46,6 +46,7 @@ function outliveOutput(): void {
       try {
         return stream.destroyed || write(...args);
       } catch (error) {
+        // Node's own write throws nothing else.
         fail(error as NodeJS.ErrnoException);
         return true;
       }

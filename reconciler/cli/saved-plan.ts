@@ -115,13 +115,15 @@ export function findFolder(saved: SavedPlan, planFile: string): string {
   const candidates = [
     resolve(dirname(resolve(planFile)), saved.folder),
     resolve(process.cwd(), saved.folder_from_working_folder),
-  ];
+  ] as const;
   const [first] = saved.desired.files;
-  const found = first === undefined ? candidates[0] : candidates.find((one) => existsSync(join(one, basename(first))));
+  const [beside] = candidates;
+  if (first === undefined) return beside;
+  const found = candidates.find((one) => existsSync(join(one, basename(first))));
   if (found !== undefined) return found;
   throw fail(
     "plan/no-checkout",
-    `the files this plan was made from are not here (${basename(first!)} in ${candidates.join(" or ")})`,
+    `the files this plan was made from are not here (${basename(first)} in ${candidates.join(" or ")})`,
     "apply it in a checkout, from the folder it was made in",
   );
 }
@@ -179,6 +181,7 @@ export function readPlan(path: string): SavedPlan | undefined {
   } catch {
     throw fail("plan/unreadable", `${path} is not JSON`, "plan again with --out");
   }
+  // Its format and version are asked next, and then the schema of a saved plan.
   const saved = parsed as SavedPlan;
   if (typeof parsed !== "object" || parsed === null || saved.format !== planFormat)
     throw fail("plan/unreadable", `${path} is no plan of this tool`, "plan again with --out");

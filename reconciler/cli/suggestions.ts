@@ -94,6 +94,7 @@ function readLoosely(rest: readonly string[]): { readonly flags: Flags; readonly
       flags[name] = row.multiple === true ? [...(Array.isArray(earlier) ? earlier : []), value] : value;
     }
   }
+  // Each flag was read by its type in the table of flags.
   return { flags: flags as Flags, args };
 }
 

@@ -164,6 +164,7 @@ function readMerged(
       ...scope,
       onSensitive: (name, at) => problems.add({ ...storedInTheClear(name, at), at: subject.place(at) }),
     };
+    // A map is interpolated to a map.
     const values = interpolate(kept, told, (problem, at) =>
       problems.add({ ...problem, at: subject.place(at) }),
     ) as YamlMap;

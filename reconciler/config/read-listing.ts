@@ -83,8 +83,10 @@ function readPermission(value: unknown, at: string, problems: string[]): ListedP
   };
 }
 
-const asObject = (value: unknown): Json | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const asObject = (value: unknown): Json | undefined => (isObject(value) ? value : undefined);
 
 function objectAt(value: unknown, at: string, problems: string[]): Json {
   const found = asObject(value);

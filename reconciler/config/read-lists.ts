@@ -56,6 +56,7 @@ function itemsOf(name: ListName, lists: Merged["lists"], { scope, problems }: Li
     };
     if (!isMap(value)) return [];
     const values = interpolate(value, scope, (problem, path) => problems.add({ ...problem, at: subject.place(path) }));
+    // A map is interpolated to a map.
     return [{ subject, values: values as Values }];
   });
 }

@@ -127,6 +127,7 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
 function mergeSetting(name: string, roots: readonly YamlFile[], problems: Problems): Setting | undefined {
   let first: Setting | undefined;
   for (const source of roots) {
+    // `roots` holds only files whose root is a map.
     const root = source.root as YamlMap;
     const value = Object.hasOwn(root, name) ? root[name] : undefined;
     if (value === undefined || value === null) continue;

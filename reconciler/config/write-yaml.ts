@@ -3,7 +3,7 @@
  * back as it was meant. Text that holds `${` is escaped, comments are one printable line each, rules are one line each.
  * What a block says is decided by its makers (live-blocks.ts, listing).
  */
-import { Document, isMap, isScalar, isSeq, type Node, type YAMLMap } from "yaml";
+import { Document, isMap, isScalar, isSeq, type YAMLMap } from "yaml";
 import { formatAddress } from "../core/model/address";
 import { type Kind, kindRows, sectionOf } from "../core/model/kinds";
 import { keysOf } from "../core/text/objects";
@@ -81,7 +81,7 @@ const itemsOf = (node: unknown): readonly unknown[] => (isSeq(node) ? node.items
 
 function spaceSections(root: YAMLMap): void {
   root.items.forEach((pair, index) => {
-    if (index > 0 && isScalar(pair.key) && !isScalar(pair.value as Node)) pair.key.spaceBefore = true;
+    if (index > 0 && isScalar(pair.key) && !isScalar(pair.value)) pair.key.spaceBefore = true;
   });
 }
 

@@ -31,7 +31,7 @@ function mayNestDeeply(text: string): boolean {
         continue;
       }
       atStart = false;
-      while (indents.length > 0 && indents.at(-1)! >= indent) indents.pop();
+      while ((indents.at(-1) ?? -1) >= indent) indents.pop();
       indents.push(indent);
     }
     if (code === 0x5b || code === 0x7b) brackets++;
@@ -57,6 +57,7 @@ function measureDepth(text: string): number | undefined {
   const { Parser } = require("yaml") as typeof import("yaml");
   const open: { token: Token; depth: number }[] = [];
   try {
+    // `Token` names the fields that some kinds of token have, and each of them may be left out.
     for (const token of new Parser().parse(text)) open.push({ token: token as Token, depth: 0 });
   } catch (error) {
     if (error instanceof RangeError) return 0;

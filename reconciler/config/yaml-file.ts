@@ -159,6 +159,7 @@ function lineOf({ source, offset }: Place): { line: number; start: number } {
     if (starts[middle]! <= offset) low = middle;
     else high = middle - 1;
   }
+  // `low` is within the list still.
   return { line: low + 1, start: starts[low]! };
 }
 

@@ -50,6 +50,7 @@ function readingOf(
   if (isList(operation) || operation === "group.rule.list") {
     const page = readers.page(operation, body, answer.paging ?? {});
     if (page.status !== "accepted") return page;
+    // The name of every other list begins with one of the keys below.
     const kind = operation === "group.rule.list" ? "rule" : (operation.split(".")[0] as keyof typeof byKind);
     const byKind = {
       vm: readers.vm,
@@ -109,7 +110,7 @@ export function readCases(value: unknown): {
         answer: {
           status: typeof status === "number" ? status : 200,
           text: JSON.stringify(own(one, "answer") ?? null),
-          ...(typeof headers === "object" && headers !== null && { paging: headers as Record<string, string> }),
+          ...(typeof headers === "object" && headers !== null && { paging: asTexts(headers) }),
         },
         ...(own(one, "reads") !== undefined && { reads: own(one, "reads") }),
         ...(typeof is === "string" && { is }),
@@ -118,3 +119,6 @@ export function readCases(value: unknown): {
   });
   return { cases, problems };
 }
+
+const asTexts = (headers: object): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));

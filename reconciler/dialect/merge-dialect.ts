@@ -55,6 +55,7 @@ export function mergeDialect(given: PartialDialect): Dialect {
     },
     pagination: { ...builtInDialect.pagination, ...mergePaging(given.pagination) },
     rules: { ...rules, ...given.rules },
+    // `Written` allows one place for a list of places, and an authorization has no such list.
     authorization: { ...authorization, ...(given.authorization as Partial<Dialect["authorization"]>) },
     answers: Object.fromEntries(
       Object.entries(given.answers ?? {}).flatMap(([operation, answer]) =>
@@ -64,6 +65,7 @@ export function mergeDialect(given: PartialDialect): Dialect {
     envelope: {
       data: listOf<RecordPlace>(data),
       error: { code: listOf<RecordPlace>(error?.code), message: listOf<RecordPlace>(error?.message) },
+      // The schema asks for both fields of `success` together.
       ...(success !== undefined && { success: success as NonNullable<Dialect["envelope"]["success"]> }),
     },
     names: given.names ?? {},
@@ -82,12 +84,14 @@ const isList = <T>(given: T | readonly T[]): given is readonly T[] => Array.isAr
 /** Every place of a record as a list of places; what is a record of its own is left out. */
 function lists<T extends object>(given: T | undefined): { readonly [K in keyof T]?: Pointers } {
   const entries = Object.entries(given ?? {}).filter(([key]) => key !== "volume_entry");
+  // The schema allows a place or a list of places for each of these keys.
   return Object.fromEntries(entries.map(([key, places]) => [key, listOf(places as RecordPlace)])) as {
     readonly [K in keyof T]?: Pointers;
   };
 }
 
 const words = <T extends object>(given: T | undefined): { readonly [K in keyof T]?: readonly string[] } =>
+  // The schema allows a word or a list of words for each phase.
   Object.fromEntries(
     Object.entries(given ?? {}).map(([phase, said]) => [phase, listOf(said as Scalar).map(String)]),
   ) as unknown as { readonly [K in keyof T]?: readonly string[] };

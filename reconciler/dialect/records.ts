@@ -407,8 +407,10 @@ function firstShown(value: unknown, places: readonly PointerPath[]): unknown {
 
 function compileAll<T extends object>(record: T): { readonly [K in keyof T]: readonly PointerPath[] } {
   const compiled: [string, readonly PointerPath[]][] = [];
+  // A list in a record of the dialect is a list of pointers.
   for (const [key, pointers] of Object.entries(record))
     if (Array.isArray(pointers)) compiled.push([key, compilePointers(pointers as Pointers)]);
+  // One entry for each list of the record; what is no list is not asked for.
   return Object.fromEntries(compiled) as { readonly [K in keyof T]: readonly PointerPath[] };
 }
 

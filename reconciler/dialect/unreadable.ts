@@ -63,6 +63,7 @@ function describe(found: unknown, keys: readonly string[]): string {
 
 /** The most likely key, or a placeholder: a wrong line would be worse than one that has to be filled in. */
 function suggest(setting: string, keys: readonly string[]): string {
+  // `split` gives one piece at least.
   const field = setting.endsWith(".items") ? itemAt(setting.split("."), 1) : setting.split(".").at(-1)!;
   const key = likelyKey(field, keys);
   return key === undefined || key.length > longestKey ? "/…" : cleanMessage(pointerTo(key));

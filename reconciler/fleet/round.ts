@@ -2,7 +2,7 @@
  * One round of one stack: fetch the files, look, plan, decide, and act where that is the fleet's to do. It never throws
  * for what is wrong with the stack: that is its result. What it does to the world is the engine's, under the state's lock.
  */
-import type { Diagnostic } from "../core/model/diagnostic";
+import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import type { EngineEvent } from "../engine/events";
 import type { RunReport } from "../engine/run-plan";
 import { describeHolder, LeaseLost, StateLocked } from "../store/store";
@@ -309,8 +309,8 @@ function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachab
       },
     };
   if (error instanceof LeaseLost) return { result: { end: "failed", why: error.message } };
-  const diagnostics = (error as { readonly diagnostics?: readonly Diagnostic[] }).diagnostics;
-  if (!Array.isArray(diagnostics))
+  const diagnostics = diagnosticsIn(error);
+  if (diagnostics === undefined)
     return { result: { end: "failed", why: error instanceof Error ? error.message : String(error) } };
   const isSilent = diagnostics.some(({ code }) => code === "service/unavailable");
   return { result: { end: "failed", why: sentences(diagnostics) }, ...(isSilent ? { unreachable: true } : {}) };

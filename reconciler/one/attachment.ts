@@ -51,6 +51,7 @@ const write = (props: Props): Written => ({
   ],
 });
 
+// `write` writes one volume and nothing else.
 const flushOf = (props: Props): FlushPolicy => (desiredOf(write(props)).desired.resources[0] as DesiredVolume).flush;
 
 const thing = (id: string): string => `attachment:${id}`;

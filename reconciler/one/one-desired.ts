@@ -151,13 +151,13 @@ function normalise(value: unknown, property: Property): unknown {
   if (isUnknown(value)) return value;
   if (property.type === "integer" && typeof value === "string" && /^\s*[0-9]+\s*$/.test(value)) return Number(value);
   if (property.type === "boolean" && (value === "true" || value === "false")) return value === "true";
-  if (property.items !== undefined && Array.isArray(value))
-    return value.map((item) => normalise(item, property.items!));
-  if (property.properties !== undefined && typeof value === "object" && value !== null) {
+  const { items, properties } = property;
+  if (items !== undefined && Array.isArray(value)) return value.map((item) => normalise(item, items));
+  if (properties !== undefined && typeof value === "object" && value !== null) {
     const entries = Object.entries(value).filter(([, item]) => item !== undefined && item !== null);
     return Object.fromEntries(
       entries.map(([key, item]) => {
-        const inner = property.properties![key];
+        const inner = properties[key];
         return [key, inner === undefined ? item : normalise(item, inner)];
       }),
     );

@@ -51,7 +51,7 @@ function onlyKnown(inputs: DesiredPart["inputs"], known: ReadonlySet<string>, st
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replace(item)]));
   };
-  return replace(inputs) as DesiredPart["inputs"];
+  return Object.fromEntries(Object.entries(inputs).map(([key, item]) => [key, replace(item)]));
 }
 
 /** Of what is no resource of the program: as the state has it. */
@@ -153,7 +153,7 @@ function propertyText({ part, property }: PartReference, names: ReadonlyMap<stri
 }
 
 const onlyNamed = (value: unknown, names: ReadonlyMap<string, string>, state: State): unknown =>
-  onlyKnown({ value } as DesiredPart["inputs"], new Set(names.keys()), state)["value"];
+  onlyKnown({ value }, new Set(names.keys()), state)["value"];
 
 /** Code, and no text. */
 class Raw {

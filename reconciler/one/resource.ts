@@ -80,6 +80,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     former: Remembered,
   ): Promise<Kept> {
     const ran = await lookOnce(shape, context, inputs, ended, declared);
+    // `lookOnce` gives the record of the one declared resource, which is of this kind.
     const record = ran.record as Of<K> | undefined;
     const id = idOf(record);
     const remembered: Remembered =

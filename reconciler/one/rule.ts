@@ -78,6 +78,7 @@ function checkRule(raw: Props): ReturnType<Handler["check"]> {
 /** The rule in canonical form; self is the group it is in. */
 function ruleOf(props: Props): Rule {
   const { desired } = desiredOf(write(props));
+  // `write` writes one group, with this rule alone.
   const rule = itemAt((desired.resources[0] as DesiredGroup).rules, 0);
   return rule.remote.kind === "group" && "address" in rule.remote.group
     ? { ...rule, remote: { kind: "group", group: { id: String(props["securityGroupId"]) } } }

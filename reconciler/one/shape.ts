@@ -61,6 +61,7 @@ export const recordedProperty: Property = {
   description: "What the engine remembers of the resource between two runs. Not for programs.",
 };
 
+// Only the handlers write this key, and `plain` keeps what they write.
 export const rememberedIn = (before: Props): Remembered => (before[recordedKey] ?? {}) as Remembered;
 
 export const pendingId = (owner: string): string => `pending:${owner}`;
@@ -68,6 +69,7 @@ export const isPending = (id: string): boolean => id.startsWith("pending:");
 
 /** What was read by its id may be more than the program manages; `inputs` and `before` say how much that is. */
 export function recordIn<K extends Kind>(shape: Shape<K>, before: Props, inputs: Props = before): Of<K> | undefined {
+  // A handler remembers records of its own kind only.
   const { record, imported } = rememberedIn(before) as Remembered & { readonly record?: Of<K> };
   return record === undefined || imported !== true ? record : (shape.managed?.(record, before, inputs) ?? record);
 }

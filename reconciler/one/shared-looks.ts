@@ -138,6 +138,7 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
       get(target, method) {
         const value: unknown = Reflect.get(target, method);
         if (typeof value !== "function" || typeof method !== "string") return value;
+        // Every method of the client takes values and ends in an outcome.
         const call = value.bind(target) as Call;
         const kind = kindOfCall.get(method);
         if (kind === undefined) return call;

@@ -97,7 +97,7 @@ function openTracing(environment: Environment): Tracing | undefined {
 
 /** The API package of every version keeps what was registered there. */
 const isSdkRegistered = (): boolean => {
-  const registered = (globalThis as Readonly<Record<symbol, unknown>>)[Symbol.for("opentelemetry.js.api.1")];
+  const registered: unknown = Reflect.get(globalThis, Symbol.for("opentelemetry.js.api.1"));
   return typeof registered === "object" && registered !== null && "trace" in registered;
 };
 

@@ -201,6 +201,7 @@ async function answerForPerson(twin: RunningTwin): Promise<number> {
         changes.push({
           type: "resource",
           address: intent.address,
+          // The record of an intent is a whole one but for its id.
           record: { ...intent.record, id } as RecordedResource,
         });
       changes.push({ type: "intent", address: intent.address, intent: null });

@@ -272,6 +272,7 @@ export function createCaller(parts: CallerParts): Caller {
     try {
       return (await credential.refresh(used)) ? undefined : "same";
     } catch (error) {
+      // `scrubOutcome` changes texts and no status.
       return scrubOutcome(credentialRejection(error), scrub) as Failure;
     }
   }

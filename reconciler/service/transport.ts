@@ -102,6 +102,7 @@ export function createTransport({
  */
 function loadPool(): typeof Pool {
   try {
+    // The module of undici that exports this class, and no other value, under this path.
     return require("undici/lib/dispatcher/pool") as typeof Pool;
   } catch {
     return (require("undici") as typeof import("undici")).Pool;

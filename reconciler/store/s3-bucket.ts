@@ -132,6 +132,7 @@ function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
   process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
   let sdk: Sdk;
   try {
+    // `Sdk` is the type of that package.
     sdk = require("@aws-sdk/client-s3") as Sdk;
   } catch {
     throw packageMissing("@aws-sdk/client-s3", "s3://");

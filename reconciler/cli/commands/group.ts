@@ -144,7 +144,8 @@ async function takeOver(client: ServiceClient, outcomes: readonly ListingOutcome
   });
   const { blocks } = worldBlocks({ vms: [], volumes: [], groups });
   const withSkipped = blocks.map((block): YamlBlock => {
-    const skipped = mustGet(created, block.id!).skipped.map((source) => `skipped: ${source}`);
+    if (block.id === undefined) return block;
+    const skipped = mustGet(created, block.id).skipped.map((source) => `skipped: ${source}`);
     return { ...block, notes: [...(block.notes ?? []), ...skipped] };
   });
   return { blocks: withSkipped, diagnostics: pulled.diagnostics };

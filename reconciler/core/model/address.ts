@@ -115,6 +115,7 @@ export const quoted = (address: Address): string => (address.includes("[") ? `"$
 
 export function kindOf(address: Address): Kind {
   const local = localAddress(address);
+  // Every address begins with its kind.
   return local.slice(0, local.indexOf(".")) as Kind;
 }
 

@@ -2,6 +2,7 @@
  * A problem of the user, as a value: a stable code, a fixed summary, then what, why and what to do, with the address
  * and the source line it belongs to. All of them are collected and shown sorted; nothing throws for them.
  */
+import { fieldsIn } from "../text/objects";
 import type { DiagnosticCode, PolicyCode } from "./diagnostic-code";
 
 export type Severity = "error" | "warning" | "note";
@@ -42,6 +43,12 @@ export function sortDiagnostics<D extends Diagnostic>(diagnostics: readonly D[])
       compareText(a.address ?? "", b.address ?? "") ||
       compareText(a.summary, b.summary),
   );
+}
+
+/** The diagnostics that a thrown error carries. Every error of this project with such a field has a list of them in it. */
+export function diagnosticsIn(error: unknown): readonly Diagnostic[] | undefined {
+  const { diagnostics } = fieldsIn(error);
+  return Array.isArray(diagnostics) ? diagnostics : undefined;
 }
 
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>

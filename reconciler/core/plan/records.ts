@@ -111,6 +111,7 @@ export function holdBack<T extends RecordedVm | RecordedVolume | RecordedGroup>(
       else held[key] = value;
     }
   }
+  // Every value of `held` is of a record of the kind, under the key that it has there.
   return held as T;
 }
 
@@ -122,5 +123,6 @@ export function patchFor<T extends RecordedVm | RecordedVolume | RecordedGroup>(
   const patch: Record<string, unknown> = {};
   const table: Record<string, readonly string[]> = recordFields[next.kind];
   for (const field of fields) for (const key of table[field] ?? []) patch[key] = fieldsIn(next)[key];
+  // Every value of the patch is from `next`, under the key that it has there.
   return patch as Partial<T>;
 }

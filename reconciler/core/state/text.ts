@@ -261,10 +261,10 @@ function salvage(text: string): { head: Record<string, unknown>; broken: Quarant
       current = undefined;
       continue;
     }
-    const opening = /^"(resources|intents|orphans|runs)":\{$/.exec(line);
-    if (opening !== null) {
+    const opening = /^"(resources|intents|orphans|runs)":\{$/.exec(line)?.[1];
+    if (opening !== undefined) {
       current = {};
-      head[opening[1]!] = current;
+      head[opening] = current;
       continue;
     }
     const parsed = parseJson(`{${line}}`);

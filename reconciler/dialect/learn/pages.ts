@@ -124,6 +124,7 @@ export function translated(way: Way, from: string, to: string): Way {
   const text = JSON.stringify(way);
   const [own, other] = [from, to].map((key) => key.replaceAll(/[^\w-]/g, ""));
   if (own === undefined || other === undefined || own === "" || !text.includes(`/${own}_`)) return way;
+  // The replacement changes letters within texts, so the JSON is that of a `Way` still.
   return JSON.parse(text.replaceAll(`/${own}_`, `/${other}_`)) as Way;
 }
 

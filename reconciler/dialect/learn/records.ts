@@ -152,6 +152,7 @@ export function learnRecord(
   const looked = records.slice(0, mostLooked);
   const leaves = looked.map((record) => (isObject(record) ? leavesOf(record) : []));
   const keys = [...new Set(looked.flatMap((record) => (isObject(record) ? Object.keys(record) : [])))].sort();
+  // The fields that `rules` has for a kind are those whose places are a list of pointers.
   const said = dialect.records[kind] as Readonly<Record<string, Pointers>>;
   const fields = Object.entries(rules[kind]).map(([field, rule]): FieldFinding => {
     const known = whereItIsSaid(said[field] ?? [], looked, rule, evidence);

@@ -133,6 +133,7 @@ export const loadQueuePackage = async (): Promise<typeof import("pg-boss")> =>
 
 export function requirePackage<T>(name: string): T {
   try {
+    // The caller names the package and its type side by side.
     return createRequire(__filename)(name) as T;
   } catch (error) {
     if (errorCode(error) !== "MODULE_NOT_FOUND") throw error;
