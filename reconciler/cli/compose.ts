@@ -2,7 +2,7 @@
 
 import { randomUUID } from "node:crypto";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { parseDuration } from "../config/durations";
+import { longestDurationMs, parseDuration } from "../config/durations";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { errorCode, errorMessage } from "../core/text/errors";
@@ -30,6 +30,7 @@ import { withPatience } from "../store/patience";
 import { describeHolder, type Holder, type StateStore } from "../store/store";
 import type { Invocation } from "./command";
 import { CommandFailed } from "./crash";
+import { type ValueShape, valueProblem } from "./flag-values";
 import type { Flags } from "./flags";
 import type { Workspace } from "./workspace";
 
@@ -192,10 +193,7 @@ export function openStore(workspace: Workspace, flags: Flags): StateStore {
 export function lockTimeoutMs(flags: Flags): number {
   const text = flags["lock-timeout"];
   if (text === undefined || text === "0") return 0;
-  const waitMs = parseDuration(text);
-  if (waitMs === undefined)
-    throw fail("cli/bad-flag", `--lock-timeout must be a duration, not ${text}`, "--lock-timeout 30s");
-  return waitMs;
+  return readDuration(text, "--lock-timeout");
 }
 
 export const tellHolder = (holder: Holder): void =>
@@ -211,18 +209,21 @@ export const newLineage = (): string => randomUUID();
 export const commandHolder = (command: string): Holder => holderCalled(`reconcile ${command}`);
 
 export function readNumber(text: string | undefined, flag: string): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (!Number.isFinite(value) || value < 0)
-    throw fail("cli/bad-flag", `${flag} must be a number, not ${text}`, `${flag} 20`);
-  return value;
+  return text === undefined ? undefined : Number(held("number", text, flag));
 }
 
 export function readCount(text: string | undefined, flag: string): number | undefined {
-  const value = readNumber(text, flag);
-  if (value !== undefined && (!Number.isInteger(value) || value < 1))
-    throw fail("cli/bad-flag", `${flag} must be a whole number of at least 1, not ${text}`, `${flag} 10`);
-  return value;
+  return text === undefined ? undefined : Number(held("count", text, flag));
+}
+
+export const readDuration = (text: string, flag: string): number =>
+  parseDuration(held("duration", text, flag)) ?? longestDurationMs;
+
+/** Values of flags were held when the command line was read; those of the environment and of callers are held here. */
+function held(shape: ValueShape, text: string, flag: string): string {
+  const problem = valueProblem(shape, flag, text);
+  if (problem !== undefined) throw new CommandFailed([problem]);
+  return text;
 }
 
 export const fail = (code: DiagnosticCode, summary: string, fix?: string): CommandFailed =>

@@ -1,20 +1,19 @@
-/** The codes that a file or a flag denies, held against those there are. */
+/** The codes that a file denies, held against those there are; those of `--deny` are held when flags are read. */
 import type { Denial } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { nearestName } from "../core/text/nearest";
-import { explanations } from "../report/explanations";
 import { CommandFailed } from "./crash";
+import { isDeniable, nearestCode } from "./flag-values";
 
 /** A misspelt code would deny nothing, and nobody would notice. */
 export function assertKnown(denials: readonly Denial[]): void {
-  const unknown = denials.filter(({ code }) => !isKnown(code));
+  const unknown = denials.filter(({ code }) => !isDeniable(code));
   if (unknown.length === 0) return;
   throw new CommandFailed(
     unknown.map(({ code, source }): Diagnostic => {
-      const near = nearestName(code, Object.keys(explanations));
+      const near = nearestCode(code);
       return {
         severity: "error",
-        code: source === undefined ? "cli/bad-flag" : "config/not-allowed",
+        code: "config/not-allowed",
         summary: `there is no code ${code} to deny`,
         fix: near === undefined ? "reconcile explain lists all codes" : `write ${near}`,
         ...(source === undefined ? {} : { source }),
@@ -22,10 +21,3 @@ export function assertKnown(denials: readonly Denial[]): void {
     }),
   );
 }
-
-const isKnown = (code: string): boolean =>
-  code === "*" ||
-  code.startsWith("policy/") ||
-  (code.endsWith("/*")
-    ? Object.keys(explanations).some((known) => known.startsWith(code.slice(0, -1)))
-    : Object.hasOwn(explanations, code));

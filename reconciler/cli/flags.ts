@@ -1,4 +1,5 @@
 /** Every flag of every command in one table: help, completion and read-flags.ts read it. */
+import type { ValueShape } from "./flag-values";
 
 export interface FlagRow {
   readonly type: "string" | "boolean";
@@ -6,6 +7,8 @@ export interface FlagRow {
   readonly short?: string;
   readonly value?: string;
   readonly oneOf?: readonly string[];
+  /** What the value has to be, where it is none of some words. */
+  readonly shape?: ValueShape;
   /** The value it has when no number follows it, or none of the words that it takes. */
   readonly whenBare?: string;
   /** What completion offers as its value: files, addresses of the state and the files, recorded volumes, environments, or these words. */
@@ -77,19 +80,27 @@ export const flagTable = {
   parallelism: {
     type: "string",
     value: "N",
+    shape: "count",
     help: "requests at once (default 10); 1: also one step at a time, its wait included",
   },
   "insecure-http": { type: "boolean", help: "permits sending the credential over plain http to another host" },
-  "time-scale": { type: "string", value: "N", help: "how many times faster the embedded service runs (default 20)" },
+  "time-scale": {
+    type: "string",
+    value: "N",
+    shape: "number",
+    help: "how many times faster the embedded service runs (default 20)",
+  },
   "lock-timeout": {
     type: "string",
     value: "DURATION",
+    shape: "duration or 0",
     help: "waits that long for another run's lock (30s, 5m); without it, a locked state is an error at once",
   },
   deny: {
     type: "string",
     multiple: true,
     value: "CODE",
+    shape: "code",
     help: "exit 3, and nothing is sent, when the plan has this finding (exposure/open-port, exposure/*, …; repeatable)",
   },
   strict: {
@@ -182,6 +193,7 @@ export const flagTable = {
   "max-age": {
     type: "string",
     value: "D",
+    shape: "age",
     help: "with --refresh=changed: what was not seen for so long is looked at (default 24h)",
   },
   destroy: { type: "boolean", help: "plans the deletion of everything in the state" },
@@ -215,6 +227,7 @@ export const flagTable = {
   "allow-removal": {
     type: "string",
     value: "N|all",
+    shape: "count or all",
     help: "permits a file that declares less than half of what the state has to remove so many resources",
   },
   recreate: {
@@ -261,7 +274,12 @@ export const flagTable = {
     help: "writes what the run took its time for, for a trace viewer such as ui.perfetto.dev",
   },
   at: { type: "string", value: "RUN", help: "as it was when this run of reconcile history had ended" },
-  interval: { type: "string", value: "DURATION", help: "how long from one look to the next (default 10m)" },
+  interval: {
+    type: "string",
+    value: "DURATION",
+    shape: "duration",
+    help: "how long from one look to the next (default 10m)",
+  },
   apply: { type: "boolean", help: "corrects what differs" },
   listen: {
     type: "string",
@@ -272,10 +290,11 @@ export const flagTable = {
   chaos: {
     type: "string",
     value: "N",
+    shape: "count",
     whenBare: "25",
     help: "rehearses N times more (default 25) with lost answers and kills",
   },
-  seed: { type: "string", value: "N", help: "the first seed of --chaos, to see a run again" },
+  seed: { type: "string", value: "N", shape: "number", help: "the first seed of --chaos, to see a run again" },
   "not-created": { type: "boolean", help: "you looked: the lost create was not done" },
   confirmed: { type: "boolean", help: "you looked: the open resize was confirmed" },
   reverted: { type: "boolean", help: "you looked: the open resize was reverted" },
@@ -288,7 +307,7 @@ export const flagTable = {
     offers: ["embedded"],
     help: "the fleet's PostgreSQL (postgres://…, RECONCILE_FLEET_DATABASE), or `embedded` for one process",
   },
-  concurrency: { type: "string", value: "N", help: "rounds at once in this worker (default 8)" },
+  concurrency: { type: "string", value: "N", shape: "count", help: "rounds at once in this worker (default 8)" },
   service: { type: "string", multiple: true, value: "NAME", help: "only stacks of this service (repeatable)" },
   cache: { type: "string", value: "DIR", offers: "files", help: "where fetched sources are kept between runs" },
   role: {
@@ -301,7 +320,7 @@ export const flagTable = {
   stack: { type: "string", multiple: true, value: "PATTERN", help: "only these stacks, * for any text (repeatable)" },
   revoke: { type: "boolean", help: "takes every token of this name away" },
   why: { type: "string", value: "TEXT", help: "the reason, kept with the decision" },
-  for: { type: "string", value: "DURATION", help: "how long the approval stands (default 24h)" },
+  for: { type: "string", value: "DURATION", shape: "duration", help: "how long the approval stands (default 24h)" },
 } as const satisfies Record<string, FlagRow>;
 
 /** By the name as it was typed, which may be no flag's. */

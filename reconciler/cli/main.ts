@@ -86,18 +86,18 @@ export async function run(given: readonly string[]): Promise<number> {
 
 async function runCommand(command: NamedCommand, rest: readonly string[]): Promise<number> {
   const { name } = command;
-  const read = command.ownFlags === undefined ? readFlags(rest, command) : { flags: {}, args: rest, problems: [] };
-  if (read.problems.length > 0)
-    return misused(
-      rest,
-      name,
-      read.problems,
-      `${read.problems.join("\n")}\n\nUsage: reconcile ${command.usage}\nMore: reconcile help ${name}\n`,
-    );
+  const read =
+    command.ownFlags === undefined ? readFlags(rest, command) : { flags: {}, args: rest, problems: [], badValues: [] };
+  if (read.problems.length > 0) {
+    const problems = [...read.problems, ...read.badValues.map(({ summary }) => summary)];
+    const usage = `Usage: reconcile ${command.usage}\nMore: reconcile help ${name}\n`;
+    return misused(rest, name, problems, `${problems.join("\n")}\n\n${usage}`);
+  }
   let output: Output | undefined;
   try {
     const opened = createOutput(name, read.flags);
     output = opened;
+    if (read.badValues.length > 0) return output.finish({ exitCode: 1, diagnostics: read.badValues });
     if (read.flags.profile !== undefined) profileTo(read.flags.profile, name);
     const run = () => command.run({ command: name, args: read.args, flags: read.flags, output: opened, commands });
     const traced = command.longRunning === true ? undefined : tracing();

@@ -1,7 +1,7 @@
 /** What the flags of a command say about the plan: what it is for, and how it looks. */
-import { parseDuration } from "../config/durations";
 import type { PlanOptions } from "../core/diff/context";
 import { fail } from "./compose";
+import { ageMs } from "./flag-values";
 import type { Flags } from "./flags";
 import { readSource } from "./workspace";
 
@@ -24,16 +24,8 @@ function maxAgeOf({ refresh, "max-age": maxAge, "no-refresh": none }: Flags): Pi
     if (maxAge === undefined) return {};
     throw fail("cli/bad-flag", "--max-age says nothing without --refresh=changed", "--refresh=changed as well");
   }
-  const maxAgeMs = maxAge === undefined ? aDayMs : parseAge(maxAge);
-  if (maxAgeMs !== undefined) return { maxAgeMs };
-  throw fail("cli/bad-flag", `--max-age is no duration: ${maxAge}`, "write it as 30m, 12h or 7d");
+  return { maxAgeMs: (maxAge === undefined ? undefined : ageMs(maxAge)) ?? aDayMs };
 }
-
-/** A timer cannot wait for days, and an age may be as many. */
-const parseAge = (text: string): number | undefined => {
-  const days = /^([0-9]{1,4})d$/.exec(text.trim())?.[1];
-  return days === undefined ? parseDuration(text) : Number(days) * aDayMs;
-};
 
 export const isLooking = (flags: Flags): boolean => flags["no-refresh"] !== true && flags.refresh !== "none";
 

@@ -1,13 +1,18 @@
 /** The words of a command line as flags and arguments, as flags.ts has them, or what is wrong with them. */
 import { parseArgs } from "node:util";
+import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
 import { nearestName } from "../core/text/nearest";
+import { valueProblem } from "./flag-values";
 import { type FlagName, type FlagRow, type Flags, flagRowOf, flagRows } from "./flags";
 
 export interface ReadFlags {
   readonly flags: Flags;
   readonly args: readonly string[];
+  /** The words that are no use of the command. */
   readonly problems: readonly string[];
+  /** The values that their flags do not take. */
+  readonly badValues: readonly Diagnostic[];
 }
 
 /** Of a command: what its words are held to. */
@@ -32,16 +37,20 @@ export function readFlags(argv: readonly string[], { name, flags, positionals: w
     tokens: true,
   });
   const problems: string[] = [];
+  const badValues: Diagnostic[] = [];
   const known = new Set<string>(flags);
   for (const token of tokens) {
-    const problem = token.kind === "option" ? flagProblem(token, name, known) : undefined;
+    if (token.kind !== "option") continue;
+    const problem = flagProblem(token, name, known);
+    const badValue = problem === undefined ? badValueOf(token) : undefined;
     if (problem !== undefined) problems.push(problem);
+    if (badValue !== undefined) badValues.push(badValue);
   }
   if (wanted !== undefined && positionals.length < wanted.min) problems.push(`reconcile ${name} needs ${wanted.what}`);
   const extra = wanted === undefined ? undefined : positionals[wanted.max];
   if (extra !== undefined) problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}`);
   // `parseArgs` has read each flag by its type in the table of flags.
-  return { flags: values as Flags, args: positionals, problems };
+  return { flags: values as Flags, args: positionals, problems, badValues };
 }
 
 /** What is wrong with one flag of a command. */
@@ -62,6 +71,11 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   const near = nearestName(value, row.oneOf);
   const meant = near === undefined ? "" : `; did you mean ${near}?`;
   return `${rawName} is one of ${row.oneOf.join(", ")}, not ${value}${meant}`;
+}
+
+function badValueOf({ name, rawName, value }: GivenFlag): Diagnostic | undefined {
+  const shape = flagRowOf(name)?.shape;
+  return shape === undefined || value === undefined ? undefined : valueProblem(shape, rawName, value);
 }
 
 interface GivenFlag {

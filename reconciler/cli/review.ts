@@ -16,7 +16,6 @@ import type { Prepared } from "../engine/plan";
 import { todayUtc } from "../outside/clock";
 import { askProgram } from "../outside/commands";
 import { policyInput } from "../report/policy-input";
-import { assertKnown } from "./denials";
 import type { Flags } from "./flags";
 import { allDiagnostics, type Session } from "./session";
 
@@ -88,8 +87,7 @@ function plannedExposure(prepared: Prepared): Exposure | undefined {
   return exposureOf(prepared, { touchedOnly: true });
 }
 
-function strictnessOf(denials: readonly Denial[], flags: Flags): Strictness {
-  const deny = [...denials, ...(flags.deny ?? []).map((code) => ({ code }))];
-  assertKnown(deny);
-  return { deny, strict: flags.strict === true };
-}
+const strictnessOf = (denials: readonly Denial[], flags: Flags): Strictness => ({
+  deny: [...denials, ...(flags.deny ?? []).map((code) => ({ code }))],
+  strict: flags.strict === true,
+});

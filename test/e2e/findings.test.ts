@@ -18,6 +18,20 @@ const write = (head = "", rule = "{ protocol: tcp, dst_port: 22 }"): void =>
 const writes = () => place.emulator.requests().log.filter(({ method }) => method !== "GET");
 const opened = "group.web: SSH (tcp 22) is now open to the world over IPv4";
 
+describe("a note that is denied", () => {
+  it("is said, although a plan leaves it out otherwise", async () => {
+    write("", "{ protocol: tcp, dst_port: 22 }");
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const code = "plan/group-names-unobserved";
+    const plain = await reconcile("plan");
+    expect([plain.exitCode, plain.stderr]).toEqual([0, ""]);
+    const denied = await reconcile("plan", "--deny", code);
+    expect(denied.exitCode).toBe(3);
+    expect(denied.stderr).toContain(`error[${code}]`);
+    expect(denied.stderr).toContain(`denied by --deny ${code}`);
+  });
+});
+
 describe("a port that a plan opens to the world", () => {
   it("is in the terminal, in JSON, at the top of the comment, in annotations, SARIF and JUnit", async () => {
     write();
@@ -123,7 +137,7 @@ describe("a port that a plan opens to the world", () => {
   it("a code that does not exist denies nothing, so it is an error with the nearest right one", async () => {
     write();
     const flag = await reconcile("plan", "--deny", "exposure/open-prt");
-    expect([flag.exitCode, flag.stderr]).toEqual([1, expect.stringContaining("write exposure/open-port")]);
+    expect([flag.exitCode, flag.stderr]).toEqual([1, expect.stringContaining("--deny exposure/open-port")]);
     write("deny: [exposure/open-prt]\n");
     const file = await reconcile("validate");
     expect([file.exitCode, file.stderr]).toEqual([1, expect.stringContaining("reconcile.yaml:4")]);

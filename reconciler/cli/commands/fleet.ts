@@ -1,12 +1,11 @@
 /** `reconcile fleet …`: many projects, kept right by many workers on one PostgreSQL. */
-import { parseDuration } from "../../config/durations";
 import { hashOf, newToken } from "../../fleet/access";
 import { approve, carryOutSync, pause, plannedSync, reject, resume, runNow, stackNamed } from "../../fleet/actions";
 import type { StackChange } from "../../fleet/changes";
 import { decisionEvent, logText, planEvent, runEvent, runTable, stackLine, stackTable } from "../../fleet/views";
 import { ask } from "../ask";
 import { command, type Invocation, maybeOne, noArguments, one, type Positionals, two } from "../command";
-import { fail, readCount } from "../compose";
+import { readCount, readDuration } from "../compose";
 import { allStacks, readFleetFiles } from "../fleet/read-file";
 import { servePages } from "../fleet/serve";
 import { type FleetSession, withFleet } from "../fleet/session";
@@ -112,8 +111,7 @@ export const fleetApproveCommand = command({
   run: (invocation) =>
     withFleet(invocation.flags, async (session) => {
       const { flags: given, output } = invocation;
-      const forMs = parseDuration(given.for ?? "24h");
-      if (forMs === undefined) throw fail("cli/bad-flag", `--for ${given.for} is no duration`, "--for 24h");
+      const forMs = readDuration(given.for ?? "24h", "--for");
       await approve(session, argument(invocation), argument(invocation, 1), {
         forMs,
         ...(given.why === undefined ? {} : { why: given.why }),

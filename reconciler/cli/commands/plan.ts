@@ -16,7 +16,7 @@ import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import { asDiagnostics } from "../crash";
 import { forEachEnvironment, forEachPart, isForAll } from "../each-environment";
-import { planFlags } from "../flags";
+import { consentFlags, planFlags } from "../flags";
 import type { Output } from "../output";
 import { planOptions } from "../plan-options";
 import { prepareBeside, showPlan } from "../planning";
@@ -35,12 +35,24 @@ export const planCommand = command({
     ["reconcile plan --steps", "every request in its order"],
     ["reconcile plan --out change.plan.json", "saves what you reviewed, for: reconcile apply change.plan.json"],
     ["reconcile plan --detailed-exitcode", "exit 2 when changes are pending, for scripts"],
+    ["reconcile plan --allow-loss vm.db", "which losses that consent permits; apply is where it is given"],
     ["reconcile plan --target vm.db", "only this VM and what it stands on"],
     ["reconcile plan --refresh=changed", "looks at what changed, and at what was not seen for a day"],
     ["reconcile plan --env all", "each environment that the file declares, in turn"],
     ["reconcile plan --changed-since origin/main prod staging --markdown", "the projects that a change touches"],
   ],
-  flags: [...planFlags, "changed-since", "out", "markdown", "annotations", "detailed-exitcode", "destroy"],
+  // With a consent, the plan shows what it would permit; apply is where it is given.
+  flags: [
+    ...planFlags,
+    ...consentFlags,
+    "allow-empty",
+    "changed-since",
+    "out",
+    "markdown",
+    "annotations",
+    "detailed-exitcode",
+    "destroy",
+  ],
   run: (invocation) => annotated(invocation, () => commented(invocation, () => planHere(invocation))),
 });
 
@@ -113,7 +125,8 @@ const placeOf = ({ where }: Output, part: Part | undefined) => {
 /** What this service never shows is for the doctor to say; a plan says it where it changes such a thing. */
 function withoutStanding(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
   if (changes.some(({ kind }) => kind === "group")) return diagnostics;
-  return diagnostics.filter(({ code }) => code !== "plan/group-names-unobserved");
+  // One that --deny or --strict refuses is the reason of the exit code.
+  return diagnostics.filter(({ code, severity }) => code !== "plan/group-names-unobserved" || severity === "error");
 }
 
 /** What another run has begun looks unfinished as long as it is at it. */
@@ -157,6 +170,9 @@ async function plan(invocation: Invocation, part?: Part): Promise<number> {
       const saved = savePlan(plan, desired, { folder, sources, planFile: flags.out, baseUrl, dialect, state });
       writePlan(flags.out, saved, (text) => output.masked(text));
       output.note(`Saved the plan: reconcile apply ${flags.out}`);
+      const consents = consentFlags.filter((name) => flags[name] !== undefined);
+      if (consents.length > 0)
+        output.note(`A saved plan holds no consent: give --${consents.join(", --")} to apply as well.`);
     }
     const pending = plan.changes.length > 0 || plan.steps.length > 0 || changesOutputs(plan.outputs);
     return output.finish({

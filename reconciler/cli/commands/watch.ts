@@ -5,7 +5,6 @@
  */
 
 import { readFileSync } from "node:fs";
-import { parseDuration } from "../../config/durations";
 import { countOpenPorts, exposureOf } from "../../core/exposure/exposure";
 import type { Address } from "../../core/model/address";
 import { missingConsents } from "../../core/plan/consent";
@@ -33,6 +32,7 @@ import {
   newLineage,
   openStore,
   openWorkspaceService,
+  readDuration,
   type Service,
   systemClock,
 } from "../compose";
@@ -81,9 +81,7 @@ type Stop = ReturnType<typeof listenForStop>;
 
 async function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
-  const intervalMs = parseDuration(flags.interval ?? "10m");
-  if (intervalMs === undefined)
-    throw fail("cli/bad-flag", `--interval ${flags.interval} is no duration`, "--interval 10m (30s, 1h, …)");
+  const intervalMs = readDuration(flags.interval ?? "10m", "--interval");
   if (flags.refresh === "none")
     throw fail("cli/bad-flag", "a watch that looks at nothing watches nothing", "--refresh=changed, or leave it out");
   // What is wrong with the files now is told now, not in an hour's log.
