@@ -3,6 +3,7 @@ import { blockOfGroup, blockOfVm, blockOfVolume, createNames, nameGroup } from "
 import type { YamlBlock } from "../config/write-yaml";
 import { type Address, componentOf, keyWithin, parseAddress } from "../core/model/address";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
+import type { Kind } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
 import { pullWorld } from "../engine/pull";
 import type { ServiceClient } from "../service/client";
@@ -29,18 +30,20 @@ export async function generateBlock(
   const [vm] = pulled.vms;
   const [volume] = pulled.volumes;
   const [group] = pulled.groups;
-  if (parts.kind === "vm" && vm !== undefined)
-    return { block: blockOfVm(vm.vm, vm.disks, names, parts.key), diagnostics };
-  if (parts.kind === "volume" && volume !== undefined) {
-    const on = volume.attachedTo;
-    const attachTo = typeof on === "string" ? (keyOf(on) ?? { id: on }) : undefined;
-    return { block: blockOfVolume(volume, attachTo, names, parts.key), diagnostics };
-  }
-  if (parts.kind === "group" && group !== undefined) {
-    const own = (wanted: string): string | undefined => (wanted === id ? parts.key : keyOf(wanted));
-    return { block: blockOfGroup(nameGroup(group, names, parts.key), own), diagnostics };
-  }
-  return { diagnostics };
+  const blocks: Readonly<Record<Kind, () => YamlBlock | undefined>> = {
+    vm: () => vm && blockOfVm(vm.vm, vm.disks, names, parts.key),
+    volume: () => {
+      const on = volume?.attachedTo;
+      const attachTo = typeof on === "string" ? (keyOf(on) ?? { id: on }) : undefined;
+      return volume && blockOfVolume(volume, attachTo, names, parts.key);
+    },
+    group: () => {
+      const own = (wanted: string): string | undefined => (wanted === id ? parts.key : keyOf(wanted));
+      return group && blockOfGroup(nameGroup(group, names, parts.key), own);
+    },
+  };
+  const block = blocks[parts.kind]();
+  return block === undefined ? { diagnostics } : { block, diagnostics };
 }
 
 /** How a file refers to what the state manages: its key, with the for_each key where there is one. A component knows only its own. */

@@ -1,9 +1,11 @@
 /** A whole observed world as blocks: keys for everything first, so that whatever names another names its key. */
+import { kindRows, type Section } from "../core/model/kinds";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import { keysOf } from "../core/text/objects";
 import { blockOfGroup, blockOfVm, blockOfVolume, createNames, nameGroup, type VmDisks } from "./live-blocks";
 import type { YamlBlock } from "./write-yaml";
 
-export interface ObservedWorld {
+export interface ObservedWorld extends Readonly<Record<Section, readonly unknown[]>> {
   readonly vms: readonly { readonly vm: LiveVm; readonly disks: VmDisks }[];
   readonly volumes: readonly LiveVolume[];
   readonly groups: readonly LiveGroup[];
@@ -37,7 +39,8 @@ export function worldBlocks(world: ObservedWorld): WorldBlocks {
   });
   const keyOfGroup = new Map(named.map(({ group, naming }) => [group.id, naming.key]));
   const groups = named.map((one) => blockOfGroup(one, (id) => keyOfGroup.get(id)));
-  return { blocks: [...vms, ...volumes, ...groups], left };
+  const written: Readonly<Record<Section, readonly YamlBlock[]>> = { vms, volumes, groups };
+  return { blocks: keysOf(kindRows).flatMap((kind) => written[kindRows[kind].section]), left };
 }
 
 /** Why it cannot be declared. `undefined`: it can. */

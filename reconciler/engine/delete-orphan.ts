@@ -1,4 +1,5 @@
 /** Deletes an orphan that a person names by its id: looks at it before, and waits for it after. */
+import type { Abilities } from "../core/model/abilities";
 import { isGone } from "../core/model/outcome";
 import type { Orphan } from "../core/model/recorded";
 import { confirmVolumeGone } from "./confirm-gone";
@@ -17,8 +18,25 @@ const changed = (how: string, fix: string): StepResult => ({
 
 /** `not-found`: the service has no such id, which alone does not say that it is gone. */
 export async function deleteOrphan(orphan: Orphan, watch: Watch): Promise<OrphanResult> {
-  if (orphan.kind === "volume") return deleteVolume(orphan, watch);
-  const outcome = await watch.client.deleteGroup(orphan.id, { signal: watch.signal });
+  const remove = deletes[orphan.kind];
+  return remove === undefined
+    ? { end: "failed", message: `${orphan.kind} ${orphan.id} cannot be deleted as an orphan` }
+    : remove(orphan, watch);
+}
+
+/** Whether an orphan of this kind can be deleted here, and not in the service's console alone. */
+export const canDeleteOrphan = ({ kind }: Orphan, { deletesVolumes }: Abilities): boolean =>
+  deletes[kind] !== undefined && (kind !== "volume" || deletesVolumes);
+
+const deletes: Readonly<Record<Orphan["kind"], typeof deleteOrphan | undefined>> = {
+  vm: undefined,
+  volume: deleteVolume,
+  group: deleteGroup,
+  image: undefined,
+};
+
+async function deleteGroup({ id }: Orphan, { client, signal }: Watch): Promise<OrphanResult> {
+  const outcome = await client.deleteGroup(id, { signal });
   return isGone(outcome) ? "not-found" : outcome.status === "accepted" ? done : failedBy(outcome);
 }
 

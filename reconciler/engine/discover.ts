@@ -27,14 +27,13 @@ export type Looked<L> =
 
 type Looker<L> = (search: Search<L>, run: Run) => Promise<Looked<L>>;
 
-export const discover = <K extends Kind>(kind: K, search: Search<LiveOf[K]>, run: Run): Promise<Looked<LiveOf[K]>> =>
-  lookers[kind](search, run);
+/** A kind that is not named here is listed until the resource shows. */
+const ownLookers: { readonly [K in Kind]?: Looker<LiveOf[K]> } = { vm: watchVms };
 
-const lookers: { readonly [K in Kind]: Looker<LiveOf[K]> } = {
-  vm: watchVms,
-  volume: (search, run) => lookThrough("volume", search, run),
-  group: (search, run) => lookThrough("group", search, run),
-};
+export function discover<K extends Kind>(kind: K, search: Search<LiveOf[K]>, run: Run): Promise<Looked<LiveOf[K]>> {
+  const look = ownLookers[kind];
+  return look === undefined ? lookThrough(kind, search, run) : look(search, run);
+}
 
 /** All waits for VMs share one list. */
 async function watchVms({ step, name, isEnough, windowMs }: Search<LiveVm>, run: Run): Promise<Looked<LiveVm>> {

@@ -12,10 +12,11 @@ import {
   type Text,
 } from "../core/model/computed";
 import type { HealthCheck } from "../core/model/desired";
+import type { Kind } from "../core/model/kinds";
 import { addressesShown } from "../core/model/live";
 import type { Rule } from "../core/model/rule";
 import { computedOf, recordedValue } from "../core/plan/computed-of";
-import type { Step, StepAction } from "../core/plan/step";
+import type { Step, StepAction, StepOperation } from "../core/plan/step";
 import { patchRecord } from "./recorder";
 import type { Run, StepResult } from "./run";
 import { canSee } from "./watch-vm";
@@ -69,7 +70,11 @@ function filled(action: StepAction, value: Value): StepAction {
       return { ...action, argv: action.argv.map((word) => fillText(word, value)) };
     case "vm.check":
       return { ...action, check: filledCheck(action.check, value) };
+    case "vm.create":
+    case "volume.create":
+      return action;
     default:
+      action.operation satisfies Exclude<StepOperation, `${Kind}.${"create" | "update"}`>;
       return action;
   }
 }

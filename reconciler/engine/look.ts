@@ -6,7 +6,7 @@
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Look } from "../core/model/evidence";
-import { type IdsOfKinds, type Kind, kinds, perKind } from "../core/model/kinds";
+import { eachKind, type IdsOfKinds, type Kind, kinds, perKind } from "../core/model/kinds";
 import type { Live, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
@@ -63,11 +63,7 @@ export async function lookAtKinds(
   return { vm, volume, group };
 }
 
-export const looksOf = ({ vm, volume, group }: SeenByKind): LooksOf => ({
-  vm: vm.looks,
-  volume: volume.looks,
-  group: group.looks,
-});
+export const looksOf = (seen: SeenByKind): LooksOf => eachKind<LooksOf>((kind) => seen[kind].looks);
 
 /** Of which kinds everything there is was shown. */
 export const listedIn = ({ vm, volume, group }: SeenByKind): Pick<Live, "vms" | "volumesListed" | "groupsListed"> => ({

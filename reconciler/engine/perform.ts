@@ -3,6 +3,7 @@
  * before repeating, waits where the service works on, and writes down what became true. Which step comes when is the
  * scheduler's business.
  */
+import type { Kind } from "../core/model/kinds";
 import { recordedAt } from "../core/model/recorded";
 import type { ActionOf, Step, StepAction, StepOperation } from "../core/plan/step";
 import { fillIn, plainText } from "./fill-in";
@@ -98,6 +99,7 @@ function lossOf(
     case "group.delete":
       return action.retired ? undefined : {};
     default:
+      action.operation satisfies Exclude<StepOperation, `${Kind}.delete`>;
       return undefined;
   }
 }

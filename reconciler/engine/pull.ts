@@ -6,6 +6,7 @@
 import type { VmDisks } from "../config/live-blocks";
 import { type Index, indexCatalogue, resolveEntry } from "../core/canonical/catalogue";
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { Section } from "../core/model/kinds";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { itemAt, mustGet } from "../core/text/invariant";
@@ -15,14 +16,10 @@ import { readFailed } from "./read-failed";
 /** `all`: everything that this service can list. */
 export type Wanted = readonly string[] | "all";
 
-export interface PullWanted {
-  /** By id or name. */
-  readonly vms: Wanted;
-  readonly volumes: Wanted;
-  readonly groups: Wanted;
-}
+/** Each by id or name. */
+export type PullWanted = Readonly<Record<Section, Wanted>>;
 
-export interface Pulled {
+export interface Pulled extends Readonly<Record<Section, readonly unknown[]>> {
   /** Resources that may exist and could not be seen, a line for each. */
   readonly unseen: readonly string[];
   readonly vms: readonly { readonly vm: LiveVm; readonly disks: VmDisks }[];

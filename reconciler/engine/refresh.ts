@@ -18,13 +18,13 @@ import {
 import { type IdsOfKinds, type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
 import {
   type Live,
-  type LiveGroup,
+  type LiveOf,
   type LiveVm,
   type LiveVolume,
   notSeen,
-  sightGroup,
+  seenIn,
+  sight,
   sightingsBy,
-  sightVm,
   withSightings,
 } from "../core/model/live";
 import { type Orphan, orphanKey, type RecordedResource, type State } from "../core/model/recorded";
@@ -379,11 +379,8 @@ export async function observeOrphans(
     }),
     observeEach("volume", new Set(ids), (id) => client.getVolume(id), looks, findings),
   ]);
-  const all = {
-    vm: new Map<string, Look<LiveVm>>([...live.vmById].filter(isSeen)),
-    volume: new Map([...live.volumes].filter(isSeen).concat([...looks].filter(isSeen))),
-    group: new Map<string, Look<LiveGroup>>([...live.groups].filter(isSeen)),
-  };
+  const seen = seenIn(live);
+  const all: LooksOf = { ...seen, volume: new Map([...seen.volume, ...[...looks].filter(isSeen)]) };
   const verdict = judgeScope({
     remembered: state.scope,
     now: scopeOf(client, desired),
@@ -392,12 +389,12 @@ export async function observeOrphans(
     absent: [...looks].flatMap(([id, { seen }]) => (seen === "absent" ? [`volume:${id}`] : [])),
     forbidden: [],
   });
-  const sight = ({ kind, id }: Orphan): Sighting<LiveVm | LiveVolume | LiveGroup> => {
+  const sightOf = ({ kind, id }: Orphan): Sighting<LiveOf[Kind]> => {
+    if (kind === "image") return cannotLook("one image");
     const look = looks.get(id);
-    if (kind === "volume" && look !== undefined) return weigh(look, verdict);
-    return kind === "vm" ? sightVm(live, id) : kind === "group" ? sightGroup(live, id) : cannotLook(`one ${kind}`);
+    return kind === "volume" && look !== undefined ? weigh(look, verdict) : sight[kind](live, id);
   };
-  return { sight, findings };
+  return { sight: sightOf, findings };
 }
 
 const isSeen = <T>(entry: [string, Look<T> | Sighting<T>]): entry is [string, { seen: "yes"; value: T }] =>

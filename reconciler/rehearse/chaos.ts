@@ -10,6 +10,7 @@ import { setMaxListeners } from "node:events";
 import type { FaultSpec, WorldDump } from "../../emulator";
 import { kindOf } from "../core/model/address";
 import { hasErrors } from "../core/model/diagnostic";
+import { kindRows } from "../core/model/kinds";
 import type { Intent, RecordedResource, StateChange } from "../core/model/recorded";
 import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
@@ -214,8 +215,8 @@ async function answerForPerson(twin: RunningTwin): Promise<number> {
 }
 
 function namedLike(intent: Intent, world: WorldDump): string[] {
-  const kind = kindOf(intent.address);
-  const things = kind === "vm" ? world.vms : kind === "volume" ? world.volumes : world.groups;
+  const things: readonly { readonly id: string; readonly name: string }[] =
+    world[kindRows[kindOf(intent.address)].section];
   return things.filter(({ name }) => name === intent.name).map(({ id }) => id);
 }
 

@@ -7,7 +7,7 @@ import { describeRule } from "../core/canonical/rules";
 import { type Address, blockOf, componentPath, type Kind } from "../core/model/address";
 import { computedIn } from "../core/model/computed";
 import type { DesiredResource, Reference } from "../core/model/desired";
-import { kindRows } from "../core/model/kinds";
+import { kindRows, kinds } from "../core/model/kinds";
 import type { Rule } from "../core/model/rule";
 import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
@@ -89,11 +89,16 @@ export function planGraph(plan: Plan): Graph {
 const inComponents = (address: Address): Pick<GraphNode, "within"> =>
   address.includes("/") ? { within: componentPath(address) } : {};
 
+/** Deletes that take something with them for good. */
+const losing: ReadonlySet<string> = new Set(
+  kinds.filter((kind) => kindRows[kind].whenDeleted.length > 0).map((kind) => `${kind}.delete`),
+);
+
 function toneOf(step: Step): Tone {
   const { operation } = step.action;
   if (operation === "outside" || isFallback(step)) return "wait";
   if (operation === "record") return "plain";
-  if (operation === "vm.delete" || operation === "volume.delete" || operation === "vm.rebuild") return "danger";
+  if (operation === "vm.rebuild" || losing.has(operation)) return "danger";
   return operation.endsWith(".create") ? "create" : "change";
 }
 

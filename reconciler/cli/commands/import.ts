@@ -11,7 +11,7 @@ import { type Address, type AddressParts, type Kind, kindOf, parseAddress } from
 import { type Desired, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
-import { type FieldRow, vmFields, volumeFields } from "../../core/model/fields";
+import { type FieldRow, fieldsOf } from "../../core/model/fields";
 import { comparedOf, type LiveOf, sight } from "../../core/model/live";
 import {
   type Intent,
@@ -237,7 +237,7 @@ const asFound = (desired: Desired, { address, fields }: Change): Desired => ({
   ...desired,
   resources: desired.resources.map((resource) => {
     if (resource.address !== address || resource.kind === "group") return resource;
-    const rows: Readonly<Record<string, FieldRow>> = resource.kind === "vm" ? vmFields : volumeFields;
+    const rows: Readonly<Record<string, FieldRow>> = fieldsOf[resource.kind];
     const found = Object.entries(rows).flatMap(([key, row]) => {
       const field = fields.find((one) => one.field === row.field && one.forces === "replace");
       return field === undefined || field.before === null ? [] : [[key, field.before] as const];

@@ -4,7 +4,7 @@ import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { nearestName } from "../../core/text/nearest";
-import { deleteOrphan } from "../../engine/delete-orphan";
+import { canDeleteOrphan, deleteOrphan } from "../../engine/delete-orphan";
 import { openState } from "../../engine/plan";
 import { observeOrphans } from "../../engine/refresh";
 import { assertSameScope, scopeOf } from "../../engine/scope";
@@ -88,8 +88,8 @@ function remove(invocation: Invocation): Promise<number> {
     if (wanted.length === 0) output.print("No orphans: there is nothing to delete.");
     const asked: Asked = { client, desired: workspace.desired };
     const isThere = ({ missingSince }: Orphan): boolean => missingSince === undefined;
-    const groups = wanted.filter((orphan) => orphan.kind === "group" && isThere(orphan));
-    const volumes = wanted.filter((orphan) => orphan.kind === "volume" && isThere(orphan) && client.can.deletesVolumes);
+    const deletable = wanted.filter((orphan) => isThere(orphan) && canDeleteOrphan(orphan, client.can));
+    const volumes = deletable.filter(({ kind }) => kind === "volume");
     if (volumes.length > 0 && flags["allow-data-loss"] !== true)
       return output.finish({
         exitCode: 3,
@@ -108,7 +108,9 @@ function remove(invocation: Invocation): Promise<number> {
       progress: (message) => output.note(message),
       waited: () => undefined,
     };
-    for (const orphan of [...groups, ...volumes]) {
+    // Volumes last: what can be lost with one is lost only when everything else went well.
+    const inOrder = [...deletable.filter(({ kind }) => kind !== "volume"), ...volumes];
+    for (const orphan of inOrder) {
       const result = await deleteOrphan(orphan, watch);
       // Another project's credential is told "not found" as well: it takes the proof that any other "gone" takes.
       if (result === "not-found") {
@@ -129,7 +131,7 @@ function remove(invocation: Invocation): Promise<number> {
       await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
       output.print(`Deleted ${orphan.kind} ${orphan.name} (${orphan.id}).`);
     }
-    const ended = new Set([...groups, ...volumes]);
+    const ended = new Set(deletable);
     const diagnostics = await forgetGone(
       wanted.filter((orphan) => !ended.has(orphan)),
       invocation,

@@ -8,7 +8,7 @@ import type { Address } from "../model/address";
 import { declarationMark } from "../model/declaration-mark";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
 import { type Kind, kindRows } from "../model/kinds";
-import { isListed, type Live, type LiveOf, type Sighting, shownOf, sight } from "../model/live";
+import { isListed, type Live, type LiveOf, namedIn, type Sighting, sight } from "../model/live";
 import type { RecordedRun, State } from "../model/recorded";
 import type { LeftOpen } from "./explain";
 import type { What } from "./findings";
@@ -93,11 +93,7 @@ export function diffContext(input: {
       const sighting = live.volumes.get(id);
       return sighting?.seen === "yes" ? sighting.value.sizeGb : undefined;
     },
-    byName: {
-      vm: groupByName(shownOf.vm(live)),
-      volume: isListed.volume(live) ? groupByName(shownOf.volume(live)) : new Map(),
-      group: isListed.group(live) ? groupByName(shownOf.group(live)) : new Map(),
-    },
+    byName: namedIn(live),
     addressOfId,
     replace: new Set(input.options.replace ?? []),
     leftOpen: leftOpenBy(state.runs?.at(-1)),
@@ -142,18 +138,6 @@ function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "
  */
 export const isUnclaimed = (address: Address, id: string, { addressOfId }: DiffContext): boolean =>
   (addressOfId.get(id) ?? address) === address;
-
-export function groupByName<T extends { readonly name?: string }>(items: readonly T[]): Map<string, T[]> {
-  const byName = new Map<string, T[]>();
-  for (const item of items) {
-    if (item.name === undefined) continue;
-    const name = item.name.toLowerCase();
-    const same = byName.get(name);
-    if (same === undefined) byName.set(name, [item]);
-    else same.push(item);
-  }
-  return byName;
-}
 
 /** The part of the live world that one kind has. */
 export interface KindSeen<L> {

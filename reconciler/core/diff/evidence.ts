@@ -13,7 +13,7 @@ import { sameOwner } from "../canonical/names";
 import { canonicalLiveRule, describeRule, ruleKey } from "../canonical/rules";
 import type { DesiredResource } from "../model/desired";
 import type { Kind } from "../model/kinds";
-import type { LiveGroup, LiveOf, LiveVm } from "../model/live";
+import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../model/live";
 import type { Intent } from "../model/recorded";
 import type { Rule } from "../model/rule";
 
@@ -66,36 +66,68 @@ export function judgeMade<L extends Made>(
 type Sent = Intent["record"] | DesiredResource;
 
 export function compareMade(sent: Sent, live: Made, lookup: NameIndexes): Evidence {
+  const found = gathered();
+  switch (live.kind) {
+    case "vm":
+      if (sent?.kind === "vm") compareVm(sent, live, lookup, found);
+      break;
+    case "volume":
+      if (sent?.kind === "volume") compareVolume(sent, live, found);
+      break;
+    case "group":
+      if (sent?.kind === "group") compareGroup(sent, live, found);
+      break;
+    default:
+      live satisfies never;
+  }
+  return { agrees: found.agrees, differs: found.differs };
+}
+
+type SentOf<K extends Kind> = Extract<Sent, { readonly kind: K }>;
+
+interface Gathered extends Evidence {
+  readonly agrees: string[];
+  readonly differs: string[];
+  compare(field: string, shown: unknown, wanted: unknown, isSame: boolean | undefined): void;
+}
+
+function gathered(): Gathered {
   const evidence: { readonly agrees: string[]; readonly differs: string[] } = { agrees: [], differs: [] };
-  const compare = (field: string, shown: unknown, wanted: unknown, isSame: boolean | undefined): void => {
-    if (shown === undefined || wanted === undefined || isSame === undefined) return;
-    if (isSame) evidence.agrees.push(field);
-    else evidence.differs.push(`its ${field} is ${String(shown)}, not ${String(wanted)}`);
+  return {
+    ...evidence,
+    compare(field, shown, wanted, isSame) {
+      if (shown === undefined || wanted === undefined || isSame === undefined) return;
+      if (isSame) evidence.agrees.push(field);
+      else evidence.differs.push(`its ${field} is ${String(shown)}, not ${String(wanted)}`);
+    },
   };
-  if (live.kind === "vm" && sent?.kind === "vm") {
-    compare("flavor", live.flavor, sent.flavor, sameEntry(live.flavor, sent.flavor, lookup.flavors));
-    const image = "imageId" in sent ? (sent.imageId ?? sent.image) : sent.image;
-    compare("image", live.image, image, sameEntry(live.image, image, lookup.images));
-    const { owner } = live;
-    const isTold = owner !== undefined && sent.owner?.includes("@") === owner.includes("@");
-    compare("owner", owner, sent.owner, isTold ? sameOwner(owner, sent.owner ?? owner) : undefined);
-    const size = dataVolumeSize(live, lookup);
-    compare("data volume", gb(size), gb(sent.sizeGb), size === sent.sizeGb);
-  }
-  if (live.kind === "volume" && sent?.kind === "volume") {
-    compare("size", gb(live.sizeGb), gb(sent.sizeGb), live.sizeGb === sent.sizeGb);
-    // A volume hangs on nothing when it is created. It is attached after its id is written down.
-    if (typeof live.attachedTo === "string") evidence.differs.push(`it is attached to ${live.attachedTo}`);
-  }
-  if (live.kind === "group" && sent?.kind === "group") {
-    const [shown, wanted] = [live.description, sent.description].map((text) => text && JSON.stringify(text));
-    // When the create sent no description, the service may have written one, or somebody else did: a description then
-    // proves nothing.
-    if (sent.description !== undefined) compare("description", shown ?? live.description, wanted, shown === wanted);
-    else if (live.description === "") evidence.agrees.push("description");
-    compareRules(live, sent.rules, evidence);
-  }
-  return evidence;
+}
+
+function compareVm(sent: SentOf<"vm">, live: LiveVm, lookup: NameIndexes, { compare }: Gathered): void {
+  compare("flavor", live.flavor, sent.flavor, sameEntry(live.flavor, sent.flavor, lookup.flavors));
+  const image = "imageId" in sent ? (sent.imageId ?? sent.image) : sent.image;
+  compare("image", live.image, image, sameEntry(live.image, image, lookup.images));
+  const { owner } = live;
+  const isTold = owner !== undefined && sent.owner?.includes("@") === owner.includes("@");
+  compare("owner", owner, sent.owner, isTold ? sameOwner(owner, sent.owner ?? owner) : undefined);
+  const size = dataVolumeSize(live, lookup);
+  compare("data volume", gb(size), gb(sent.sizeGb), size === sent.sizeGb);
+}
+
+function compareVolume(sent: SentOf<"volume">, live: LiveVolume, { compare, differs }: Gathered): void {
+  compare("size", gb(live.sizeGb), gb(sent.sizeGb), live.sizeGb === sent.sizeGb);
+  // A volume hangs on nothing when it is created. It is attached after its id is written down.
+  if (typeof live.attachedTo === "string") differs.push(`it is attached to ${live.attachedTo}`);
+}
+
+function compareGroup(sent: SentOf<"group">, live: LiveGroup, evidence: Gathered): void {
+  const [shown, wanted] = [live.description, sent.description].map((text) => text && JSON.stringify(text));
+  // When the create sent no description, the service may have written one, or somebody else did: a description then
+  // proves nothing.
+  if (sent.description !== undefined)
+    evidence.compare("description", shown ?? live.description, wanted, shown === wanted);
+  else if (live.description === "") evidence.agrees.push("description");
+  compareRules(live, sent.rules, evidence);
 }
 
 /** Whether both mean the same entry; `undefined`: one is a name, one an id, and no list tells. */
@@ -114,11 +146,7 @@ function dataVolumeSize({ volumes }: LiveVm, { volumeSize }: NameIndexes): numbe
 }
 
 /** A group is created together with its rules. The rule that lets everything out is the service's own. */
-function compareRules(
-  { rules }: LiveGroup,
-  sent: readonly Rule[],
-  evidence: { readonly agrees: string[]; readonly differs: string[] },
-): void {
+function compareRules({ rules }: LiveGroup, sent: readonly Rule[], evidence: Gathered): void {
   const isById = (rule: Rule): boolean => rule.remote.kind !== "group" || "id" in rule.remote.group;
   if (rules === undefined || !sent.every(isById)) return;
   const have = new Set(rules.map((rule) => ruleKey(canonicalLiveRule(rule))));

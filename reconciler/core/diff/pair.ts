@@ -15,7 +15,7 @@ import {
 import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { ofKind } from "../model/kinds";
-import { type Intent, movedIntent, type RecordedResource, type State } from "../model/recorded";
+import { type Intent, movedIntent, orphanKey, orphanKinds, type RecordedResource, type State } from "../model/recorded";
 
 export type DesiredOf<K extends Kind> = Extract<DesiredResource, { readonly kind: K }>;
 export type RecordedOf<K extends Kind> = Extract<RecordedResource, { readonly kind: K }>;
@@ -63,14 +63,10 @@ export function pairResources(desired: Desired, state: State): Pairs {
     forget: false,
     quarantined: quarantined.has(address),
   });
-  const make: { readonly [K in Kind]: (address: Address) => PairOf<K> } = {
-    vm: (address) => pairOf("vm", address),
-    volume: (address) => pairOf("volume", address),
-    group: (address) => pairOf("group", address),
-  };
   for (const address of addresses) {
     const kind = wanted.get(address)?.kind ?? parseAddress(address)?.kind;
-    if (kind !== undefined) pairs.push(make[kind](address));
+    // A pair is of one kind, whichever that is.
+    if (kind !== undefined) pairs.push(pairOf(kind, address) as Pair);
   }
   for (const piece of state.quarantined) diagnostics.push(unreadableRecord(piece.address, piece.problem));
   pairs.sort((a, b) => compareAddresses(a.address, b.address));
@@ -174,7 +170,8 @@ function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {
 }
 
 /** A damaged orphan or intent of something that no address manages does not hold the plan up. */
-const isOrphanKey = (address: string): boolean => /^(vm|volume|group|image):/.test(address);
+const isOrphanKey = (address: string): boolean =>
+  orphanKinds.some((kind) => address.startsWith(orphanKey({ kind, id: "" })));
 
 function unreadableRecord(address: string, problem: string): Diagnostic {
   const isOrphan = isOrphanKey(address);

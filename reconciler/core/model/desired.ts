@@ -8,6 +8,7 @@ import type { Text } from "./computed";
 import type { SourcePosition } from "./diagnostic";
 import type { External } from "./external";
 import type { DesiredFields, groupFields, SentFields, vmFields, volumeFields } from "./fields";
+import type { Kind } from "./kinds";
 import type { DesiredOutput } from "./output";
 import type { Amount, Checks, Policy } from "./policy";
 
@@ -79,7 +80,13 @@ export interface DesiredGroup extends DesiredFields<typeof groupFields> {
   readonly inherited?: Inherited;
 }
 
-export type DesiredResource = DesiredVm | DesiredVolume | DesiredGroup;
+export interface DesiredByKind {
+  readonly vm: DesiredVm;
+  readonly volume: DesiredVolume;
+  readonly group: DesiredGroup;
+}
+
+export type DesiredResource = DesiredByKind[Kind];
 
 /** Take an existing resource over: by id, or a VM by its name. */
 export interface ImportRequest {

@@ -55,10 +55,17 @@ export const kindRows = {
   },
 } as const satisfies Record<Kind, KindRow>;
 
+/** The words under which files, listings and a dump of the emulator have the resources of a kind. */
+export type Section = (typeof kindRows)[Kind]["section"];
+
 export const isKind = (word: unknown): word is Kind => isOneOf(word, kinds);
 
 /** A table with a value for each kind. */
 export const perKind = <T>(make: (kind: Kind) => T): Readonly<Record<Kind, T>> => tableOf(kinds, make);
+
+/** The same where each kind has values of its own type: `make` takes them from a table by the same kind. */
+export const eachKind = <T extends Readonly<Record<Kind, unknown>>>(make: (kind: Kind) => T[Kind]): T =>
+  tableOf<Kind, unknown>(kinds, make) as T;
 
 export type IdsOfKinds = Readonly<Record<Kind, ReadonlySet<string>>>;
 

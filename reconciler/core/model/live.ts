@@ -4,7 +4,7 @@
  */
 import { notLookedAt, type ScopeDoubt, type Sighting } from "./evidence";
 import type { ObservedFields, vmFields } from "./fields";
-import { type Kind, perKind } from "./kinds";
+import { eachKind, type Kind, perKind } from "./kinds";
 
 export type { Sighting } from "./evidence";
 
@@ -153,9 +153,21 @@ export const sightingsOf = ({ vmById, volumes, groups }: Live): SightingsOf => (
 });
 
 /** A table with a value for each kind, made from the kind. */
-export const sightingsBy = (
-  make: <K extends Kind>(kind: K) => ReadonlyMap<string, Sighting<LiveOf[K]>>,
-): SightingsOf => ({ vm: make("vm"), volume: make("volume"), group: make("group") });
+export const sightingsBy = (make: <K extends Kind>(kind: K) => ReadonlyMap<string, Sighting<LiveOf[K]>>): SightingsOf =>
+  eachKind<SightingsOf>((kind) => make(kind) as SightingsOf[Kind]);
+
+/** What was seen of each kind, by id, without what was looked for and not found. */
+export type SeenOf = {
+  readonly [K in Kind]: ReadonlyMap<string, { readonly seen: "yes"; readonly value: LiveOf[K] }>;
+};
+
+export function seenIn(live: Live): SeenOf {
+  const sightings = sightingsOf(live);
+  return eachKind<SeenOf>((kind) => {
+    const all: readonly (readonly [string, Sighting<LiveOf[Kind]>])[] = [...sightings[kind]];
+    return new Map(all.filter(([, { seen }]) => seen === "yes")) as SeenOf[Kind];
+  });
+}
 
 export const withSightings = (live: Live, { vm, volume, group }: SightingsOf): Live => ({
   ...live,
@@ -182,6 +194,27 @@ export const shownOf: ShownOf = {
   volume: ({ volumes }) => shownIn(volumes),
   group: ({ groups }) => shownIn(groups),
 };
+
+type NamedOf = { readonly [K in Kind]: ReadonlyMap<string, readonly LiveOf[K][]> };
+
+/** By their names in lower case: all of a kind where all were shown, and VMs also where they were read one by one. */
+export const namedIn = (live: Live): NamedOf =>
+  eachKind<NamedOf>((kind) => {
+    const shown: readonly LiveOf[Kind][] = kind === "vm" || isListed[kind](live) ? shownOf[kind](live) : [];
+    return groupByName(shown) as NamedOf[Kind];
+  });
+
+export function groupByName<T extends { readonly name?: string }>(items: readonly T[]): Map<string, T[]> {
+  const byName = new Map<string, T[]>();
+  for (const item of items) {
+    if (item.name === undefined) continue;
+    const name = item.name.toLowerCase();
+    const same = byName.get(name);
+    if (same === undefined) byName.set(name, [item]);
+    else same.push(item);
+  }
+  return byName;
+}
 
 export const sightVm = (live: Live, id: string): Sighting<LiveVm> => live.vmById.get(id) ?? live.unlisted.vm;
 export const sightVolume = (live: Live, id: string): Sighting<LiveVolume> =>

@@ -3,8 +3,9 @@
  * removal of the block that declared it (prevent_destroy, what to do on delete, how to flush). A field is absent when
  * it was never known, for example after an import.
  */
-import type { Address, Kind } from "./address";
+import type { Address } from "./address";
 import type { groupFields, RecordedFields, vmFields, volumeFields } from "./fields";
+import { type Kind, kinds } from "./kinds";
 import type { Outputs } from "./output";
 
 /** A volume that was seen on a VM. */
@@ -100,21 +101,27 @@ export interface RecordedGroup extends RecordedFields<typeof groupFields> {
   readonly deleting?: boolean;
 }
 
-export type RecordedResource = RecordedVm | RecordedVolume | RecordedGroup;
+export interface RecordedByKind {
+  readonly vm: RecordedVm;
+  readonly volume: RecordedVolume;
+  readonly group: RecordedGroup;
+}
+
+export type RecordedResource = RecordedByKind[Kind];
 
 /** A request that cannot be repeated: written down before it is sent, and removed by its outcome. */
 export interface Intent {
   /** The step that sends it. */
   readonly step: string;
   readonly address: Address;
-  readonly operation: "vm.create" | "volume.create" | "group.create" | "vm.snapshot";
+  readonly operation: `${Kind}.create` | "vm.snapshot";
   readonly name: string;
   /** ISO time at which it was about to be sent. */
   readonly sentAt: string;
   /** The ids that bore the name before the create was sent: none of them can be what the create made. */
   readonly idsBefore: readonly string[];
   /** The record to keep once the created resource is found, but for its id. */
-  readonly record?: Omit<RecordedVm, "id"> | Omit<RecordedVolume, "id"> | Omit<RecordedGroup, "id">;
+  readonly record?: { readonly [K in Kind]: Omit<RecordedByKind[K], "id"> }[Kind];
   /** The answer was lost, and looking did not tell whether the request took effect. */
   readonly unknown?: boolean;
   /** The service answered 2xx: the request took effect or will. It is never sent again by itself. */
@@ -130,9 +137,12 @@ export const movedIntent = (intent: Intent, address: Address): Intent => ({
   ...(intent.record === undefined ? {} : { record: { ...intent.record, address } }),
 });
 
+/** What can be left behind: a resource, or the image of a snapshot. */
+export const orphanKinds = [...kinds, "image"] as const;
+
 /** Something that exists in the service, or existed when it was last seen, and that no record manages any more. */
 export interface Orphan {
-  readonly kind: Kind | "image";
+  readonly kind: (typeof orphanKinds)[number];
   readonly id: string;
   readonly name: string;
   readonly reason: string;

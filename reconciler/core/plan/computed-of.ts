@@ -5,9 +5,10 @@ import type { Address } from "../model/address";
 import { type Computed, computedIn, computedName, type Text } from "../model/computed";
 import type { DesiredResource, HealthCheck } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import type { Kind } from "../model/kinds";
 import type { State } from "../model/recorded";
 import type { Rule } from "../model/rule";
-import type { Step, StepAction } from "./step";
+import type { Step, StepAction, StepOperation } from "./step";
 
 const inTexts = (texts: readonly (Text | undefined)[]): Computed[] => texts.flatMap((text) => [...computedIn(text)]);
 
@@ -31,7 +32,11 @@ export function computedOf(action: StepAction): readonly Computed[] {
       return inTexts(action.argv);
     case "vm.check":
       return inCheck(action.check);
+    case "vm.create":
+    case "volume.create":
+      return [];
     default:
+      action.operation satisfies Exclude<StepOperation, `${Kind}.${"create" | "update"}`>;
       return [];
   }
 }

@@ -3,16 +3,15 @@
  * is let go. The service would refuse the name, and after a replacement has deleted the old resource that is too late;
  * or it would make a twin. The diff looks at new addresses, and offers to take the other resource over.
  */
-import { groupByName } from "../diff/context";
 import type { Pair } from "../diff/pair";
 import type { Address, Kind } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { type ByKind, kindRows, lazilyByKind } from "../model/kinds";
-import { isListed, type Sighting, sightingsOf } from "../model/live";
+import { groupByName, isListed, type Sighting, sightingsOf } from "../model/live";
 import { orphanKey } from "../model/recorded";
 import { mustGet } from "../text/invariant";
 import { type Draft, nameKey } from "./draft";
-import type { Step } from "./step";
+import type { Step, StepOperation } from "./step";
 
 interface Bearer {
   readonly id: string;
@@ -72,6 +71,7 @@ export function nameGiven({ action }: Step): { readonly kind: Kind; readonly nam
     case "group.update":
       return action.name === undefined ? undefined : { kind: "group", name: action.name };
     default:
+      action.operation satisfies Exclude<StepOperation, `${Kind}.${"create" | "rename" | "update"}`>;
       return undefined;
   }
 }

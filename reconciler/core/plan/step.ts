@@ -5,7 +5,7 @@
 import type { Address, Kind } from "../model/address";
 import type { Text } from "../model/computed";
 import type { HealthCheck, NewVm, Reference } from "../model/desired";
-import type { PlannedChange, RecordedGroup, RecordedVm, RecordedVolume } from "../model/recorded";
+import type { PlannedChange, RecordedByKind } from "../model/recorded";
 import type { Rule } from "../model/rule";
 
 /**
@@ -102,26 +102,22 @@ export interface Need {
 }
 
 /** The whole record of a created resource, without the id that the service gives. */
-interface Created {
-  "vm.create": Omit<RecordedVm, "id">;
-  "volume.create": Omit<RecordedVolume, "id">;
-  "group.create": Omit<RecordedGroup, "id">;
-}
+type Created = { readonly [K in Kind as `${K}.create`]: Omit<RecordedByKind[K], "id"> };
 
 /** The data volume of a VM has no address: what becomes of it stands in the record of its VM. */
-type OfDataVolume = Partial<Pick<RecordedVm, "dataVolumeId" | "dataVolumeDetached" | "dataVolumeMoving" | "sizeGb">>;
+type OfDataVolume = Partial<
+  Pick<RecordedByKind["vm"], "dataVolumeId" | "dataVolumeDetached" | "dataVolumeMoving" | "sizeGb">
+>;
 
 /** The fields of a record that each operation may make true: a volume's step cannot write a flavor. */
 type Patches = {
   readonly [O in StepOperation]: O extends keyof Created
     ? Created[O]
-    : O extends `vm.${string}`
-      ? Partial<RecordedVm>
-      : O extends `volume.${string}`
-        ? Partial<RecordedVolume> | OfDataVolume
-        : O extends `group.${string}`
-          ? Partial<RecordedGroup>
-          : undefined;
+    : O extends `volume.${string}`
+      ? Partial<RecordedByKind["volume"]> | OfDataVolume
+      : O extends `${infer K extends Kind}.${string}`
+        ? Partial<RecordedByKind[K]>
+        : undefined;
 };
 export type RecordPatch<O extends StepOperation = StepOperation> = Patches[O];
 

@@ -43,33 +43,27 @@ const namedByAddress = (wish: DesiredResource, addresses: ReadonlyMap<string, Ad
 
 function withBehaviour(wish: DesiredResource, now: DesiredResource | undefined): DesiredResource {
   const unknown = wish.lifecycle.ignoreChanges;
-  if (wish.kind === "vm") {
-    if (now?.kind === "vm")
-      return {
-        ...wish,
-        lifecycle: { ...now.lifecycle, ignoreChanges: joined(now.lifecycle.ignoreChanges, unknown) },
-        ...(now.commandFile === undefined ? {} : { commandFile: now.commandFile }),
-        source: now.source,
-      };
-    const verifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
-    return { ...wish, lifecycle: { ...wish.lifecycle, verifyResize } };
+  /** The lifecycle that the file says today, without comparing what no record knew. */
+  const behaving = <L extends DesiredResource["lifecycle"]>(lifecycle: L): L => ({
+    ...lifecycle,
+    ignoreChanges: joined(lifecycle.ignoreChanges, unknown),
+  });
+  const command = now === undefined || !("commandFile" in now) ? {} : { commandFile: now.commandFile };
+  switch (wish.kind) {
+    case "vm": {
+      if (now?.kind === "vm") return { ...wish, lifecycle: behaving(now.lifecycle), ...command, source: now.source };
+      const verifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
+      return { ...wish, lifecycle: { ...wish.lifecycle, verifyResize } };
+    }
+    case "volume":
+      if (now?.kind !== "volume") return wish;
+      return { ...wish, flush: now.flush, lifecycle: behaving(now.lifecycle), ...command, source: now.source };
+    case "group":
+      if (now?.kind !== "group") return wish;
+      return { ...wish, rulesMode: now.rulesMode, lifecycle: behaving(now.lifecycle), source: now.source };
+    default:
+      return wish satisfies never;
   }
-  if (wish.kind === "volume" && now?.kind === "volume")
-    return {
-      ...wish,
-      flush: now.flush,
-      ...(now.commandFile === undefined ? {} : { commandFile: now.commandFile }),
-      lifecycle: { ...now.lifecycle, ignoreChanges: joined(now.lifecycle.ignoreChanges, unknown) },
-      source: now.source,
-    };
-  if (wish.kind === "group" && now?.kind === "group")
-    return {
-      ...wish,
-      rulesMode: now.rulesMode,
-      lifecycle: { ...now.lifecycle, ignoreChanges: joined(now.lifecycle.ignoreChanges, unknown) },
-      source: now.source,
-    };
-  return wish;
 }
 
 const joined = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])];

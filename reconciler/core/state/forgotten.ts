@@ -57,12 +57,21 @@ const idOf = ({ id }: { readonly id: string }): string => id;
 /** The ids that nothing but this record remembers, each in the form of an orphan's key. */
 function idsOf(record: RecordedResource): string[] {
   const own = record.id === undefined ? [] : [`${record.kind}:${record.id}`];
-  if (record.kind === "vm") {
-    // The other disks count only for a VM that is being deleted: while the VM exists, a look at it shows them again.
-    const { dataVolumeId, disks = [], deleting } = record;
-    const left = [...(dataVolumeId === undefined ? [] : [dataVolumeId]), ...(deleting === true ? disks : []).map(idOf)];
-    return [...own, ...left.map((id) => `volume:${id}`)];
+  switch (record.kind) {
+    case "vm": {
+      // The other disks count only for a VM that is being deleted: while the VM exists, a look at it shows them again.
+      const { dataVolumeId, disks = [], deleting } = record;
+      const left = [
+        ...(dataVolumeId === undefined ? [] : [dataVolumeId]),
+        ...(deleting === true ? disks : []).map(idOf),
+      ];
+      return [...own, ...left.map((id) => `volume:${id}`)];
+    }
+    case "volume":
+      return own;
+    case "group":
+      return [...own, ...(record.retired ?? []).map(({ id }) => `group:${id}`)];
+    default:
+      return record satisfies never;
   }
-  if (record.kind === "group") return [...own, ...(record.retired ?? []).map(({ id }) => `group:${id}`)];
-  return own;
 }

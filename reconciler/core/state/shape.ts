@@ -18,18 +18,19 @@ import {
 import { groupFields, type RecordedFields, type Rows, vmFields, volumeFields } from "../model/fields";
 import { kinds } from "../model/kinds";
 import type { Outputs } from "../model/output";
-import type {
-  Intent,
-  LastSeen,
-  RecordedGroup,
-  RecordedRun,
-  RecordedVm,
-  RecordedVolume,
-  RunEnd,
-  RunStart,
-  Scope,
+import {
+  type Intent,
+  type LastSeen,
+  orphanKinds,
+  type RecordedGroup,
+  type RecordedRun,
+  type RecordedVm,
+  type RecordedVolume,
+  type RunEnd,
+  type RunStart,
+  type Scope,
 } from "../model/recorded";
-import { fieldsIn, isObject, isOneOf, keysOf } from "../text/objects";
+import { fieldsIn, isObject } from "../text/objects";
 
 /** The fields of a record beside those of its kind. */
 type Memory<R, F extends Rows> = Readonly<
@@ -87,12 +88,11 @@ export function recordProblem(address: string, record: unknown): string | undefi
   return undefined;
 }
 
-const operations: Record<Intent["operation"], Kind> = {
-  "vm.create": "vm",
-  "volume.create": "volume",
-  "group.create": "group",
-  "vm.snapshot": "vm",
-};
+/** The kind of the resource that an intent's operation is about. */
+const kindsOfIntents: ReadonlyMap<unknown, Kind> = new Map<Intent["operation"], Kind>([
+  ...kinds.map((kind) => [`${kind}.create`, kind] as const),
+  ["vm.snapshot", "vm"],
+]);
 
 const intentShape: readonly (readonly [string, Check])[] = [
   ["step", optional(text)],
@@ -114,9 +114,10 @@ export function intentProblem(address: string, intent: unknown): string | undefi
   const fields = intent;
   const { operation, record } = fields;
   if (fields.address !== address) return `its intent says it is for ${JSON.stringify(fields.address ?? null)}`;
-  if (!isOneOf(operation, keysOf(operations)))
+  const intended = kindsOfIntents.get(operation);
+  if (intended === undefined)
     return `its intent is to ${JSON.stringify(operation ?? null)}, which this version does not know`;
-  if (operations[operation] !== kind) return `its intent is to ${operation}, which is no ${kind}'s`;
+  if (intended !== kind) return `its intent is to ${operation}, which is no ${kind}'s`;
   for (const [field, check] of intentShape)
     if (!check(fields[field])) return `the ${field} of its intent is not readable`;
   if (record === undefined) return undefined;
@@ -127,7 +128,7 @@ export function intentProblem(address: string, intent: unknown): string | undefi
 }
 
 const orphanShape: readonly (readonly [string, Check])[] = [
-  ["kind", oneOf(...kinds, "image")],
+  ["kind", oneOf(...orphanKinds)],
   ["id", (value) => typeof value === "string" && value !== ""],
   ["name", text],
   ["reason", text],
