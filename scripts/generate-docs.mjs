@@ -3,6 +3,7 @@
 //
 //   node scripts/generate-docs.mjs [--check] [--tables] [FILE]…
 //
+// Without a FILE, all of them; the commands of the pages in scripts/documents/elsewhere.json are left alone then.
 // --check writes nothing and fails when something is stale or a command does not end as its document says; --tables
 // leaves the commands alone. A test runs it with --check for each document. How a document says what is run is told in
 // scripts/documents/blocks.mjs.
@@ -30,12 +31,14 @@ const files = [
     .sort()
     .map((name) => `docs/${name}`),
 ];
+const { pages: runElsewhere } = JSON.parse(readFileSync(join(root, "scripts/documents/elsewhere.json"), "utf8"));
 const problems = [];
 for (const file of named.length > 0 ? named : files) {
   const path = join(root, file);
   const before = readFileSync(path, "utf8");
   const tabled = withTables(root, before);
-  const ran = tablesOnly ? { text: keepOutputs(tabled, before), problems: [] } : runDocument(root, file, tabled);
+  const leavesCommands = tablesOnly || (named.length === 0 && Object.hasOwn(runElsewhere, file));
+  const ran = leavesCommands ? { text: keepOutputs(tabled, before), problems: [] } : runDocument(root, file, tabled);
   problems.push(...ran.problems);
   if (ran.text === before || ran.problems.length > 0) continue;
   if (check) problems.push(`${file} is stale: ${firstDifference(before, ran.text)}\nRun: npm run docs`);

@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../support/cli-process";
 
-/**
- * These need a service, a store or a program beside them, and are run by the tests of those parts: of pulumi.md the
- * programs by test/pulumi/document.test.ts, the commands with a `pulumi` on PATH by test/pulumi/real/document.test.ts.
- */
-const runElsewhere = new Set(["exposure.md", "gitops.md", "pulumi.md", "state.md", "takeover.md"]);
-
+const elsewhere = JSON.parse(readFileSync(join(root, "scripts/documents/elsewhere.json"), "utf8")) as {
+  readonly pages: Readonly<Record<string, string>>;
+};
 const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"));
-const documents = ["README.md", ...pages.filter((name) => !runElsewhere.has(name)).map((name) => `docs/${name}`)];
+const documents = ["README.md", ...pages.map((name) => `docs/${name}`)].filter(
+  (page) => !Object.hasOwn(elsewhere.pages, page),
+);
 
 function check(document: string): Promise<{ readonly exitCode: number; readonly stderr: string }> {
   return new Promise((resolve) => {
@@ -30,6 +29,10 @@ describe("every command in a document ends as it says, prints what stands below 
     const { exitCode, stderr } = await check(document);
     expect(stderr).toBe("");
     expect(exitCode).toBe(0);
+  });
+
+  it.each(Object.entries(elsewhere.pages))("%s is run by a test of its own, %s", (page, test) => {
+    expect(readFileSync(join(root, test), "utf8")).toContain(page.replace("docs/", ""));
   });
 
   it("few commands are shown and not run, and each says why", () => {
