@@ -14,7 +14,7 @@ import type { Drift } from "../engine/drift";
 import type { Output } from "./output";
 import type { Workspace } from "./workspace";
 
-/** Answers with what was left for a person, a warning each. */
+/** Answers with a warning for each difference that a person has to write into the files. */
 export function acceptDrift(
   drifts: readonly Drift[],
   wanted: readonly Address[],
@@ -82,7 +82,7 @@ function editsOf(drift: Drift, desired: Desired, state: State, leave: (what: str
       "address" in reference
         ? reference.address
         : [...state.resources.values()].find(({ id }) => id === reference.id)?.address;
-    // A file knows the keys of its own blocks, and nothing within its components.
+    // Only the blocks of the file itself have a key there; what is in a component has none.
     if (known !== undefined && componentOf(known) === "") return keyWithin(known);
     const id = "id" in reference ? reference.id : state.resources.get(reference.address)?.id;
     return id === undefined ? (known ?? null) : { id };

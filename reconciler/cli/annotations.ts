@@ -1,4 +1,4 @@
-/** `--annotations`: standard output holds them and nothing else, also when the files are so wrong that nothing else runs. */
+/** `--annotations`: standard output holds the annotations and nothing else, even when the files cannot be read. */
 import type { Finding } from "../core/findings/finding";
 import { listText } from "../core/text/list-text";
 import { type AnnotationFormat, annotationFormats, annotationsText } from "../report/annotations";

@@ -1,7 +1,7 @@
 /** One question at the terminal; anything but yes is no: Ctrl-C, Ctrl-D, and a terminal that is gone, too. */
 import { createInterface } from "node:readline";
 
-/** Aborting `signal` takes the question back, which is a no. */
+/** Asks once. Aborting `signal` withdraws the question, and the answer is then no. */
 export const ask = async (
   question: string,
   signal: AbortSignal,
@@ -9,7 +9,7 @@ export const ask = async (
   output: NodeJS.WritableStream,
 ): Promise<boolean> => /^y(es)?$/i.test((await askForWord(`${question} [y/N]`, signal, input, output)) ?? "");
 
-/** What was typed, without the space around it; `undefined` when the question was left. */
+/** Answers with the typed text without the space around it; `undefined` when the person left the question. */
 export function askForWord(
   question: string,
   signal: AbortSignal,

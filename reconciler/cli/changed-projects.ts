@@ -12,7 +12,7 @@ import { readWorkspace } from "./workspace";
 
 export interface ChangedProjects {
   readonly touched: readonly string[];
-  /** Their files went, and what they declared is still there. */
+  /** Folders whose files were deleted by the change. The resources that they declared still exist. */
   readonly removed: readonly string[];
 }
 
@@ -50,7 +50,7 @@ function namesOneOf(invocation: Invocation, folder: string, files: ReadonlySet<s
     if (dialect !== undefined && "path" in dialect) given.push(resolve(dirname(dialect.source.file), dialect.path));
     given.push(...sources.map(({ file }) => file));
   } catch (error) {
-    // What is wrong with it is its own change's business.
+    // Errors in the files of a project are reported by the plan of that project; here its folder and flags are enough.
     if (!(error instanceof CommandFailed)) throw error;
   }
   return given.some((file) => file !== undefined && files.has(real(resolve(file))));

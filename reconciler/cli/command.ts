@@ -1,13 +1,14 @@
 /**
  * What a command is: one value that dispatch, help, completion and the documents read, and that runs. Each file under
- * commands/ makes its own; registry.ts lists them. Nothing here knows any of them: who needs them gets them handed in.
+ * commands/ makes its own; registry.ts lists them. Nothing here imports a command: whoever needs the commands is handed
+ * them.
  */
 import type { Kind } from "../core/model/address";
 import type { FoldedState } from "../core/state/fold";
 import type { FlagHelp, FlagName, Flags } from "./flags";
 import type { Output } from "./output";
 
-/** Help lists the commands by what one wants to do. */
+/** The sections in which help lists the commands. */
 export const sections = [
   "From a file to the service",
   "Looking",
@@ -18,14 +19,14 @@ export const sections = [
   "This program",
 ] as const;
 
-/** A line that a test parses and the documents run, and what it does. */
+/** One line of an example, which a test parses and the documents run, and what the line does. */
 export type Example = readonly [line: string, says: string];
 
-/** How many arguments that are no flags a command takes. `A` is the shape of those that it lets through. */
+/** How many arguments that are no flags a command takes. `A` is the type of the argument lists that pass. */
 export interface Positionals<A extends readonly string[] = readonly string[]> {
   readonly min: number;
   readonly max: number;
-  /** What it lacks when there are too few. */
+  /** What the user has to add when there are too few. */
   readonly what: string;
   readonly shape?: A;
 }
@@ -40,7 +41,7 @@ export interface Suggestion {
   readonly says?: string;
 }
 
-/** What a completion may know: what the state and the files of this machine say, as far as they can be read. */
+/** What completion may look at: the state and the files of this machine, as far as they can be read. */
 export interface CompletionSources {
   state(): Promise<FoldedState | undefined>;
   recorded(kind?: Kind): Promise<readonly Suggestion[]>;
@@ -54,34 +55,34 @@ export interface Command<F extends FlagName = FlagName, A extends readonly strin
   readonly section: (typeof sections)[number];
   readonly examples: readonly [Example, ...Example[]];
   readonly flags: readonly F[];
-  /** Left out: any number, files of the desired state. */
+  /** Left out: the command takes any number of files of the desired state. */
   readonly positionals?: Positionals<A>;
-  /** What the next argument may be, behind those that are typed already. Left out: a file, where it takes one. */
+  /** What the next argument may be, after the typed ones. Left out: a file, where the command takes arguments. */
   complete?(args: readonly string[], known: CompletionSources): readonly Suggestion[] | Promise<readonly Suggestion[]>;
-  /** It goes on until it is stopped; its rounds are what a trace shows. */
+  /** The command goes on until it is stopped; a trace shows each of its rounds by itself. */
   readonly longRunning?: true;
-  /** The help of a command that reads its own flags: it gets all that was typed as its arguments. */
+  /** The help of a command that reads its own flags: everything typed after the command's name is its arguments. */
   ownFlags?(): readonly FlagHelp[];
   run(invocation: Invocation<F, A>): Promise<number>;
 }
 
-/** `run` sees the flags and the arguments that the definition lets through, and no others. */
+/** `run` sees only the flags and the arguments that the definition names. */
 export const command = <const F extends FlagName, A extends readonly string[] = readonly string[]>(
   definition: Command<F, A>,
 ): Command<F, A> => definition;
 
 /** What a command gets when it runs. */
 export interface Invocation<F extends FlagName = FlagName, A extends readonly string[] = readonly string[]> {
-  /** Its name. */
+  /** The command's name. */
   readonly command: string;
   readonly args: A;
   readonly flags: Pick<Flags, F>;
   readonly output: Output;
-  /** All of them. */
+  /** Every command, for help and completion. */
   readonly commands: Commands;
 }
 
-/** By name, in the order in which help lists them. Each is loaded when it is asked for. */
+/** The commands by name, in the order in which help lists them. A command is loaded when it is asked for. */
 export type Commands = Readonly<Record<string, () => Command>>;
 
 export interface NamedCommand extends Command {
@@ -93,7 +94,7 @@ const named = (name: string, load: () => Command): NamedCommand => ({ name, ...l
 export const allCommands = (commands: Commands): readonly NamedCommand[] =>
   Object.entries(commands).map(([name, load]) => named(name, load));
 
-/** The command that the words begin with; two words (`state list`) before one. */
+/** The command that the words begin with; a name of two words (`state list`) is tried before a name of one. */
 export function findCommand(
   commands: Commands,
   argv: readonly string[],

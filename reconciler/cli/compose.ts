@@ -35,11 +35,11 @@ import type { Flags } from "./flags";
 import type { Workspace } from "./workspace";
 
 export interface Service extends OpenedService {
-  /** As it was given: `embedded`, or a URL. */
+  /** The service as the user gave it: `embedded`, or a URL. */
   readonly baseUrl: string;
   /** Warnings about the dialect. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Where it answers. */
+  /** The URL at which the service answers. */
   readonly url: string;
   /** The same service spoken to in another dialect; closed together with this one. */
   inDialect(dialect: Dialect): OpenedService;
@@ -111,7 +111,7 @@ async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dial
   const timeScale =
     readNumber(flags["time-scale"] ?? setting("RECONCILE_TIME_SCALE"), "--time-scale") ?? embeddedTimeScale;
   try {
-    // What the file was written for is tried as it is: a service that takes ranges is told by them.
+    // The embedded service takes the port ranges that the file's dialect names.
     const ranges = rules.port_range === null ? {} : { portRange: rules.port_range };
     const world = await openWorld(dir, { timeScale, ...ranges });
     return { ...world, shown: join(".reconcile", "world") };
@@ -145,7 +145,7 @@ export function readDialect(
   return { ...read, folder };
 }
 
-/** Where a program that the dialect names runs: beside the file that names it. */
+/** The folder in which a program that the dialect names runs: that of the file that names the program. */
 function folderOfDialect(
   outside: string | undefined,
   given: Workspace["desired"]["service"]["dialect"],
@@ -159,12 +159,12 @@ function folderOfDialect(
   return dirname(resolve("path" in given ? besideFile(given) : given.source.file));
 }
 
-/** A path in a file is relative to that file; it is shown as seen from here, like the file itself. */
+/** A path in a file is relative to that file, and is shown relative to the working folder. */
 function besideFile({ source, path }: { readonly source: { readonly file: string }; readonly path: string }): string {
   return isAbsolute(path) ? path : relative(process.cwd(), resolve(dirname(source.file), path));
 }
 
-/** Where the state lies: a flag, the environment of this process, the file, and else beside the file. */
+/** Where the state lies: as a flag says, else the environment variable, else the file, else beside the file. */
 export function stateLocation({ desired, sources, folder }: Workspace, flags: Flags): string {
   const outside = flags.state ?? setting("RECONCILE_STATE");
   if (outside !== undefined) return outside;

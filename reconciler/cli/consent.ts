@@ -1,4 +1,7 @@
-/** What a plan needs before it may be carried out: what the flags have granted, and what a person answers. */
+/**
+ * The consents that a plan needs before it may be carried out: those that the flags grant, and those that a person
+ * gives.
+ */
 import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { whereBriefly } from "../report/where-text";
@@ -9,7 +12,10 @@ import type { MissingConsent } from "./refusal";
 import type { Session } from "./session";
 
 export interface PlanApproval {
-  /** What the plan that was reviewed as a file lists: exactly that was seen. Absent when nobody has read it before. */
+  /**
+   * The consents that the reviewed file lists; whoever approved it saw exactly these. Absent when the plan was not
+   * reviewed.
+   */
   readonly reviewed?: readonly Consent[];
 }
 
@@ -30,9 +36,9 @@ function readRemoval(given: string | undefined): Grants["allowRemoval"] {
 
 interface Answer {
   readonly grants: Grants;
-  /** Empty: everything that is needed was given. */
+  /** Empty when every consent that is needed was given. */
   readonly refused: readonly MissingConsent[];
-  /** A person answered no, in a few words. */
+  /** A person answered no; the reason in a few words. */
   readonly cancelled?: string;
 }
 
@@ -45,7 +51,7 @@ export async function getConsent(
   const { flags, output } = session.invocation;
   const given = { ...grantsInFlags(flags), approved: approval.reviewed ?? [] };
   const automatic = flags["auto-approve"] === true || approval.reviewed !== undefined || plan.steps.length === 0;
-  // Whoever sends one of the two into a file sees the question on the other.
+  // When one of the two streams goes into a file, the question is shown on the other.
   const screen = process.stderr.isTTY === true ? process.stderr : process.stdout;
   const watched = process.stdin.isTTY === true && screen.isTTY === true;
   const interactive = !automatic && watched && !output.json;
@@ -65,7 +71,7 @@ export async function getConsent(
   return askPerson(session, plan, given, screen, signal);
 }
 
-/** What is listed on the screen is what the person says yes to. */
+/** The person says yes to exactly the consents that are listed on the screen. */
 async function askPerson(
   { invocation: { output }, workspace }: Session,
   plan: Plan,

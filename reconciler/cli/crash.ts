@@ -1,4 +1,7 @@
-/** Errors that a user can cause become diagnostics; what is left is a bug and says so, without a stack trace unless asked for. */
+/**
+ * An error that a user can cause becomes diagnostics. Any other is a bug, and is reported as one, with a stack trace
+ * only when asked for.
+ */
 
 import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import { errorCode, errorMessage } from "../core/text/errors";
@@ -19,7 +22,7 @@ const fixes: Record<string, string> = {
   "state/store-failed": "check the path or address given with --state, its rights and its space",
 };
 
-/** `undefined`: a bug. */
+/** `undefined` when the error is a bug. */
 export function asDiagnostics(error: unknown): readonly Diagnostic[] | undefined {
   const carried = diagnosticsIn(error);
   if (carried !== undefined) return carried;

@@ -1,4 +1,4 @@
-/** The codes that a file denies, held against those there are; those of `--deny` are held when flags are read. */
+/** Checks that every code that a file denies exists. Codes of `--deny` are checked when flags are read. */
 import type { Denial } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { CommandFailed } from "./crash";

@@ -1,4 +1,4 @@
-/** Answers that the doctor keeps in a folder, and works from again without the service. */
+/** The doctor's answers, kept in a folder, and the doctor's work on such a folder without the service. */
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Operation } from "../core/model/operation";
@@ -15,7 +15,7 @@ interface Kept {
 
 const keyOf = ({ method, path, body }: Kept["request"]): string => `${method} ${path} ${JSON.stringify(body ?? null)}`;
 
-/** What a record may hold that is nobody else's business; the credential itself is out already. */
+/** Keys of a record whose values are private. The credential has been taken out before. */
 const isPrivate = (key: string): boolean =>
   /pass(word|wd|phrase)|secret|private.?key|user.?data|ssh.?key|admin.?pass/i.test(key);
 
@@ -54,7 +54,7 @@ export function recordingIn(folder: string, ports: DoctorPorts): DoctorPorts {
   };
 }
 
-/** Throws what the file system says of the folder. */
+/** Throws the file system's errors about the folder. */
 export function answersFrom(folder: string, dialect: Dialect): DoctorPorts {
   const kept = new Map<string, Answer>();
   for (const name of readdirSync(folder)
@@ -82,7 +82,7 @@ function answered(request: DoctorRequest, answer: Answer | undefined, dialect: D
   return { outcome: judgeAnswer(request.operation, answer, judging), answer };
 }
 
-/** Answers that a person has, in the place of the service's: each for the first request of its operation. */
+/** Puts a person's own answers in the place of the service's: each answers the first request of its operation. */
 export function withSamples(
   ports: DoctorPorts,
   samples: ReadonlyMap<Operation, string>,

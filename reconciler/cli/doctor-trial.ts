@@ -1,4 +1,7 @@
-/** `doctor --trial` at the command line: what it would make and who permits it, where its notes are, and what is left. */
+/**
+ * `doctor --trial` at the command line: what the trial would make and who permits it, where its notes are, and what is
+ * left.
+ */
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DesiredVm, NewVm } from "../core/model/desired";
@@ -23,7 +26,7 @@ export interface TrialPlan {
   readonly otherFlavor?: string;
 }
 
-/** What the files and the flags allow to make; or what has to be said first. */
+/** What the files and flags allow the trial to make; or which flag or field is missing. */
 export function planTrial({ desired }: Workspace, flags: Flags): TrialPlan | { readonly missing: Diagnostic } {
   const vm = desired.resources.find((one): one is DesiredVm => one.kind === "vm");
   const wanted = vm?.flavor ?? "volume";
@@ -70,7 +73,7 @@ function notebookAt(path: string): Notebook {
 const isNotes = (value: unknown): value is TrialNotes =>
   typeof value === "object" && value !== null && "version" in value && value.version === 1 && "made" in value;
 
-/** What an earlier trial left, for a run that makes nothing. */
+/** What an earlier trial left, reported by a run that makes nothing. */
 export function trialLeft(workspace: Workspace): readonly Diagnostic[] {
   const path = notesFile(workspace);
   if (!existsSync(path)) return [];
@@ -108,7 +111,7 @@ export async function runTrial(
   try {
     const { report: after, findings } = await tryOut(
       {
-        // In the words, and with the credential, that the looking has learnt.
+        // The trial uses the dialect and the authorization that the look has found.
         doctor: { ...portsIn(service, report), ...(ports.baseUrl !== undefined && { baseUrl: ports.baseUrl }) },
         clientIn: (dialect) => service.inDialect(dialect).client,
         notebook,
@@ -142,7 +145,7 @@ function portsIn(service: Service, { dialect }: DoctorReport): DoctorPorts {
   return { probe: (request) => client.probe(request) };
 }
 
-/** As small as it can be: what it is like costs, and no address is needed. */
+/** The declared VM without volumes and public address: the trial's costs stay as small as they can be. */
 function madeLike(vm: DesiredVm): Omit<NewVm, "name"> {
   const { name: _, ...like } = newVm(vm);
   return { ...like, sizeGb: 1, skipFloatingIp: true };

@@ -1,6 +1,6 @@
 /**
- * `--env all`: a command that only looks, run for each environment that the files declare, in their order, as one
- * report. One that fails does not keep the others from being looked at.
+ * `--env all`: runs a command that only looks for each environment that the files declare, in their order, as one
+ * report. An environment that fails does not stop the others.
  */
 
 import type { Diagnostic } from "../core/model/diagnostic";
@@ -14,7 +14,7 @@ import { chosenEnvironment, environmentsOf } from "./workspace";
 
 export const isForAll = ({ flags }: Pick<Invocation, "flags">): boolean => chosenEnvironment(flags) === "all";
 
-/** What the parts of one report are called in JSON, each and all. */
+/** What a part of the report is called in JSON. */
 type Sort = "environment" | "folder";
 const plurals: Record<Sort, string> = { environment: "environments", folder: "folders" };
 
@@ -40,7 +40,7 @@ export async function forEachEnvironment<I extends Invocation>(
   return forEachPart(invocation, "environment", names, (env, own) => run({ ...own, flags: { ...own.flags, env } }));
 }
 
-/** One report of several parts. One that fails does not keep the others from being looked at. */
+/** One report of several parts. A part that fails does not stop the others. */
 export async function forEachPart<I extends Invocation>(
   invocation: I,
   sort: Sort,
@@ -66,7 +66,7 @@ export async function forEachPart<I extends Invocation>(
   return output.finish(wholeOf(sort, parts, further));
 }
 
-/** What is said of one environment goes where everything goes, and its end is kept for the end of all. */
+/** An output for one part: its lines go to the whole report, and its end is kept for the end of the report. */
 function partOf(output: Output, sort: Sort, name: string, keep: (part: Part) => void): Output {
   let located: Where | undefined;
   return {
@@ -86,7 +86,7 @@ function partOf(output: Output, sort: Sort, name: string, keep: (part: Part) => 
   };
 }
 
-/** The gravest end is the end of all. */
+/** The exit codes from the mildest to the gravest; the report ends with the gravest of its parts. */
 const gravity = [0, 2, 4, 3, 1];
 
 function wholeOf(sort: Sort, parts: readonly Part[], further: readonly Diagnostic[]): Finish {

@@ -1,4 +1,7 @@
-/** Before anything is planned: what the file reads of elsewhere. A saved plan holds only while it finds the same there. */
+/**
+ * Reads, before planning, what the file takes from elsewhere (`reads`, `lookups`). A saved plan holds only while the
+ * same values are found.
+ */
 import type { Desired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";

@@ -1,4 +1,7 @@
-/** Runs tests of a user's own file: what several of them share is read and carried out once, and many use every core. */
+/**
+ * Runs the tests of a user's own file. What several tests share is read and carried out once, and many tests use every
+ * core.
+ */
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
@@ -22,12 +25,12 @@ export interface TestOfFile {
 /** What is the same for every test. */
 export interface ForAll {
   readonly now: Date;
-  /** For the files that know them; what a test says goes over it. */
+  /** For the files that declare these; the values that a test gives take precedence. */
   readonly given: Pick<GivenVars, "vars" | "varFiles"> & { readonly env?: string };
 }
 
 const atOnce = 16;
-/** A thread takes as long to start as so many tests. */
+/** Starting a thread takes as long as running this many tests. */
 const worthAThread = 75;
 
 /** The results, in the order of the tests. */
@@ -46,10 +49,12 @@ function runHere(tests: readonly TestOfFile[], all: ForAll): Promise<readonly Te
   return inParallel(tests, (test) => runOne(test, shared));
 }
 
-/** This program, as a file that a thread can load: the bundle, or beside this file; none where it is one executable. */
+/**
+ * This program as a file that a thread can load: the bundle, or main.js beside this file; none in a single executable.
+ */
 const program = [__filename, join(__dirname, "main.js")].find((file) => /(bundle|main)\.js$/.test(file));
 
-/** A thread that cannot be had is no reason not to run: its share is run here. */
+/** Where a thread cannot be started, its share of the tests runs here. */
 async function runInThread(tests: readonly TestOfFile[], all: ForAll): Promise<readonly TestResult[]> {
   if (program === undefined || !existsSync(program)) return runHere(tests, all);
   const told = await new Promise<readonly TestResult[] | undefined>((resolve) => {
@@ -68,13 +73,13 @@ interface ThreadData {
   readonly all: ForAll;
 }
 
-/** What a thread does. */
+/** The entry of a thread. */
 export async function runTestsOfThread(): Promise<void> {
   const { tests, all }: ThreadData = workerData;
   parentPort?.postMessage(await runHere(tests, all));
 }
 
-/** Each lives in a time of its own, so that none waits for another. */
+/** Each test has a virtual clock of its own, so that no test waits for another. */
 async function inParallel<T, R>(items: readonly T[], use: (item: T) => Promise<R>): Promise<R[]> {
   const results = new Map<number, R>();
   const open = items.entries();
@@ -98,7 +103,7 @@ async function runOne({ file, test }: TestOfFile, shared: Shared): Promise<TestR
     const given = test.given === undefined ? shared.nothing : await shared.given(file, test.given);
     if (isProblems(given)) return done(given);
     const when = shared.desired(file, test.when);
-    // A file that is refused is a thing to test.
+    // A test may expect that its file is refused.
     if (isProblems(when)) return done(test.expect.exitCode === 1 ? [] : when);
     const { destroy, replace, expect } = test;
     return done(await runFileTest({ given, when, destroy, replace, expect, now: shared.now }));
@@ -112,7 +117,7 @@ const isProblems = (read: OrProblems<object>): read is readonly string[] => Arra
 
 type Shared = ReturnType<typeof createShared>;
 
-/** Many tests read the same file in the same way, and are given the same. */
+/** Many tests read the same file in the same way and are given the same result. */
 function createShared(all: ForAll) {
   const { now } = all;
   const desiredStates = new Map<string, OrProblems<Desired>>();
@@ -180,7 +185,7 @@ function read(test: string, side: TestSide, { given }: ForAll): OrProblems<Desir
   );
 }
 
-/** What a lookup finds is no part of most tests: it has an id, a name and addresses that nothing else has. */
+/** Made-up results of lookups for tests that give none: ids, names and addresses that nothing else has. */
 function madeUp(
   lookups: readonly LookupRequest[],
   { lookups: given }: TestSide["external"],

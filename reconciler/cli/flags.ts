@@ -7,16 +7,16 @@ export interface FlagRow {
   readonly short?: string;
   readonly value?: string;
   readonly oneOf?: readonly string[];
-  /** What the value has to be, where it is none of some words. */
+  /** The form of the value, for a flag without a list of words. */
   readonly shape?: ValueShape;
-  /** The value it has when no number follows it, or none of the words that it takes. */
+  /** The flag's value when no number follows it, or none of the words that the flag takes. */
   readonly whenBare?: string;
   /** What completion offers as its value: files, addresses of the state and the files, recorded volumes, environments, or these words. */
   readonly offers?: "files" | "addresses" | "volumes" | "environments" | readonly string[];
   readonly help: string;
 }
 
-/** As help and documents show a flag. */
+/** A flag as help and documents show it. */
 export interface FlagHelp {
   readonly left: string;
   readonly help: string;
@@ -323,7 +323,7 @@ export const flagTable = {
   for: { type: "string", value: "DURATION", shape: "duration", help: "how long the approval stands (default 24h)" },
 } as const satisfies Record<string, FlagRow>;
 
-/** By the name as it was typed, which may be no flag's. */
+/** The rows by flag names as they were typed, which may be no flag's. */
 export const flagRows: Readonly<Record<string, FlagRow>> = flagTable;
 export const flagRowOf = (name: string): FlagRow | undefined =>
   Object.hasOwn(flagRows, name) ? flagRows[name] : undefined;
@@ -353,7 +353,7 @@ export const commonFlags = [
   "time-scale",
 ] as const satisfies readonly FlagName[];
 
-/** Of the commands that plan, that ask for consents, and that carry a plan out. */
+/** The flags of the commands that plan. Those for consents and for carrying a plan out follow. */
 export const planFlags = [
   "file",
   "target",

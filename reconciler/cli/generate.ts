@@ -46,7 +46,10 @@ export async function generateBlock(
   return block === undefined ? { diagnostics } : { block, diagnostics };
 }
 
-/** How a file refers to what the state manages: its key, with the for_each key where there is one. A component knows only its own. */
+/**
+ * How a file refers to a resource of the state: by its key, with the for_each key where it has one. The block of a
+ * component can name only that component's resources.
+ */
 function keyOfId(id: string, state: State, except: Address): string | undefined {
   for (const record of state.resources.values())
     if (record.id === id && record.address !== except && componentOf(record.address) === componentOf(except))

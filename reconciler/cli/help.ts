@@ -1,6 +1,6 @@
 /**
- * Help, made from the definitions: an overview by what one wants to do, a page for each command with examples, and the words
- * that may follow the first one of a command with two. Fits the terminal it is printed on.
+ * Help, made from the definitions of the commands: an overview in sections, a page for each command with examples, and
+ * a page for the first word of commands that have two. Fits the width of the terminal.
  */
 import { nearestName } from "../core/text/nearest";
 import { hang } from "../report/style";
@@ -61,7 +61,7 @@ function overview(commands: Commands): string {
 const wordsAfter = (commands: Commands, first: string): readonly NamedCommand[] =>
   allCommands(commands).filter(({ name }) => name.startsWith(`${first} `));
 
-/** What may follow `first`; with `wrong`, because something else did. */
+/** The words that may follow `first`. `wrong` is the word that was typed in their place. */
 export function groupHelp(commands: Commands, first: string, wrong?: string): string {
   const matching = wordsAfter(commands, first);
   const names = matching.map(({ name }) => name);
@@ -94,7 +94,7 @@ function commandHelp({ usage, summary, examples, flags, ownFlags }: NamedCommand
 }
 
 const common = new Set<FlagName>(["file", ...commonFlags]);
-/** Those of a command alone, and those that nearly all have. */
+/** A command's own flags, apart from those that nearly all commands have. */
 export const splitFlags = (flags: readonly FlagName[]) => ({
   own: flags.filter((flag) => !common.has(flag)),
   shared: flags.filter((flag) => common.has(flag)),

@@ -1,4 +1,7 @@
-/** The lines of `--json` in a file, while people read text: written as they come, so that another program can follow. */
+/**
+ * The lines of `--json` in a file, while a person reads text: each is written as it comes, so that another program can
+ * follow.
+ */
 
 import { closeSync, constants, fchmodSync, fstatSync, openSync, writeSync } from "node:fs";
 import { errorMessage } from "../core/text/errors";
@@ -9,7 +12,7 @@ export interface JsonFile {
   close(): void;
 }
 
-/** A link that somebody else laid in the way does not decide where the lines go. */
+/** Opens the file without following a symbolic link that somebody else may have put there. */
 export function openJsonFile(path: string): JsonFile {
   let file: number;
   try {

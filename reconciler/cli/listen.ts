@@ -1,4 +1,4 @@
-/** A small HTTP server of a command, at the address of `--listen`. Reads only. */
+/** A small HTTP server for a command with `--listen`. It answers reads only. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { portOf } from "../outside/port-of";
@@ -9,7 +9,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** Of `--listen`: a port of this machine, or `HOST:PORT`; `another`: what to write instead. */
+/** Reads `--listen`: a port of this machine, or `HOST:PORT`. `another` is the value that a message suggests. */
 export function readListen(listen: string, another: string): { readonly host: string; readonly port: number } {
   const match = /^(?:(.+):)?(\d{1,5})$/.exec(listen);
   const port = Number(match?.[2]);

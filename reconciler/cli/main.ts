@@ -1,6 +1,6 @@
 /**
- * The command line's entry: finds the command, reads its flags and runs it. Each command's code is loaded only when
- * it is the one that was asked for.
+ * The entry of the command line: finds the command, reads its flags and runs it. Only the command that was asked for is
+ * loaded.
  */
 
 import { nearestName } from "../core/text/nearest";
@@ -30,8 +30,8 @@ export function main(argv: readonly string[]): void {
 }
 
 /**
- * Output that cannot be written ends no run half-way. Whoever read it may have seen enough (`| head`): that is no error.
- * On a full disk it is cut short, and a script that reads it must not take it for the whole.
+ * A failing output ends no run half-way. A reader that closed the pipe (`| head`) has seen enough, which is no error.
+ * On a full disk the output is cut short, and the exit code says so.
  */
 function outliveOutput(): void {
   let lost: NodeJS.ErrnoException | undefined;
@@ -111,7 +111,7 @@ async function runCommand(command: NamedCommand, rest: readonly string[]): Promi
   }
 }
 
-/** What is wrong with the words themselves: for a person with the usage, for `--json` as any other failure. */
+/** An error in the command line itself: with the usage for a person, and like any other failure with `--json`. */
 function misused(argv: readonly string[], name: string, problems: readonly string[], text: string): number {
   if (!argv.includes("--json")) {
     process.stderr.write(text);
@@ -129,7 +129,7 @@ function unknownCommand(argv: readonly string[], words: readonly string[]): numb
   const first = words[0] ?? "";
   const commandNames = Object.keys(commands);
   if (commandNames.some((name) => name.startsWith(`${first} `))) {
-    // `reconcile state`, or `reconcile state lst`: the words that may follow.
+    // `reconcile state`, or `reconcile state lst`: help lists the words that may follow.
     const problem = words[1] === undefined ? `reconcile ${first} needs another word` : `reconcile has no ${asked}`;
     return misused(argv, first, [problem], groupHelp(commands, first, words[1]));
   }

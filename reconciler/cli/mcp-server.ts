@@ -1,6 +1,6 @@
 /**
  * The Model Context Protocol over standard input and output, as far as a server of tools needs it: one JSON message a
- * line, `initialize`, `tools/list`, `tools/call` and `ping`. What a tool does is handed in.
+ * line, `initialize`, `tools/list`, `tools/call` and `ping`. The tools are handed in.
  */
 import { createInterface } from "node:readline";
 import { nearestName } from "../core/text/nearest";
@@ -12,9 +12,9 @@ export interface Tool {
   readonly description: string;
   /** A JSON Schema. */
   readonly inputSchema: { readonly properties: object; readonly required?: readonly string[] };
-  /** It changes nothing in the service, the state and the files. */
+  /** Whether the tool leaves the service, the state and the files unchanged. */
   readonly isReadOnly: boolean;
-  /** `signal`: whoever asked does not wait for it any more. */
+  /** `signal` is aborted when the caller no longer waits for the answer. */
   call(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolResult>;
 }
 
@@ -23,12 +23,12 @@ export interface ToolResult {
   readonly isError: boolean;
 }
 
-/** Newest first; a client that names none of them is answered with the newest. */
+/** The newest first; a client that names none of them is answered with the newest. */
 const protocols = ["2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
 const codes = { parse: -32700, request: -32600, method: -32601, params: -32602 } as const;
 
-/** Ends when the input does. Calls run beside each other; each is answered by its own id. */
+/** Ends when the input ends. Calls run at the same time; each answer has the id of its call. */
 export async function serveTools(
   tools: readonly Tool[],
   instructions: string,
@@ -50,20 +50,20 @@ export async function serveTools(
       continue;
     }
     if (!isObject(message) || typeof message["method"] !== "string") {
-      // An answer to nothing that was asked says nothing.
+      // An answer of the client: this server asks nothing, so there is nothing to answer.
       if (!isObject(message) || message["method"] !== undefined) refuse(null, codes.request, "this is no request");
       continue;
     }
     const { id, method, params } = message;
     const given = isObject(params) ? params : {};
     if (method === "notifications/cancelled") stops.get(given["requestId"])?.abort();
-    // Without an id it is a notification, which is never answered.
+    // A message without an id is a notification, which is never answered.
     if (id === undefined) continue;
     if (method === "tools/call") {
       const stop = new AbortController();
       stops.set(id, stop);
       const call = callTool(tools, given, stop.signal).then((answer) => {
-        // An answer that was called off is not waited for.
+        // The client has cancelled the call and expects no answer.
         if (stop.signal.aborted) return;
         if ("problem" in answer) refuse(id, codes.params, answer.problem);
         else send({ id, result: answer.result });
@@ -109,7 +109,7 @@ async function callTool(
   return { result: { content: [{ type: "text", text }], isError } };
 }
 
-/** What is not understood must not be left out: a plan of one address would be one of all. */
+/** Refuses unknown input: were a misspelt `targets` left out, the plan of one address would be a plan of all. */
 function problemOf(
   { name, inputSchema: { properties, required = [] } }: Tool,
   input: Readonly<Record<string, unknown>>,

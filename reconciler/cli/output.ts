@@ -1,6 +1,6 @@
 /**
- * Where a command's words go: people get text on standard output and problems on standard error; `--json` gets one
- * object a line on standard output and nothing else there.
+ * The output of a command: text on standard output and problems on standard error for people; with `--json`, one object
+ * a line on standard output and nothing else there.
  */
 
 import type { Finding } from "../core/findings/finding";
@@ -18,13 +18,16 @@ import { openJsonFile } from "./json-file";
 export interface Finish {
   readonly exitCode: number;
   readonly diagnostics?: readonly Diagnostic[];
-  /** For the summary that programs read, where people read less or have read it already. Left out: the same. */
+  /**
+   * The diagnostics of the summary for programs, where the text has fewer of them or shows them elsewhere. Left out:
+   * the same.
+   */
   readonly forPrograms?: readonly Diagnostic[];
   readonly plan?: Plan;
   readonly run?: RunReport;
   readonly orphans?: readonly Orphan[];
   readonly findings?: readonly Finding[];
-  /** What one command's summary has beyond the others'. */
+  /** Keys that the summary of one command has beyond those of all. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
@@ -32,35 +35,35 @@ const chunkLength = 64 * 1024;
 
 export interface Output {
   readonly json: boolean;
-  /** Some program reads the events: on standard output, or in the file of --json-into. */
+  /** Whether a program reads the events: on standard output, or in the file of --json-into. */
   readonly events: boolean;
   readonly colour: boolean;
   readonly width: number;
   /** True when a person watches standard error. */
   readonly live: boolean;
-  /** For people only. */
+  /** Prints for people only. */
   print(text: string): void;
-  /** The same, for what may be long: written as it is made. */
+  /** As `print`, for long texts: each line is written as it is made. */
   printLines(lines: Iterable<string>): void;
-  /** For people, beside the output proper. */
+  /** A note for people, on standard error. */
   note(text: string): void;
-  /** The same, but only once however often it is said. */
+  /** As `note`, but a text that is repeated is shown once. */
   noteOnce(text: string): void;
-  /** What a person watches while it changes: takes the place of the last one; none takes it away. Notes stay above it. */
+  /** A live view for a person: takes the place of the former one; no lines remove it. Notes appear above it. */
   frame(lines: readonly string[]): void;
-  /** For programs: with --json, and into the file of --json-into. */
+  /** An event for programs: with --json, and in the file of --json-into. */
   event(event: object): void;
-  /** Which service and state it is about, for the summary. */
+  /** Sets the service and state that the summary names. */
   locate(where: Where): void;
-  /** What was located, for whatever shows a plan. */
+  /** What `locate` was given, for whatever shows a plan. */
   readonly where: Where | undefined;
-  /** These texts are masked in everything from here on; a word of one or two characters is left alone. */
+  /** Masks these texts in all later output; a text of one or two characters is left alone. */
   hide(texts: readonly string[]): void;
-  /** A text with what is hidden masked, for a file. */
+  /** A text for a file, with the hidden texts masked. */
   masked(text: string): string;
-  /** Problems, for people. */
+  /** Prints problems for people. */
   tell(diagnostics: readonly Diagnostic[]): void;
-  /** Problems and the summary; answers with the exit code. */
+  /** Prints the problems and the summary; answers with the exit code. */
   finish(finish: Finish): number;
 }
 
@@ -74,7 +77,7 @@ export function createOutput(command: string, flags: Flags): Output {
   let masking: Masking | undefined;
   const masked = (text: string): string => masking?.text(text) ?? text;
   const into = flags["json-into"] === undefined ? undefined : openJsonFile(flags["json-into"]);
-  /** Every line says when it was written, last, so that what it is comes first. */
+  /** The time is the last key of each line, so that the type comes first. */
   const writeLine = (value: object): void => {
     const line = masked(jsonLine({ ...value, time: new Date().toISOString() }));
     into?.write(line);

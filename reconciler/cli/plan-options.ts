@@ -39,7 +39,7 @@ function readTargets(file: string): string[] {
     .text.split("\n")
     .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
     .filter((line) => line !== "");
-  // Without any it would plan for everything, which is the opposite of what a narrow plan is for.
+  // An empty file would plan for everything, which is the opposite of a narrow plan.
   if (targets.length === 0)
     throw fail("cli/bad-flag", `--target-file ${file} names no address`, "one address a line, such as vm.db");
   return targets;

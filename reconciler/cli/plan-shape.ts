@@ -1,6 +1,6 @@
 /**
- * Whether a saved plan has the shape its readers rely on. Its id proves that it was not changed by accident; a plan
- * somebody made by hand, or another version wrote, is refused here and not by whatever stumbles over it.
+ * Checks that a saved plan has the shape that its readers rely on. Its id proves that it was not changed by accident; a
+ * plan that was made by hand or by another version is refused here.
  */
 
 import { kindOf } from "../core/model/address";
@@ -172,7 +172,7 @@ const parts: Readonly<Record<string, Check>> = {
   consents: list(shape({ kind: text, loss: optional(shape({ disk: text })) })),
 };
 
-/** The part that cannot be read; `undefined` when all can. */
+/** Names the part of the plan that cannot be read; `undefined` when all can be read. */
 export function unreadablePart(plan: object): string | undefined {
   for (const [name, readable] of Object.entries(parts)) if (!readable(fieldsIn(plan)[name])) return name;
   return undefined;

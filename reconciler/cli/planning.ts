@@ -73,8 +73,9 @@ export async function prepare(
 }
 
 /**
- * A plan that takes no lock, beside a run that may be changing things: what looks wrong in it may be what that run has
- * made or deleted since the state was read. Then both are read again, and after a few times the other run is the news.
+ * Plans without a lock, perhaps beside a run that is changing things: what looks wrong may be what that run has made or
+ * deleted since the state was read. Then state and service are read again; after `mostPlans` times it is reported that
+ * the state moved on.
  */
 export async function prepareBeside(session: Session, options: PlanOptions): Promise<Prepared> {
   for (let tried = 1; ; tried++) {
@@ -91,17 +92,17 @@ export async function prepareBeside(session: Session, options: PlanOptions): Pro
 
 const mostPlans = 3;
 
-/** What reading so many has left behind is worth to be let go before they are planned. */
+/** From this many resources on, memory that the reading took is freed before planning. */
 const hugeProject = 30_000;
 
-/** So many take long enough to look at that a person wonders. */
+/** Looking at this many resources takes so long that a person is told. */
 const manyResources = 200;
 
-/** The plan for people or as JSON lines; its diagnostics go with the summary. */
+/** Shows the plan, as text or as JSON lines; its diagnostics go with the summary. */
 export function showPlan(invocation: Invocation, { plan }: Prepared, { exposure, findings }: Review): void {
   const { output } = invocation;
   if (output.where !== undefined) output.print(`${whereText(output.where)}\n`);
-  // The plan's last line sums it up and is read first, so what groups admit comes before it.
+  // The exposure of groups comes before the plan's last line, which sums the plan up and is read first.
   if (exposure !== undefined && !output.json) {
     const text = exposureText(exposure, { colour: output.colour, width: output.width, changesOnly: true });
     if (text !== "") output.print(`${text}\n`);
@@ -129,7 +130,7 @@ export function showPlanText({ flags, output }: Pick<Invocation, "flags" | "outp
   );
 }
 
-/** Whether the state is no longer the one that was planned on. */
+/** The error to report if the state was written since the plan was made on it. */
 async function findMove(session: Session, { state }: Prepared): Promise<Error | undefined> {
   const now = readState(await session.store.read(), state.lineage);
   if (!now.ok || now.state.serial === state.serial) return undefined;
@@ -164,7 +165,7 @@ export async function planAndApply(opened: Session, options: PlanOptions): Promi
   }
 }
 
-/** Somebody would not wait for the plan: what was cut off in it says nothing. */
+/** The end of a command that was stopped while planning: what was found so far is not reported. */
 export const stoppedEarly = ({ output }: Invocation): number =>
   output.finish({
     exitCode: 1,
@@ -202,7 +203,7 @@ export async function approveAndApply(
   if (refused.length > 0) {
     const full = refused.map(consentMissing);
     if (cancelled === undefined) return finish(3, full, refusalBriefly(refused));
-    // Saying no is an answer, and no mistake to be told about.
+    // A refusal at the prompt is no problem to be explained.
     invocation.output.note(`Cancelled: ${cancelled}. Nothing was sent.`);
     return finish(3, full, []);
   }
@@ -210,7 +211,10 @@ export async function approveAndApply(
   return finishRun(session, prepared, report, review);
 }
 
-/** A page has no other place for what the plan opens; a consent that it needed was given, or it is among the refusals. */
+/**
+ * The findings for the HTML report, which has no other place for what the plan opens. Consents are left out: they were
+ * given, or are among the refusals.
+ */
 const inReport = ({ findings }: Review): Diagnostic[] =>
   findings
     .filter(
@@ -220,7 +224,7 @@ const inReport = ({ findings }: Review): Diagnostic[] =>
 
 const exposureOfReview = ({ exposure }: Review) => (exposure === undefined ? {} : { exposure });
 
-/** `--report FILE`, however it ended: the page is what a pipeline keeps. */
+/** Writes `--report FILE`, however the run ended. */
 function writeReport(
   { service, invocation: { command, flags, output } }: Session,
   finished: Omit<Parameters<typeof htmlReport>[0], "command" | "version" | "at" | "embedded" | "where" | "who">,
@@ -241,7 +245,7 @@ function writeReport(
   try {
     writePrivately(flags.report, output.masked(page));
   } catch (error) {
-    // What was applied is applied; a report that cannot be written does not undo it.
+    // A report that cannot be written changes nothing about the run, so it is a note.
     output.note(`The report could not be written: ${errorMessage(error)}`);
   }
 }
@@ -306,6 +310,6 @@ function finishRun(session: Session, prepared: Prepared, report: RunReport, revi
   });
 }
 
-/** Notes are for whoever looks, with `plan` and `drift`; who applies would read the same ones every time. */
+/** Notes are shown by `plan` and `drift`; `apply` would repeat the same ones every time. */
 const forReaders = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.filter(({ severity }) => severity !== "note");

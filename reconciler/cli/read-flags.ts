@@ -1,4 +1,6 @@
-/** The words of a command line as flags and arguments, as flags.ts has them, or what is wrong with them. */
+/**
+ * Reads the words of a command line as flags and arguments by the table of flags.ts, or says what is wrong with them.
+ */
 import { parseArgs } from "node:util";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
@@ -15,7 +17,7 @@ export interface ReadFlags {
   readonly badValues: readonly Diagnostic[];
 }
 
-/** Of a command: what its words are held to. */
+/** The flags and arguments that a command takes. */
 interface Reads {
   readonly name: string;
   readonly flags: readonly FlagName[];
@@ -64,7 +66,7 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   if (row.type === "boolean") return value === undefined ? undefined : `${rawName} takes no value`;
   const needed = `${rawName} needs a value: ${rawName} ${row.value ?? "VALUE"}`;
   if (value === undefined || value === "") return needed;
-  // `--out --json`: a file of that name is nobody's wish.
+  // `--out --json` is taken for a forgotten value, not for a file named `--json`.
   if (token.inlineValue !== true && value.startsWith("--") && known.has(value.slice(2)))
     return `${needed}, not ${value}`;
   if (row.oneOf === undefined || row.oneOf.includes(value)) return undefined;
@@ -85,12 +87,12 @@ interface GivenFlag {
   readonly inlineValue?: boolean | undefined;
 }
 
-/** `-f=a.yaml` is meant as `-f a.yaml`; what parses it takes the sign for the file's. */
+/** `-f=a.yaml` means `-f a.yaml`; `parseArgs` would read the file name `=a.yaml`. */
 const withoutShortEquals = (word: string): string => word.replace(/^-f=/, "-f");
 
 /**
- * `reconcile --json plan`: flags before the command are its flags all the same. Those that take a value bring it along;
- * the command's own words stay as they are.
+ * `reconcile --json plan`: flags before the command are moved behind it, with their values; the command's own words
+ * stay in order.
  */
 export function withFlagsBehind(argv: readonly string[]): string[] {
   const takesNext = (word: string): boolean =>
@@ -112,7 +114,10 @@ export function withFlagsBehind(argv: readonly string[]): string[] {
   return [...command.slice(0, end), ...argv.slice(0, at), ...command.slice(end)];
 }
 
-/** `--chaos reconcile.yaml`: the file is no number, so it is not the flag's; nor is it one of the words it takes. */
+/**
+ * `--chaos reconcile.yaml`: a following word that is neither a number nor one of the flag's words is not the flag's
+ * value.
+ */
 const withBareValues = (argv: readonly string[]): string[] =>
   argv.map((word, index) => {
     const row = word.startsWith("--") ? flagRowOf(word.slice(2)) : undefined;

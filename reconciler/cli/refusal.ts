@@ -1,6 +1,6 @@
 /**
- * A plan that was not carried out because a consent is missing: as diagnostics in full for programs, and briefly for
- * people, who have just read in the plan what would happen and want to know what gives the consent.
+ * A plan that was not carried out because a consent is missing. Programs get it in full; people, who have just read the
+ * plan, get it briefly, with the flag that gives the consent.
  */
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Consent, consentCodes } from "../core/plan/consent";
@@ -24,7 +24,7 @@ const why: Partial<Record<MissingConsent["kind"], string>> = {
   removal: "nothing was sent: more than half of the resources in the state would be deleted or left behind",
 };
 
-/** Consents of one kind say the same of each address, so they are shown as one. */
+/** Consents of one kind say the same of each address, so they are shown together. */
 export const refusalBriefly = (missing: readonly MissingConsent[]): Diagnostic[] =>
   missing.map((consent) => {
     const alike = missing.filter(({ kind }) => kind === consent.kind);
@@ -35,7 +35,7 @@ export const refusalBriefly = (missing: readonly MissingConsent[]): Diagnostic[]
     };
   });
 
-/** With more flags than this, one flag for all is suggested. */
+/** With more flags than this, the message suggests one flag that gives all of them. */
 const mostFlags = 4;
 
 function grantOfAll({ kind, grant }: MissingConsent, alike: readonly MissingConsent[]): string {

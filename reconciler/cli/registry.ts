@@ -1,4 +1,4 @@
-/** Every command there is, in the order in which help lists them; its file says the rest. */
+/** Every command, in the order in which help lists them. The file of a command defines it. */
 import type { Commands } from "./command";
 import { applyCommand } from "./commands/apply";
 import { completionCommand } from "./commands/completion";

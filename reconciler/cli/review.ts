@@ -1,6 +1,6 @@
 /**
- * What a plan has for its reviewer, and whether that keeps it from being carried out: every command that plans comes
- * through here before it shows the plan, and the ones that apply before the first write.
+ * The findings of a plan for its reviewer, and whether they keep the plan from being carried out. Every command that
+ * plans comes through here before it shows the plan, and those that apply before the first write.
  */
 import { dirname, resolve } from "node:path";
 import { type Exposure, exposureOf } from "../core/exposure/exposure";
@@ -28,10 +28,10 @@ export interface PlanPlace {
 
 export interface Review {
   readonly findings: readonly Finding[];
-  /** Absent: the plan changes no group. */
+  /** Absent when the plan changes no group. */
   readonly exposure: Exposure | undefined;
   readonly reachability: Reachability;
-  /** Those that the plan's own text does not have, as the run's diagnostics. */
+  /** The findings that the plan's own text does not show, as diagnostics of the run. */
   readonly diagnostics: readonly Diagnostic[];
   /** 1: it cannot be planned. 3: it is refused before anything is sent. */
   readonly exitCode: 0 | 1 | 3;
@@ -48,7 +48,7 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   const checked = checkPlan({ desired, plan, recorded: prepared.state.resources.size, now });
   const soFar = { plan, diagnostics, exposure, more: [...reachability.findings, ...checked] };
   const judged = findingsOfPlan(soFar, strictness);
-  // What cannot be planned, and what is nothing to do, is for no policy to judge.
+  // The policy judges no plan that has errors or changes nothing.
   const asked = hasErrors(diagnostics) || isEmpty(plan) ? [] : await askPolicy(session, plan, judged);
   const findings =
     asked.length === 0 ? judged : findingsOfPlan({ ...soFar, more: [...soFar.more, ...asked] }, strictness);
@@ -61,11 +61,11 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   };
 }
 
-/** For a reader who sees no plan in words: all of it but the consents, which have their own place. */
+/** The findings for a reader who does not see the plan's text: all but the consents, which are shown elsewhere. */
 export const withoutPlanText = ({ findings }: Review): readonly Diagnostic[] =>
   findings.filter((finding) => finding.code.startsWith("exposure/") || !isInPlanText(finding)).map(findingAsDiagnostic);
 
-/** `policy:` of the file: a program that reads the plan and answers with findings, within its time. */
+/** `policy:` of the file: a program that reads the plan and answers with findings within a time limit. */
 export async function askPolicy(
   { workspace, service, store }: PlanPlace,
   plan: Plan,
@@ -76,12 +76,12 @@ export async function askPolicy(
   if (policy === undefined) return [];
   const where = { service: service.baseUrl, state: store.location, ...(project === undefined ? {} : { project }) };
   const input = `${JSON.stringify(policyInput(plan, desired, findings, where))}\n`;
-  // A saved plan brings no files: its folder is where they lie here.
+  // A saved plan brings no files along: paths in it are relative to its folder here.
   const beside = sources.length === 0 ? folder : dirname(resolve(policy.source.file));
   return findingsOfAnswer(await askProgram(policy.command, beside, input, policy.timeoutMs), policy.source);
 }
 
-/** What the plan's groups admit; nothing is computed for a plan without groups. */
+/** What the groups admit after the plan; computed only for a plan with groups. */
 function plannedExposure(prepared: Prepared): Exposure | undefined {
   if (!prepared.plan.changes.some((change) => change.kind === "group")) return undefined;
   return exposureOf(prepared, { touchedOnly: true });

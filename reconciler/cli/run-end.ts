@@ -1,4 +1,7 @@
-/** How a run ended, for programs: the exit code, and what failed or waits as diagnostics. People read report/run-text. */
+/**
+ * The end of a run for programs: the exit code, and what failed or waits as diagnostics. report/run-text has the text
+ * for people.
+ */
 
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";

@@ -1,7 +1,7 @@
 /**
- * A plan as a file. Applying it plans again from what it holds and compares: what was reviewed is what is done, or it
- * is refused with what changed. It brings its desired state, its dialect and the names of its service and its state, so
- * that another checkout on another machine does the same. It holds no credential.
+ * A plan as a file. `apply` plans again from what the file holds and compares: the reviewed plan is carried out, or
+ * refused with what changed. The file brings its desired state, its dialect and the names of its service and its state,
+ * so that another checkout on another machine does the same. It holds no credential.
  */
 
 import { createHash } from "node:crypto";
@@ -36,10 +36,10 @@ export interface SavedPlan {
   readonly desired: Desired;
   /** The folder that paths in the desired state are relative to, as seen from this file. */
   readonly folder: string;
-  /** The same as seen from where the plan was made, for a plan that was carried to another folder. */
+  /** The same folder as seen from where the plan was made, for a plan file that was carried to another folder. */
   readonly folder_from_working_folder: string;
   readonly base_url: string;
-  /** A path below the folder, an absolute one where that was given, or the address of a remote state. */
+  /** The place of the state: a path below the folder, an absolute path, or the address of a remote state. */
   readonly state: string;
   readonly dialect: Dialect;
   readonly changes: Plan["changes"];
@@ -49,11 +49,14 @@ export interface SavedPlan {
   readonly diagnostics: Plan["diagnostics"];
   readonly estimate: Plan["estimate"];
   readonly unchanged: number;
-  /** What the files held that it was made from, by their paths as seen from the folder. Absent in a plan of an older version. */
+  /**
+   * The contents of the files that the plan was made from, by paths as seen from the folder. Absent in a plan of an
+   * older version.
+   */
   readonly files?: readonly FileMark[];
-  /** Absent where nothing could be seen, and in a plan that an older version saved. */
+  /** Absent where nothing could be seen, and in a plan of an older version. */
   readonly attached?: Plan["attached"];
-  /** Absent where there are none. */
+  /** Absent when the plan has no outputs. */
   readonly outputs?: Plan["outputs"];
 }
 
@@ -100,7 +103,7 @@ function essenceOf(plan: Plan) {
   };
 }
 
-/** What a run that follows no saved plan is called in the state. */
+/** The id under which the state records a run without a saved plan. */
 export const idOfUnsaved = (plan: Plan): string => planId(essenceOf(plan));
 
 /** How a plan names its state, so that another checkout finds the same one. */
@@ -110,7 +113,9 @@ export function nameState(location: string, { desired, folder }: Workspace, flag
   return relative(folder, resolve(location));
 }
 
-/** Where the files are that the plan was made from: as it lay to them, or as the working folder did. */
+/**
+ * The folder of the files that the plan was made from: as it lay relative to the plan file, or to the working folder.
+ */
 export function findFolder(saved: SavedPlan, planFile: string): string {
   const candidates = [
     resolve(dirname(resolve(planFile)), saved.folder),
@@ -131,7 +136,10 @@ export function findFolder(saved: SavedPlan, planFile: string): string {
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const planId = (body: object): string => sha256(canonicalJson(body));
 
-/** Where the files have moved on, the plan is still what was reviewed; whoever applies it should know that it is not all. */
+/**
+ * A warning when the files have changed since. The plan is still what was reviewed, but it does not bring the new
+ * changes.
+ */
 export function checkoutDiffers({ files = [] }: SavedPlan, folder: string): Diagnostic | undefined {
   const others = files.flatMap(({ file, sha256: then }) => {
     const path = join(folder, file);
@@ -151,7 +159,7 @@ export function checkoutDiffers({ files = [] }: SavedPlan, folder: string): Diag
   };
 }
 
-/** With a key for the state, the plan is under it too: it names the same things. */
+/** With a key for the state, the plan file is encrypted as well: it names the same resources. */
 export function writePlan(path: string, saved: SavedPlan, masked: (text: string) => string): void {
   const text = `${canonicalJson(saved, 1)}\n`;
   const keys = readKeys(process.env);
@@ -165,7 +173,7 @@ export function writePlan(path: string, saved: SavedPlan, masked: (text: string)
   writePrivately(path, sealed);
 }
 
-/** `undefined`: the file is no plan, so it is a file of the desired state. */
+/** `undefined`: the file is no plan, so it is read as a file of the desired state. */
 export function readPlan(path: string): SavedPlan | undefined {
   if (!path.endsWith(".json")) return undefined;
   let text: string;
@@ -204,7 +212,7 @@ export function readPlan(path: string): SavedPlan | undefined {
   return saved;
 }
 
-/** The plan that was saved. What was an orphan then is not in the file. */
+/** The plan in the file. The list of orphans of that time is not in it. */
 export function planOfSaved(saved: SavedPlan): Plan {
   const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = saved;
   return {
@@ -214,7 +222,7 @@ export function planOfSaved(saved: SavedPlan): Plan {
   };
 }
 
-/** What is not as it was when the plan was made, in words; empty when it still holds. */
+/** What has changed since the plan was made, in words; empty when the plan still holds. */
 export function whatChanged(saved: SavedPlan, now: Plan): string[] {
   if (saved.lineage !== now.lineage && saved.serial !== 0)
     return [`the state is another one (lineage ${now.lineage}, the plan was made from ${saved.lineage})`];

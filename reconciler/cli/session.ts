@@ -1,4 +1,4 @@
-/** What a command works on once it is open: its files, its service and its state. */
+/** What an open command works on: its files, its service and its state. */
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { LookMemory } from "../core/plan/memory";
 import type { Plan } from "../core/plan/plan";
@@ -13,13 +13,13 @@ export interface Session {
   readonly workspace: Workspace;
   readonly service: Service;
   readonly store: StateStore;
-  /** The plan as it was saved and reviewed; absent when it is made on the spot. */
+  /** The id of the saved and reviewed plan; absent when the plan is made now. */
   readonly savedPlanId?: string;
-  /** Of a command that plans again and again from memory. */
+  /** What earlier rounds saw, for a command that plans again and again. */
   readonly memory?: LookMemory;
-  /** What was seen between the rounds of a watch. */
+  /** What a watch saw between its rounds. */
   readonly swept?: Swept;
-  /** Ends what only looks. */
+  /** Aborts whatever only looks. */
   readonly signal?: AbortSignal;
 }
 
@@ -29,7 +29,7 @@ export const allDiagnostics = (session: Session, plan: Plan): Diagnostic[] => [
   ...plan.diagnostics,
 ];
 
-/** With more to say beside what the files gave cause to. */
+/** The session with further notes beside the diagnostics of the files. */
 export const withNotes = (session: Session, notes: readonly Diagnostic[]): Session => ({
   ...session,
   workspace: { ...session.workspace, diagnostics: [...session.workspace.diagnostics, ...notes] },

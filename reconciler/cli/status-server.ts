@@ -1,4 +1,4 @@
-/** `/healthz` and `/metrics` of a watcher. Nothing in them is a secret. */
+/** `/healthz` and `/metrics` of a watcher. They hold no secret. */
 import { healthOf, type WatchStatus, watchMetricsText } from "../report/watch-status";
 import { type Listening, listenAt } from "./listen";
 

@@ -1,6 +1,6 @@
 /**
- * Files that somebody may be writing just now: a file that is cut at the end of a line reads as a whole one that
- * declares less. They are acted on when they stayed as they were read.
+ * A file that somebody is writing may be cut at the end of a line, and then reads as a whole file that declares less.
+ * So files are acted on only when they stayed the same for a moment.
  */
 import { CommandFailed } from "./crash";
 
@@ -9,9 +9,9 @@ interface Read {
 }
 
 export interface FileLooks {
-  /** `undefined`: it is not there, or cannot be read. */
+  /** `undefined` when the file is not there or cannot be read. */
   readonly textOf: (file: string) => string | undefined;
-  /** So long a writer may take from one write to the next. */
+  /** Waits as long as a writer may take from one write to the next. */
   readonly pause: () => Promise<void>;
 }
 

@@ -1,18 +1,19 @@
 /**
- * Ctrl-C once: finish what is in flight, start nothing more. Twice: wait for nothing but the answers to what was sent,
- * which would be unknown for nothing. A third time: leave. All of them leave a usable state.
+ * Ctrl-C once: what is in flight is finished, and nothing new is started. Twice: only answers to requests that were
+ * sent are waited for, because their outcome would be unknown otherwise. A third time: the process ends. All three
+ * leave a usable state.
  */
 import { setMaxListeners } from "node:events";
 import type { StopSignals } from "../engine/run-plan";
 import type { Output } from "./output";
 
-/** For the last output to be written. */
+/** Time for the last output to be written. */
 const leaveMs = 3000;
 
 export function listenForStop(output: Output): StopSignals & { close(): void } {
   const soft = new AbortController();
   const hard = new AbortController();
-  // Every command that runs listens; Node takes more than ten listeners for a leak and says so.
+  // Every command that runs listens to these signals; Node takes more than ten listeners for a leak and warns.
   setMaxListeners(0, soft.signal, hard.signal);
   const onSignal = (): void => {
     if (!soft.signal.aborted) {
@@ -32,7 +33,7 @@ export function listenForStop(output: Output): StopSignals & { close(): void } {
     close() {
       process.off("SIGINT", onSignal);
       process.off("SIGTERM", onSignal);
-      // A request that nobody waits for any more would keep the process until its own time limit.
+      // A request that nobody waits for would keep the process until the request's own time limit.
       if (soft.signal.aborted) setTimeout(() => process.exit(), leaveMs).unref();
     },
   };

@@ -1,6 +1,6 @@
 /**
- * What may stand where the cursor is: commands, flags that are not given yet, their values, and addresses from the state
- * and the files. For the shells' completion, so it never fails and never asks the service or a remote store anything.
+ * What may stand where the cursor is: commands, flags that are not given yet, their values, and addresses from the
+ * state and the files. For the completion of shells, so it never fails and never asks the service or a remote store.
  */
 
 import type { Kind } from "../core/model/address";
@@ -19,7 +19,7 @@ import { isUrl, newLineage, openStore, stateLocation } from "./compose";
 import { type FlagName, type FlagRow, type Flags, flagRowOf, flagTable } from "./flags";
 import { environmentsOf, nothingHere, readWorkspace } from "./workspace";
 
-/** Files of the shell's own finding. */
+/** Lets the shell complete file names. */
 export const files: readonly Suggestion[] = [{ word: ":files" }];
 
 /** `words` are those after the program's name; the last is the one being typed, perhaps empty. */
@@ -39,7 +39,7 @@ async function candidates(
   if (asked === undefined) return commandWords(commands, before);
   const { found, rest } = asked;
   const { flags: given, args } = readLoosely(rest);
-  // `plan prod/ --target …`: what is no flag names the files.
+  // `plan prod/ --target …`: arguments that are no flags name the files.
   const flags: Flags =
     found.positionals !== undefined || args.length === 0 ? given : { ...given, file: [...args, ...(given.file ?? [])] };
   const known = knownHere(flags);
@@ -71,7 +71,7 @@ function flagBefore(word: string, { flags }: NamedCommand): FlagName | undefined
   return name !== undefined && flagTable[name].type === "string" ? name : undefined;
 }
 
-/** As far as it is typed: what is wrong with it is told when it runs. */
+/** Reads flags and arguments as far as they are typed. Errors are reported when the command runs. */
 function readLoosely(rest: readonly string[]): { readonly flags: Flags; readonly args: readonly string[] } {
   const flags: Record<string, string | string[] | boolean> = {};
   const args: string[] = [];
@@ -164,11 +164,11 @@ function workspaceOf(flags: Flags) {
   }
 }
 
-/** Only of a state on this machine: a key press is no reason to ask a bucket, or a command for the state's key. */
+/** The state, if it lies on this machine: a key press must not ask a bucket, nor run a command for the state's key. */
 async function stateOf(flags: Flags): Promise<FoldedState | undefined> {
   if (setting("RECONCILE_STATE_KEY_COMMAND") !== undefined) return undefined;
   try {
-    // A file that is half-written is the usual case while typing; its state lies beside it all the same.
+    // While a person types, the file is often incomplete; its state lies beside it all the same.
     const workspace = workspaceOf(flags) ?? nothingHere;
     if (isUrl(stateLocation(workspace, flags))) return undefined;
     const store = openStore(workspace, flags);

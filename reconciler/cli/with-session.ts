@@ -1,4 +1,4 @@
-/** A command with its store and its service, and under the lock where it writes. */
+/** Runs a command with its store and its service, and under the lock where it writes. */
 import { relative, resolve } from "node:path";
 import { commitOf } from "../outside/commit";
 import type { Where } from "../report/json-lines";
@@ -38,14 +38,14 @@ function whereOf({ desired, sources, folder }: Workspace, service: Service, stor
   };
 }
 
-/** A file as it is called from here. */
+/** A state's path as seen from the working folder. */
 const shownLocation = (location: string): string => {
   if (isUrl(location)) return location;
   const path = relative(process.cwd(), resolve(location));
   return path.startsWith("..") ? resolve(location) : path;
 };
 
-/** The same for what writes the state or the service without a plan of the whole. */
+/** As `withSession`, under the lock, for commands that write the state or the service without a plan of the whole. */
 export const withLockedSession = (
   invocation: Invocation,
   workspace: Workspace,
@@ -62,8 +62,8 @@ export const withLockedSession = (
   });
 
 /**
- * Everything that writes the state or the service: locks first, so that what is read, planned, shown and asked after is
- * what it will be done to.
+ * Locks the state before anything that writes the state or the service, so that what is read, planned and shown is what
+ * will be changed.
  */
 export async function underLock<S extends { readonly store: StateStore }, T>(
   session: S,
@@ -84,7 +84,7 @@ export async function underLock<S extends { readonly store: StateStore }, T>(
   return result;
 }
 
-/** Whose store is not waited for any more once somebody said stop. */
+/** The session with a store that is no longer waited for once the command was told to stop. */
 export function stoppable(session: Session, signal: AbortSignal): Session {
   return { ...session, store: withStop(session.store, signal) };
 }

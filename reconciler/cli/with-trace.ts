@@ -1,4 +1,7 @@
-/** A command, or a round of one that goes on for ever, as the outermost span of a trace, where traces are asked for. */
+/**
+ * A command, or one round of a command that goes on for ever, as the outermost span of a trace, where traces are asked
+ * for.
+ */
 import type { Tracing } from "../outside/spans";
 import { inSpan, tracing } from "../outside/tracing";
 import type { Output } from "./output";
@@ -20,7 +23,7 @@ export async function withTrace(
   }
 }
 
-/** One round, with what it ends as. */
+/** One round as a span, with how the round ended. */
 export async function withRoundTrace<T>(
   name: string,
   round: () => Promise<T>,
@@ -33,7 +36,7 @@ export async function withRoundTrace<T>(
       return { attributes: { "reconcile.end": end }, ...(end === "failed" ? { problem: why ?? end } : {}) };
     });
   } finally {
-    // What a collector does not take is lost, and the next round tries again.
+    // Spans that the collector refuses are lost; the next round sends its own.
     void traced?.flush();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The user's side of a command: which files there are, what they ask for, and where their state lies. Everything that
- * is wrong with them is told at once.
+ * The user's side of a command: which files there are, what they ask for, and where their state lies. All their errors
+ * are reported at once.
  */
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -23,17 +23,17 @@ import type { Flags } from "./flags";
 
 export interface Workspace {
   readonly desired: Desired;
-  /** Warnings and notes; with an error there is no workspace. */
+  /** Warnings and notes. Files with an error give no workspace. */
   readonly diagnostics: readonly Diagnostic[];
   /** The files that were given, and those that they name: components, variables. */
   readonly sources: readonly ConfigSource[];
   /** The files that were given. */
   readonly given: readonly ConfigSource[];
-  /** The folder of the first file: the state, the embedded world and relative paths are there. */
+  /** The folder of the first file. The state, the embedded world and relative paths are based on it. */
   readonly folder: string;
-  /** Of a saved plan, which brings its own. */
+  /** The dialect that a saved plan brings along. */
   readonly dialect?: Dialect;
-  /** The files once more, with what they read of elsewhere; absent where they read nothing. */
+  /** Reads the files again with the values of `reads` and `lookups`; absent where the files have neither. */
   readonly readAgain?: (external: ExternalValues) => Workspace;
 }
 
@@ -76,7 +76,7 @@ function workspaceOf(
   };
 }
 
-/** Where there are no files, or none that can be read. */
+/** A workspace without files, or with none that can be read. */
 export const nothingHere: Workspace = {
   desired: nothingDesired,
   diagnostics: [],
@@ -85,7 +85,7 @@ export const nothingHere: Workspace = {
   folder: process.cwd(),
 };
 
-/** Without a file the environment still says which state is meant. */
+/** A desired state for a command without a file; the environment still says which state is meant. */
 function withoutFile(flags: Flags): Desired {
   const environment = chosenEnvironment(flags);
   return environment === undefined ? nothingDesired : { ...nothingDesired, environment };
@@ -93,14 +93,14 @@ function withoutFile(flags: Flags): Desired {
 
 export const chosenEnvironment = (flags: Flags): string | undefined => flags.env ?? setting("RECONCILE_ENV");
 
-/** The environments that the files declare, whatever else is wrong with them. */
+/** The environments that the files declare, even when the files have errors. */
 export function environmentsOf(invocation: Pick<Invocation, "args" | "flags">): readonly string[] {
   const given = [...invocation.args, ...(invocation.flags.file ?? [])];
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
   return readDesired(withoutRepeats(paths).map(readSource)).environments ?? [];
 }
 
-/** Reading a large file holds the program for seconds; the first word comes before that, not after. */
+/** Reading a large file takes seconds, so a note is printed before. */
 function sayWhatTakesTime(sources: readonly ConfigSource[], { output }: Partial<Pick<Invocation, "output">>): void {
   const size = sources.reduce((sum, { text }) => sum + text.length, 0);
   if (size < largeFile) return;
@@ -110,10 +110,13 @@ function sayWhatTakesTime(sources: readonly ConfigSource[], { output }: Partial<
 }
 
 const largeFile = 250_000;
-/** A smaller one is over before it pays to be sparing. */
+/** Below this size a run is over before saving memory pays. */
 const hugeFile = 4_000_000;
 
-/** In a folder, dialects, variables, tests and other programs' dotfiles lie beside the desired state and are no part of it. */
+/**
+ * In a folder, files of dialects, variables and tests and dotfiles of other programs lie beside the desired state and
+ * are not part of it.
+ */
 const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars|test)\.ya?ml$/.test(name);
 
 export function expandFolder(path: string): string[] {
@@ -134,7 +137,7 @@ export function expandFolder(path: string): string[] {
   return files;
 }
 
-/** A file that is named beside its folder is still one file. */
+/** A file that is given by itself and with its folder is read once. */
 const withoutRepeats = (paths: readonly string[]): string[] => [
   ...new Map(paths.map((path) => [resolve(path), path] as const)).values(),
 ];

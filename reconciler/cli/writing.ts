@@ -1,11 +1,11 @@
-/** Commands that change the state alone: lock, change, let go. */
+/** Commands that change the state alone: they lock it, change it and release it. */
 import type { State, StateChange } from "../core/model/recorded";
 import { openForWriting } from "../engine/apply";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
 import { commandHolder, newLineage } from "./compose";
 
-/** `decide` sees the state under the lock and says what becomes true. */
+/** `decide` gets the state under the lock and answers with the changes to record. */
 export async function changeState(
   invocation: Invocation,
   store: StateStore,

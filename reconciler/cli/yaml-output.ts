@@ -1,4 +1,6 @@
-/** Where generated YAML goes: standard output, a new file, or, with --json, one object; and where its schema is found. */
+/**
+ * Where generated YAML goes: to standard output, a new file or, with --json, one object; and which schema line it gets.
+ */
 
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -8,7 +10,7 @@ import { publicSchema } from "../version";
 import type { Invocation } from "./command";
 import { fail } from "./compose";
 
-/** Refuses to write over a file before anything is asked of the service. */
+/** Refuses an existing file before anything is asked of the service. */
 export function checkTarget({ flags }: Invocation): void {
   if (flags.out !== undefined && flags.force !== true && existsSync(flags.out))
     throw fail("cli/file-exists", `${flags.out} exists already`, "name another file with --out, or add --force");
@@ -27,7 +29,10 @@ export function putYaml({ flags, output }: Invocation, text: string): void {
   output.event({ type: "yaml", ...(flags.out === undefined ? { text } : { file: flags.out }) });
 }
 
-/** The schema where an editor finds it: in the packages of the folder or of one above it, else at its public address. */
+/**
+ * The path of the schema for an editor: in the installed packages of the folder or of one above it, else its public
+ * address.
+ */
 export function schemaFor(path: string, name = "desired-state"): string {
   const schema = `node_modules/reconcile-cloud/schemas/${name}.schema.json`;
   const start = dirname(resolve(path));

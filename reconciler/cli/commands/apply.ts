@@ -1,4 +1,6 @@
-/** `reconcile apply`: plans, asks, and makes it so; or applies exactly the plan that was saved and reviewed. */
+/**
+ * `reconcile apply`: plans, asks and carries the plan out; or carries out exactly the plan that was saved and reviewed.
+ */
 
 import { canonicalJson } from "../../core/text/canonical-json";
 import { mergeDialect } from "../../dialect/merge-dialect";
@@ -40,7 +42,7 @@ function run(invocation: Invocation): Promise<number> {
   );
 }
 
-/** What was decided when the plan was made. */
+/** Flags whose effect is in the saved plan already, so that they cannot be given again. */
 const decided = [
   "file",
   "target",
@@ -56,7 +58,7 @@ const decided = [
 
 function applySaved(invocation: Invocation, read: SavedPlan, file: string): Promise<number> {
   const { flags } = invocation;
-  // A plan of an older version does not have what dialects have learnt to say since.
+  // A plan of an older version lacks the settings that dialects have gained since: they get their defaults.
   const saved = { ...read, dialect: mergeDialect(read.dialect) };
   const given = decided.filter((name) => flags[name] !== undefined);
   if (given.length > 0)
@@ -102,7 +104,7 @@ async function applyHeld(session: Session, saved: SavedPlan, stop: ReturnType<ty
   return approveAndApply(session, { ...prepared, plan }, review, { reviewed: saved.consents }, stop);
 }
 
-/** Whatever a flag or a variable of this machine says: the reviewed plan is for one service and one state. */
+/** The reviewed plan is for one service and one state, whatever a flag or a variable of this machine says. */
 function refuseElsewhere({ service, store, workspace, invocation }: Session, saved: SavedPlan): void {
   const state = nameState(store.location, workspace, invocation.flags);
   const differences = [
@@ -114,7 +116,7 @@ function refuseElsewhere({ service, store, workspace, invocation }: Session, sav
   if (differences.length > 0) throw stale(differences);
 }
 
-/** A plan is of one environment; whoever names another one meant another plan. */
+/** Refuses `--env` or RECONCILE_ENV with another environment than the saved plan's. */
 function elsewhere(planned: string | undefined, flags: Flags): string[] {
   const named = flags.env ?? setting("RECONCILE_ENV");
   if (named === undefined || named === planned) return [];

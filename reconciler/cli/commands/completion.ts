@@ -1,6 +1,6 @@
 /**
- * `reconcile completion SHELL`: a script for the shell. The scripts know nothing themselves: they ask `reconcile
- * completion suggest -- WORDS` at each key press, so that they never grow old.
+ * `reconcile completion SHELL`: a script for the shell. The script asks `reconcile completion suggest -- WORDS` at each
+ * key press, so that it never goes out of date.
  */
 
 import { command, type Invocation, oneOrMore } from "../command";

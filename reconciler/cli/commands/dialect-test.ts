@@ -1,4 +1,4 @@
-/** `reconcile dialect test`: answers that were kept, against what the dialect has to read in them. */
+/** `reconcile dialect test`: reads recorded answers by a dialect and compares what it reads with what is expected. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -60,7 +60,7 @@ export const dialectTestCommand = command({
   },
 });
 
-/** The name of one that is ready stands for its tests. */
+/** The name of a dialect that comes with this program means the tests of that dialect. */
 function fileOf(given: string): string {
   const ready = existsSync(given) ? undefined : readyDialectPath(given);
   return ready === undefined ? given : ready.replace(/\.yaml$/, ".test.yaml");

@@ -72,7 +72,7 @@ export const docsCommand = command({
   },
 });
 
-/** The same pages as a site, made when the package is packed. */
+/** The folder of the documents as a site, which is made when the package is packed. */
 const siteFolder = (): string => join(packageFolder, "dist", "site");
 
 async function serve({ flags, output }: Invocation): Promise<number> {
@@ -100,7 +100,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ".json": "application/json",
 };
 
-/** The policy has the browser itself refuse whatever would be fetched from elsewhere. */
+/** The content policy makes the browser refuse whatever a page would fetch from elsewhere. */
 function sendPage({ url = "/" }: IncomingMessage, response: ServerResponse): void {
   const [path = "/"] = url.split(/[?#]/);
   const folder = siteFolder();
@@ -147,7 +147,7 @@ function pages(): readonly Page[] {
     });
 }
 
-/** The sections that have every word, the first line with one of them beside it. */
+/** The sections that hold every word, each with its first line that holds one of the words. */
 function sectionsWith({ name, text }: Page, words: readonly string[]) {
   const wanted = words.map((word) => word.toLowerCase());
   return text.split(/^(?=#{1,4} )/m).flatMap((section) => {

@@ -1,4 +1,4 @@
-/** `reconcile doctor`: what this service has and lacks, found out with reads alone, and whether a dialect fits it. */
+/** `reconcile doctor`: finds out, with reads alone, what this service has and lacks, and whether a dialect fits it. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { parseValue } from "../../config/yaml-reader";
@@ -139,7 +139,7 @@ interface Told {
   readonly commands: readonly (readonly [operation: AssumedOperation, command: string])[];
 }
 
-/** `--sample OP FILE` and `--curl OP COMMAND`: the second word stands among the arguments. */
+/** `--sample OP FILE` and `--curl OP COMMAND`: the parser leaves the second word among the arguments. */
 function readTold({ flags, args }: Doctor): Told {
   const files = [...args];
   const pair = (flag: string, given: string): readonly [string, string] => {
@@ -259,7 +259,7 @@ function finish(
     output.note(`Wrote ${flags.out}. Use it with service.dialect in the file, or --dialect ${flags.out}`);
   }
   const failed = !report.reachable || report.credential === "refused" || hasErrors([...before, ...report.diagnostics]);
-  // The text shows them in their place; JSON readers find them in the summary.
+  // The text shows the report's diagnostics in their places; JSON readers find them in the summary.
   return output.finish({
     exitCode: failed ? 1 : wrong.length > 0 ? 2 : 0,
     diagnostics: [...(output.json ? [...before, ...report.diagnostics] : before), ...wrong],

@@ -1,4 +1,4 @@
-/** `reconcile drift`: exit 2 when the service is not as the state has it. */
+/** `reconcile drift`: exits with 2 when the service is not as the state has it. */
 
 import { findingAsDiagnostic } from "../../core/findings/finding";
 import { parseAddress } from "../../core/model/address";

@@ -27,7 +27,7 @@ export const emulatorCommand = command({
   run: ({ args }) => runEmulator(args, spoken),
 });
 
-/** Read and checked as every command reads it; what it means, the emulator knows by itself. */
+/** The dialect file is read and checked as every command does it; the emulator interprets it by code of its own. */
 function spoken(named: string): SpokenDialect | readonly string[] {
   const { dialect, diagnostics } = readDialectFile(named);
   const errors = diagnostics.filter(({ severity }) => severity === "error");

@@ -56,7 +56,7 @@ async function reach(invocation: Invocation, from: string, to: string): Promise<
   const { output } = invocation;
   const { desired } = readWorkspace(invocation, { args: [] });
   const addresses = new Set(desired.resources.map(({ address }) => address));
-  // An IPv6 address has colons of its own.
+  // An IPv6 address has colons of its own, so its port follows `]:`.
   const at = to.startsWith("[") ? to.indexOf("]:") + 1 : to.lastIndexOf(":");
   const [name, port] = at > 0 ? [to.slice(0, at).replace(/^\[(.*)\]$/, "$1"), to.slice(at + 1)] : [to, undefined];
   const ports = port === undefined ? [] : portsFromWord(port);
@@ -91,7 +91,7 @@ async function reach(invocation: Invocation, from: string, to: string): Promise<
 }
 
 async function explain({ args, output }: Invocation): Promise<number> {
-  // As it stands in a message: error[consent/flush].
+  // A code may be typed as it stands in a message: error[consent/flush].
   const code = args[0]?.replace(/^\w+\[(.+)\]:?$/, "$1");
   if (code === undefined) {
     for (const known of codes()) tell(known, output);
@@ -129,7 +129,10 @@ function tell(code: DiagnosticCode, output: Invocation["output"]): void {
   output.event({ type: "explanation", code, ...explanations[code] });
 }
 
-/** In the family that is named, where there is one: its name alone brings words of other families near. */
+/**
+ * The nearest code of the family that was named, if that family exists; else similar words of other families come
+ * first.
+ */
 function nearestCode(code: string): string | undefined {
   const all = codes();
   const [family = ""] = code.split("/");

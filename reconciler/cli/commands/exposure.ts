@@ -27,14 +27,14 @@ function run(invocation: Invocation): Promise<number> {
   return withSession(invocation, workspace, async (session) => {
     const prepared = await prepareBeside(session, planOptions(flags));
     const problems = allDiagnostics(session, prepared.plan).filter(({ severity }) => severity === "error");
-    // What cannot be planned has no after.
+    // Without a plan there is no "after" to show.
     if (hasErrors(problems)) return output.finish({ exitCode: 1, diagnostics: problems });
     const exposure = exposureOf(prepared);
     if (output.events) for (const event of exposureEvents(exposure)) output.event(event);
     output.print(exposureText(exposure, { colour: output.colour, width: output.width }));
     return output.finish({
       exitCode: 0,
-      // The text has its findings in their places.
+      // The text shows these findings in their places.
       forPrograms: exposureFindings(exposure),
     });
   });

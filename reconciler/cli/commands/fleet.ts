@@ -1,4 +1,4 @@
-/** `reconcile fleet …`: many projects, kept right by many workers on one PostgreSQL. */
+/** `reconcile fleet …`: many projects, reconciled by many workers that share one PostgreSQL. */
 import { hashOf, newToken } from "../../fleet/access";
 import { approve, carryOutSync, pause, plannedSync, reject, resume, runNow, stackNamed } from "../../fleet/actions";
 import type { StackChange } from "../../fleet/changes";
@@ -139,7 +139,7 @@ export const fleetRejectCommand = command({
     }),
 });
 
-/** What is done to one stack, and what is told of it. */
+/** Acts on one stack and prints what came of it. */
 const act = (
   name: string,
   summary: string,
@@ -288,7 +288,7 @@ async function work(
         say: (text) => output.note(text),
       });
       const serve = (at: string) => serveHealth(at, session, worker);
-      // The second worker of a machine takes any port, unless it was told which.
+      // A second worker on one machine takes any free port, unless a port was named.
       const server =
         listen === "none"
           ? undefined

@@ -1,4 +1,4 @@
-/** `reconcile fmt`: writes files in their usual form. Only their look changes; comments stay. */
+/** `reconcile fmt`: writes files in their usual form. No value changes, and comments stay. */
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { type Formatted, formatYaml } from "../../config/format";
 import type { Diagnostic } from "../../core/model/diagnostic";
@@ -32,7 +32,7 @@ async function run({ args, flags, output }: Invocation): Promise<number> {
     }
     if (formatted.text === text) continue;
     changed++;
-    // In place, and with the rights that it has: it is the user's file and no secret of ours.
+    // The file is written in place and keeps its permissions: it is the user's own and holds no secret of this program.
     if (flags.check !== true) writeFileSync(path, formatted.text, { mode: statSync(path).mode });
     output.print(file);
     output.event({ type: "formatted", file, written: flags.check !== true });

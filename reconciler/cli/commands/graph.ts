@@ -51,7 +51,7 @@ function graphOfPlan(invocation: Invocation, workspace: Workspace, format: Forma
     const { plan } = prepared;
     const review = await reviewPlan(session, prepared);
     const { findings, exitCode } = review;
-    // A plan that is refused can be looked at.
+    // A refused plan can still be drawn.
     const failed = exitCode === 1;
     if (!failed) show(invocation, drawings[format](planGraph(plan)));
     for (const finding of findings) invocation.output.event(findingEvent(finding));

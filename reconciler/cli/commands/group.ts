@@ -132,7 +132,7 @@ const outcomeOf = ({
   ...(error === undefined ? {} : { error }),
 });
 
-/** The blocks are made from the rules that are there now, not from what the listing was meant to become. */
+/** The blocks are made from the rules that the new groups have now, not from what the listing asked for. */
 async function takeOver(client: ServiceClient, outcomes: readonly ListingOutcome[], listed: readonly ListedGroup[]) {
   const created = new Map(outcomes.flatMap((one) => (one.id === undefined ? [] : [[one.id, one] as const])));
   const descriptions = new Map(listed.map(({ name, description }) => [name.toLowerCase(), description]));
@@ -157,7 +157,7 @@ function put(invocation: Invocation, outcomes: readonly ListingOutcome[], blocks
   const report = listingLines(outcomes);
   const yaml = writeYaml({ head: { version: 1 }, blocks });
   if (flags.out !== undefined) output.print(report.join("\n"));
-  // All of standard output is YAML, so that it can be kept as it is.
+  // Standard output holds YAML alone, so that it can be kept as a file.
   putYaml(invocation, flags.out === undefined ? `${report.map((line) => `# ${line}`).join("\n")}\n${yaml}` : yaml);
 }
 

@@ -1,4 +1,6 @@
-/** `reconcile history` and `reconcile undo`: what the state remembers of its runs, and the way back. */
+/**
+ * `reconcile history` and `reconcile undo`: the runs that the state remembers, and a plan back to what was before one.
+ */
 import type { Desired } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { RecordedRun } from "../../core/model/recorded";
@@ -56,7 +58,7 @@ export const undoCommand = command({
   run: undo,
 });
 
-/** The run that is meant, or an error that names those there are. */
+/** The run that is named, or an error that lists the runs there are. */
 export function runNamed(state: FoldedState, named: string): RecordedRun {
   const found = findRun(state.runs ?? [], named);
   if ("run" in found) return found.run;
@@ -115,7 +117,7 @@ async function saveWayBack(session: Session, named: string, planFile: string): P
   const state = nameState(store.location, workspace, invocation.flags);
   const { diagnostics, findings, exitCode } = review;
   if (exitCode === 0) {
-    // It is made from the records of a run: whatever the files say then is meant to differ.
+    // The plan is made from the records of a run, so the files are expected to differ from it.
     const origin = { folder, sources: [], planFile, baseUrl, dialect, state };
     const saved = savePlan(prepared.plan, back.desired, origin);
     writePlan(planFile, saved, (text) => invocation.output.masked(text));

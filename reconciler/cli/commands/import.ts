@@ -1,6 +1,6 @@
 /**
  * `reconcile import ADDR ID`: takes an existing resource over. With `--generate` it prints the YAML as well; for an
- * address that is not declared yet, the block with its imports entry, and records nothing.
+ * address that is not declared yet it prints the block with its imports entry and records nothing.
  */
 
 import { writeYaml } from "../../config/write-yaml";
@@ -97,7 +97,7 @@ async function run(invocation: ImportInvocation): Promise<number> {
         `reconcile state rm ${address} (forgets it, leaves it alive), then import`,
       );
     refuseManaged(state, address, id);
-    // A create that is open knows what the resource was made with: only its id is missing.
+    // An open create knows what the resource was made with: only the id of the resource is missing.
     const made = state.intents.get(address)?.record ?? (isWithoutId(recorded) ? recorded : undefined);
     const wish: Wish = { invocation, workspace, store, client, state, address, id, made, gone };
     return !isDeclared && made !== undefined ? settleUndeclared(wish, made) : takeOver(wish);
@@ -148,7 +148,7 @@ function refuseManaged(state: State, address: Address, id: string): void {
 
 type Made = NonNullable<Intent["record"]> | RecordedResource;
 
-/** What is to be taken over, and what the state knows of it. */
+/** One import: the address, the id, and what the state knows of the two. */
 interface Wish {
   readonly invocation: ImportInvocation;
   readonly workspace: Workspace;
@@ -158,7 +158,7 @@ interface Wish {
   readonly address: Address;
   readonly id: string;
   readonly made: Made | undefined;
-  /** What lets the former one go, where that is gone. */
+  /** Changes of the state that forget the former resource of this address, where the service no longer has it. */
   readonly gone: readonly StateChange[] | undefined;
 }
 
@@ -178,7 +178,7 @@ async function takeOver(wish: Wish): Promise<number> {
   const { invocation, workspace, store, client, state, address, id, made, gone } = wish;
   const { output, flags } = invocation;
   const desired = { ...workspace.desired, imports: [{ to: address, id }], moved: [], removed: [] };
-  // Other creates that are open stay so: what they made is no stranger.
+  // Other open creates stay in the state, so that what they made is not taken for an unmanaged resource.
   const bare = made === undefined && gone === undefined ? state : without(state, address);
   const seen = await refresh(client, desired, bare);
   const planFor = (wished: Desired): Plan =>
@@ -192,7 +192,7 @@ async function takeOver(wish: Wish): Promise<number> {
     });
   const first = planFor(desired);
   const replaced = first.changes.find((change) => change.address === address && change.action === "replace");
-  // An import replaces nothing: it is taken over as it is, and the next plan says what differs.
+  // An import never replaces: the resource is taken over as it is, and the next plan shows what differs.
   const plan = replaced === undefined ? first : planFor(asFound(desired, replaced));
   const diagnostics = [
     ...plan.diagnostics.filter((diagnostic) => diagnostic.address === address || diagnostic.severity === "error"),
@@ -216,7 +216,7 @@ async function takeOver(wish: Wish): Promise<number> {
   });
 }
 
-/** What was taken over without having been looked at, as a sentence. */
+/** A sentence for a resource that was taken over without having been seen. */
 function unseenOf(kind: Kind, sighting: Sighting<LiveOf[Kind]>): string | undefined {
   const says = "the record says what the file says";
   if (sighting.seen === "unobserved") return `It was not seen (${sighting.reason}): ${says}.`;
@@ -228,11 +228,11 @@ function unseenOf(kind: Kind, sighting: Sighting<LiveOf[Kind]>): string | undefi
   return missing.length === 0 ? undefined : `The service does not show its ${missing.join(", ")}: there ${says}.`;
 }
 
-/** Whether a create of it was sent and never settled: its block may be gone by now. */
+/** Whether a create of this address was sent and its outcome is open. Its block may have left the file since. */
 const isOpen = (state: State, address: Address): boolean =>
   state.intents.get(address)?.record !== undefined || isWithoutId(state.resources.get(address));
 
-/** The wish with what the service has wherever the two differ so much that only another resource could fulfil it. */
+/** The desired state with the service's own values for the fields that only a replacement could change. */
 const asFound = (desired: Desired, { address, fields }: Change): Desired => ({
   ...desired,
   resources: desired.resources.map((resource) => {
@@ -264,20 +264,20 @@ const recordedNow = (changes: readonly PlannedChange[]): StateChange[] =>
 
 const isWithoutId = (record: RecordedResource | undefined): boolean => record !== undefined && record.id === undefined;
 
-/** A create that was open, with the id of what it made. */
+/** Records the id of the resource that an open create made. */
 const settled = (address: Address, made: NonNullable<Intent["record"]>, id: string): readonly StateChange[] => [
   {
     type: "resource",
     address,
-    // It may be building still: the next run waits for it.
+    // The VM may still be building: the next run waits for it.
     record: { ...made, id, ...(made.kind === "vm" ? { building: true } : {}) } as RecordedResource,
   },
   { type: "intent", address, intent: null },
 ];
 
 /**
- * What the state learns when the service no longer has the resource it knows at an address, so that another one may
- * take its place; `undefined` while it is there.
+ * The changes of the state that forget the recorded resource of an address when the service no longer has it, so that
+ * another one may take the address; `undefined` while the service has it.
  */
 async function lettingGo(
   client: ServiceClient,
@@ -287,7 +287,7 @@ async function lettingGo(
 ): Promise<readonly StateChange[] | undefined> {
   const desired = { ...nothingDesired, service: workspace.desired.service };
   const { live, findings } = await refresh(client, desired, state);
-  // Gone and not to be seen are two things.
+  // Not seen is not gone: with an error nothing is forgotten.
   if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));
   const plan = makePlan({ desired, state, live, can: client.can, options: { targets: [address] }, findings });
   const isGone = plan.changes.some((change) => change.address === address && change.reason === "gone");
@@ -298,7 +298,10 @@ async function lettingGo(
   ]);
 }
 
-/** What no plan takes over, because its block is gone, has to be seen as well; unless nothing here can look at it. */
+/**
+ * A resource without a block in the file is taken over by no plan, so it is looked at here; where nothing can show it,
+ * the user's word holds.
+ */
 async function assertThere(
   client: ServiceClient,
   workspace: Workspace,
@@ -317,14 +320,14 @@ async function assertThere(
     );
 }
 
-/** As if nothing was known of an address, and no create of it was open. */
+/** The state without what it knows of one address, and without a create of it. */
 const without = (state: State, address: Address): State => ({
   ...state,
   intents: new Map([...state.intents].filter(([key]) => key !== address)),
   resources: new Map([...state.resources].filter(([key]) => key !== address)),
 });
 
-/** A VM may be given by its name. What no VM is called is taken for an id. */
+/** A VM may be given by its name. A text that is no VM's name is taken for an id. */
 async function idOfVm(client: ServiceClient, given: string): Promise<string> {
   if (isUuid(given) || nameProblem(given) !== undefined || client.can.seesVms !== "list") return given;
   const listed = await client.listVms();

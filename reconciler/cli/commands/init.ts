@@ -1,6 +1,6 @@
 /**
- * `reconcile init`: writes a starter file, and never over one that is there. What the tool writes beside it (a state, saved
- * plans, the embedded service's world) belongs in no repository, so `.gitignore` gets the lines that it lacks.
+ * `reconcile init`: writes a starter file, and never over an existing one. What the tool writes beside it (a state,
+ * saved plans, the embedded service's world) belongs in no repository, so `.gitignore` gets the lines that it lacks.
  */
 
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -31,7 +31,8 @@ const ignored = [".reconcile/", "*.state.json", "*.state.json.*", "*.plan.json"]
 
 async function run(invocation: Invocation<FlagName, readonly [] | readonly [string]>): Promise<number> {
   const [named = defaultFile] = invocation.args;
-  // Every command takes a folder or a file; a file that no command would find in its folder is nobody's wish.
+  // Every command takes a folder or a file; a file under a name that no command looks for in a folder would be found by
+  // nobody.
   const path = /\.ya?ml$/i.test(named) ? named : join(named, defaultFile);
   try {
     mkdirSync(dirname(path), { recursive: true });
@@ -50,7 +51,10 @@ async function run(invocation: Invocation<FlagName, readonly [] | readonly [stri
   return invocation.output.finish({ exitCode: 0 });
 }
 
-/** The file that was written to, if any line was missing; a folder where that fails is no reason to end in an error. */
+/**
+ * Answers with the `.gitignore` that was written, if it lacked a line. A folder in which that fails is no reason for an
+ * error.
+ */
 function ignoreInGit(path: string): string | undefined {
   try {
     const text = readOrEmpty(path);

@@ -1,6 +1,6 @@
 /**
- * `reconcile mcp`: the looking commands as tools for a program that plans with a person, over the Model Context Protocol.
- * Only a plan that was saved by the tool `plan` and approved by a person at a terminal can be applied.
+ * `reconcile mcp`: the commands that only look, as tools for a program that plans with a person, over the Model Context
+ * Protocol. The only plan that a tool can apply is one that the tool `plan` saved and a person approved at a terminal.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -37,7 +37,7 @@ const instructions =
   "The tools look at what a file declares, what its state remembers and what the service has; they change nothing. To " +
   "change something: plan, show the plan to a person, who approves it at a terminal with reconcile mcp --approve ID, then apply ID.";
 
-/** Where plans that tools made wait, beside the embedded world. */
+/** The folder where plans of the tool `plan` wait for approval, beside the embedded world. */
 const folder = join(".reconcile", "mcp");
 const planFile = (id: string): string => join(folder, `${id}.plan.json`);
 const approvalFile = (id: string): string => join(folder, `${id}.approved`);
@@ -162,7 +162,7 @@ async function plan(input: Readonly<Record<string, unknown>>, signal: AbortSigna
       ...words(input["target"]).flatMap((address) => ["--target", address]),
       "--out",
       made,
-      // That it was saved, and where, is said by its id.
+      // The answer names the plan by its id, so the command's line about the saved file is left out.
       "--log-level",
       "silent",
     ],
@@ -192,7 +192,7 @@ async function apply({ plan: id }: Readonly<Record<string, unknown>>, signal: Ab
   return runCommand(() => ["apply", file], signal);
 }
 
-/** The command itself, as anybody runs it: what it prints is what the tool says. */
+/** Runs the command as a process, as a person would; its output is the tool's answer. */
 function runCommand(argv: () => readonly string[], signal: AbortSignal): Promise<ToolResult> {
   let given: readonly string[];
   try {
@@ -200,14 +200,14 @@ function runCommand(argv: () => readonly string[], signal: AbortSignal): Promise
   } catch (error) {
     return Promise.resolve({ text: error instanceof Error ? error.message : String(error), isError: true });
   }
-  // The program that runs now: the script it was started from, or the single executable, which is one by itself.
+  // The program that runs now: the script it was started from, or the single executable, which needs no script.
   const [, script = process.execPath] = process.argv;
   const lead = script === process.execPath ? [] : [script];
   return new Promise((done) => {
     const child = spawn(process.execPath, [...lead, ...given, "--json"], {
       stdio: ["ignore", "pipe", "pipe"],
     });
-    // As Ctrl-C does: what is in flight is finished.
+    // The same signal as Ctrl-C: requests in flight are finished.
     const stop = (): void => void child.kill("SIGINT");
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop, { once: true });

@@ -1,4 +1,6 @@
-/** `reconcile orphans …`: what deletes left alive, whether it still is, and ending it. */
+/**
+ * `reconcile orphans …`: resources that deletes left alive: lists them, looks whether they still exist, deletes them.
+ */
 
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
@@ -59,7 +61,10 @@ async function list(invocation: Invocation): Promise<number> {
   );
 }
 
-/** `asked`: the service, which is asked for each; a person decides what a "not found" means, so nothing is forgotten for it. */
+/**
+ * `asked`: the service, which is asked about each orphan. A "not found" forgets no orphan here: a person decides what
+ * it means.
+ */
 async function listed({ output }: Invocation, store: StateStore, asked?: Asked): Promise<number> {
   const { state } = openState(await store.read(), store.location, newLineage());
   const orphans = [...state.orphans.values()];
@@ -112,7 +117,8 @@ function remove(invocation: Invocation): Promise<number> {
     const inOrder = [...deletable.filter(({ kind }) => kind !== "volume"), ...volumes];
     for (const orphan of inOrder) {
       const result = await deleteOrphan(orphan, watch);
-      // Another project's credential is told "not found" as well: it takes the proof that any other "gone" takes.
+      // A credential of another project is answered "not found" as well, so this orphan is forgotten only with the
+      // proof that every "gone" takes.
       if (result === "not-found") {
         const problems = await forgetGone([orphan], invocation, store, state, asked);
         if (problems.length > 0) return output.finish({ exitCode: 1, diagnostics: problems });
@@ -157,7 +163,9 @@ function orphanOf(id: string, { orphans }: State): Orphan {
   );
 }
 
-/** What was deleted in the service's console comes off the list, because its user says so and the service proves it. */
+/**
+ * Takes an orphan off the list that was deleted in the service's console: its user says so, and the service proves it.
+ */
 async function forgetGone(
   wanted: readonly Orphan[],
   invocation: Invocation,

@@ -1,4 +1,6 @@
-/** `reconcile output`: what the project hands out, and its VMs for the tools that come next. Asks nothing of the service. */
+/**
+ * `reconcile output`: the outputs of the project, and its VMs in the formats of other tools. Asks the service nothing.
+ */
 
 import { hiddenValue, type Json, type Outputs } from "../../core/model/output";
 import { nearestName } from "../../core/text/nearest";
@@ -132,7 +134,7 @@ function show({ output }: Of, name: string | undefined, outputs: Outputs): numbe
   return output.finish({ exitCode: 0, extra: { outputs: shownOutputs(outputs) } });
 }
 
-/** Asked for by its name, for a script: text as it is, everything else as JSON. */
+/** An output asked for by its name, for a script: a text as it is, everything else as JSON. */
 const rawText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const pick = (outputs: Outputs, name: string): Outputs => {
@@ -140,7 +142,7 @@ const pick = (outputs: Outputs, name: string): Outputs => {
   return found === undefined ? {} : { [name]: found };
 };
 
-/** A file that other programs read is no place for what is hidden everywhere else. */
+/** Sensitive outputs stay hidden in files for other programs, as they are everywhere else. */
 function readable({ output }: Of, outputs: Outputs): Outputs {
   const hidden = Object.keys(outputs).filter((name) => outputs[name]?.sensitive === true);
   if (hidden.length > 0)

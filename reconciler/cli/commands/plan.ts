@@ -56,7 +56,7 @@ export const planCommand = command({
   run: (invocation) => annotated(invocation, () => commented(invocation, () => planHere(invocation))),
 });
 
-/** A plan that cannot be made is a comment as well: it is written over the one that stood there before. */
+/** A plan that cannot be made gives a comment as well, which is written over the former comment. */
 async function commented(invocation: Invocation, run: () => Promise<number>): Promise<number> {
   try {
     return await run();
@@ -110,26 +110,26 @@ function planChanged(invocation: Invocation, since: string): Promise<number> {
 
 const fileNameOf = (folder: string): string => folder.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+|-+$/g, "") || "plan";
 
-/** One of several in one comment. */
+/** One project of several that share a comment. */
 interface Part {
   readonly folder: string;
   readonly limit: number;
 }
 
-/** Comments of several environments or projects on one merge request are told apart by it. */
+/** The marker that tells comments of several environments or projects on one merge request apart. */
 const placeOf = ({ where }: Output, part: Part | undefined) => {
   const key = [part?.folder, where?.environment].filter((word) => word !== undefined).join("-");
   return { ...(where === undefined ? {} : { where }), ...(key === "" ? {} : { key }) };
 };
 
-/** What this service never shows is for the doctor to say; a plan says it where it changes such a thing. */
+/** `doctor` says that this service never shows the names of groups; a plan repeats it only when it changes a group. */
 function withoutStanding(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
   if (changes.some(({ kind }) => kind === "group")) return diagnostics;
   // One that --deny or --strict refuses is the reason of the exit code.
   return diagnostics.filter(({ code, severity }) => code !== "plan/group-names-unobserved" || severity === "error");
 }
 
-/** What another run has begun looks unfinished as long as it is at it. */
+/** A warning when another run holds the state: a change that looks unfinished may be under way there. */
 async function runBeside({ store }: Session, { plan: { changes } }: Prepared): Promise<readonly Diagnostic[]> {
   const holder = changes.some(({ reason }) => reason === "interrupted") ? await store.holder() : undefined;
   if (holder === undefined) return [];

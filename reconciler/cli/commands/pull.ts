@@ -47,7 +47,7 @@ async function run(invocation: Invocation): Promise<number> {
       groups: orAll(flags.group),
     });
     const diagnostics = [...service.diagnostics, ...pulled.diagnostics];
-    // Half a world would pass for the whole.
+    // Part of a world would pass for the whole, so nothing is written.
     if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
     const world = worldBlocks(pulled);
     const { left } = world;
@@ -92,7 +92,10 @@ async function run(invocation: Invocation): Promise<number> {
   }
 }
 
-/** What the state of this project has, in components too; a state that cannot be read says nothing of it. */
+/**
+ * The records of the pulled resources in the state of this project, components included; none when the state cannot be
+ * read.
+ */
 async function managedHere(
   workspace: Workspace,
   flags: Invocation["flags"],
@@ -108,7 +111,7 @@ async function managedHere(
   }
 }
 
-/** What the groups keep as they are, read back from what is written. */
+/** Assertions that hold what the groups admit now, read back from the blocks that are written. */
 function assertionsFor(blocks: readonly YamlBlock[]) {
   const groups = blocks.filter(({ kind }) => kind === "group");
   const text = writeYaml({ head: { version: 1 }, blocks: groups });
@@ -136,7 +139,7 @@ function assertionsFor(blocks: readonly YamlBlock[]) {
 const rangeText = (range: PortRange | undefined): string | number =>
   range === undefined ? "any" : range.min === range.max ? range.min : `${range.min}-${range.max}`;
 
-/** One owner of several VMs is written once, under `defaults`. */
+/** A `user_id` that several VMs share is written once, under `defaults`. */
 function ownerOnce(blocks: readonly YamlBlock[]): {
   readonly blocks: readonly YamlBlock[];
   readonly owner?: string;

@@ -1,7 +1,4 @@
-/**
- * `reconcile rehearse`: the plan on a twin of the live world before the real service sees a single write. Everything the
- * real service is asked here is a read.
- */
+/** `reconcile rehearse`: carries the plan out on a twin of the live world. The real service is sent reads only. */
 
 import { randomInt, randomUUID } from "node:crypto";
 import type { Prepared } from "../../engine/plan";
@@ -43,7 +40,7 @@ export const rehearseCommand = command({
   run,
 });
 
-/** Fast enough that a build of a minute takes half a second, slow enough that a poll of two seconds is no blur. */
+/** Fast enough that a build of a minute takes half a second, slow enough that polls two seconds apart stay apart. */
 const speedByDefault = 120;
 const chaosSpeed = 600;
 
@@ -87,7 +84,7 @@ async function rehearseOnTwin(session: Session, trials: number | undefined): Pro
     output.print(rehearsalText(rehearsal, plan.estimate, { colour: output.colour, width: output.width }));
     const held = trials === undefined || (await tryChaos(session, setting, rehearsal, trials, stop.soft));
     return output.finish({
-      // A twin carries out what the real run would refuse.
+      // The rehearsal ran whatever the review says, so the exit code tells what the real run would be refused for.
       exitCode:
         !held || rehearsal.verdict === "failed" ? 1 : review.exitCode || (rehearsal.verdict === "waits" ? 4 : 0),
       diagnostics: [...diagnostics, ...rehearsal.diagnostics],
@@ -119,7 +116,10 @@ async function tryChaos(
   return held;
 }
 
-/** A refresh reads the catalogue only where a plan needs it; a twin refuses what is in none, so it needs all of it. */
+/**
+ * A refresh reads the catalogue only where a plan needs it. The twin refuses flavors and images that its catalogue
+ * lacks, so it gets all of it.
+ */
 async function withCatalogue(prepared: Prepared, client: ServiceClient): Promise<Prepared> {
   const { catalogue } = prepared.live;
   const [flavors, images, regions] = await Promise.all([

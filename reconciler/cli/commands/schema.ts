@@ -32,14 +32,14 @@ async function run(invocation: Invocation): Promise<number> {
   const { args, flags, output } = invocation;
   const given = [...args, ...(flags.file ?? [])];
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
-  // A file that somebody is writing has problems; its keys are there all the same.
+  // A file that is being edited has errors; the keys that can be read are offered all the same.
   const roots = paths.map((path) => readYaml(readSource(path), collectProblems()).root);
   const { catalogue, diagnostics } = flags["no-refresh"] === true ? nothingSeen : await lookAt(invocation);
   const schema: unknown = JSON.parse(readFileSync(join(packageFolder, "schemas/desired-state.schema.json"), "utf8"));
   const text = `${JSON.stringify(withKnownWords(schema, roots, catalogue))}\n`;
   if (flags.out === undefined) output.print(text);
   else {
-    // Made anew whenever somebody asks: it holds nothing that is not in the files and the service.
+    // The schema can be made again at any time from the files and the service, so it may be written over.
     mkdirSync(dirname(flags.out), { recursive: true });
     writeFileSync(flags.out, text);
     output.note(`Wrote ${flags.out}`);
@@ -54,7 +54,7 @@ interface Seen {
 }
 const nothingSeen: Seen = { catalogue: { flavors: [], images: [], regions: [] }, diagnostics: [] };
 
-/** What the service lists; where it cannot be asked, the schema has the keys alone, and says so. */
+/** What the service lists. Where the service cannot be asked, the schema has the files' keys alone and says so. */
 async function lookAt(invocation: Invocation): Promise<Seen> {
   try {
     const service = await openWorkspaceService(readWorkspace(invocation), invocation);

@@ -1,4 +1,4 @@
-/** `reconcile state …`: state surgery. None of it asks the service anything. */
+/** `reconcile state …`: reads and repairs the state. None of these commands asks the service anything. */
 
 import { readFileSync } from "node:fs";
 import { isComponentPath, isMeant, kindOf, parseAddress, renamed } from "../../core/model/address";
@@ -138,7 +138,7 @@ export const stateResolveCommand = command({
   run: onStore(resolve),
 });
 
-/** None of these has the files of the desired state as its arguments; they only say where the state lies. */
+/** The files of the desired state only say here where the state lies; they are no arguments of these commands. */
 function onStore<I extends Invocation>(act: (invocation: I, store: StateStore) => Promise<number>) {
   return async (invocation: I): Promise<number> =>
     act(invocation, openStore(readWorkspace(invocation, { args: [], needed: false }), invocation.flags));
@@ -153,7 +153,7 @@ type OfOne = Invocation<FlagName, readonly [string]>;
 const read = async (store: StateStore): Promise<FoldedState> =>
   openState(await store.read(), store.location, newLineage()).state;
 
-/** Of a journal that lost lines; for a person who compares it with what exists. */
+/** What can be read of a state whose journal lost lines, for a person who compares it with what exists. */
 async function readWhatIsLeft(store: StateStore): Promise<FoldedState> {
   const stored = await store.read();
   const left = readState(stored, newLineage(), true);
@@ -181,7 +181,7 @@ async function show({ args, flags, output }: OfOne, store: StateStore): Promise<
   return output.finish({ exitCode: 0 });
 }
 
-/** What was under way then is over. */
+/** The state as it was after a run. Creates that were open then are over and are left out. */
 function asOf(state: FoldedState, named: string): State {
   const run = runNamed(state, named);
   const resources = recordsAfter(state, run.id);
@@ -192,7 +192,7 @@ function asOf(state: FoldedState, named: string): State {
 /** The whole state as one document, on standard output with and without --json. */
 async function pull({ flags, output }: Invocation, store: StateStore): Promise<number> {
   const state = flags.force === true ? await readWhatIsLeft(store) : await read(store);
-  // What a terminal would act on is written by its number, which is the same JSON.
+  // Control characters are written as JSON escapes, so that a terminal does not act on them.
   process.stdout.write(writeSnapshot(state).split("\n").map(printable).join("\n"));
   return output.json ? 0 : output.finish({ exitCode: 0 });
 }
@@ -216,7 +216,7 @@ async function remove(invocation: Invocation, store: StateStore): Promise<number
   return invocation.output.finish({ exitCode: 0 });
 }
 
-/** One address, or all that a component holds. */
+/** The address that is named, or all addresses of a component that is named. */
 function meantBy(named: string, state: State): string[] {
   if (!named.endsWith("/")) return [named];
   const known = new Set([
@@ -275,7 +275,7 @@ async function push(invocation: OfOne, store: StateStore): Promise<number> {
   const [path] = invocation.args;
   const what = path === "-" ? "standard input" : path;
   const text = readFileSync(path === "-" ? 0 : path, "utf8");
-  // An empty text is what a command before the pipe leaves when it fails, and never a state.
+  // A failed command before the pipe leaves an empty text, which is never a state.
   const pushed =
     text.trim() === ""
       ? { ok: false as const, problem: "it is empty" }
@@ -287,7 +287,8 @@ async function push(invocation: OfOne, store: StateStore): Promise<number> {
     const stored = await session.read();
     const isForced = invocation.flags.force === true;
     const read = readState(stored, pushed.state.lineage);
-    // A state that cannot be read any more is what a push is to replace, once that was said.
+    // Without --force a state that can no longer be read ends the push below; with it, what can be read of it is
+    // compared.
     const left = read.ok ? read : readState(stored, pushed.state.lineage, true);
     const present = left.ok
       ? left.state
@@ -311,7 +312,7 @@ async function push(invocation: OfOne, store: StateStore): Promise<number> {
   return invocation.output.finish({ exitCode: 0 });
 }
 
-/** A push is for repairs; what looks like an accident needs to be said twice. */
+/** Refuses a push that looks like an accident: another lineage, an older serial, or resources that it would forget. */
 function refusePush(present: State, pushed: State): void {
   if (present.lineage !== pushed.lineage)
     throw fail(
@@ -337,7 +338,7 @@ function refusePush(present: State, pushed: State): void {
 const answers = ["not-created", "confirmed", "reverted", "attached", "detached"] as const;
 type Answer = (typeof answers)[number];
 
-/** A person looked where this tool cannot: the answer has to fit what is open. */
+/** Records what a person found out in the service; the answer has to fit what is open. */
 async function resolve(invocation: OfOne, store: StateStore): Promise<number> {
   const [address] = invocation.args;
   const [answer, ...more] = answers.filter((one) => invocation.flags[one] === true);
@@ -384,14 +385,14 @@ function neverCreated(
   ];
 }
 
-/** What the record says by then; `undefined`: no resize was open. */
+/** The record after a resize ended as the person says; `undefined`: no resize of it was open. */
 function resizeEnded(record: RecordedResource | undefined, answer: "confirmed" | "reverted"): object | undefined {
   if (record?.kind !== "vm" || record.resizing === undefined) return undefined;
   const { from, to } = record.resizing;
   return { resizing: undefined, flavor: answer === "confirmed" ? to : (from ?? record.flavor) };
 }
 
-/** The same of an attach or a detach. */
+/** The record after an attach or a detach ended as the person says; `undefined`: none of it was open. */
 function moveEnded(record: RecordedResource | undefined, isOn: boolean): object | undefined {
   if (record?.kind === "vm" && record.dataVolumeMoving !== undefined)
     return { dataVolumeMoving: undefined, dataVolumeDetached: isOn ? undefined : true };

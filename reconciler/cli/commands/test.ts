@@ -1,4 +1,7 @@
-/** `reconcile test`: tests of one's own file, on the embedded service in virtual time. Asks nothing of any service. */
+/**
+ * `reconcile test`: runs the tests of the user's own file on the embedded service in virtual time. No real service is
+ * asked.
+ */
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { firstTests, readReferences } from "../../config/first-tests";
@@ -81,7 +84,7 @@ function findTests(path: string): string[] {
     });
 }
 
-/** What the file asks for, as a test that passes, and one that shows what taking it all away would need. */
+/** Writes a first test that passes for the file as it is, and one that shows which consents a destroy would need. */
 function writeFirst({ args, flags, output }: Invocation): number {
   const path = args[0] ?? defaultTest;
   const file = relative(dirname(resolve(path)), resolve(dirname(resolve(path)), defaultFile));

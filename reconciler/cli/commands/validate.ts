@@ -57,7 +57,7 @@ function validate(invocation: Invocation): number {
   return invocation.output.finish({ exitCode: isRefused(findings) ? 3 : 0, diagnostics, findings });
 }
 
-/** A name that this service does not take stops a plan; it is told here already. */
+/** Names that the service's rules refuse: a plan would stop at them, and here they are reported without a service. */
 const namesRefusedIn = (resources: readonly DesiredResource[], rules: NameRules): Diagnostic[] =>
   resources.flatMap(({ kind, address, name, source }) => {
     const problem = narrowedNameProblem(name, rules[kind]);

@@ -1,4 +1,4 @@
-/** `reconcile version`. Without flags it is answered before any of this is loaded. */
+/** `reconcile version`. Without flags the entry script answers it before any of this is loaded. */
 import { version } from "../../version";
 import { command, type Invocation, noArguments } from "../command";
 

@@ -1,4 +1,4 @@
-/** `reconcile vm …`: the VMs there are, and actions on one, which the state does not remember. */
+/** `reconcile vm …`: lists VMs, and acts on one in ways that the state does not remember. */
 
 import { nothingDesired } from "../../core/model/desired";
 import { noGrants } from "../../core/plan/consent";
@@ -99,7 +99,7 @@ function act(
   const { output } = invocation;
   const [address] = invocation.args;
   const workspace = readWorkspace(invocation, { args: [], needed: false });
-  // A run that holds the state may be about to do something with this very VM.
+  // A run that holds the state may be about to act on the same VM, so this takes the lock.
   return withLockedSession(invocation, workspace, async (session, stop) => {
     const { state } = openState(await session.store.read(), session.store.location, newLineage());
     const record = state.resources.get(address);
@@ -126,7 +126,7 @@ function act(
     const progress = startProgress(output, plan, session.service.timeScale);
     try {
       const ports = createPorts(session.service, session.workspace, (event) => progress.event(event));
-      // Nothing is remembered, so nothing is written: the recorder keeps what it is told to itself.
+      // The state remembers nothing of these actions: the recorder writes nothing to the store.
       const held = await session.store.lock(commandHolder(invocation.command));
       const recorder = createRecorder(state, {
         ...held,
@@ -143,7 +143,7 @@ function act(
   });
 }
 
-/** What the service shows; where it has no list, what the state remembers. */
+/** Lists what the service shows; where the service has no list of VMs, what the state remembers. */
 function list(invocation: Invocation): Promise<number> {
   const { output } = invocation;
   const workspace = readWorkspace(invocation, { args: [], needed: false });
@@ -160,7 +160,7 @@ function list(invocation: Invocation): Promise<number> {
     }
     const rows = vmRows(state, listed?.value);
     for (const row of rows) output.event({ type: "vm", ...row });
-    // Names are for people: without the list of flavors, their ids are shown.
+    // Without the list of flavors the table shows the ids of flavors in place of their names.
     const names = flavors?.status === "accepted" ? flavors.value : [];
     output.print(vmListText(rows, new Map(names.map(({ id, name = id }) => [id, name]))));
     if (listed === undefined) output.note("This service has no list of VMs: these are as the state remembers them.");

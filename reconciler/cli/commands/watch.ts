@@ -1,6 +1,6 @@
 /**
- * `reconcile watch`: looks again and again, and corrects with --apply under the same consents as apply. The files are
- * read anew each round, so a checkout that moves on is followed. With --apply one watcher at a time holds the state;
+ * `reconcile watch`: looks again and again, and with --apply corrects under the same consents as apply. The files are
+ * read anew each round, so that it follows a checkout that changes. With --apply one watcher at a time holds the state;
  * the others stand by.
  */
 
@@ -84,7 +84,7 @@ async function run(invocation: Invocation): Promise<number> {
   const intervalMs = readDuration(flags.interval ?? "10m", "--interval");
   if (flags.refresh === "none")
     throw fail("cli/bad-flag", "a watch that looks at nothing watches nothing", "--refresh=changed, or leave it out");
-  // What is wrong with the files now is told now, not in an hour's log.
+  // Errors in the files end the command at its start, not in its first round.
   const first = readWorkspace(invocation);
   const store = openStore(first, flags);
   const lease = flags.apply === true ? createLease(store, invocation) : undefined;
@@ -128,7 +128,7 @@ async function run(invocation: Invocation): Promise<number> {
   return output.finish({ exitCode: 0 });
 }
 
-/** A file that stays as it is for so long is taken for whole. */
+/** A file that stays the same for this long is taken for whole. */
 const stillMs = 500;
 
 function textNow(file: string): string | undefined {
@@ -175,11 +175,11 @@ async function oneRound(
   }
 }
 
-/** What was seen before a round, so that the round need not look at everything. */
+/** What earlier rounds saw, so that a round need not look at everything. */
 interface RoundMemory {
   readonly now: () => Pick<Session, "memory" | "swept">;
   noteRound(session: Session, prepared: Prepared, drifted: readonly Address[]): void;
-  /** These are not as they were seen any more. */
+  /** These resources were changed, so what was seen of them no longer holds. */
   forget(changed: ReadonlySet<Address>): void;
   readonly between: (pauseMs: number) => Promise<void>;
 }
@@ -197,14 +197,17 @@ function rememberRounds(invocation: Invocation, intervalMs: number, signal: Abor
       };
 }
 
-/** Each round looks at its share of everything, so that all is seen once in the time it may be old, without peaks. */
+/**
+ * Each round looks at its share of the resources, so that all of them are seen once within `maxAgeMs` and no round has
+ * a peak of requests.
+ */
 function rememberShares(maxAgeMs: number, intervalMs: number, signal: AbortSignal): RoundMemory {
   let memory: LookMemory = { seen: undefined, again: new Set(), share: Math.min(1, intervalMs / maxAgeMs) };
   return {
     now: () => ({ memory }),
     noteRound(_, { sightings, plan }, drifted) {
       const seen = sightings === undefined ? memory.seen : seenNow(memory.seen, sightings);
-      // What differs is looked at until it does not.
+      // A resource that differs is looked at in every round until it no longer differs.
       memory = { ...memory, seen, again: new Set([...drifted, ...plan.changes.map(({ address }) => address)]) };
     },
     forget: () => undefined,
@@ -212,10 +215,13 @@ function rememberShares(maxAgeMs: number, intervalMs: number, signal: AbortSigna
   };
 }
 
-/** So much longer than the interval may be past since something was seen, until a round looks at it by itself. */
+/** How many intervals a sighting may be old before a round looks at everything by itself. */
 const slack = 1.5;
 
-/** The first round looks at everything at once. From then on that is spread over the pauses, and a round looks at what it touches. */
+/**
+ * The first round looks at everything at once. Later the look is spread over the pauses between rounds, and a round
+ * itself looks only at what it touches.
+ */
 function sweepBetween(invocation: Invocation, intervalMs: number, signal: AbortSignal): RoundMemory {
   let swept = nothingSwept;
   let last: Pick<Prepared, "desired" | "state"> | undefined;
@@ -247,7 +253,7 @@ function sweepBetween(invocation: Invocation, intervalMs: number, signal: AbortS
         swept = await sweepDuring({ ...known, swept, client, clock: systemClock, pauseMs, signal });
         swept = seenSince(swept, known.state, now - (slack - 1) * intervalMs);
       } catch (error) {
-        // The round meets the same, and tells it.
+        // The round meets the same error and reports it.
         if (asDiagnostics(error) === undefined) throw error;
         swept = nothingSwept;
       } finally {
@@ -330,7 +336,10 @@ function observation(prepared: Prepared, drifted: readonly string[]): Observatio
 }
 
 interface Lease {
-  /** The store, as whoever holds its lock sees it. Rejects with StateLocked while somebody else does. */
+  /**
+   * Answers with the store as the holder of its lock sees it. Rejects with StateLocked while another process holds the
+   * lock.
+   */
   hold(): Promise<StateStore>;
   lost(): void;
   letGo(): Promise<void>;

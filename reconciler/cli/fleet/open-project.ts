@@ -1,6 +1,7 @@
 /**
- * Opens one stack for a round of the fleet: its files, its service with the fleet's credential and budget, and its state
- * under a lease that a dead worker loses within seconds. The composition root of the fleet, as compose.ts is of commands.
+ * Opens one stack for a round of the fleet: its files, its service with the fleet's credential and budget, and its
+ * state under a lease that a dead worker loses within seconds. It is the composition root of the fleet, as compose.ts
+ * is of commands.
  */
 
 import { createHash, randomUUID } from "node:crypto";
@@ -39,12 +40,12 @@ import { CommandFailed } from "../crash";
 import { askPolicy, type PlanPlace } from "../review";
 import { readWorkspace, type Workspace } from "../workspace";
 
-/** A worker that dies is taken over from within seconds, not after the usual minute. */
+/** A worker that dies loses its stack to another one within seconds, not after the usual minute. */
 const lease: LeaseTimes = { leaseMs: 10_000, heartbeatMs: 3000 };
 const secretFreshMs = 60_000;
 
 export interface ProjectSetting {
-  /** Where embedded services of this machine keep their worlds. */
+  /** The folder in which embedded services of this machine keep their worlds. */
   readonly cache: string;
   readonly concurrency: number;
 }
@@ -208,7 +209,7 @@ function project(
   };
 }
 
-/** What the file itself says must not be done: an assertion that would break, a check, its policy, a code that it denies. */
+/** What the file itself forbids: a broken assertion, a failed check, its policy, a code that it denies. */
 async function refusals(prepared: Prepared, asked: PlanPlace): Promise<readonly Diagnostic[]> {
   const { plan, desired, state } = prepared;
   const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
@@ -229,7 +230,7 @@ async function refusals(prepared: Prepared, asked: PlanPlace): Promise<readonly 
   return findings.filter(({ refused }) => refused !== undefined).map(findingAsDiagnostic);
 }
 
-/** What other stacks may use. A sensitive one is in no table of the fleet. */
+/** The outputs that other stacks may use. A sensitive output is in no table of the fleet. */
 const outputsIn = ({ outputs = {} }: Pick<State, "outputs">): Planned["outputs"] =>
   Object.fromEntries(
     Object.entries(outputs).flatMap(([name, { value, sensitive }]) => (sensitive === true ? [] : [[name, value]])),
@@ -252,7 +253,9 @@ function factsOf(prepared: Prepared, digest: string, leases: boolean): Planned["
   };
 }
 
-/** The plan and the state it stands on: an approval is for both. It is the same on whichever worker the plan is made. */
+/**
+ * A digest of the plan and of the state that it was made on: an approval is for both. Every worker computes the same.
+ */
 function digestOf({ plan }: Prepared, checkout: Checkout): string {
   const { serial, lineage, options, changes, steps, consents, bookkeeping } = plan;
   const essence = { serial, lineage: serial === 0 ? "" : lineage, options, changes, steps, consents, bookkeeping };
@@ -262,7 +265,7 @@ function digestOf({ plan }: Prepared, checkout: Checkout): string {
     .slice(0, 16);
 }
 
-/** A picture of more steps is no picture; the text has them all. */
+/** A picture of more steps than this shows nothing; the text lists them all. */
 const mostDrawn = 100;
 
 function bodyOf(prepared: Prepared): Planned["body"] {

@@ -46,7 +46,10 @@ function textOf(path: string): string {
   }
 }
 
-/** Declared stacks, and one for every folder that a generator fits; a declared one wins over a generated one. */
+/**
+ * The declared stacks, and one for each folder that fits a generator; a declared stack takes precedence over a
+ * generated one.
+ */
 export async function allStacks(fleet: Fleet, cache: string): Promise<StackSpec[]> {
   const stacks = new Map(fleet.stacks.map((stack) => [stack.name, stack]));
   for (const generator of fleet.generators)

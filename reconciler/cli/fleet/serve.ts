@@ -1,4 +1,4 @@
-/** The pages as a server: to this machine alone, or behind tokens. */
+/** The server of the fleet's pages: for this machine alone, or behind tokens. */
 
 import { serve } from "@hono/node-server";
 import { isLoopbackHost } from "../../core/text/outside-policy";
@@ -17,13 +17,16 @@ export interface ServeSetting {
   readonly listen: string;
   readonly cache: string;
   readonly say: (text: string) => void;
-  /** Of a worker in the same process. */
+  /** The metrics of a worker in the same process. */
   readonly metrics?: () => Promise<string>;
 }
 
 const doorFreshMs = 1000;
 
-/** Whether people sign in: somebody has a token, or the fleet's file names a provider. It may become so while this serves. */
+/**
+ * Whether people have to sign in: somebody has a token, or the fleet's file names a provider. It is asked again while
+ * the server runs.
+ */
 function createDoor(records: Pick<FleetSession["records"], "anyToken" | "settings">): () => Promise<boolean> {
   let known: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
   return () => {
@@ -37,7 +40,9 @@ function createDoor(records: Pick<FleetSession["records"], "anyToken" | "setting
   };
 }
 
-/** The one before counts as well while it is named: the other end changes its own some time later. */
+/**
+ * During a change of secrets the former one counts too, while it is set: the other end changes its own some time later.
+ */
 const secretsIn = (name: `RECONCILE_FLEET_${string}`): string[] =>
   [setting(name), setting(`${name}_PREVIOUS`)].filter((secret) => secret !== undefined);
 
@@ -56,7 +61,7 @@ export async function servePages(
   const app = createPages({
     records: session.records,
     queue: session.queue,
-    // Listening to others, nobody is taken for the person at this machine, whatever became of the tokens.
+    // A server that listens on other addresses takes nobody for the local user, even when the last token was revoked.
     local: async () => (isLoopbackHost(host) && !(await signsIn()) ? session.who : undefined),
     provider: createProvider(),
     pushed: (url, ref) => repositoryPushed({ records: session.records, queue: session.queue, cache }, url, ref),

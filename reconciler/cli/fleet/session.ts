@@ -55,7 +55,7 @@ export const openFleet = (location: string, { sendsOnly }: { readonly sendsOnly:
     }
   });
 
-/** Most commands only read: opening the queue costs more than their answer. */
+/** Most commands only read, and opening the queue costs more than their answer: it is opened at its first use. */
 function queueWhenNeeded(open: () => Promise<Queue>): Queue {
   let opened: Promise<Queue> | undefined;
   const needed = (): Promise<Queue> => {
@@ -79,7 +79,7 @@ export async function closeFleet({ queue, database }: Pick<FleetSession, "queue"
   await database.close().catch(() => undefined);
 }
 
-/** What the fleet refuses, as commands tell it. */
+/** Turns what the fleet refuses into the diagnostics of a command. */
 export async function asked<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -24,11 +24,11 @@ export interface WorkSetting {
   readonly say: (text: string) => void;
 }
 
-/** Of the fleet and of its states: a stack's file may name programs, and they are other people's. */
+/** Variables of the fleet and of its states. Programs that a stack's file names do not get them. */
 const fleetVariables = (): string[] =>
   Object.keys(process.env).filter((name) => /^(PG|AWS_|RECONCILE_FLEET_)/.test(name));
 
-/** Where the fleet's own secrets are, as its file says. */
+/** The environment variables that hold the fleet's own secrets, as its file names them. */
 const secretNames = ({ services, receivers }: Settings): string[] =>
   [...services.map(({ credential }) => credential), ...receivers.map(({ secret }) => secret)].flatMap((source) =>
     source !== undefined && "env" in source ? [source.env] : [],
@@ -95,7 +95,7 @@ export async function readMetrics(
   };
 }
 
-/** SIGTERM or Ctrl-C: drains; once more: stops at once, and another worker goes on. */
+/** The first SIGTERM or Ctrl-C lets the rounds under way end; the second stops at once, and another worker goes on. */
 export async function untilStopped(output: Output, worker: Worker): Promise<void> {
   await new Promise<void>((resolve) => {
     let draining = false;
@@ -118,7 +118,7 @@ export async function untilStopped(output: Output, worker: Worker): Promise<void
   });
 }
 
-/** For what has nothing to finish. */
+/** For a server that has nothing to finish. */
 export const untilSignal = (): Promise<void> =>
   new Promise((resolve) => {
     process.once("SIGTERM", () => resolve());

@@ -165,6 +165,7 @@ export function seenIn(live: Live): SeenOf {
   const sightings = sightingsOf(live);
   return eachKind<SeenOf>((kind) => {
     const all: readonly (readonly [string, Sighting<LiveOf[Kind]>])[] = [...sightings[kind]];
+    // The filter is the condition of the type.
     return new Map(all.filter(([, { seen }]) => seen === "yes")) as SeenOf[Kind];
   });
 }
@@ -201,6 +202,7 @@ type NamedOf = { readonly [K in Kind]: ReadonlyMap<string, readonly LiveOf[K][]>
 export const namedIn = (live: Live): NamedOf =>
   eachKind<NamedOf>((kind) => {
     const shown: readonly LiveOf[Kind][] = kind === "vm" || isListed[kind](live) ? shownOf[kind](live) : [];
+    // `shown` is of the kind that `eachKind` asks for.
     return groupByName(shown) as NamedOf[Kind];
   });
 
