@@ -23,7 +23,10 @@ export const lookEveryS = 60;
 
 export async function repositoryPushed(ports: PushPorts, url: string, ref: string): Promise<Pushed> {
   const { records, queue, cache } = ports;
-  const stacks = (await records.stacks()).filter((stack) => isOf(stack, url, ref) && !stack.paused);
+  const urls = (await records.repositories()).flatMap((one) =>
+    one.ref === ref && sameRepository(one.url, url) ? [one.url] : [],
+  );
+  const stacks = (await records.stacksFrom(urls, ref)).filter(({ paused }) => !paused);
   if (stacks.length === 0) return { fetched: false, woken: [] };
   // The address that the stacks use: the one of the push may need another credential.
   const [first] = stacks;
@@ -44,9 +47,6 @@ export async function lookForPushes(ports: PushPorts, say: (text: string) => voi
     await repositoryPushed(ports, url, ref).catch((error: Error) => say(`${url}: ${error.message}`));
   }
 }
-
-const isOf = ({ spec: { source } }: StackRecord, url: string, ref: string): boolean =>
-  source.kind === "git" && sameRepository(source.url, url) && source.ref === ref;
 
 /** With and without .git, a user, or a slash at the end it is the same one. */
 export function sameRepository(a: string, b: string): boolean {

@@ -14,6 +14,8 @@ export interface Job {
   readonly cause: Cause;
   /** A person, or nobody. */
   readonly startedBy?: string;
+  /** When it was to be served, in the fleet's own time; whoever takes it lets that time move on. Absent: an older version sent it. */
+  readonly turn?: number;
   /** Fires when the round is not this worker's any more. */
   readonly signal: AbortSignal;
   /** Another round may run beside this one in its place, until the result is called. */
@@ -82,10 +84,10 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     schema: "reconcile_queue",
     supervise: !sendsOnly,
     schedule: false,
-    // A dead worker is noticed by whoever lives, within seconds.
+    // A dead worker is noticed by whoever lives, within seconds. Each worker looks every two seconds, which is what an
+    // idle one costs the database.
     monitorIntervalSeconds: 1,
-    superviseIntervalSeconds: 1,
-    queueCacheIntervalSeconds: 1,
+    superviseIntervalSeconds: 2,
     maintenanceIntervalSeconds: 3600,
     registerInstance: false,
     persistWarnings: false,
@@ -162,7 +164,8 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       const options = {
         batchSize: 1,
         pollingIntervalSeconds: 0.5,
-        notifyPollingIntervalSeconds: 0.5,
+        // What is sent for now is announced; what waited for its time is found by looking.
+        notifyPollingIntervalSeconds: 1,
         heartbeatRefreshSeconds: 3,
         includeMetadata: true as const,
         ...(Object.keys(tiers).length === 0 ? {} : { groupConcurrency: { default: 100_000, tiers } }),
@@ -183,10 +186,10 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
           try {
             for (const job of jobs) {
               const { stack, cause, startedBy, turn } = job.data;
-              await noteServed(database, turn);
               await round({
                 stack,
                 cause,
+                turn,
                 ...(startedBy === undefined ? {} : { startedBy }),
                 signal: job.signal,
                 lend,
@@ -194,7 +197,11 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
             }
           } finally {
             if (free !== undefined || places > concurrency + lent) close(place);
-            else if (place.isOpen) free = place;
+            else if (place.isOpen) {
+              free = place;
+              // All places had rounds, so that there may be more: it does not wait to look.
+              if (place.id !== undefined) boss.notifyWorker(place.id);
+            }
             open().catch(onError);
           }
         });
@@ -264,12 +271,6 @@ async function turnOf(database: Database, tenant: string): Promise<Turn> {
   const [finish, weight, served] = [numberIn("finish"), numberIn("weight"), numberIn("served")];
   if (clockIsFar(served)) await setBack(database, served);
   return { start: finish - 1 / weight, finish };
-}
-
-/** Time moves on with what is served: who comes now begins there. */
-async function noteServed(database: Database, turn: number | undefined): Promise<void> {
-  if (turn === undefined) return;
-  await database.query(`UPDATE ${tables}.served SET start = $1 WHERE start < $1`, [turn]).catch(() => undefined);
 }
 
 /** All clocks and all that waits by them, so that their order stays. */

@@ -72,7 +72,7 @@ export async function settle(
   await savePicture(records, stack, outcome);
   // A worker that died between the two saved what changed, and woke nobody.
   const isFirst = before.appliedRevision === null && status.appliedRevision !== null;
-  if (changed || isFirst || run.tookOver) await wakeDependents(setting, stack.name);
+  if (changed || isFirst || run.tookOver) await wakeDependents(setting, stack.name, outcome.outputs ?? stack.outputs);
   await queue.enqueue({ ...triggerOf(stack, next.cause), at: next.at });
   await tell(setting, settings, stack, status, occasionsOf(before, status, result));
 }
@@ -127,16 +127,18 @@ async function saveWhatChanged(records: Records, stack: StackRecord, outcome: Ro
 }
 
 /** Those whose last round used another value than there is now, and those that wait for its first apply. */
-async function wakeDependents({ records, queue }: WorkerSetting, name: string): Promise<void> {
-  const stacks = await records.stacks();
-  const outputs = stacks.find((one) => one.name === name)?.outputs ?? {};
-  for (const other of stacks) {
+async function wakeDependents(
+  { records, queue }: WorkerSetting,
+  name: string,
+  outputs: StackRecord["outputs"],
+): Promise<void> {
+  for (const other of await records.dependents(name)) {
     const { spec, status, outputsUsed, paused } = other;
     const isStale = Object.values(spec.inputs).some(
       ({ stack, output }) => stack === name && !deepEqual(outputsUsed[`${stack}.${output}`], outputs[output]),
     );
-    const waits = spec.dependsOn.includes(name) && status.waitingFor?.what === "dependency";
-    if ((isStale || waits) && !paused) await queue.hasten(triggerOf(other, "dependency"));
+    if ((isStale || status.waitingFor?.what === "dependency") && !paused)
+      await queue.hasten(triggerOf(other, "dependency"));
   }
 }
 

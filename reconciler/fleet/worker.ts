@@ -119,7 +119,7 @@ async function oneRound(
   services: Map<string, string | undefined>,
 ): Promise<void> {
   const { records } = setting;
-  const stack = await records.stack(job.stack);
+  const stack = await records.takeStack(job.stack, job.turn);
   // It left the file meanwhile, or somebody paused it: whoever resumes it sends it again.
   if (stack === undefined || stack.paused) return records.endLostRuns(job.stack, setting.name);
   const settings = await shared.settings();
@@ -153,7 +153,7 @@ async function oneRound(
           checkOut(spec.source, setting.cache, { signal, ...(await freshnessOf(records, job.cause, spec.source)) }),
         budgetOf: (service) => shared.budgetOf(settings, service),
         outputsOf: async (name) => outputsOf(await records.stack(name)),
-        dependentsOf: async (name) => (await records.stacks()).filter(({ spec }) => spec.dependsOn.includes(name)),
+        dependentsOf: (name) => records.dependents(name),
         emit: log.emit,
         ear,
         now: () => new Date(),

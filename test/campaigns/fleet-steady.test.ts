@@ -35,7 +35,9 @@ ${names.map((name) => `  ${name}: { source: { folder: ./load } }`).join("\n")}
     for (let index = 0; index < workers; index++) await stage.worker("--concurrency", "8");
     await stage.until("first", ({ status }) => status.ready);
     await standOnCopies(stage, many);
+    const asked = Date.now();
     await stage.sync(fleet(many));
+    const synced = Date.now();
     await eventually("a first look at each", async () => {
       const rows = await stage.session.database.query(
         "SELECT count(DISTINCT stack)::int AS n FROM reconcile_fleet.runs WHERE ended_at IS NOT NULL",
@@ -44,6 +46,10 @@ ${names.map((name) => `  ${name}: { source: { folder: ./load } }`).join("\n")}
       await pause(500);
       return undefined;
     });
+    const firstSweepS = Math.round((Date.now() - asked) / 1000);
+    console.log(
+      `L2: the first look at ${count} stacks took ${firstSweepS} s, the sync of the file within it ${Math.round((synced - asked) / 1000)} s`,
+    );
   });
   afterAll(() => stage.close());
 
@@ -103,7 +109,9 @@ ${names.map((name) => `  ${name}: { source: { folder: ./load } }`).join("\n")}
       `L2: ${count} stacks every ${intervalS} s for ${seconds} s, ${workers} workers: ${rounds} rounds, late by ${median?.toFixed(2)} s (median), ${p99?.toFixed(2)} s (p99), ${most?.toFixed(2)} s (most); ${each.toFixed(1)} statements a round; memory ${seen.map(({ mb }) => mb).join(" ")} MB; grown since half-time: ${JSON.stringify(grown)}; rows ${JSON.stringify([...(last?.rows ?? [])].filter(([, n]) => n >= count))}`,
     );
     expect(stage.emulator.requests().log.filter(({ method }) => method !== "GET").length).toBe(writes);
-    expect(each - idle).toBeLessThanOrEqual(12);
+    // What idle workers ask weighs less, the more rounds there are: the full size bears it.
+    expect(count >= 1000 ? each : each - idle).toBeLessThanOrEqual(12);
+    if (count >= 1000) expect(p99).toBeLessThanOrEqual(5);
     expect(
       await numberOf(
         `SELECT count(*) AS n FROM reconcile_fleet.runs WHERE result <> 'in_sync' AND id > ${String(runsBefore)}`,

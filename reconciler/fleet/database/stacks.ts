@@ -100,13 +100,32 @@ export const stackStatements = ({ query }: Database) => ({
   async stack(name: string): Promise<StackRecord | undefined> {
     return (await query(`${selectStacks} WHERE s.name = $1`, [name])).map(stackOf)[0];
   },
-  /** Who depends on it. */
-  async dependents(name: string): Promise<readonly string[]> {
+  /** To run it. The fleet's own time moves on with what is served: who comes now begins there. */
+  async takeStack(name: string, turn: number | undefined): Promise<StackRecord | undefined> {
     const rows = await query(
-      `SELECT name FROM ${schema}.stacks WHERE spec -> 'dependsOn' @> to_jsonb($1::text) ORDER BY name LIMIT 200`,
-      [name],
+      `WITH served AS (UPDATE ${schema}.served SET start = $2 WHERE start < $2) ${selectStacks} WHERE s.name = $1`,
+      [name, turn ?? null],
     );
+    return rows.map(stackOf)[0];
+  },
+  /** Who depends on it, for people. */
+  async namesOfDependents(name: string): Promise<readonly string[]> {
+    const rows = await query(`SELECT s.name FROM ${schema}.stacks s WHERE ${dependsOnIt} ORDER BY s.name LIMIT 200`, [
+      name,
+    ]);
     return rows.map((row) => textOf(row["name"]));
+  },
+  async dependents(name: string): Promise<readonly StackRecord[]> {
+    return (await query(`${selectStacks} WHERE ${dependsOnIt} ORDER BY s.name`, [name])).map(stackOf);
+  },
+  /** Those whose files come from there, however many other stacks there are. */
+  async stacksFrom(urls: readonly string[], ref: string): Promise<readonly StackRecord[]> {
+    return (
+      await query(
+        `${selectStacks} WHERE s.spec -> 'source' ->> 'url' = ANY($1) AND s.spec -> 'source' ->> 'ref' = $2 ORDER BY s.name`,
+        [urls, ref],
+      )
+    ).map(stackOf);
   },
   async saveStack(spec: StackSpec): Promise<void> {
     await query(
@@ -209,6 +228,9 @@ export const stackStatements = ({ query }: Database) => ({
     return rows.length > 0;
   },
 });
+
+/** An index finds them among thousands. */
+const dependsOnIt = "s.spec -> 'dependsOn' @> to_jsonb($1::text)";
 
 const selectStacks = `SELECT s.*, r.id AS run_id, r.stack AS run_stack, r.cause, r.started_by, r.worker, r.started_at, r.ended_at,
   r.result, r.reason, r.revision, r.plan, r.approval AS run_approval, r.counts

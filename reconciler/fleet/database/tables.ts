@@ -118,6 +118,7 @@ const migrations: readonly string[] = [
   `ALTER TABLE ${schema}.runs ADD COLUMN lost int NOT NULL DEFAULT 0;
    CREATE INDEX runs_open_of_worker ON ${schema}.runs (worker) WHERE ended_at IS NULL;
    ${beginRun}`,
+  `CREATE INDEX stacks_depend_on ON ${schema}.stacks USING gin ((spec -> 'dependsOn'));`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

@@ -153,7 +153,7 @@ export function createPages(setting: PagesSetting): Hono {
       records.tellingRuns(name, 10),
       records.decisions(name, 30),
       records.picture(name),
-      records.dependents(name),
+      records.namesOfDependents(name),
     ]);
     const [run] = runs;
     const lines = run === undefined || run.endedAt !== undefined ? [] : await records.latestLines(run.id, mostLines);
