@@ -5,6 +5,7 @@
 import type { LiveVm } from "../core/model/live";
 import { accepted } from "../core/model/outcome";
 import type { ActionOf, Step } from "../core/plan/step";
+import { settleVm } from "../core/schedule/settle";
 import { createOnce } from "./create-once";
 import { recordDone } from "./record-step";
 import { isoNow, optionsFor, type Run, type StepResult } from "./run";
@@ -42,6 +43,9 @@ async function settleNew(step: Create, record: Create["record"], vm: LiveVm, run
     { type: "intent", address, intent: null },
   ]);
   run.progress(step, vm.id);
+  // The look that found it may have shown all that is waited for.
+  if (settleVm({ for: "built" }, vm, false).status === "settled")
+    return recordDone(step, run, { ...shownByVm(step, run, vm), building: undefined });
   const { vm: built, ...result } = await waitForVm(step, run, vm.id, { for: "built" });
   if (result.end !== "done")
     return result.code === "apply/vm-failed"

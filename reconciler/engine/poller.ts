@@ -1,12 +1,12 @@
 /**
  * Everybody who waits for a VM shares one list: while anyone waits, one poll is under way at a time, and nobody holds
- * a request slot meanwhile. A list that was asked for before a wait began says nothing about it. When the next look is
- * due is core/schedule/pace.ts.
+ * a request slot meanwhile. A list that was asked for before a wait began says nothing about it. Where few wait beside a
+ * long list, each VM is read by its id instead. When the next look is due, and which one it is, is core/schedule/pace.ts.
  */
 import { usualListCost } from "../core/model/list-cost";
 import type { LiveVm } from "../core/model/live";
-import type { Failure, Outcome } from "../core/model/outcome";
-import { mayBeLate, mayLookSoon, togetherAfter, untilNextLook } from "../core/schedule/pace";
+import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
+import { cheaperLook, mayBeLate, mayLookSoon, togetherAt, untilNextLook } from "../core/schedule/pace";
 import { onAbort } from "../service/abort-listeners";
 import type { ServiceClient } from "../service/client";
 import type { Clock } from "./ports";
@@ -45,12 +45,25 @@ interface Watcher {
   readonly from: number;
   readonly deadline: number;
   readonly soon?: string;
+  /** When the last look that told of it had ended; before the first one, when the wait began. */
+  lookedAt: number;
   leave?: () => void;
   readonly settle: (waited: Waited<unknown>) => void;
 }
 
-/** Who waits: everything that one run makes, all at once; or resources that come one after another, out of step. */
-export type Waits = "at-once" | "by-and-by";
+/** Resources come one after another, out of step, in place of everything that one run makes, all at once. */
+export interface ByAndBy {
+  /** When something was last under way that another wait may follow. */
+  busyAt(): number;
+}
+
+interface Look {
+  readonly seen: Outcome<SeenVms>;
+  /** Whom it tells anything. */
+  readonly told: "all" | readonly Watcher[];
+  /** Of a list. */
+  readonly pages?: number;
+}
 
 /** So many failed looks in a row, and those who wait are told that nobody can see. */
 export const blindAfter = 10;
@@ -60,7 +73,7 @@ export function createPoller(
   clock: Clock,
   intervalMs: number,
   apart: (work: () => Promise<void>) => Promise<void> = (work) => work(),
-  waits: Waits = "at-once",
+  byAndBy?: ByAndBy,
 ): Poller {
   const watchers = new Set<Watcher>();
   /** How long the last wait of each kind took. */
@@ -70,25 +83,41 @@ export function createPoller(
   let running = false;
   let failures = 0;
   let last = { askedAt: Number.NEGATIVE_INFINITY, tookMs: 0, pages: 1 };
+  let joinedAt = Number.NEGATIVE_INFINITY;
   let wakeUp: ((joined: Watcher) => void) | undefined;
+  const idsOf = (some: Iterable<Watcher>): Set<string> => new Set([...some].flatMap(({ ids }) => ids));
+
+  /** What tells all who wait, by the fewest requests. */
+  function nextLook(): "list" | "each" {
+    if (client.can.seesVms !== "list") return "each";
+    if (!client.can.readsOneVm) return "list";
+    const byName = [...watchers].some(({ ids }) => ids.length === 0);
+    return cheaperLook({ byName, ids: idsOf(watchers).size }, { ...listCost(), pages: last.pages });
+  }
 
   /** A look that costs much, because the list is long, is not repeated at once. */
-  function gapFor({ from, soon, since }: Watcher, now: number): number {
+  function dueAt({ from, soon, since, lookedAt }: Watcher, kind: "list" | "each"): number {
     const tookMs = soon === undefined ? undefined : took.get(soon);
     const mayBeSoon = soon !== undefined && mayLookSoon(looks, intervalMs);
-    const waiting = { waitedMs: now - from, mayBeSoon, ...(tookMs === undefined ? {} : { tookMs }) };
+    const waiting = { waitedMs: lookedAt - from, mayBeSoon, ...(tookMs === undefined ? {} : { tookMs }) };
     const gap = Math.max(untilNextLook(waiting, intervalMs), Math.min(4 * last.tookMs, intervalMs));
-    if (waits === "at-once") return gap;
-    const together = since === turn ? last.askedAt + togetherAfter(last.pages, intervalMs) - now : 0;
-    return Math.max(gap, together, mayBeLate(tookMs, intervalMs));
+    if (byAndBy === undefined || kind === "each") return lookedAt + gap;
+    const shared = lookedAt + Math.max(gap, mayBeLate(tookMs, intervalMs));
+    if (since !== turn) return shared;
+    const quietSince = Math.max(joinedAt, byAndBy.busyAt());
+    return Math.max(shared, togetherAt({ lastLookAt: last.askedAt, pages: last.pages, quietSince }, intervalMs));
+  }
+
+  function firstDue(): number {
+    const kind = nextLook();
+    return Math.min(...[...watchers].map((watcher) => dueAt(watcher, kind)));
   }
 
   /** Until the first look that somebody who waits is due, or who joins meanwhile. */
-  async function pause(since: number): Promise<void> {
-    let dueAt = since + Math.min(...[...watchers].map((watcher) => gapFor(watcher, since)));
-    for (;;) {
-      const left = dueAt - clock.now();
-      if (left <= 0) return;
+  async function pause(): Promise<void> {
+    for (let due = firstDue(); ; ) {
+      const left = due - clock.now();
+      if (left <= 0 || watchers.size === 0) return;
       const cut = new AbortController();
       const joined = new Promise<Watcher>((resolve) => {
         wakeUp = resolve;
@@ -96,27 +125,32 @@ export function createPoller(
       const first = await Promise.race([joined, clock.sleep(left, cut.signal)]);
       cut.abort();
       wakeUp = undefined;
-      if (first === undefined) return;
-      dueAt = Math.min(dueAt, clock.now() + gapFor(first, clock.now()));
+      // Who comes by and by may put a shared look off; a run that makes thousands at once asks the newcomer alone.
+      if (byAndBy !== undefined) due = firstDue();
+      else if (first !== undefined) due = Math.min(due, dueAt(first, "list"));
     }
   }
 
   async function poll(): Promise<void> {
     running = true;
-    for (let since = clock.now(); watchers.size > 0; since = clock.now()) {
-      await pause(since);
+    while (watchers.size > 0) {
+      const since = clock.now();
+      await pause();
       looks.activeMs += clock.now() - since;
       if (watchers.size === 0) break;
       const asked = turn++;
       const askedAt = clock.now();
-      const seen = await look();
-      last = { askedAt, tookMs: clock.now() - askedAt, pages: seen.status === "accepted" ? pagesOf(seen.value) : 1 };
+      const { seen, told, pages = last.pages } = await look(askedAt);
+      const endedAt = clock.now();
+      last = { askedAt, tookMs: endedAt - askedAt, pages };
       looks.activeMs += last.tookMs;
       looks.made++;
       let isEarly = false;
       if (seen.status === "accepted") failures = 0;
       else failures++;
-      for (const watcher of [...watchers]) {
+      for (const watcher of told === "all" ? [...watchers] : told) {
+        if (!watchers.has(watcher)) continue;
+        watcher.lookedAt = endedAt;
         const waited = endOf(watcher, seen, asked, askedAt);
         if (waited === undefined) continue;
         if (waited.ended === "found") {
@@ -149,24 +183,30 @@ export function createPoller(
     return isOver ? { ended: "timeout" } : undefined;
   }
 
-  async function look(): Promise<Outcome<SeenVms>> {
-    const vms = new Map<string, LiveVm>();
-    if (client.can.seesVms === "list") {
-      const listed = await client.listVms();
-      if (listed.status !== "accepted") return listed;
-      for (const vm of listed.value) vms.set(vm.id, vm);
-      return { status: "accepted" as const, value: seenOf(vms) };
+  async function look(now: number): Promise<Look> {
+    const kind = nextLook();
+    if (kind === "each") {
+      const told = [...watchers].filter((watcher) => dueAt(watcher, kind) <= now);
+      const seen = await readEach(idsOf(told));
+      // What may not be read by itself may still be listed.
+      if (seen.status === "accepted" || client.can.seesVms !== "list") return { seen, told };
     }
-    const ids = new Set([...watchers].flatMap((watcher) => watcher.ids));
-    for (const outcome of await Promise.all([...ids].map((id) => client.getVm(id)))) {
-      if (outcome.status === "accepted") vms.set(outcome.value.id, outcome.value);
-      else if (!(outcome.status === "rejected" && outcome.condition === "not_found")) return outcome;
-    }
-    return { status: "accepted" as const, value: seenOf(vms) };
+    const listed = await client.listVms();
+    if (listed.status !== "accepted") return { seen: listed, told: "all" };
+    const pages = Math.max(1, Math.ceil(listed.value.length / listCost().pageItems));
+    return { seen: accepted(seenOf(new Map(listed.value.map((vm) => [vm.id, vm])))), told: "all", pages };
   }
 
-  const pagesOf = ({ byId }: SeenVms): number =>
-    client.can.seesVms === "list" ? Math.ceil(byId.size / (client.listCost?.("vm") ?? usualListCost).pageItems) : 1;
+  async function readEach(ids: ReadonlySet<string>): Promise<Outcome<SeenVms>> {
+    const vms = new Map<string, LiveVm>();
+    for (const outcome of await Promise.all([...ids].map((id) => client.getVm(id)))) {
+      if (outcome.status === "accepted") vms.set(outcome.value.id, outcome.value);
+      else if (!isGone(outcome)) return outcome;
+    }
+    return accepted(seenOf(vms));
+  }
+
+  const listCost = () => client.listCost?.("vm") ?? usualListCost;
 
   function finish(watcher: Watcher, waited: Waited<unknown>): void {
     watchers.delete(watcher);
@@ -178,12 +218,15 @@ export function createPoller(
     watch<T>(look: WaitUntil<T>, timeoutMs: number, ids: readonly string[], { signal, soon }: WatchOptions = {}) {
       return new Promise<Waited<T>>((resolve) => {
         if (signal?.aborted === true) return resolve({ ended: "aborted" });
+        const now = clock.now();
+        joinedAt = now;
         const watcher: Watcher = {
           look,
           ids,
           since: turn,
-          from: clock.now(),
-          deadline: clock.now() + timeoutMs,
+          from: now,
+          lookedAt: now,
+          deadline: now + timeoutMs,
           ...(soon === undefined ? {} : { soon }),
           // `look` is the only source of the value, and it gives a `T`.
           settle: resolve as (waited: Waited<unknown>) => void,

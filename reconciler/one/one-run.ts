@@ -101,7 +101,7 @@ export async function planAsObserved(
 }
 
 /** How old what is looked at may be. */
-export type HowFresh = keyof SharedLooks;
+export type HowFresh = Exclude<keyof SharedLooks, "busyAt">;
 
 /** Clients to which the service has shown something that a program manages: their credential is the right one. */
 const vouchedFor = new WeakSet<ServiceClient>();

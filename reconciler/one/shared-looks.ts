@@ -16,6 +16,8 @@ export interface SharedLooks {
   readonly recent: ServiceClient;
   /** Of the last seconds, and nothing was deleted or renamed since. */
   readonly forCreate: ServiceClient;
+  /** When something was last being sent: now, while it is. */
+  busyAt(): number;
 }
 
 interface Answer {
@@ -94,6 +96,8 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
   const wantedByRecent = new Set<string>();
   const writesOf = new Map<string, number>();
   let writes = 0;
+  let sending = 0;
+  let sentAt = Number.NEGATIVE_INFINITY;
   let removed = 0;
 
   const take = (key: string, id: string, outcome: Answer["outcome"], startedAt = now()): Answer => {
@@ -145,6 +149,7 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
         if (kind === "write" || kind === "removal")
           return async (...args: unknown[]) => {
             countWrite(method, args);
+            sending++;
             try {
               const outcome = await call(...args);
               const made = fieldsIn(outcome.value);
@@ -153,6 +158,8 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
               return outcome;
             } finally {
               countWrite(method, args);
+              sending--;
+              sentAt = now();
             }
           };
         return (first?: unknown) => {
@@ -172,6 +179,7 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
   const isCatalogue = (answer: Answer, method: string): boolean =>
     kindOfCall.get(method) === "catalogue" && age(answer) <= catalogueMs;
   return {
+    busyAt: () => (sending > 0 ? now() : sentAt),
     fresh: view(isCatalogue),
     recent: view(
       (answer, method) =>

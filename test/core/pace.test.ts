@@ -1,18 +1,23 @@
 /** When those who wait look again: soon where it may be done at once, and never more often in sum than once an interval. */
 import { describe, expect, it } from "vitest";
-import { createPoller, type Poller, type Waits } from "../../reconciler/engine/poller";
+import { cheaperLook, togetherAt } from "../../reconciler/core/schedule/pace";
+import { createPoller, type Poller } from "../../reconciler/engine/poller";
 import type { ServiceClient } from "../../reconciler/service/client";
 import { virtualClock } from "../support/virtual-clock";
 
 const intervalMs = 2000;
 
+type Waits = "at-once" | "by-and-by";
+
 /** VMs that show so long after they were asked for; `pages` are read for each look. */
-function service(lookMs = 0, waits: Waits = "at-once", pages = 1) {
+function service(lookMs = 0, waits: Waits = "at-once", pages = 1, readsOneVm = false) {
   const clock = virtualClock(() => undefined);
   const shownAt = new Map<string, number>();
   let looks = 0;
+  let reads = 0;
+  let busyAt = 0;
   const client = {
-    can: { seesVms: "list" },
+    can: { seesVms: "list", readsOneVm },
     listCost: () => ({ pageItems: Math.max(1, shownAt.size / pages), pageReads: 1 }),
     async listVms() {
       looks++;
@@ -21,15 +26,35 @@ function service(lookMs = 0, waits: Waits = "at-once", pages = 1) {
       const value = [...shownAt].filter(([, at]) => at <= now).map(([id]) => ({ id, name: id, phase: "running" }));
       return { status: "accepted", value };
     },
+    async getVm(id: string) {
+      reads++;
+      if ((shownAt.get(id) ?? Number.POSITIVE_INFINITY) <= clock.now())
+        return { status: "accepted", value: { id, name: id, phase: "running" } };
+      return { status: "rejected", condition: "not_found", message: "" };
+    },
   } as unknown as ServiceClient;
-  const poller = createPoller(client, clock, intervalMs, undefined, waits);
+  const poller = createPoller(
+    client,
+    clock,
+    intervalMs,
+    undefined,
+    waits === "at-once" ? undefined : { busyAt: () => busyAt },
+  );
   const wait = async (id: string, takesMs: number, soon?: string, through: Poller = poller): Promise<number> => {
     const from = clock.now();
     shownAt.set(id, from + takesMs);
-    await through.watch(({ byId }) => byId.get(id), 600_000, [id], soon === undefined ? {} : { soon });
+    await through.watch(
+      ({ byId }) => byId.get(id),
+      600_000,
+      soon === "shown" ? [] : [id],
+      soon === undefined ? {} : { soon },
+    );
     return clock.now() - from;
   };
-  return { clock, wait, looks: () => looks };
+  const busyUntil = (at: number): void => {
+    busyAt = at;
+  };
+  return { clock, wait, busyUntil, shownAt, looks: () => looks, reads: () => reads };
 }
 
 describe("waiting", () => {
@@ -107,5 +132,67 @@ describe("waiting for what comes in by and by", () => {
     };
     await Promise.all(Array.from({ length: 8 }, (_, first) => line(first)));
     expect(looks()).toBeLessThan(48 * 2);
+  });
+
+  it("waits no longer than for those who come: eight at a time beside a list of ten pages", async () => {
+    const { wait, looks, clock, busyUntil } = service(0, "by-and-by", 10);
+    const from = clock.now();
+    for (let round = 0; round < 12; round++) {
+      const waits: Promise<number>[] = [];
+      for (let index = 0; index < 8; index++) {
+        await clock.sleep(100);
+        waits.push(wait(`vm-${round}-${index}`, 10, "shown"));
+        // Half of them come after something else, which takes its time.
+        if (index === 3) {
+          busyUntil(clock.now() + 2000);
+          await clock.sleep(2000);
+        }
+      }
+      await Promise.all(waits);
+    }
+    // The first ones are told soon.
+    expect(looks()).toBeLessThanOrEqual(12 + 2);
+    expect(clock.now() - from).toBeLessThanOrEqual(12 * (800 + 2000 + intervalMs / 4));
+  });
+
+  it("reads few by their ids where the service can, each when it is due, and many by the list", async () => {
+    const { wait, looks, reads, shownAt } = service(0, "by-and-by", 10, true);
+    for (let index = 0; index < 1000; index++) shownAt.set(`old-${index}`, 0);
+    await wait("first", 10, "shown");
+    expect([looks(), reads()]).toEqual([1, 0]);
+    await Promise.all([wait("vm-1", 3000, "built"), wait("vm-2", 3000, "built"), wait("vm-3", 9000, "built")]);
+    expect(looks()).toBe(1);
+    expect(reads()).toBeLessThanOrEqual(3 * 5);
+    const sofar = reads();
+    await Promise.all(Array.from({ length: 30 }, (_, index) => wait(`vm-${10 + index}`, 1000, "built")));
+    expect(reads()).toBe(sofar);
+  });
+});
+
+describe("which look tells those who wait", () => {
+  it.each([
+    ["list", { byName: true, ids: 0 }, { pages: 1, pageReads: 1 }],
+    ["list", { byName: true, ids: 1 }, { pages: 10, pageReads: 1 }],
+    ["each", { byName: false, ids: 1 }, { pages: 2, pageReads: 1 }],
+    ["list", { byName: false, ids: 1 }, { pages: 1, pageReads: 1 }],
+    ["each", { byName: false, ids: 1 }, { pages: 1, pageReads: 3 }],
+    ["each", { byName: false, ids: 9 }, { pages: 10, pageReads: 1 }],
+    ["list", { byName: false, ids: 10 }, { pages: 10, pageReads: 1 }],
+    ["list", { byName: false, ids: 300 }, { pages: 10, pageReads: 1 }],
+    ["each", { byName: false, ids: 19 }, { pages: 10, pageReads: 2 }],
+  ] as const)("%s: %j beside a list of %j", (look, waiting, list) => {
+    expect(cheaperLook(waiting, list)).toBe(look);
+  });
+
+  it.each([
+    // Nobody has come for a while.
+    [10_500, { lastLookAt: 9000, pages: 10, quietSince: 10_000 }],
+    // They come one after the other: not for ever.
+    [19_000, { lastLookAt: 9000, pages: 10, quietSince: 60_000 }],
+    [10_000, { lastLookAt: 9000, pages: 1, quietSince: 60_000 }],
+    // The last look was long ago.
+    [1000, { lastLookAt: 0, pages: 1, quietSince: 10_000 }],
+  ])("at %i: %j", (at, last) => {
+    expect(togetherAt(last, intervalMs)).toBe(at);
   });
 });

@@ -313,7 +313,7 @@ describe("all resources of a process", () => {
   it("wait for VMs with the one poller that they are given", async () => {
     const world = await startBenchWorld();
     const { client, clock, timing } = world.ports;
-    const poller = createPoller(client, clock, timing.pollIntervalMs, undefined, "by-and-by");
+    const poller = createPoller(client, clock, timing.pollIntervalMs, undefined, { busyAt: () => 0 });
     const waitedFor: (readonly string[])[] = [];
     const counted: Poller = {
       watch(look, timeoutMs, ids, options) {

@@ -33,7 +33,7 @@ describe("a signal has one listener however many wait for it, so that Node sees 
 
   it("waits for a VM, in run after run", async () => {
     const stop = new AbortController();
-    const client = { has: () => true, listVms: async () => ({ status: "accepted", value: [] }) } as never;
+    const client = { can: { seesVms: "list" }, listVms: async () => ({ status: "accepted", value: [] }) } as never;
     const waiting = many.map(() =>
       createPoller(client, machineClock, 5).watch(() => undefined, 60_000, [], { signal: stop.signal }),
     );

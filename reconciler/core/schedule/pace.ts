@@ -31,9 +31,26 @@ export function untilNextLook({ waitedMs, tookMs, mayBeSoon }: Waiting, interval
 /**
  * Where few wait at a time and others follow, as in a program whose resources are made a few at a time, a look for each
  * of them would read the whole list for one. Who begins to wait shortly after a look waits for the next with all who
- * come meanwhile; the more pages a look has, the longer.
+ * come meanwhile; the more pages a look has, the longer. When nobody has come for a while and nothing is under way that
+ * another wait may follow, nobody will: whoever else is to come waits for these.
  */
-export const togetherAfter = (pages: number, intervalMs: number): number => Math.min(6, pages / 2) * intervalMs;
+export const togetherAt = (
+  {
+    lastLookAt,
+    pages,
+    quietSince,
+  }: { readonly lastLookAt: number; readonly pages: number; readonly quietSince: number },
+  intervalMs: number,
+): number => Math.min(lastLookAt + Math.min(6, pages / 2) * intervalMs, quietSince + intervalMs / 4);
+
+/**
+ * Whether those who wait are told by one list or by a read of each, whichever is fewer requests. Where both cost the
+ * same the list is read, which tells more. What has only its name yet is in no read.
+ */
+export const cheaperLook = (
+  { byName, ids }: { readonly byName: boolean; readonly ids: number },
+  { pages, pageReads }: { readonly pages: number; readonly pageReads: number },
+): "list" | "each" => (byName || ids >= pages * pageReads ? "list" : "each");
 
 /** What took long may be noticed late by so much of it: then many who wait out of step share a look. */
 export const mayBeLate = (tookMs: number | undefined, intervalMs: number): number =>
