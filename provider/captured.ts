@@ -1,24 +1,27 @@
 /**
- * What a dynamic resource carries into the state instead of serialised code: a constant text that requires this
- * package. The process that serves dynamic resources only ever runs the text and calls its handler, so nothing has to
- * be captured: no credential can be in it, another release of the package is no difference, and the installed package
- * decides what runs, for a delete too. Old states name the path and the function: neither may ever change.
+ * What a dynamic resource carries into the state in the place of serialised code: a constant text that requires this
+ * package. The process that serves dynamic resources only runs this text and calls its handler, so nothing is captured:
+ * no credential can be in it, another release of the package is no difference, and the installed package decides what
+ * runs, for a delete too. The states of earlier releases name the path and the function, so neither may ever change.
  */
 export const capturedProvider = (type: string): string =>
   `exports.handler = () => require("reconcile-cloud/pulumi/dynamic").provider(${JSON.stringify(type)});\n`;
 
-/** The property of a dynamic resource that holds it. */
+/** The property of a dynamic resource that holds the text. */
 export const capturedKey = "__provider";
 
-/** What a program tells the provider beside the properties. The engine neither compares nor shows what begins so. */
+/**
+ * What a program tells the provider beside the properties. The engine neither compares nor shows properties that begin
+ * with two underscores.
+ */
 export const programKey = "__program";
 
 export interface ProgramNote {
-  /** Its URN. */
+  /** The URN of the resource. */
   readonly of: string;
-  /** The name is the resource's own, not one that the program gives. */
+  /** The resource has its name from the program's name for it, and not from a property. */
   readonly named?: boolean;
-  /** That name, when it was last brought up: a refresh may show another one. Added by the provider. */
+  /** The name at the last `up`, because a refresh may show another one. Added by the provider. */
   readonly name?: string;
   /** Properties whose values are secrets. */
   readonly secrets?: readonly string[];
@@ -32,7 +35,9 @@ export function programNote(raw: Readonly<Record<string, unknown>>): ProgramNote
     : undefined;
 }
 
-/** Its name is the one that it has in the program: neither it nor a transform gives another. */
+/**
+ * Whether the resource still has the name that it has in the program: neither a property nor a transform gives another.
+ */
 export function isNamedByItself(raw: Readonly<Record<string, unknown>>): boolean {
   const note = programNote(raw);
   return note?.named === true && raw["name"] === nameIn(note.of);
@@ -41,7 +46,7 @@ export function isNamedByItself(raw: Readonly<Record<string, unknown>>): boolean
 export const nameIn = (urn: string): string => urn.split("::").slice(3).join("::");
 
 export const packageName = "reconcile-cloud";
-/** Where the engine finds the plugin that it does not have. */
+/** Where Pulumi downloads the plugin from when it is not installed. */
 export const pluginDownloadUrl = "github://api.github.com/reconcile-cloud/reconcile-cloud";
 
 export const dynamicToken = (type: string): string => `pulumi-nodejs:dynamic/${packageName}:${type}`;

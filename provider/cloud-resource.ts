@@ -13,9 +13,9 @@ export interface PropertyNames {
 }
 
 /**
- * The SDK writes down a stack for each promise that it makes, several for a property, which costs more than all else that
- * a program does here. They are for whoever looks for promises that never end; the place of the declaration is taken
- * apart from them.
+ * The SDK records a stack trace for each promise that it makes, several for a property, which costs more than
+ * everything else that a program does here. The traces serve the search for promises that never end; the place of a
+ * declaration is recorded apart from them.
  */
 const framesKept = process.env["PULUMI_DEBUG_PROMISE_LEAKS"] === undefined ? 0 : undefined;
 
@@ -35,15 +35,15 @@ export abstract class CloudResource extends pulumi.CustomResource {
       props[programKey] = noteOf(token, name, props, opts);
       if (names.inputs.includes("name")) props["name"] ??= name;
     }
-    // The former token: a stack can move from dynamic resources to the plugin without touching the cloud. What is only
-    // looked up has nothing to move, and the SDK cannot work out an alias for it.
+    // The former token: a stack can move from dynamic resources to the plugin without touching the cloud. A look-up has
+    // nothing to move, and the SDK cannot work out an alias for it.
     const aliases = byPlugin && !isLookup ? [...(opts.aliases ?? []), { type: dynamicToken(type) }] : opts.aliases;
     const ownOptions = {
-      // Where Pulumi's user alone has it replaced (--replace, a taint), nobody asks the provider which goes first. What
-      // is to be taken over must still be there then.
+      // Where only Pulumi's user wants the replacement (--replace, a taint), the engine does not ask the provider which
+      // of the two goes first. With `adopt`, what is to be taken over must still exist then.
       ...(namesAreUnique.has(type) && props["adopt"] === undefined ? { deleteBeforeReplace: true } : {}),
       ...opts,
-      // The engine's record repeats the inputs. The plugin sees which of them are secrets; a dynamic provider does not.
+      // The engine's record repeats the inputs. The plugin sees which inputs are secrets; a dynamic provider does not.
       ...(byPlugin ? {} : { additionalSecretOutputs: [...(opts.additionalSecretOutputs ?? []), "recorded"] }),
       ...(aliases === undefined ? {} : { aliases }),
     };
@@ -61,12 +61,12 @@ export abstract class CloudResource extends pulumi.CustomResource {
   }
 }
 
-/** Two of one name or place cannot be there at the same time. */
+/** Kinds of which two with the same name, or the same place, cannot exist at the same time. */
 const namesAreUnique: ReadonlySet<string> = new Set(["Vm", "SecurityGroup", "VolumeAttachment"]);
 
 /**
- * Properties that a program has not given, of which the SDK would make an output each that is unknown in every preview:
- * they are known, and not set.
+ * The SDK would make an output of each property that the program leaves out, unknown in every preview; but these are
+ * known, and not set.
  */
 export function unsetUntilGiven(resource: { readonly prototype: object }, { inputs }: PropertyNames): void {
   for (const name of inputs)
@@ -81,7 +81,7 @@ export function unsetUntilGiven(resource: { readonly prototype: object }, { inpu
 
 function isByPlugin(opts: pulumi.CustomResourceOptions, type: string): boolean {
   if (opts.provider !== undefined) return opts.provider instanceof Provider;
-  // A component hands its providers down; what it hands down for the plugin's name is a Provider of ours.
+  // A component hands its providers down; what it hands down under the plugin's name is a Provider of this package.
   const parent = opts.parent as { getProvider?: (token: string) => unknown } | undefined;
   return parent?.getProvider?.(pluginToken(type)) instanceof Provider;
 }
@@ -92,14 +92,14 @@ function noteOf(token: string, name: string, props: pulumi.Inputs, { parent }: p
     .map(async ([property, value]) => ((await pulumi.isSecret(pulumi.output(value))) ? [property] : []));
   const urn = pulumi.createUrn(name, token, parent);
   return {
-    // As a promise: as an output it would make a resource wait for its component, and that for the resource.
+    // A promise, because an output would make the resource wait for its component, and the component for the resource.
     of: new Promise<string>((resolve) => void urn.apply(resolve)),
     ...(props["name"] === undefined ? { named: true } : {}),
     ...(secrets.length === 0 ? {} : { secrets: Promise.all(secrets).then((found) => found.flat()) }),
   } satisfies pulumi.Inputs & { [K in keyof ProgramNote]: unknown };
 }
 
-/** A plain value is none; what is plain inside holds none. */
+/** A plain value is no secret, and a map or a list of plain values holds none. */
 const mayBeSecret = (value: unknown): boolean =>
   typeof value === "object" &&
   value !== null &&

@@ -26,7 +26,7 @@ export class DesiredState extends pulumi.ComponentResource {
   readonly resources: Readonly<Record<string, AnyResource>>;
   /** The ids, by address. */
   readonly ids: pulumi.Output<Record<string, string>>;
-  /** What the file hands out, by name; a sensitive one is a secret. */
+  /** The outputs of the file, by name; a sensitive output is a secret. */
   readonly outputs: Readonly<Record<string, pulumi.Output<unknown>>>;
 
   private constructor(
@@ -74,7 +74,7 @@ export class DesiredState extends pulumi.ComponentResource {
     return this.find(`group.${key}`, SecurityGroup);
   }
 
-  /** Of a resource in a component the whole address: `shop/vm.web[0]`. */
+  /** A resource in a component needs its whole address: `shop/vm.web[0]`. */
   private find<T extends AnyResource>(wanted: string, type: new (...args: never[]) => T): T {
     const resource = this.resources[wanted] ?? this.resources[wanted.slice(wanted.indexOf(".") + 1)];
     if (!(resource instanceof type))
@@ -117,7 +117,7 @@ function makeResource(
   return new make(part.address, args, opts);
 }
 
-/** An address that the service does not show must not become a rule without one, which admits everybody. */
+/** An address that the service does not show must not become a rule without an address, which would admit everybody. */
 function propertyOf({ part, property }: PartReference, made: Readonly<Record<string, AnyResource>>): unknown {
   const resource = made[part];
   if (resource === undefined) throw new pulumi.RunError(`the file declares no ${part}`);
@@ -129,7 +129,7 @@ function propertyOf({ part, property }: PartReference, made: Readonly<Record<str
   });
 }
 
-/** The ids of other parts in the place of their addresses. */
+/** The inputs with the ids of other parts in the place of their addresses. */
 function withIds(value: unknown, made: Readonly<Record<string, AnyResource>>): unknown {
   if (Array.isArray(value)) return value.map((item) => withIds(item, made));
   if (typeof value !== "object" || value === null) return value;

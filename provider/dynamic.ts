@@ -1,6 +1,6 @@
 /**
- * The handlers as Pulumi's dynamic providers. Loaded inside the process that serves dynamic resources, by the text in
- * captured.ts: needs nothing of Pulumi's at run time, captures nothing and keeps no credential.
+ * The handlers as Pulumi's dynamic providers. The text in captured.ts loads this file in the process that serves
+ * dynamic resources: the file needs nothing of Pulumi's at run time, captures nothing and keeps no credential.
  */
 import type { dynamic } from "@pulumi/pulumi";
 import {
@@ -17,12 +17,12 @@ import { engineAddress, isEngineThere } from "./engine";
 import { hiding } from "./secrets";
 import { readSettings } from "./settings";
 
-/** Tells the state of a managed resource from the bare inputs of one that is only looked up. */
+/** A property that tells the state of a managed resource from the inputs of a look-up. */
 const managedKey = "__managed";
 
 type Inputs = Record<string, unknown>;
 
-/** Part of every state there is: the path of this module, this name and its argument may never change. */
+/** States name the path of this module, this function and its argument, so none of the three may ever change. */
 export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs> {
   const found = handlerOf(type);
   if (found === undefined)
@@ -31,13 +31,13 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     );
   const handler: Handler = found;
   let config: dynamic.Config | undefined;
-  /** What the state has already: a create of it is a replacement. */
+  /** What the state has of a URN already: a create of the same URN is a replacement. */
   const known = new Map<string, "there" | "told">();
 
   const context = (raw: Inputs = {}, hide: Hide = (text) => text): HandlerContext => ({
     ...notesFor(raw),
     service: () => connectionFor(config).service(),
-    // Nobody can cancel what a dynamic provider does.
+    // Nobody can cancel a call of a dynamic provider.
     signal: new AbortController().signal,
     log: (severity, message) => say(severity, programNote(raw)?.of, hide(message)),
   });
@@ -53,7 +53,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
   });
 
   return {
-    // Takes effect at once and never throws: the provider is in use before this would be awaited.
+    // Takes effect at once and never throws: the provider is used before this promise would be awaited.
     async configure(request) {
       config = request.config;
     },
@@ -65,7 +65,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       const urn = programNote(raw)?.of;
       if (urn !== undefined && exists) known.set(urn, known.get(urn) ?? "there");
       else if (urn !== undefined && found.length === 0) {
-        // There is no call for the preview of a create: what it would be refused for is told with what is checked.
+        // Pulumi has no call for the preview of a create, so the check reports what the create would be refused for.
         const refused = await handler.preview(context(raw, hide), inputs, known.get(urn)).then(
           (warnings) => void warnings.forEach((warning) => void context(raw, hide).log("warning", warning)),
           (error: unknown) => asPlainError(error, hide).message,
@@ -98,7 +98,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
       const hide = hidingIn(props);
       const seen = await guarded(hide, () => handler.read(context(props, hide), id, managed ? own(props) : undefined));
       if (seen === undefined) {
-        // A blank id means deleted; for a look-up it would count as found.
+        // A blank id means that the resource was deleted; a look-up would count it as found.
         if (managed) return {};
         throw new Error(`${type} ${id} does not exist`);
       }
@@ -125,8 +125,8 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
 }
 
 /**
- * Shown beside the resource it is about, as far as the engine can be told; else by the process that serves us, without
- * what is going on, which would be a line a step.
+ * Shows a message beside its resource where the engine can be reached; else on standard error of this process, and then
+ * without progress, which would be a line for each step.
  */
 function say(severity: "info" | "warning", urn: string | undefined, message: string): void {
   const plainly = (): void => {
@@ -135,7 +135,7 @@ function say(severity: "info" | "warning", urn: string | undefined, message: str
   const address = engineAddress();
   if (urn === undefined || address === undefined) plainly();
   else {
-    // The SDK's own modules, which this process has anyway: loaded when there is something to say.
+    // The SDK's own modules, which this process has loaded anyway: required when there is a message.
     engine ??= (require("./plugin/engine-log") as EngineLog).engineLog(address);
     engine(severity, urn, message, plainly);
   }
@@ -144,7 +144,7 @@ function say(severity: "info" | "warning", urn: string | undefined, message: str
 type EngineLog = typeof import("./plugin/engine-log");
 let engine: ReturnType<EngineLog["engineLog"]> | undefined;
 
-/** One connection for all resource types of a process: they are configured alike. */
+/** One connection for all resource types of a process, because they have one configuration. */
 let connection: Connection | undefined;
 
 function connectionFor(config: dynamic.Config | undefined): Connection {
@@ -160,7 +160,10 @@ function connectionFor(config: dynamic.Config | undefined): Connection {
 
 const noteIn = (raw: Inputs): Inputs => (raw[programKey] === undefined ? {} : { [programKey]: raw[programKey] });
 
-/** As the program gave them, with what a refresh shows; but what a resource was named after stays an input of it. */
+/**
+ * The inputs as the program gave them, with what a refresh shows. A name that the resource has from the program stays
+ * as it was.
+ */
 function inputsShown(props: Inputs, shown: Props): Inputs {
   const note = programNote(props);
   return {
@@ -171,7 +174,7 @@ function inputsShown(props: Inputs, shown: Props): Inputs {
   };
 }
 
-/** The name that was made up is written down with what is kept. */
+/** The inputs with the name that was made up, so that the state keeps it. */
 function withName(raw: Inputs): Inputs {
   const note = programNote(raw);
   return note?.named === true && typeof raw["name"] === "string"
@@ -179,23 +182,23 @@ function withName(raw: Inputs): Inputs {
     : raw;
 }
 
-/** A name that is left out stays what it was, whatever the resource is called by now. */
+/** A name that is left out stays what it was, whatever the program calls the resource now. */
 const sameName = (before: Inputs | undefined, raw: Inputs): Inputs =>
   isNamedByItself(raw) && typeof before?.["name"] === "string" ? { name: before["name"] } : {};
 
-/** Without what belongs to Pulumi and to this adapter. */
+/** The properties without those of Pulumi and of this adapter. */
 const own = (raw: Inputs | undefined): Props =>
   Object.fromEntries(
     Object.entries(raw ?? {}).filter(([name, value]) => !name.startsWith("__") && value !== undefined),
   );
 
-/** The wire knows JSON values only. */
+/** The wire takes JSON values only. */
 const clean = (props: Props): Inputs => JSON.parse(JSON.stringify(props)) as Inputs;
 
 /**
- * The resource exists but is not ready: an error with an id keeps it in the state, and the next update goes on. The
- * captured provider rides along, or nothing could be done with it ever after. Any other error with an id would be
- * taken for this one, so only texts get out.
+ * The resource exists but is not ready: an error with an id keeps the resource in the state, and the next update goes
+ * on. The captured provider is kept with it, because later calls could do nothing without it. Any other error with an
+ * id would be taken for this one, so other errors leave as texts.
  */
 function asDynamicFailure(
   error: unknown,
@@ -231,8 +234,8 @@ let wasThere = false;
 let missedBefore = false;
 
 /**
- * An engine that was killed tells nobody, and the launcher's shell goes on. What is under way is brought to its end; two
- * looks without an engine leave time to write down what it could not keep.
+ * An engine that was killed tells nobody, and the shell of the launcher goes on. Calls under way are brought to their
+ * end. The second look without an engine leaves time to note what the engine could not keep.
  */
 async function endWithEngine(): Promise<void> {
   const isThere = await isEngineThere();
@@ -252,6 +255,6 @@ async function guarded<T>(hide: Hide, call: () => Promise<T>): Promise<T> {
 
 type Hide = (text: string) => string;
 
-/** The values come plain to a dynamic provider; the program says which of them are secrets. */
+/** A dynamic provider gets plain values; the program says which of them are secrets. */
 const hidingIn = (raw: Inputs, before: Inputs = {}): Hide =>
   hiding((programNote(raw)?.secrets ?? []).flatMap((name) => [raw[name], before[name]]));

@@ -1,10 +1,10 @@
-/** The engine that started this process, as far as its address tells. */
+/** The engine that started this process, as far as its address shows. */
 import { connect } from "node:net";
 
-/** Where it listens: an argument of every provider's process. */
+/** The engine's address: an argument of every provider's process. */
 export const engineAddress = (): string | undefined => process.argv.slice(2).find((arg) => /^[\w.-]+:\d+$/.test(arg));
 
-/** Whether it still listens. Its process may be a shell's child, so the parent of this one tells nothing. */
+/** Whether the engine still listens. The parent of this process proves nothing, because it may be a shell. */
 export function isEngineThere(): Promise<boolean> {
   const [host, port] = engineAddress()?.split(":") ?? [];
   if (host === undefined || port === undefined) return Promise.resolve(true);

@@ -36,10 +36,11 @@ export async function main(args: readonly string[]): Promise<void> {
 const lookAfterEngineMs = 500;
 const lookAtAddressMs = 5000;
 
-/** An engine that was killed tells nobody. What is under way is brought to its end, and noted for the next run. */
+/** An engine that was killed tells nobody. Calls under way are brought to their end and noted for the next run. */
 function endWithEngine(isIdle: () => boolean): void {
   const engine = process.ppid;
-  // Windows gives an orphan no other parent; there the engine's address tells, and it must be silent more than once.
+  // On Windows a process keeps the parent that it was started by. There the engine's address is tried, and must fail
+  // several times.
   let silent = 0;
   const isAlone = async (): Promise<boolean> => {
     if (process.platform !== "win32") return process.ppid !== engine;
@@ -86,7 +87,7 @@ const isStatus = (error: unknown): error is Status =>
   "details" in error &&
   typeof error.details === "string";
 
-/** One that is a status already brings its metadata along. */
+/** An error that is a gRPC status already brings its metadata along. */
 function asStatus(error: unknown): Status {
   if (isStatus(error)) return error;
   return { code: grpc.status.UNKNOWN, details: error instanceof Error ? error.message : String(error) };

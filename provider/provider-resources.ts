@@ -1,4 +1,4 @@
-/** Which service a resource belongs to, where the stack's configuration does not say it for all. */
+/** Which service a resource belongs to, where the stack's configuration does not name one for all. */
 import * as pulumi from "@pulumi/pulumi";
 import { packageName } from "./captured";
 import { settingNames } from "./settings";
@@ -10,17 +10,20 @@ export interface ServiceArgs {
   dialect?: pulumi.Input<string> | undefined;
   /** How long to wait, as in a file: {"poll_interval":"2s"}, as JSON. */
   timing?: pulumi.Input<string> | undefined;
-  /** Sent as the dialect says, usually as a bearer token. Better left to RECONCILE_TOKEN: then it is in no state at all. */
+  /**
+   * Sent as the dialect says, usually as a bearer token. RECONCILE_TOKEN is better, because then the token is in no
+   * state.
+   */
   token?: pulumi.Input<string> | undefined;
-  /** The whole Authorization value. Better left to RECONCILE_AUTHORIZATION. */
+  /** The whole Authorization value. RECONCILE_AUTHORIZATION is better, for the same reason. */
   authorization?: pulumi.Input<string> | undefined;
   /** Permits plain http to another host than this one. */
   insecureHttp?: pulumi.Input<boolean> | undefined;
-  /** Requests at once, at most; 10 when left out. */
+  /** The most requests at a time; 10 when left out. */
   parallelism?: pulumi.Input<number> | undefined;
-  /** How much faster than the real one the embedded service is. */
+  /** How much faster than a real service the embedded one is. */
   timeScale?: pulumi.Input<number> | undefined;
-  /** The service has moved to this address: what the state knows of the former one holds here. */
+  /** The service has moved to this address: the state of the former address holds for the new one. */
   acceptService?: pulumi.Input<boolean> | undefined;
 }
 
@@ -38,7 +41,7 @@ function sealed(args: ServiceArgs): Record<string, Setting> {
   return props;
 }
 
-/** What is left out is as the stack's configuration says, as for resources without a provider. */
+/** Settings that are left out come from the stack's configuration, as for resources without a provider. */
 function withStackConfiguration(args: ServiceArgs): ServiceArgs {
   const config = new pulumi.Config(packageName);
   const found: { [K in keyof ServiceArgs]?: pulumi.Input<string> } = {};
@@ -59,7 +62,7 @@ export class Provider extends pulumi.ProviderResource {
   }
 }
 
-/** Another service for dynamic resources: a process of its own, with a configuration of its own. */
+/** Another service for dynamic resources: a process of its own, with its own configuration. */
 export class DynamicProvider extends pulumi.ProviderResource {
   constructor(name: string, args: ServiceArgs = {}, opts?: pulumi.ResourceOptions) {
     const props = Object.entries(textual(sealed(args))).map(([key, value]) => [`${packageName}:${key}`, value]);

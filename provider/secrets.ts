@@ -1,6 +1,8 @@
-/** Secret values in what a provider says: a message names the resource and the property, never the value. */
+/**
+ * Hides secret values in the messages of a provider: a message names the resource and the property, never the value.
+ */
 
-/** Replaces every secret in a text; a short one only where it stands as a word of its own. */
+/** Replaces every secret in a text; a short secret only where it is a whole word. */
 export function hiding(secrets: readonly unknown[]): (text: string) => string {
   const found = new Set<string>();
   for (const secret of secrets) collect(secret, found);

@@ -5,7 +5,7 @@ import { type Json, openBeside, outputPartsOf, partsOf, readDesired } from "../.
 import type { Parts } from "./parts";
 
 export interface FileSettings {
-  /** Of a file that declares environments, the one that is meant. */
+  /** The environment, for files that declare environments. */
   readonly env?: string;
   /** What the file's `reads` give: by the name of each, the outputs of that project. */
   readonly reads?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
@@ -34,5 +34,5 @@ export function partsOfFiles(paths: readonly string[], settings: FileSettings): 
   return { parts: partsOf(desired), outputs: outputPartsOf(desired), warnings: told };
 }
 
-/** A volume is taken off where a change needs it, when the program states that it is flushed then. */
+/** Whether a change may detach the volume, for which the program states that the volume is flushed. */
 export const detaches = (type: string): boolean => type === "Volume" || type === "VolumeAttachment" || type === "Vm";

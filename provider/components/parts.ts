@@ -1,9 +1,9 @@
-/** A component as what it is made of: single resources in the order in which they can be made, and what it hands out. */
+/** A component as single resources, in an order in which they can be made, and the outputs of the component. */
 import type { DesiredPart, OutputPart, Property, Props } from "../../reconciler/index";
 
 export interface Parts {
   readonly parts: readonly DesiredPart[];
-  /** In terms of the parts. */
+  /** The outputs, in terms of the parts. */
   readonly outputs: readonly OutputPart[];
   readonly warnings: readonly string[];
 }
@@ -14,8 +14,8 @@ export interface Component {
   readonly description: string;
   readonly inputs: Readonly<Record<string, Property>>;
   readonly outputs: Readonly<Record<string, Property>>;
-  /** Whether it is known what it is made of; while it is not, a preview shows the component alone. */
+  /** Whether the inputs say which parts the component has; until then a preview shows the component alone. */
   isDecided(inputs: Props): boolean;
-  /** Throws with what the user has to mend. */
+  /** Throws the errors that the user has to correct. */
   partsOf(name: string, inputs: Props): Parts;
 }

@@ -29,7 +29,7 @@ const flushConfirmed: Property = {
 type Output = Parts["outputs"][number];
 const output = (name: string, value: unknown): Output => ({ name, value, sensitive: false });
 
-/** By a key each: the ids of the parts. */
+/** The ids of the parts, by key. */
 const idsOf = (addresses: Readonly<Record<string, string>>): Props =>
   Object.fromEntries(Object.entries(addresses).map(([key, address]) => [key, { part: address }]));
 

@@ -1,6 +1,6 @@
 /**
- * Makes a component for a program in any language: registers it and each of its parts with the engine that asks, over
- * the engine's own protocol. A part waits for those whose ids or addresses it names, and for no other.
+ * Makes a component for a program in any language: registers the component and each of its parts with the engine that
+ * asks, over the engine's own protocol. A part waits only for the parts whose ids or addresses it names.
  */
 import type { ConstructRequest } from "@pulumi/pulumi/proto/provider_pb";
 import type { RegisterResourceRequest, RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb";
@@ -24,7 +24,7 @@ type Log = (severity: "info" | "warning", urn: string, message: string) => void;
 
 interface Registered {
   readonly urn: string;
-  /** Not there yet in the preview of a create. */
+  /** Empty in the preview of a create, before there is an id. */
   readonly id: string;
   readonly properties: Props;
 }
@@ -41,7 +41,7 @@ export async function construct(request: ConstructRequest, log: Log) {
   );
   assertInputs(component, inputs);
   const isDecided = component.isDecided(inputs);
-  // What the user has to mend is told before anything is registered.
+  // Errors that the user has to correct are reported before anything is registered.
   const made: Parts = isDecided
     ? component.partsOf(request.getName(), inputs)
     : { parts: [], outputs: [], warnings: [] };
@@ -97,7 +97,7 @@ const call = <T>(send: (done: (error: Error | null, response: T) => void) => unk
     send((error, response) => (error === null ? resolve(response) : reject(error)));
   });
 
-/** The options that the program gave the component are the component's own. */
+/** Registers the component itself, with the options that the program gave it. */
 function itself(request: ConstructRequest): RegisterResourceRequest {
   const own = new resources.RegisterResourceRequest();
   own.setType(request.getType());
@@ -120,7 +120,7 @@ function itself(request: ConstructRequest): RegisterResourceRequest {
   return own;
 }
 
-/** What the parts have from their component. */
+/** The options that the parts take over from their component. */
 function inherit(to: RegisterResourceRequest, request: ConstructRequest): void {
   const protect = request.getProtect();
   if (protect !== undefined) to.setProtect(protect);
@@ -134,7 +134,7 @@ function dependencies(urns: readonly string[]) {
   return found;
 }
 
-/** By the address that a reference names. */
+/** The registered part that has an address. */
 type Seen = (address: string) => Registered;
 
 async function registerPart(
@@ -169,7 +169,7 @@ function referencesIn(value: unknown): string[] {
   return Object.values(value).flatMap(referencesIn);
 }
 
-/** Two of one name or place cannot be there at the same time. */
+/** Kinds of which two with the same name, or the same place, cannot exist at the same time. */
 const namesAreUnique: ReadonlySet<string> = new Set(["Vm", "SecurityGroup", "VolumeAttachment"]);
 
 async function partRequest(
@@ -200,7 +200,7 @@ async function partRequest(
     own.setVersion(version);
     own.setPlugindownloadurl(pluginDownloadUrl);
   }
-  // What a program made of the same files before, with dynamic resources, moves to the plugin.
+  // A program that made the same files with dynamic resources before keeps its resources when it moves to the plugin.
   const former = new alias.Alias();
   const spec = new alias.Alias.Spec();
   spec.setType(dynamicToken(type));
@@ -226,7 +226,10 @@ async function partRequest(
   return own;
 }
 
-/** The values of the parts in the place of their addresses. `missing`: what the service does not show. */
+/**
+ * The value with the properties of parts in the place of references. `missing`: called for what the service does not
+ * show.
+ */
 function worthOf(value: unknown, seen: Seen, missing: (reference: PartReference) => unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => worthOf(item, seen, missing));
   if (typeof value !== "object" || value === null) return value;
@@ -253,7 +256,7 @@ function textsIn(value: unknown): string[] {
   return value === undefined || value === null || value === "" || typeof value === "boolean" ? [] : [String(value)];
 }
 
-/** Where a secret of the component went is a secret of the part. */
+/** A property of a part is secret when a secret of the component is in it. */
 const hides = (value: unknown, hidden: readonly string[]): boolean =>
   textsIn(unwrap(value)).some((text) => hidden.some((secret) => text.includes(secret)));
 

@@ -1,4 +1,4 @@
-/** Which properties differ, at every depth: `rules[1].dstPort`, and whether it came, went or changed. */
+/** Which properties differ, at every depth (`rules[1].dstPort`), and whether each was added, removed or changed. */
 export type DiffKind = "add" | "delete" | "update";
 
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>

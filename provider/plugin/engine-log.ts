@@ -1,14 +1,14 @@
-/** Messages go to the engine, which shows them beside the resource they belong to. */
+/** Sends messages to the engine, which shows them beside their resource. */
 import { EngineClient, engines, grpc } from "./sdk";
 
-/** A property bag may be large; the usual 4 MB are not enough for it. */
+/** A property bag may be larger than the 4 MB that gRPC allows by default. */
 const mostBytes = 512 * 1024 * 1024;
 export const channelOptions = {
   "grpc.max_receive_message_length": mostBytes,
   "grpc.max_send_message_length": mostBytes,
 };
 
-/** `lost`: called when the engine could not be told. */
+/** `lost`: called when the engine could not be reached. */
 export function engineLog(address: string) {
   const client = new EngineClient(address, grpc.credentials.createInsecure(), channelOptions);
   return (severity: "info" | "warning", urn: string, message: string, lost?: () => void): void => {
@@ -16,7 +16,7 @@ export function engineLog(address: string) {
     request.setSeverity(severity === "warning" ? engines.LogSeverity.WARNING : engines.LogSeverity.INFO);
     request.setUrn(urn);
     request.setMessage(message);
-    // What is going on is shown in the status column and kept nowhere.
+    // Progress is shown in the status column and kept nowhere.
     request.setEphemeral(severity === "info");
     client.log(request, (error) => {
       if (error !== null) lost?.();

@@ -1,4 +1,4 @@
-/** One example a resource and a function, in the languages that the package is mostly used from. */
+/** One example for each resource and function, in the languages that use the package most. */
 type Value = string | number | boolean | readonly Value[] | { readonly [key: string]: Value } | Reference;
 
 interface Reference {
@@ -133,7 +133,7 @@ const looked: Readonly<Record<string, string>> = {
   ...{ getVm: "web", getVolume: "data", getSecurityGroup: "front" },
 };
 
-/** `getVm` looks up the VM that is named so. */
+/** An example of the look-up: `getVm` looks up the VM with that name. */
 export function lookupExampleOf(name: string): string {
   const wanted = looked[name];
   if (wanted === undefined) return "";

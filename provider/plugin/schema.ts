@@ -1,4 +1,4 @@
-/** The package schema, made from the table of handlers: what YAML, Python, Go and `pulumi package` know of us. */
+/** The package schema, made from the table of handlers: YAML, Python, Go and `pulumi package` read it. */
 import { type Handler, type Lookup, listHandlers, listLookups, type Property, version } from "../../reconciler/index";
 import { dynamicToken, packageName, pluginDownloadUrl, pluginToken } from "../captured";
 import type { Component } from "../components/parts";
@@ -14,7 +14,7 @@ export function packageSchema(): Json {
   const types: Json = {};
   const resources: Json = {};
   for (const handler of listHandlers()) resources[pluginToken(handler.type)] = resourceSchema(handler, types);
-  // What a component takes as a resource does is of the resource's type.
+  // A property that a component shares with a resource has the type that the resource's schema names.
   const shared = new Map<Property, string>();
   for (const { type, inputs } of listHandlers())
     for (const [name, property] of Object.entries(inputs))
@@ -46,7 +46,7 @@ export function packageSchema(): Json {
   };
 }
 
-/** How each language calls what is generated for it. */
+/** How each language names the generated package. */
 const language: Json = {
   nodejs: { packageName: "@reconcile-cloud/pulumi", respectSchemaVersion: true },
   python: { packageName: "pulumi_reconcile_cloud", respectSchemaVersion: true, pyproject: { enabled: true } },
@@ -70,7 +70,7 @@ const text = (description: string, environment?: string): Json => ({
   ...(environment === undefined ? {} : { defaultInfo: { environment: [environment] } }),
 });
 
-/** A credential has no default: what is taken from the environment then is never written anywhere. */
+/** A credential has no default: a credential from the environment is then written nowhere. */
 const settings: Readonly<Record<SettingName, Json>> = {
   baseUrl: text("embedded, or the URL of the service; else RECONCILE_BASE_URL.", "RECONCILE_BASE_URL"),
   dialect: text("The path of a dialect, or the dialect as JSON; else RECONCILE_DIALECT.", "RECONCILE_DIALECT"),
@@ -108,7 +108,10 @@ const describeAll = (
 const requiredIn = (properties: Readonly<Record<string, Property>>): string[] =>
   Object.entries(properties).flatMap(([name, { required }]) => (required === true ? [name] : []));
 
-/** What exists goes without what only a create needs: a program that an import wrote says nothing about it. */
+/**
+ * Only a create needs these, so an existing resource may leave them out: a program that an import wrote does not have
+ * them.
+ */
 const requiredOfExisting = (properties: Readonly<Record<string, Property>>): string[] =>
   requiredIn(properties).filter((name) => properties[name]?.onlyToCreate !== true);
 
@@ -116,11 +119,11 @@ function resourceSchema({ type, description, inputs, outputs }: Handler, types: 
   return {
     description: `${description}\n\n${exampleOf(type)}`,
     inputProperties: describeAll(inputs, type, types, true),
-    // A name that is left out is the resource's own.
+    // The name may be left out; then it is the resource's name in the program.
     requiredInputs: requiredOfExisting(inputs).filter((name) => name !== "name"),
     properties: describeAll({ ...inputs, ...outputs }, type, types, false),
     required: requiredOfExisting(inputs),
-    // A program that had them as dynamic resources keeps what it has.
+    // A program that had these as dynamic resources keeps what it has.
     aliases: [{ type: dynamicToken(type) }],
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The SDK's own gRPC stubs, found from where the SDK is: one copy of them, the right one, under every package manager.
- * Older releases lack some getters; whoever uses one of those asks first.
+ * The SDK's own gRPC stubs, found from where the SDK is, so that there is one copy of them under every package manager.
+ * Older releases lack some getters; their callers test for them.
  */
 import { createRequire } from "node:module";
 

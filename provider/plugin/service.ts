@@ -1,5 +1,5 @@
 /**
- * The calls of Pulumi's resource provider over the handlers. The SDK's own server for providers is of no use here: it
+ * The calls of Pulumi's resource provider over the handlers. The SDK's own server for providers cannot be used: it
  * drops the configuration, previews, timeouts and detailed differences.
  */
 import type {
@@ -53,11 +53,14 @@ const stringsIn = (value: unknown): string[] =>
 /** The engine adds these to a provider's configuration by itself. */
 const foreignSettings = ["version", "pluginDownloadURL", "__internal"];
 
-/** One method a call, by the names of the protocol; each answers with a message or throws. */
+/** One method for each call of the protocol, under its name; each answers with a message or throws. */
 export function createService(log: Log) {
-  /** What is under way. */
+  /** The calls under way. */
   const running = new Set<AbortController>();
-  /** What the state has already: a create of it is a replacement, of which a difference may have told what is lost. */
+  /**
+   * What the state has of a URN already: a create of the same URN is a replacement; `told` when a difference has said
+   * what is lost.
+   */
   const known = new Map<string, "there" | "told">();
   let cancelled = false;
   let settings: Settings = {};
@@ -65,7 +68,7 @@ export function createService(log: Log) {
 
   // The engine writes every URN as urn:pulumi:stack::project::types::name, and the last type as package:module:Type.
   const typeOf = (urn: string): string => urn.split("::")[2]!.split("$").at(-1)!.split(":")[2]!;
-  /** A name that is left out stays what it was, whatever the resource is called by now. */
+  /** A name that is left out stays what it was, whatever the program calls the resource now. */
   function nameFor(urn: string, before: Props, raw: Record<string, unknown>): Props {
     const isGiven = raw["name"] !== undefined && raw["name"] !== null && !isNamedByItself(raw);
     if (isGiven) return {};
@@ -112,7 +115,7 @@ export function createService(log: Log) {
     }
   }
 
-  /** Created but not ready: the engine keeps it, and the next update goes on from there. */
+  /** The resource was created but is not ready: the engine keeps it, and the next update goes on from there. */
   function initFailed(failure: PartialFailure, inputs: Props, raw: Props, repeatsSecrets: boolean) {
     const detail = new messages.ErrorResourceInitFailed();
     detail.setId(failure.kept.id);
@@ -138,13 +141,16 @@ export function createService(log: Log) {
     }
   }
 
-  /** What the program said last goes before what was seen: after an import the two differ where nothing was sent. */
+  /**
+   * The program's last inputs take precedence over what was seen: after an import the two differ where nothing was
+   * sent.
+   */
   const beforeIn = (request: DiffRequest | UpdateRequest): Props => ({
     ...ownProps(readStruct(request.getOlds())),
     ...ownProps(readStruct(request.getOldInputs())),
   });
 
-  /** What the program never declared is no input of it, as long as it is what it was. */
+  /** A property that the program never declared is no input while it keeps its value. */
   const declaredOf = (inputs: Props, before: Props, declared: Props): Props =>
     Object.fromEntries(
       Object.entries(inputs).filter(
@@ -152,14 +158,14 @@ export function createService(log: Log) {
       ),
     );
 
-  /** What the program left out and was made up once stays an input, whatever a refresh shows. */
+  /** A name that was made up because the program left it out stays an input, whatever a refresh shows. */
   const madeUp = (names: readonly string[]): Props => (names.length === 0 ? {} : { [madeUpKey]: [...names] });
   function madeUpIn(inputs: Record<string, unknown>): Props {
     const names = stringsIn(inputs[madeUpKey]);
     return { ...madeUp(names), ...Object.fromEntries(names.map((name) => [name, unwrap(inputs[name])])) };
   }
 
-  /** What the last refresh showed in its place. */
+  /** What the last refresh showed in the place of inputs. */
   const shownFor = (inputs: Record<string, unknown>, outputs: Record<string, unknown>): Props =>
     Object.fromEntries(
       stringsIn(inputs[madeUpKey]).flatMap((name) => (outputs[name] === undefined ? [] : [[name, outputs[name]]])),
@@ -174,14 +180,14 @@ export function createService(log: Log) {
     }
   }
 
-  /** Secrets of the state and of the program, in whatever is said of the call. */
+  /** Hides secrets of the state and of the program in every message of the call. */
   const hidingIn = (...structs: (PropertyStruct | undefined)[]): Hide =>
     hiding(structs.flatMap((struct) => secretsOfInputs(readStruct(struct))));
-  /** A record that is secret is so for what it may repeat; what it holds besides is none. */
+  /** A record is secret for the inputs that it repeats; its other values are none. */
   const secretsOfInputs = ({ recorded: _recorded, ...raw }: Record<string, unknown>): unknown[] => secretsIn(raw);
 
   return {
-    /** Nothing is under way. */
+    /** Whether no call is under way. */
     isIdle: () => running.size === 0,
     async getPluginInfo() {
       const info = new plugins.PluginInfo();
@@ -228,7 +234,10 @@ export function createService(log: Log) {
       response.setInputs(writeStruct(raw));
       return response;
     },
-    /** Another service has none of what the state knows: everything is made anew there, unless it has only moved. */
+    /**
+     * Another service has nothing of what the state knows, so everything is made anew there, unless the service has
+     * only moved.
+     */
     async diffConfig(request: DiffRequest) {
       const response = new messages.DiffResponse();
       const before = unwrapAll(readStruct(request.getOldInputs()));
@@ -285,7 +294,7 @@ export function createService(log: Log) {
       response.setHasdetaileddiff(true);
       for (const { property, replaces } of found.changes) {
         const between = pathsBetween(property, before[property], inputs[property]);
-        // What differs in the service only is told at the property.
+        // A difference that only the service shows is reported at the property.
         for (const [path, kind] of between.length === 0 ? [[property, "update"] as const] : between) {
           const detail = new messages.PropertyDiff();
           detail.setKind(detailOf[kind][replaces ? "replace" : "update"]);
@@ -336,7 +345,7 @@ export function createService(log: Log) {
         handler.read(context, request.getId(), known),
       );
       const response = new messages.ReadResponse();
-      // No id and no properties: it is gone, or was never there.
+      // No id and no properties mean that the resource is gone, or never existed.
       if (seen === undefined) return response;
       response.setId(seen.id);
       const declared = isImport ? seen.inputs : declaredOf(seen.inputs, props, rawInputs);
@@ -350,7 +359,7 @@ export function createService(log: Log) {
       const raw = readStruct(request.getNews());
       const inputs = ownProps(raw);
       const before = beforeIn(request);
-      // What the record remembers of former inputs stays one.
+      // The record may repeat former inputs, so their secrets count as well.
       const repeatsSecrets = anySecret(raw, readStruct(request.getOlds()), readStruct(request.getOldInputs()));
       const response = new messages.UpdateResponse();
       if (request.getPreview()) {

@@ -40,12 +40,12 @@ const holdsSecret = (value: unknown): boolean =>
 export const wrapSecret = <T>(value: T): T | { [signatureKey]: string; value: T } =>
   isSecret(value) || value === undefined || value === null ? value : { [signatureKey]: secretSignature, value };
 
-/** Whether any of them came wrapped. */
+/** Whether any value of these bags came wrapped as a secret. */
 export const anySecret = (...bags: Props[]): boolean => bags.some((bag) => Object.values(bag).some(holdsSecret));
 
 /**
- * What came in secret goes out secret. The engine's record repeats the inputs, so it is a secret as a whole where any of
- * them is one, and only there: Pulumi encrypts each secret again for every checkpoint.
+ * What came in secret goes out secret. The engine's record repeats the inputs, so it is secret as a whole where any
+ * input is a secret, and only there: Pulumi encrypts each secret again for every checkpoint.
  */
 export function writeStruct(props: Props, raw: Props = {}, isRecordSecret = anySecret(raw)): PropertyStruct {
   // The JSON of a map is a map of JSON values, which is what a struct takes.
@@ -55,6 +55,6 @@ export function writeStruct(props: Props, raw: Props = {}, isRecordSecret = anyS
   return Struct.fromJavaScript(clean);
 }
 
-/** What belongs to the resource: Pulumi's own keys begin with two underscores. */
+/** The resource's own properties: Pulumi's keys begin with two underscores. */
 export const ownProps = (raw: Record<string, unknown>): Props =>
   Object.fromEntries(Object.entries(unwrapAll(raw)).filter(([key, value]) => !key.startsWith("__") && value !== null));

@@ -1,4 +1,4 @@
-/** Where a volume hangs, as a resource of its own: the engine's volume with nothing managed but its place. */
+/** The attachment of a volume as a resource of its own: the engine's volume, of which only the place is managed. */
 
 import { type DesiredVolume, type FlushPolicy, nothingDesired } from "../core/model/desired";
 import { sightVm, sightVolume } from "../core/model/live";
@@ -103,7 +103,7 @@ function plan(
   return planAsObserved(service, { ...nothingDesired, resources: [volume] }, state, address, context.signal, look);
 }
 
-/** The volume by its id: its name is another resource's, to which it may be a secret. */
+/** Messages name the volume by its id: its name belongs to another resource, for which it may be a secret. */
 function byId({ live }: PlannedOne, volumeId: string): (text: string) => string {
   const sighting = sightVolume(live, volumeId);
   const name = sighting.seen === "yes" ? sighting.value.name : undefined;

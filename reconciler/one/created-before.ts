@@ -1,4 +1,4 @@
-/** What is known of a create that an earlier process sent and did not live to tell the outcome of. */
+/** What is known of a create that an earlier process sent and whose outcome that process did not live to report. */
 import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
 import type { Address } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
@@ -44,7 +44,9 @@ export async function createdBefore(
   return kept;
 }
 
-/** Nobody but this create has made anything of a group: what it has besides, the service made by itself. */
+/**
+ * No rule was added to the group since its create: rules beyond those of the create were made by the service itself.
+ */
 function withPlatformRules(made: RecordedResource, { live }: PlannedOne): RecordedResource {
   if (made.kind !== "group") return made;
   const sighting = sightGroup(live, made.id);

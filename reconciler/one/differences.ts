@@ -1,4 +1,4 @@
-/** What differs between two versions of a resource's properties, and what of it replaces the resource. */
+/** What differs between two versions of a resource's properties, and which differences replace the resource. */
 import type { Kind } from "../core/model/address";
 import { sameBehaviour } from "./guards";
 import { type Difference, holdsUnknown, type PropertyChange, type Props } from "./handler";
@@ -6,7 +6,7 @@ import { asProperty } from "./one-desired";
 import type { changeOf, Remembered } from "./one-run";
 import { recordedKey, type Shape } from "./shape";
 
-/** The program gave another value before, and both are known. */
+/** Both values are known, and the program gave another value before. */
 const isOtherwise = (before: unknown, now: unknown): boolean =>
   before !== undefined && now !== undefined && !holdsUnknown(now) && String(before) !== String(now);
 
@@ -15,7 +15,10 @@ export const isOtherwiseNow =
   ({ property, replaces }: PropertyChange): boolean =>
     replaces && isOtherwise(before[property], inputs[property]);
 
-/** What the inputs themselves say: an unknown value, one that is stated now, another behaviour, a text that is emptied. */
+/**
+ * Changes that the inputs show by themselves: a value that is unknown, given for the first time, emptied, or another
+ * behaviour.
+ */
 export function changedInputs<K extends Kind>(shape: Shape<K>, remembered: Remembered, before: Props, inputs: Props) {
   const changes: PropertyChange[] = [];
   const known: Record<string, unknown> = { ...inputs };
@@ -26,11 +29,12 @@ export function changedInputs<K extends Kind>(shape: Shape<K>, remembered: Remem
       continue;
     }
     const isStatedNow = shape.optional.includes(name) && before[name] === undefined && inputs[name] !== undefined;
-    // Nothing in the service says how changes are carried out, so what was just imported does not differ in it.
+    // The service does not show behaviours, so a resource that was just imported differs in none of them.
     const isComparable = remembered.imported !== true || before[name] !== undefined;
     const behavesOtherwise = property.behaviour === true && !sameBehaviour(property, before[name], inputs[name]);
     if (isStatedNow || (behavesOtherwise && isComparable)) changes.push({ property: name, replaces: false });
-    // No service tells it, and the record of what was imported does not know it: the program's word was another one.
+    // The service shows this value nowhere, and the record of an import does not have it, so it is compared with the
+    // program's former value.
     if (property.onlyToCreate === true && property.replaces === true && isOtherwise(before[name], inputs[name]))
       changes.push({ property: name, replaces: true });
   }
@@ -39,7 +43,7 @@ export function changedInputs<K extends Kind>(shape: Shape<K>, remembered: Remem
   return { changes, known };
 }
 
-/** What the plan changes beside that. */
+/** The changes that the plan shows beside those of the inputs. */
 export function plannedChanges<K extends Kind>(
   { kind }: Shape<K>,
   change: ReturnType<typeof changeOf>,

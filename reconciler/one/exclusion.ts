@@ -1,7 +1,7 @@
 /**
- * One operation at a time on a VM and on a volume, as the scheduler keeps it within a plan: a program's resources are
- * handled side by side, and a VM that is being resized gives up no volume. Always the volume before its VM, so that two
- * never wait for each other.
+ * Runs one operation at a time on each VM and each volume, as the scheduler does within a plan: a program's resources
+ * are handled at the same time, and a VM that is being resized detaches no volume. The volume is always taken before
+ * its VM, so that two operations never wait for each other.
  */
 import type { HandlerService } from "./handler";
 

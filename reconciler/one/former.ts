@@ -1,7 +1,7 @@
 /**
- * Pulumi does not tell a provider that its user has something replaced (--replace, a taint): what the provider is asked
- * looks like a create whose name is taken. Whether the resource itself bears the name is not known before its delete, so
- * what stands in the way is told, and only the create itself refuses.
+ * Pulumi does not tell a provider that its user has a resource replaced (--replace, a taint): the provider is asked for
+ * a create whose name is taken. Until the delete it cannot be known whether the former version of the same resource has
+ * the name. So the preview warns of the resource that has the name, and only the create itself refuses.
  */
 import type { Kind } from "../core/model/address";
 import type { Diagnostic } from "../core/model/diagnostic";
@@ -13,8 +13,8 @@ const waitMs = 1000;
 const lookEveryMs = 50;
 
 /**
- * False when several bear the name, or when another resource of this program has shown that it manages what does. That
- * one may be asked about only after this one, so it is given a moment.
+ * False when several resources have the name, or when another resource of this program has shown that it manages the
+ * one that has it. That other resource may be asked about only after this one, so it is given a moment.
  */
 export async function mayBeItself(
   service: HandlerService,

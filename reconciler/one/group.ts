@@ -16,7 +16,8 @@ const write = (inputs: Props): Written => ({
   kind: "group",
   lines: [
     ...linesFor(inputs, ["name", "description"]),
-    // Shared is authoritative over what was declared here; what was made elsewhere is wanted as well (wantedAmong).
+    // A shared group is authoritative over the rules that this resource declared; rules made elsewhere are wanted as
+    // well (wantedAmong).
     {
       property: "rulesMode",
       field: "rules_mode",
@@ -126,11 +127,11 @@ export const groupHandler = createHandler<"group">({
   },
   keep(record, declared) {
     if (declared.kind !== "group") return record;
-    // What was made elsewhere was only wanted so that it stays; it is not this resource's.
+    // Rules made elsewhere were only wanted so that they stay; the record of this resource leaves them out.
     const identify = selfAs(declared.address, record.id);
     const own = new Set(declared.rules.map((rule) => ruleKey(rule, identify)));
     const kept = record.rules.filter((rule) => own.has(ruleKey(rule, identify)));
-    // A group that was just taken over may still call itself by its address.
+    // The record of a group that was just taken over may still refer to the group itself by its address.
     return { ...record, rules: recordRules(kept, identify) };
   },
 });
@@ -140,7 +141,7 @@ const selfAs =
   (group) =>
     "address" in group && group.address === address ? id : referenceText(group);
 
-/** Rules that are not declared may be there. */
+/** Whether rules that are not declared may exist in the group. */
 export const isOpen = (inputs: Props): boolean =>
   inputs["rulesMode"] === "additive" || inputs["rulesMode"] === "shared";
 

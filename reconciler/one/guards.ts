@@ -1,4 +1,4 @@
-/** What a handler refuses, and the wishes it makes of others, worded once for all kinds. */
+/** What a handler refuses or asks of the user, in one wording for all kinds. */
 import type { Kind } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import { compareScopes } from "../core/model/evidence";
@@ -45,7 +45,7 @@ export const stillPending = (inputs: Props, { intent }: Remembered, id?: string)
     },
   ]);
 
-/** The program's state knows nothing of it; an engine that was killed has sent it. */
+/** The program's state knows nothing of this create; a process whose engine was killed has sent it. */
 export const notedOpen = (inputs: Props, { intent }: Remembered): HandlerFailure =>
   new HandlerFailure([
     {
@@ -59,7 +59,9 @@ export const notedOpen = (inputs: Props, { intent }: Remembered): HandlerFailure
 const failure = (code: "consent/accept-service" | "plan/unseen-loss", summary: string, fix: string): HandlerFailure =>
   new HandlerFailure([{ severity: "error", code, summary, fix }]);
 
-/** What another service does not show, or has under the same id, is no evidence of anything. */
+/**
+ * Another service that does not show a resource, or has another one under the same id, proves nothing about this one.
+ */
 export function assertSameService(service: HandlerService, { scope }: Remembered, name: string): void {
   const doubt = service.acceptService === true ? undefined : compareScopes(scope, service.client);
   if (doubt === undefined || scope === undefined) return;
@@ -77,6 +79,6 @@ export const replacesAdopted = (inputs: Props, id: string): HandlerFailure =>
     "leave adopt out, which is done with once it has been taken over; then the preview shows what is lost",
   );
 
-/** A create that nobody can find out about is given up by a destroy, and may have made something. */
+/** A destroy gives up a create whose outcome nobody can find out; the create may have made something. */
 export const whatMayBeLeft = (before: Props, kind: Kind, { intent }: Remembered): string =>
   `the outcome of creating ${kind} ${String(before["name"])}${intent === undefined ? "" : ` (sent at ${intent.sentAt})`} is not known, and it is given up: look in the service for a ${kind} of that name${typeof before["size"] === "number" ? ` with ${before["size"]} GB` : ""} that was made then, which nothing manages`;

@@ -1,7 +1,7 @@
 /**
- * One resource at a time, over plain values: what a program that manages single resources (a Pulumi provider) needs
- * of the engine. A handler checks, compares, creates, reads, updates and deletes one resource of its kind; it knows
- * nothing of who calls it. Everything it decides is decided by the same functions as `reconcile apply`.
+ * One resource at a time, over plain values: what a program that manages single resources (a Pulumi provider) needs of
+ * the engine. A handler checks, compares, creates, reads, updates and deletes one resource of its kind, and knows
+ * nothing of its caller. Every decision is made by the functions that `reconcile apply` uses.
  */
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Poller } from "../engine/poller";
@@ -16,21 +16,21 @@ export type Props = Readonly<Record<string, unknown>>;
 
 export type PropertyType = "string" | "integer" | "boolean" | "array" | "object";
 
-/** What one property means; schemas, typed arguments, previews and documents are made from it. */
+/** The meaning of one property. Schemas, typed arguments, previews and documents are made from it. */
 export interface Property {
   readonly type: PropertyType;
   readonly description: string;
   readonly required?: true;
-  /** Required to make one, and told by no service: what exists already may go without it. */
+  /** A create needs it, and no service shows it: an existing resource may go without it. */
   readonly onlyToCreate?: true;
-  /** A change makes a new resource. */
+  /** A change of it makes a new resource. */
   readonly replaces?: true;
-  /** Says how changes are carried out; nothing in the service. */
+  /** It says how changes are carried out; the service knows nothing of it. */
   readonly behaviour?: true;
   readonly values?: readonly string[];
   readonly items?: Property;
   readonly properties?: Readonly<Record<string, Property>>;
-  /** A map whose values are all of one kind. */
+  /** The value is a map whose values are all described by this property. */
   readonly mapOf?: Property;
   readonly default?: string | number | boolean;
 }
@@ -55,9 +55,9 @@ export interface PropertyChange {
 export interface Difference {
   readonly changes: readonly PropertyChange[];
   readonly replaces: readonly string[];
-  /** Also where the program alone wants it replaced. */
+  /** Holds also where only the program's user wants the replacement. */
   readonly deleteBeforeReplace: boolean;
-  /** What is lost, and what will be in the way. */
+  /** What the change loses, and what will stand in its way. */
   readonly warnings: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export interface Found extends Kept {
 }
 
 export interface HandlerContext {
-  /** Opened when first needed: a check or a diff that asks nothing sends nothing. */
+  /** Opens the service at its first use: a check or a diff that asks nothing sends nothing. */
   readonly service: () => Promise<HandlerService>;
   readonly signal: AbortSignal;
   readonly log: (severity: "info" | "warning", message: string) => void;
@@ -80,13 +80,13 @@ export interface HandlerContext {
   readonly notes?: OpenCreateNotes;
 }
 
-/** The ports of the engine, but for the stream of events, which belongs to each call. */
+/** The ports of the engine without the stream of events, which belongs to each call. */
 export interface HandlerService extends Omit<Ports, "emit"> {
-  /** The program says that this is the service, project and credential that its state is of. */
+  /** The program says that its state is of this service, project and credential. */
   readonly acceptService?: boolean;
-  /** The same client with answers that others asked for a moment ago. */
+  /** The same client, with answers that other resources asked for a moment ago. */
   readonly looks?: SharedLooks;
-  /** One poll for all who wait. */
+  /** One poll for everything that waits for VMs. */
   readonly poller?: Poller;
 }
 
@@ -94,26 +94,30 @@ export interface Handler {
   readonly type: string;
   readonly description: string;
   readonly inputs: Readonly<Record<string, Property>>;
-  /** Known after the create. */
+  /** Properties that are known after the create. */
   readonly outputs: Readonly<Record<string, Property>>;
-  /** Never changes while the resource lives. */
+  /** Properties that never change while the resource lives. */
   readonly stables: readonly string[];
-  /** `exists`: it is there already, made by the program or imported. */
+  /** `exists`: the resource is there already, made by the program or imported. */
   check(inputs: Props, exists?: boolean): Checked;
   diff(context: HandlerContext, id: string, before: Props, inputs: Props): Promise<Difference>;
   /**
-   * Fails as the create would fail, and ends with what it would warn of. `former`: one of this resource is there as long
-   * as the new one is not made, and bears its name; what is lost with it was told already, or not.
+   * Fails as the create would fail, and ends with what the create would warn of. `former`: an older version of this
+   * resource has its name and stays until the new one is made; `told` when the user has been told already what is lost
+   * with it.
    */
   preview(context: HandlerContext, inputs: Props, former?: "there" | "told"): Promise<readonly string[]>;
   create(context: HandlerContext, inputs: Props): Promise<Kept>;
-  /** `undefined`: gone. Without `before` it is looked up by the id alone. An open create may come back with its id. */
+  /**
+   * `undefined` when the resource is gone. Without `before` it is looked up by its id alone. An open create may come
+   * back with the id of what it made.
+   */
   read(context: HandlerContext, id: string, before?: Props): Promise<Found | undefined>;
   update(context: HandlerContext, id: string, before: Props, inputs: Props): Promise<Kept>;
   delete(context: HandlerContext, id: string, before: Props): Promise<void>;
 }
 
-/** What a value that is not known yet looks like; it may stand anywhere in the inputs of check and diff. */
+/** Stands for a value that is not known yet, anywhere in the inputs of check and diff. */
 export const unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 export const isUnknown = (value: unknown): boolean => value === unknownValue;
 
@@ -122,7 +126,7 @@ export function holdsUnknown(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
 }
 
-/** The user's problem, in words that say what to do. */
+/** A problem for the user, in words that say what to do. */
 export class HandlerFailure extends Refused {
   override readonly name: string = "HandlerFailure";
   constructor(diagnostics: readonly Diagnostic[]) {
@@ -130,7 +134,10 @@ export class HandlerFailure extends Refused {
   }
 }
 
-/** The resource exists, or may exist, and is not as asked for: keep it, and go on from here the next time. */
+/**
+ * The resource exists, or may exist, and is not as asked for: the caller keeps it, and the next call goes on from
+ * there.
+ */
 export class PartialFailure extends HandlerFailure {
   override readonly name = "PartialFailure";
   constructor(
@@ -144,7 +151,7 @@ export class PartialFailure extends HandlerFailure {
 const ofOpenCreate =
   'pulumi refresh looks for it; if it exists and is not found, set adopt: "<its id>"; if it does not exist, forget it with pulumi state delete, and the next update makes it';
 
-/** The ways out that a command line has, said for a program. */
+/** The fixes of messages for the command line, in words for a program. */
 const fixes: Readonly<Record<string, string>> = {
   "plan/name-taken": 'adopt: "<its id>" takes it over; or choose another name',
   "plan/name-ambiguous": 'adopt: "<id>" says which one it is',

@@ -1,4 +1,4 @@
-/** What the service shows of one resource: by the id alone, or with everything that its record knows. */
+/** What the service shows of one resource: looked up by its id alone, or with everything that its record knows. */
 import type { Kind } from "../core/model/address";
 import { type Desired, nothingDesired } from "../core/model/desired";
 import type { LiveOf } from "../core/model/live";
@@ -46,7 +46,7 @@ export async function lookAtAll<K extends Kind>(
   return sighting.seen === "yes" ? sighting.value : undefined;
 }
 
-/** What only the service knows (addresses). Not worth failing for. */
+/** What only the service knows (addresses). A failure to see it fails nothing. */
 export async function lookAt<K extends Kind>(
   shape: Shape<K>,
   context: HandlerContext,
@@ -60,7 +60,7 @@ export async function lookAt<K extends Kind>(
     const sighting = shape.sight(seen.live, id);
     return sighting.seen === "yes" ? sighting.value : undefined;
   };
-  // The look that has shown the end of the run shows this as well.
+  // The look at the end of the run may have shown this already.
   const known = service.looks === undefined ? undefined : await look(service.looks.forCreate);
   return known !== undefined && shape.isSettled?.(known) === true ? known : look(service.client);
 }

@@ -1,4 +1,4 @@
-/** Looks things up that a program does not manage, by their name or their id. */
+/** Looks up, by name or id, what a program does not manage. */
 import type { CatalogueEntry, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import type { Outcome } from "../core/model/outcome";
 import { nearestName } from "../core/text/nearest";
@@ -21,7 +21,7 @@ const texts = (description: string, of: string): Property => ({ type: "array", d
 interface Kind<T> {
   readonly what: string;
   readonly list: (client: ServiceClient) => Promise<Outcome<readonly T[]>>;
-  /** `client`: to look up what another list tells. */
+  /** `client`: to look up what only another list shows. */
   readonly show: (one: T, client: ServiceClient) => Props | Promise<Props>;
   readonly outputs: Readonly<Record<string, Property>>;
 }
@@ -66,7 +66,7 @@ const same = (name: string | undefined, wanted: unknown): boolean =>
 const fail = (summary: string, fix: string): HandlerFailure =>
   new HandlerFailure([{ severity: "error", code: "plan/import-not-found", summary, ...(fix === "" ? {} : { fix }) }]);
 
-/** Not worth failing for. */
+/** A size that cannot be seen fails nothing. */
 async function sizeOf(id: string, client: ServiceClient): Promise<number | undefined> {
   const listed = await client.listVolumes();
   return listed.status === "accepted" ? listed.value.find((one) => one.id === id)?.sizeGb : undefined;

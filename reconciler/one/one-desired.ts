@@ -1,6 +1,6 @@
 /**
- * One resource's properties as the desired state of a file with nothing else in it, read by the reader of files: what
- * is valid here is what is valid there, in the same words, with the path of the property instead of a line.
+ * One resource's properties as a desired state with nothing else in it, read by the reader of files: the same values
+ * are valid as in a file, and messages have the same words, with the path of the property in the place of a line.
  */
 import { readDesired } from "../config/read-desired";
 import { sourceOfValues } from "../config/values";
@@ -21,12 +21,12 @@ import {
 } from "./handler";
 import { asProperty } from "./words";
 
-/** A property as a field of the file. */
+/** One property as a field of the file. */
 export interface Line {
   readonly property: string;
   readonly field: string;
   readonly value: unknown;
-  /** Not of the resource itself but of its lifecycle, or of its one rule. */
+  /** The field belongs to the lifecycle of the resource, or to its one rule. */
   readonly section?: "lifecycle" | "rule";
 }
 
@@ -35,7 +35,7 @@ export interface Written {
   readonly lines: readonly Line[];
 }
 
-/** An address that people recognise in messages; it never leaves one call. */
+/** An address that people recognise in messages; it is used within one call only. */
 export const addressOf = (kind: Kind, name: unknown): Address =>
   `${kind}.${typeof name === "string" && name !== "" ? name.replace(/[^A-Za-z0-9_-]/g, "-") : "this"}`;
 
@@ -76,7 +76,10 @@ function readOne({ kind, lines }: Written): ReadOne {
   return { address, failures, warnings, ...(desired === undefined ? {} : { desired }) };
 }
 
-/** `vms.web.lifecycle.verify_resize.check` is `verifyResize.check`, and `groups.web.rules.1.dst_port` is `rules[1].dstPort`. */
+/**
+ * `vms.web.lifecycle.verify_resize.check` is `verifyResize.check`, and `groups.web.rules.1.dst_port` is
+ * `rules[1].dstPort`.
+ */
 function propertyAt(path: Path, lines: readonly Line[]): string {
   const isRule = lines.some(({ section }) => section === "rule");
   const steps = path.slice(2);
@@ -85,13 +88,13 @@ function propertyAt(path: Path, lines: readonly Line[]): string {
   const [field, ...rest] = steps;
   const line = lines.find((one) => one.field === field);
   if (line === undefined || line.property === "") return "";
-  // A group by its id is a map in a file, and a text in a program.
+  // A file writes a group's id as a map, a program as a text.
   if (rest.at(-1) === "id" && rest.at(-2) === "remote_group") rest.pop();
   const deeper = rest.map((step) => (typeof step === "number" ? `[${step}]` : `.${asProperty(step)}`));
   return [line.property, ...deeper].join("");
 }
 
-/** The desired world of one resource whose inputs were checked; a problem here is still the user's. */
+/** The desired state of one resource whose inputs were checked; an error in it is reported to the user. */
 export function desiredOf(written: Written): { readonly desired: Desired; readonly address: Address } {
   const { desired, address, failures } = readOne(written);
   if (desired === undefined)
@@ -105,7 +108,7 @@ export function desiredOf(written: Written): { readonly desired: Desired; readon
   return { desired, address };
 }
 
-/** `fooBar` is `foo_bar` in a file; maps and lists follow. */
+/** `fooBar` is `foo_bar` in a file; so are the keys of maps and of lists of maps. */
 export function asFileValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asFileValue);
   if (typeof value !== "object" || value === null) return value;
@@ -146,7 +149,10 @@ function unknownProperty(name: string, known: readonly string[]): string {
   return `is not a property of this resource${near === undefined ? "" : `; did you mean ${near}?`}`;
 }
 
-/** Sizes may be written as text, names in any case: stored in one form, so that neither is ever a difference. */
+/**
+ * Brings sizes that were written as text and names in any case to the one form that is stored, so that spelling is
+ * never a difference.
+ */
 function normalise(value: unknown, property: Property): unknown {
   if (isUnknown(value)) return value;
   if (property.type === "integer" && typeof value === "string" && /^\s*[0-9]+\s*$/.test(value)) return Number(value);
@@ -167,7 +173,10 @@ function normalise(value: unknown, property: Property): unknown {
 
 const standIn = ({ type }: Property): unknown => (type === "integer" ? 1 : "unknown-value");
 
-/** Of what exists, the properties that a program left out because only a create needs them: given, and not compared. */
+/**
+ * The inputs of an existing resource: properties that only a create needs and the program left out get a value, which
+ * is not compared.
+ */
 export function writtenOfExisting(
   properties: Readonly<Record<string, Property>>,
   inputs: Props,
@@ -186,12 +195,15 @@ export function writtenOfExisting(
   return { kind, lines: [...lines, { property: "", field, value, section: "lifecycle" }] };
 }
 
-/** What can be checked while something is not known yet: what is required gets a stand-in, the rest is left out. */
+/**
+ * The part that can be checked while some values are unknown: a required property gets a stand-in, an optional one is
+ * left out.
+ */
 function knownPart(inputs: Props, properties: Readonly<Record<string, Property>>): Props {
   const known: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
     const value = inputs[name];
-    // A list of maps stays: whoever writes it knows a stand-in for each of its fields.
+    // A list of maps stays: the kind that has it makes stand-ins for the fields of its maps.
     const standsIn = property.items?.properties !== undefined && Array.isArray(value) && !value.some(isUnknown);
     if ((!holdsUnknown(value) || standsIn) && value !== undefined) known[name] = value;
     else if (property.required === true) known[name] = standIn(property);

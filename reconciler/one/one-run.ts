@@ -1,6 +1,6 @@
 /**
  * Plans and carries out the desired state of one resource with the engine's own plan and run, over a state that lives
- * for one call. Durability is the caller's: whatever became true comes back as a record, after a failure too.
+ * for one call. The caller makes it durable: what became true comes back as a record, after a failure too.
  */
 import type { PlanOptions } from "../core/diff/context";
 import { type Address, kindOf } from "../core/model/address";
@@ -28,11 +28,13 @@ import { inProgramWords } from "./words";
 export interface Remembered {
   readonly record?: RecordedResource;
   readonly intent?: Intent;
-  /** The service it is of. */
+  /** The service, project and credential that the record is of. */
   readonly scope?: Scope;
-  /** Tells it from another resource of the program that names the same thing. */
+  /** Tells this resource from another one of the program that names the same thing. */
   readonly owner?: string;
-  /** Read by its id and not changed since: which of what was seen the program manages is not known. */
+  /**
+   * The resource was read by its id and not changed since, so it is not known which of its values the program manages.
+   */
   readonly imported?: true;
 }
 
@@ -62,8 +64,8 @@ export function stateOf(
 }
 
 /**
- * Everything as recorded; only the catalogue is asked, where two spellings may be one thing, and before a replacement:
- * the old one is deleted first, and must not be when the new one would be refused.
+ * Plans on the records alone. Only the catalogue is asked, where two spellings may mean one flavor or image, and before
+ * a replacement: the old resource is deleted first, and must not be when the new one would be refused.
  */
 export async function planAsRecorded(
   service: HandlerService,
@@ -75,12 +77,12 @@ export async function planAsRecorded(
   const spelled = spelledAlike(desired, state) ? {} : await observeCatalogue(service.client, desired, state, signal);
   const planned = plan(service, desired, state, address, { ...notSeen, catalogue: spelled }, [], {});
   if (changeOf(planned)?.action !== "replace" || kindOf(address) !== "vm") return planned;
-  // As for one that is not there yet: every list.
+  // As for a resource that does not exist yet: every list of the catalogue.
   const catalogue = await observeCatalogue(service.client, desired, stateOf(address, {}), signal);
   return plan(service, desired, state, address, { ...notSeen, catalogue }, [], {});
 }
 
-/** Nothing has to be looked up: every flavor and image is written as it was. */
+/** Every flavor and image is written as it was, so nothing has to be looked up. */
 const spelledAlike = (desired: Desired, state: State): boolean =>
   desired.resources.every((resource) => {
     if (resource.kind !== "vm") return true;
@@ -100,18 +102,21 @@ export async function planAsObserved(
   return plan(service, desired, state, address, seen.live, seen.findings, {});
 }
 
-/** How old what is looked at may be. */
+/** How old the answers may be that a look uses. */
 export type HowFresh = Exclude<keyof SharedLooks, "busyAt">;
 
-/** Clients to which the service has shown something that a program manages: their credential is the right one. */
+/**
+ * Clients to which the service has shown something that a program manages, which proves that their credential is the
+ * right one.
+ */
 const vouchedFor = new WeakSet<ServiceClient>();
 
 const vouchMs = 1000;
 const vouchEveryMs = 50;
 
 /**
- * One record has nothing beside it that would tell another project's credential from the right one. The other resources
- * of the program, which the same process looks at at the same time, are its witnesses.
+ * A single record cannot prove that the credential is of the right project. The other resources of the program, which
+ * the same process looks at, prove it.
  */
 async function observe(
   service: HandlerService,
@@ -134,7 +139,7 @@ async function observe(
 const showsRecorded = (live: Live, { resources }: State): boolean =>
   [...resources.values()].some(({ kind, id }) => id !== undefined && sight[kind](live, id).seen === "yes");
 
-/** Another wish for the same observation. */
+/** Plans another desired state on the same observation. */
 export const planAgain = (service: HandlerService, planned: PlannedOne, desired: Desired): PlannedOne =>
   plan(service, desired, planned.state, planned.address, planned.live, planned.findings, {});
 
@@ -168,14 +173,14 @@ export function throwErrors({ plan: made }: PlannedOne): void {
   if (errors.length > 0) throw new HandlerFailure(errors);
 }
 
-/** What was seen and done in one run; `problems` is empty when everything planned is done. */
+/** What was seen and done in one run. `problems` is empty when everything planned is done. */
 export interface RanOne extends Remembered {
   readonly problems: readonly Diagnostic[];
 }
 
 /**
- * The program's approval is the preview that its user saw: what loses data was shown there. A flush is never approved
- * that way, because nobody but the user knows of it.
+ * The preview that the user saw is the consent to lose data. It is never the consent to a flush, because only the user
+ * knows whether the volume was flushed.
  */
 export async function carryOut(
   context: HandlerContext,
@@ -221,7 +226,7 @@ export async function carryOut(
   return { ...remembered(recorder.state, planned.address), problems: problemsOf(report) };
 }
 
-/** A create is written down before it is sent, for the case that neither this process nor its engine sees the end. */
+/** Writes a create down before it is sent, in case neither this process nor its engine sees the end. */
 const notedBy = (notes: OpenCreateNotes | undefined, recorder: Recorder): Recorder =>
   notes === undefined
     ? recorder
@@ -237,7 +242,7 @@ const notedBy = (notes: OpenCreateNotes | undefined, recorder: Recorder): Record
         },
       };
 
-/** That a VM is being deleted, and what hangs on it: once it is gone, nothing else tells. */
+/** Notes that a VM is being deleted and what is attached to it: once the VM is gone, nothing else shows that. */
 function noteLeaving(notes: OpenCreateNotes, changes: readonly StateChange[]): void {
   for (const change of changes) {
     if (change.type !== "resource" || change.record?.kind !== "vm" || change.record.deleting !== true) continue;
@@ -256,7 +261,7 @@ function noteCreates(notes: OpenCreateNotes, { intents }: State, changes: readon
     if (open === undefined || open.operation === "vm.snapshot") continue;
     const made = changes.find((one) => one.type === "resource" && one.address === change.address);
     const id = made?.type === "resource" ? made.record?.id : undefined;
-    // Kept with its id until the engine was told; what was refused is no longer open.
+    // A note with the id stays until the engine was told; a refused create is no longer open.
     if (id === undefined) notes.forget();
     else notes.write({ ...openCreateOf(open), id });
   }
@@ -268,7 +273,7 @@ const openCreateOf = ({ sentAt, idsBefore, accepted }: Intent): OpenCreate => ({
   ...(accepted === undefined ? {} : { accepted }),
 });
 
-/** Throws what is missing, such as a flush that nobody stands for. */
+/** Throws the consents that are missing, such as one for a flush. */
 export const assertPermitted = (planned: PlannedOne, flushConfirmed: boolean): void =>
   void permit(planned.plan, flushConfirmed);
 
@@ -318,5 +323,5 @@ const memorySession = (): StateSession => ({
   release: async () => undefined,
 });
 
-/** JSON values only: what stores a kept resource may know nothing else. */
+/** JSON values only: the store of a kept resource may know no others. */
 export const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;

@@ -1,14 +1,15 @@
 /**
  * Which resource of a program something in the service belongs to. Two resources can name one thing by the same id: a
- * resource whose name changed without an alias is created under the new name, which takes over what is there, and then
- * deleted under the old one. So each create gives itself an owner, which the state keeps; whoever made something, or has
- * shown that it manages it, claims it for the rest of the process; and what another owner has claimed is never deleted.
+ * resource whose name changed without an alias is created under the new name, which takes over what exists, and then
+ * deleted under the old one. So each create gives itself an owner, which the state keeps. The owner that made
+ * something, or has shown that it manages it, claims it for the rest of the process; what another owner has claimed is
+ * never deleted.
  */
 import type { Kind } from "../core/model/address";
 import type { HandlerService } from "./handler";
 
 interface Claim {
-  /** `undefined`: of a state that an older version wrote. */
+  /** `undefined` in a state that an older version wrote. */
   readonly owner: string | undefined;
   readonly by: "made" | "seen" | "contested";
 }
@@ -26,16 +27,16 @@ function claimsOf({ client }: HandlerService): Map<string, Claim> {
 
 export const thingOf = (kind: Kind, id: string): string => `${kind}:${id}`;
 
-/** Claimed by whoever named the id of what an open create made. */
+/** Claimed by the resource that named the id of what an open create made. */
 export const takenOver = (kind: Kind, name: unknown): string => thingOf(kind, `taken over as ${String(name)}`);
 
 export const newOwner = (): string => crypto.randomUUID();
 
-/** This owner has just made it, or taken it over. */
+/** Claims what this owner has just made or taken over. */
 export const claimMade = (service: HandlerService, thing: string, owner: string | undefined): void =>
   void claimsOf(service).set(thing, { owner, by: "made" });
 
-/** The program still declares the resource that has this owner. */
+/** Claims for the owner of a resource that the program still declares. */
 export function claimSeen(service: HandlerService, thing: string, owner: string | undefined): void {
   const known = claimsOf(service);
   const claim = known.get(thing);
@@ -43,7 +44,7 @@ export function claimSeen(service: HandlerService, thing: string, owner: string 
   else if (claim.owner !== owner && claim.by === "seen") known.set(thing, { owner, by: "contested" });
 }
 
-/** Some resource of the program has it. */
+/** Whether some resource of the program has claimed it. */
 export const isClaimed = (service: HandlerService, thing: string): boolean => claimsOf(service).has(thing);
 
 export function belongsToAnother(service: HandlerService, thing: string, owner: string | undefined): boolean {

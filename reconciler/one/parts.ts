@@ -1,7 +1,7 @@
 /**
- * A whole desired state as single resources: one each VM, volume and group, one each attachment, and one each rule that
- * closes a circle of groups (no program can write two groups that need each other's id first). In an order in which
- * each comes after what it refers to.
+ * A whole desired state as single resources: one for each VM, volume and group, one for each attachment, and one for
+ * each rule that closes a circle of groups (in no program can two groups each need the other's id first). Each comes
+ * after the resources that it refers to.
  */
 
 import type { Address } from "../core/model/address";
@@ -36,12 +36,12 @@ export interface DesiredPart {
   /** The address of the resource, with `/attachment` or `/rule-N` for a part of it. */
   readonly address: string;
   readonly type: HandlerType;
-  /** JSON values, with PartReferences wherever the id of another part belongs. */
+  /** JSON values, with a PartReference for each id of another part. */
   readonly inputs: Props;
   readonly protect: boolean;
-  /** Properties that are only looked at when it is made. */
+  /** Properties whose later changes are ignored. */
   readonly ignoreChanges: readonly string[];
-  /** A part that vanishes with another one. */
+  /** The part that this one vanishes with. */
   readonly deletedWith?: Address;
 }
 
@@ -64,7 +64,7 @@ function partReference({ address, attribute }: Computed): PartReference {
   return { part: address, ...(property === undefined ? {} : { property }) };
 }
 
-/** What a program is given for a text in which values of other resources stand. */
+/** The input that stands for a text with values of other resources in it. */
 function inputOf(text: Text): string | PartReference | PartText {
   if (typeof text === "string") return text;
   const pieces = text.parts.map((part) => (typeof part === "string" ? part : partReference(part)));
@@ -94,7 +94,7 @@ export interface OutputPart {
   readonly sensitive: boolean;
 }
 
-/** What the file hands out, in terms of its parts. */
+/** The outputs of the file, in terms of its parts. */
 export const outputPartsOf = (desired: Desired): readonly OutputPart[] =>
   (desired.outputs ?? []).map(({ name, value, sensitive }) => ({
     name,
@@ -108,7 +108,7 @@ function referencesIn(value: unknown): Address[] {
   return Object.values(value).flatMap(referencesIn);
 }
 
-/** A group may name the address of a VM, which then comes before it. */
+/** The parts in order: a group may name the address of a VM, which then comes before the group. */
 function inOrder(parts: readonly DesiredPart[]): DesiredParts {
   const byAddress = new Map(parts.map((part) => [part.address, part]));
   const after = (address: string): string[] =>
@@ -133,11 +133,14 @@ export function partsOf(desired: Desired): DesiredParts {
 const referenceTo = (reference: Reference): PartReference | string =>
   "id" in reference ? reference.id : { part: reference.address };
 
-/** A group that is about to become parts; each rule with the group of the same world that it names. */
+/**
+ * A group that is about to become parts; each rule with the group that it names, if that is one of the same desired
+ * state.
+ */
 interface GroupToMake {
   readonly address: Address;
   readonly rules: readonly { readonly target: Address | undefined; readonly inputs: Props }[];
-  /** `separate`: how many of its rules become parts of their own. */
+  /** `separate`: how many of the group's rules become parts of their own. */
   part(inline: readonly Props[], separate: number): DesiredPart;
 }
 
@@ -165,7 +168,10 @@ const groupParts = (groups: readonly DesiredGroup[]): DesiredPart[] =>
     })),
   );
 
-/** A set of groups as a program writes them, by address: `remoteGroup` may be the address of another one of the set. */
+/**
+ * The parts of a set of groups as a program writes them, by address: `remoteGroup` may be the address of another one of
+ * the set.
+ */
 export const groupSetParts = (groups: Readonly<Record<Address, Props>>): DesiredParts =>
   groupsInOrder(
     Object.entries(groups).map(([address, { rules, ...inputs }]) => ({
@@ -225,7 +231,10 @@ function groupsInOrder(groups: readonly GroupToMake[]): DesiredPart[] {
   return [...parts, ...closing];
 }
 
-/** Only where there is a circle has an edge to stay open: what merely hangs on one comes after it. */
+/**
+ * The groups of circles first: only there a rule must become a part of its own. A group that merely refers to a circle
+ * comes after it.
+ */
 function circlesFirst(targets: ReadonlyMap<Address, readonly Address[]>): Address[] {
   const sources = new Map<Address, Address[]>([...targets.keys()].map((address) => [address, []]));
   for (const [address, list] of targets) for (const target of list) mustGet(sources, target).push(address);
@@ -250,7 +259,7 @@ function ruleInputs(rule: Rule, own: Address): Props {
   return { ...written, remoteGroup: target === own ? "self" : { part: target } };
 }
 
-/** Its family follows from the address, unless the file says which it is. */
+/** The family of the addresses follows from the address, unless the file says which it is. */
 const remoteOf = ({ text, family }: Extract<Rule["remote"], { kind: "computed" }>): Props => ({
   remoteIp: inputOf(text),
   ethertype: family,

@@ -1,4 +1,7 @@
-/** A create whose outcome could not be found out: kept under an id of its own, until something shows what it made. */
+/**
+ * A create whose outcome could not be found out is kept under an id of its own until something shows what the create
+ * made.
+ */
 import type { Address, Kind } from "../core/model/address";
 import { type Desired, nothingDesired } from "../core/model/desired";
 import type { RecordedResource } from "../core/model/recorded";
@@ -30,7 +33,10 @@ export async function findPending(
   return { planned };
 }
 
-/** What an open create made, under its id from now on; what does not show stays open, and is named. */
+/**
+ * Reads what an open create made, which has its real id from then on; a create whose result the service does not show
+ * stays open.
+ */
 export async function readPending<K extends Kind>(
   shape: Shape<K>,
   context: HandlerContext,
@@ -66,13 +72,13 @@ export async function pendingDifference<K extends Kind>(
     shape,
     settles
       ? [...changes.filter(({ property }) => property !== recordedKey), { property: recordedKey, replaces: true }]
-      : // Not to be settled from here: the update says what has to be found out.
+      : // No call can find the outcome out here; the update tells the user what to find out.
         [...changes, { property: recordedKey, replaces: false }],
     [stillPending(inputs, remembered, id).message],
   );
 }
 
-/** Only what this very create made may be deleted; the intent tells it from what was there before. */
+/** Deletes only what this open create made; its intent tells that from what existed before. */
 export async function planPendingDelete<K extends Kind>(
   shape: Shape<K>,
   { signal, log }: HandlerContext,
@@ -93,14 +99,16 @@ export async function planPendingDelete<K extends Kind>(
   const remembered = rememberedIn(before);
   const isTakenOver = isClaimed(service, takenOver(kind, before["name"]));
   if (record === undefined && isOpen && !isTakenOver) log("warning", whatMayBeLeft(before, kind, remembered));
-  // What was taken over by its id meanwhile is somebody's.
+  // What another resource has taken over by its id meanwhile belongs to that resource.
   const isOwn = record?.id !== undefined && !belongsToAnother(service, thingOf(kind, record.id), remembered.owner);
   return isOwn
     ? planAsObserved(service, nothingDesired, stateOf(address, { record }), address, signal)
     : nothingPlanned(planned);
 }
 
-/** A run that was stopped while it looked for what it made: one more look, so that it is kept by its id. */
+/**
+ * A run that was stopped while it looked for what it had made looks once more, so that the result is kept by its id.
+ */
 export async function lookOnce<K extends Kind>(
   shape: Shape<K>,
   context: HandlerContext,

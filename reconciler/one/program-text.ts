@@ -1,6 +1,6 @@
 /**
- * A Pulumi program for what a state holds: each resource takes over what exists by its id, so that bringing the
- * program up sends nothing that changes the service. And the list that `pulumi import` takes, for the plugin.
+ * A Pulumi program for the resources of a state: each of its resources takes over what exists by its id, so that the
+ * first `pulumi up` changes nothing in the service. It also makes the list that `pulumi import` takes, for the plugin.
  */
 
 import { type Address, componentPath } from "../core/model/address";
@@ -12,11 +12,11 @@ import { mustGet } from "../core/text/invariant";
 import { type DesiredPart, isPartReference, isPartText, type OutputPart, type PartReference, partsOf } from "./parts";
 
 export interface ProgramFiles {
-  /** File name -> text. */
+  /** The text of each file, by name. */
   readonly [file: string]: string;
 }
 
-/** What the state holds, as the file declares it where it does; the rest as it is recorded. */
+/** The resources of the state: as the file declares them, and the others as they are recorded. */
 export function exportedParts(desired: Desired, state: State): readonly DesiredPart[] {
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const addresses = new Map<string, Address>();
@@ -28,7 +28,7 @@ export function exportedParts(desired: Desired, state: State): readonly DesiredP
   return partsOf({ ...desired, resources }).map((part) => ({ ...part, inputs: onlyKnown(part.inputs, known, state) }));
 }
 
-/** A record names others by id; a program names them by what they are called in it. */
+/** A record names other resources by id; a program names them by their variables. */
 function byAddress(resource: DesiredResource, addresses: ReadonlyMap<string, Address>): DesiredResource {
   const named = (reference: Reference): Reference => {
     const address = "id" in reference ? addresses.get(reference.id) : reference.address;
@@ -36,14 +36,14 @@ function byAddress(resource: DesiredResource, addresses: ReadonlyMap<string, Add
   };
   const other = withReferences(resource, named);
   if (other.kind === "vm")
-    // How a resize is decided is in the file alone.
+    // Only the file says how a resize is decided.
     return { ...other, lifecycle: { ...other.lifecycle, ignoreChanges: [], verifyResize: usualVerify } };
   return other.kind === "group" ? { ...other, lifecycle: { ...other.lifecycle, ignoreChanges: [] } } : other;
 }
 
 const usualVerify = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
 
-/** What is declared but was never applied has no id to refer to. */
+/** A resource that is declared but was never applied has no id to refer to. */
 function onlyKnown(inputs: DesiredPart["inputs"], known: ReadonlySet<string>, state: State): DesiredPart["inputs"] {
   const replace = (value: unknown): unknown => {
     if (isPartReference(value)) return known.has(value.part) ? value : recordedProperty(value, state);
@@ -54,7 +54,7 @@ function onlyKnown(inputs: DesiredPart["inputs"], known: ReadonlySet<string>, st
   return Object.fromEntries(Object.entries(inputs).map(([key, item]) => [key, replace(item)]));
 }
 
-/** Of what is no resource of the program: as the state has it. */
+/** A property of a resource that is not in the program: its recorded value. */
 function recordedProperty({ part, property }: PartReference, state: State): string {
   const record = state.resources.get(part);
   const value =
@@ -108,7 +108,7 @@ ${body}
 
 const componentType = "reconcile-cloud:index:Component";
 
-/** What it is called in the program: its key, as in the file. */
+/** The name of a component in the program: its key, as in the file. */
 const componentName = (component: string): string => component.slice(0, -1);
 
 const parentOf = (address: Address, names: ReadonlyMap<string, string>): Raw | undefined => {
@@ -138,7 +138,7 @@ function resourceText(part: DesiredPart, names: ReadonlyMap<string, string>, sta
   return `const ${names.get(part.address)} = new ${part.type}(${JSON.stringify(part.address)}, ${literal(inputs, names, "")}${more});`;
 }
 
-/** An address that the service does not show must not become a rule without one, which admits everybody. */
+/** An address that the service does not show must not become a rule without an address, which would admit everybody. */
 const shownHelper = `function shown<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(\`the service does not show \${what}\`);
   return value;
@@ -155,7 +155,7 @@ function propertyText({ part, property }: PartReference, names: ReadonlyMap<stri
 const onlyNamed = (value: unknown, names: ReadonlyMap<string, string>, state: State): unknown =>
   onlyKnown({ value }, new Set(names.keys()), state)["value"];
 
-/** Code, and no text. */
+/** Code that is written as it stands, in contrast to a text. */
 class Raw {
   constructor(readonly code: string) {}
 }
@@ -175,7 +175,7 @@ function literal(value: unknown, names: ReadonlyMap<string, string>, indent: str
   return `{\n${entries.map(([key, item]) => `${inner}${key}: ${literal(item, names, inner)},`).join("\n")}\n${indent}}`;
 }
 
-/** `volume.db-data/attachment` is volumeDbDataAttachment; two that come out alike get a number. */
+/** `volume.db-data/attachment` is volumeDbDataAttachment; two addresses that give the same name get a number. */
 function variableNames(addresses: readonly Address[]): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set<string>();

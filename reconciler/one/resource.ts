@@ -124,7 +124,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(inputs["name"]));
       if (!isPending(id)) claimSeen(service, thing(id), remembered.owner);
-      // The state has it.
+      // The state has the outcome of the create, so the note about it is no longer needed.
       context.notes?.forget();
       const { changes, known } = changedInputs(shape, remembered, before, inputs);
       const { desired, address } = wanted(shape, emptied(shape, remembered, before, known));
@@ -137,7 +137,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         : await planAsRecorded(service, desired, state, address, context.signal);
       throwErrors(planned);
       const change = changeOf(planned);
-      // What up would refuse is refused here, before anything else is changed.
+      // A change that `up` would refuse is refused here, before anything else is changed.
       if (change?.action === "update" && !observed && !holdsUnknown(inputs))
         assertPermitted(await planUpdate(context, service, id, before, inputs, "recent"), flushStated(inputs));
       const untold = (change?.losses ?? []).length === 0 && changes.some(isOtherwiseNow(before, inputs));

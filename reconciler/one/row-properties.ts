@@ -10,7 +10,7 @@ const types = { text: "string", remark: "string", name: "string", size: "integer
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
 type PropertyName<F extends Rows> = Camel<F[keyof F]["field"]>;
 
-/** The properties of a kind whose fields are all plain; what a program's reader needs to know is said in other words. */
+/** The properties of a kind whose fields are all plain. `descriptions` take the place of the rows' own where users of programs need other words. */
 export function rowProperties<F extends Rows>(
   rows: F,
   descriptions: Partial<Record<PropertyName<F>, string>>,
@@ -38,7 +38,7 @@ function propertyOf({ type, absent, effect, observed }: FieldRow): Omit<Property
 
 export const propertyNames = (rows: Rows): string[] => Object.values(rows).map(({ field }) => asProperty(field));
 
-/** The values of a desired state or a record, by the names of properties; what is not there stays out. */
+/** The values of a desired state or a record, by the names of properties; absent values stay absent. */
 export const propertyValues = <F extends Rows>(rows: F, values: { readonly [K in keyof F]?: unknown }): Props =>
   Object.fromEntries(
     Object.entries(rows).flatMap(([key, row]) => {
@@ -47,7 +47,7 @@ export const propertyValues = <F extends Rows>(rows: F, values: { readonly [K in
     }),
   );
 
-/** The properties that need not be given and mean nothing then. */
+/** The properties that may be left out and then have no value. */
 export const optionalNames = (rows: Rows): string[] =>
   Object.values(rows)
     .filter(({ absent }) => absent === "unset")

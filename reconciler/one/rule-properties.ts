@@ -23,7 +23,10 @@ export const ruleProperties: Readonly<Record<string, Property>> = {
   description: { type: "string", description: "Free text, stored with the rule when it is made." },
 };
 
-/** As a file has it. What is not known yet stands in as an id of its own, so that two of them are not one rule. */
+/**
+ * A rule as a file has it. A value that is not known yet becomes an id of its own, so that two such rules are not
+ * equal.
+ */
 export function ruleForFile(rule: Props, stand: string): Record<string, unknown> {
   const { direction, ethertype, protocol, dstPort, remoteIp, remoteGroup, description } = rule;
   const known = (value: unknown): unknown => (isUnknown(value) ? undefined : value);
@@ -46,7 +49,7 @@ export function ruleForFile(rule: Props, stand: string): Record<string, unknown>
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== null));
 }
 
-/** In the form a program would write it. `own`: the id that is called self. */
+/** A rule as a program writes it. `own`: the id that is written as self. */
 export function ruleAsProperties(rule: Rule, own?: string): Props {
   const ports = rule.ports;
   const group = rule.remote.kind === "group" && "id" in rule.remote.group ? rule.remote.group.id : undefined;

@@ -1,4 +1,4 @@
-/** One rule of a group as a resource of its own: the engine's group with nothing managed but this rule. */
+/** One rule of a group as a resource of its own: the engine's group, of which only this rule is managed. */
 
 import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
 import { type DesiredGroup, nothingDesired } from "../core/model/desired";
@@ -59,7 +59,7 @@ const write = (props: Props): Written => {
     lines: [
       { property: "", field: "name", value: "rule" },
       ...fields.map(([field, value]) => ({ property: asProperty(field), field, value, section: "rule" as const })),
-      // A rule that says nothing admits everything that comes in.
+      // A rule without fields admits all incoming traffic.
       ...(fields.length === 0 ? [{ property: "", field: "rules", value: [{}] }] : []),
     ],
   };
@@ -75,7 +75,7 @@ function checkRule(raw: Props): ReturnType<Handler["check"]> {
     : { ...checked, failures: [...checked.failures, { property: "onRuleRemoval", reason: "must be fail or keep" }] };
 }
 
-/** The rule in canonical form; self is the group it is in. */
+/** The rule in canonical form; self is the group that the rule is in. */
 function ruleOf(props: Props): Rule {
   const { desired } = desiredOf(write(props));
   // `write` writes one group, with this rule alone.
@@ -116,7 +116,7 @@ function plan(
   return planAsObserved(service, { ...nothingDesired, resources: [desired] }, state, address, context.signal, look);
 }
 
-/** The group with its rules as they are. */
+/** The group with its rules as the service shows them. */
 async function sightingOf(
   context: HandlerContext,
   service: HandlerService,
@@ -130,7 +130,7 @@ async function sightingOf(
   return sightGroup(planned.live, groupId);
 }
 
-/** `undefined` when it is gone. */
+/** `undefined` when the rule is gone. */
 async function look(
   context: HandlerContext,
   service: HandlerService,
@@ -240,7 +240,7 @@ export const ruleHandler: Handler = {
     const live = sighting.seen === "yes" ? sighting.value.rules?.find((rule) => rule.id === ruleId) : undefined;
     if (live === undefined) return undefined;
     const rule = canonicalLiveRule(live);
-    // Another spelling of the same traffic stays as it was written.
+    // The rule keeps the spelling in which it was written.
     const same = before !== undefined && ruleKey(ruleOf(before)) === ruleKey(rule);
     const known = remembered ?? { owner: newOwner(), scope: { origin: service.client.origin }, imported: true };
     const shown = plain(same ? inputsIn(before) : { securityGroupId: groupId, ...ruleAsProperties(rule, groupId) });

@@ -1,4 +1,4 @@
-/** What is particular to one kind of resource; one/resource.ts has what all have in common. */
+/** What is particular to one kind of resource; one/resource.ts has what all kinds have in common. */
 import type { Change } from "../core/diff/changes";
 import type { Address, Kind } from "../core/model/address";
 import type { Desired, DesiredResource } from "../core/model/desired";
@@ -19,37 +19,39 @@ export interface Shape<K extends Kind> {
   readonly optional: readonly string[];
   /** Texts that are emptied in the service when the program no longer gives them. */
   readonly emptied?: readonly string[];
-  /** What is lost when a program's user has one replaced that would not have to be. */
+  /** What is lost when a program's user replaces a resource that would not have to be replaced. */
   lossOfReplacing?(inputs: Props): string;
-  /** A replacement has to give way first: its name is taken as long as it is there. */
+  /** The former version must be deleted first, because its name is taken until then. */
   readonly deleteBeforeReplace: boolean;
   write(inputs: Props): Written;
   sight(live: Live, id: string): Sighting<LiveOf[K]>;
-  /** What can be told of a resource that is only looked at. */
+  /** A record made of what the service shows, for a resource that is only looked at. */
   recordOfLive(address: Address, live: LiveOf[K], world: Live): Of<K>;
   /** The record with what the service shows for the fields that differ. */
   drifted(record: Of<K>, live: LiveOf[K], change: Change, before: Props): Of<K>;
-  /** The record with what a delete that was cut off has noted. */
+  /** The record with what the notes of a delete that was cut off say. */
   leaving?(record: Of<K>, left: readonly Disk[]): Of<K>;
   inputsOf(record: Of<K>): Props;
   outputsOf(record: Of<K>, live: LiveOf[K] | undefined): Props;
   /** Records of other resources that a delete must not take for leftovers of this one. */
   neighbours?(record: Of<K>, live: LiveOf[K] | undefined): readonly RecordedResource[];
-  /** The VM whose work an update or a delete would disturb. */
+  /** The id of the VM whose work an update or a delete would disturb. */
   hangsOn?(live: LiveOf[K]): string | undefined;
   /** Records of other resources that an update has to look at as well. */
   standsOn?(live: LiveOf[K], inputs: Props): readonly RecordedResource[];
   /** Of a record that was read by its id: the part that a program with these inputs manages. */
   managed?(record: Of<K>, before: Props, inputs: Props): Of<K>;
-  /** What a new one in the place of one that is gone does not have, as the end of a sentence. */
+  /** What a new resource in the place of a lost one does not have, as the end of a sentence. */
   lostWith?(record: Of<K>): string;
   /** The record as it is kept between two calls. */
   keep?(record: Of<K>, declared: DesiredResource): Of<K>;
-  /** What is wanted once it is seen what else is there. */
+  /** The desired resource, once it is seen what else the service has. */
   wantedAmong?(desired: DesiredResource, inputs: Props, record: Of<K> | undefined, live: LiveOf[K]): DesiredResource;
-  /** Nothing of it is on its way. */
+  /** Whether no operation on the resource is under way in the service. */
   isSettled?(live: LiveOf[K]): boolean;
-  /** The engine still works on it, so that only a look tells what a change would do. */
+  /**
+   * Whether the engine's own work on the resource is not finished, so that only a look tells what a change would do.
+   */
   isUnsettled(record: Of<K>): boolean;
 }
 
@@ -67,7 +69,9 @@ export const rememberedIn = (before: Props): Remembered => (before[recordedKey] 
 export const pendingId = (owner: string): string => `pending:${owner}`;
 export const isPending = (id: string): boolean => id.startsWith("pending:");
 
-/** What was read by its id may be more than the program manages; `inputs` and `before` say how much that is. */
+/**
+ * A record that was read by its id may have more than the program manages; `inputs` and `before` say how much that is.
+ */
 export function recordIn<K extends Kind>(shape: Shape<K>, before: Props, inputs: Props = before): Of<K> | undefined {
   // A handler remembers records of its own kind only.
   const { record, imported } = rememberedIn(before) as Remembered & { readonly record?: Of<K> };

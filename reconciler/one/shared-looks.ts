@@ -1,8 +1,8 @@
 /**
- * One process looks once. A program's resources are handled one by one, many at a time, and each would read the same
- * lists; here whoever asks for the same thing within some milliseconds is told by one request. How old an answer may be
- * is each call's own: what changes or deletes something looks afresh, a refresh reads each list once, and a create needs
- * no newer list than a plan of the whole file would.
+ * Shares answers within one process. A program's resources are handled one by one, many at a time, and each would read
+ * the same lists; here everything that asks for the same within some milliseconds gets the answer of one request. Each
+ * call says how old an answer may be: what changes or deletes something asks anew, a refresh reads each list once, and
+ * a create needs no newer list than a plan of the whole file would.
  */
 import type { Outcome } from "../core/model/outcome";
 import { fieldsIn } from "../core/text/objects";
@@ -10,11 +10,11 @@ import { sharedLook } from "../engine/shared-look";
 import type { ServiceClient } from "../service/client";
 
 export interface SharedLooks {
-  /** Asked for after the call. */
+  /** Answers that were asked for after the call. */
   readonly fresh: ServiceClient;
-  /** Of the last seconds, asked for by a like, and nothing was sent since. */
+  /** Answers of the last seconds that a call with the same need asked for, if nothing was sent since. */
   readonly recent: ServiceClient;
-  /** Of the last seconds, and nothing was deleted or renamed since. */
+  /** Answers of the last seconds, if nothing was deleted or renamed since. */
   readonly forCreate: ServiceClient;
   /** When something was last being sent: now, while it is. */
   busyAt(): number;
@@ -27,7 +27,7 @@ interface Answer {
   readonly writesOfIt: number;
   readonly outcome: Promise<{ readonly status: string }>;
   accepted?: boolean;
-  /** Asked for by one who needs what is there now, and not by a run on its way. */
+  /** The answer was asked for by a call that needs the present state, and not by a run under way. */
   readonly forRecent: boolean;
 }
 
@@ -36,15 +36,15 @@ const recentMs = 15_000;
 const forCreateMs = 5000;
 /** Flavors, images and regions change by the month. */
 const catalogueMs = 300_000;
-/** What this process has made, as the answer to the create showed it. */
+/** How long the answer to a create stands for what it made. */
 const madeMs = 600_000;
 
-/** The calls that send something; all else that a client has passes through as it is. */
+/** The calls of the client that send something; everything else passes through unchanged. */
 type Sends = {
   [K in keyof ServiceClient]-?: ServiceClient[K] extends (...args: never[]) => Promise<Outcome<unknown>> ? K : never;
 }[keyof ServiceClient];
 
-/** A removal: what it takes away, or the name that it gives, no earlier list tells. */
+/** After a removal, earlier lists are wrong: they hold what was removed, or lack the name that a rename gave. */
 const kinds = {
   listFlavors: "catalogue",
   listImages: "catalogue",
@@ -90,9 +90,9 @@ type Call = (...args: unknown[]) => Promise<{ readonly status: string; readonly 
 export function shareLooks(client: ServiceClient, now: () => number = Date.now): SharedLooks {
   const answers = new Map<string, Answer>();
   const looks = new Map<string, () => Promise<{ readonly status: string }>>();
-  /** Looks that wait for others who may ask for the same. */
+  /** Requests that wait a moment for other calls that ask for the same. */
   const gathering = new Map<string, Promise<{ readonly status: string }>>();
-  /** The next answer is for somebody who needs what is there now, and for all who ask meanwhile. */
+  /** The next answer is for a call that needs the present state, and for all that ask meanwhile. */
   const wantedByRecent = new Set<string>();
   const writesOf = new Map<string, number>();
   let writes = 0;
@@ -164,7 +164,7 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
           };
         return (first?: unknown) => {
           const id = typeof first === "string" ? first : "";
-          // Who asks for a list that proves an absence is not served with one that was read for less.
+          // A call for a list that proves an absence does not share a list that was read without that purpose.
           const options = proves(first) ? [{ proves: true }] : [];
           const key = options.length > 0 ? `${method} that proves` : `${method} ${id}`;
           const known = answers.get(key);

@@ -32,7 +32,7 @@ export const flushConfirmed: Property = {
     "You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches.",
 };
 
-/** Properties as lines, for those that are called in a file what they are called here. */
+/** Properties as fields of the file, for those whose name is the same there. */
 export const linesFor = (inputs: Props, names: readonly string[], section?: Line["section"]): Line[] =>
   names.map((property) => ({
     property,
@@ -41,7 +41,10 @@ export const linesFor = (inputs: Props, names: readonly string[], section?: Line
     ...(section === undefined ? {} : { section }),
   }));
 
-/** The VM of a volume stands beside it, so that it is looked at (a flush may stop it) and never planned for. */
+/**
+ * The VM of a volume is in the state beside the volume, so that it is looked at (a flush may stop it) and never planned
+ * for.
+ */
 export const hostOf = (vmId: string): RecordedVm => ({
   kind: "vm",
   address: "vm.host",

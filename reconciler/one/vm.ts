@@ -136,7 +136,10 @@ export const vmHandler = createHandler<"vm">({
     privateIp: live?.privateIp,
     dataVolumeId: record.dataVolumeId,
   }),
-  /** Disks that came from elsewhere are somebody else's; only the data volume created with the VM goes with it. */
+  /**
+   * Disks that came from elsewhere belong to other resources; only the data volume created with the VM is deleted with
+   * it.
+   */
   neighbours: (record, live) =>
     (live?.volumes ?? [])
       .filter((disk) => disk.root !== true && record.dataVolumeId !== undefined && disk.id !== record.dataVolumeId)

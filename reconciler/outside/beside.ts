@@ -1,6 +1,6 @@
 /**
- * Reads the files that a desired state names: relative to the file that names them, or `npm:` in the packages that are
- * installed beside it. Nothing is fetched.
+ * Reads the files that a desired state names: relative to the file that names them, or `npm:` in packages installed
+ * beside it. Nothing is fetched.
  */
 
 import { existsSync, readFileSync } from "node:fs";

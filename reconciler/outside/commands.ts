@@ -1,6 +1,6 @@
 /**
- * Programs and sockets that a plan may call on: flush commands, health checks and the helper that prints the credential.
- * No shell, none of our secrets in their environment, and none is waited for without end.
+ * Programs and sockets that a plan may use: flush commands, health checks and the helper that prints the credential.
+ * They run without a shell, without this program's secrets in their environment, and each has a time limit.
  */
 
 import { type ExecFileException, execFile, spawn } from "node:child_process";
@@ -18,12 +18,12 @@ import { tracing } from "./tracing";
 
 const tryMs = 5000;
 const keptOutput = 2000;
-/** A flush of a large disk takes minutes; a connection that hangs takes for ever. */
+/** Flushing a large disk takes minutes; a connection that hangs would take for ever. */
 const longestCommandMs = 15 * 60_000;
-/** From being asked to end to being ended. */
+/** The time between asking a program to end and killing it. */
 const graceMs = 2000;
 
-/** The credentials are ours, not the program's; the state's address may hold one, too. */
+/** Programs get no credentials; the address of the state is left out too, because it may hold one. */
 function environmentWithoutSecrets(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const traceparent = tracing()?.traceparent();
   const environment: NodeJS.ProcessEnv = {
@@ -38,7 +38,7 @@ function environmentWithoutSecrets(extra: Readonly<Record<string, string>> = {})
 
 export interface CommandOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Added to its environment. */
+  /** Variables that are added to the program's environment. */
   readonly extra?: Readonly<Record<string, string>>;
   readonly limitMs?: number;
 }
@@ -64,7 +64,7 @@ export function runCommand(
       );
       child.kill("SIGTERM");
       setTimeout(() => child.kill("SIGKILL"), graceMs).unref();
-      // What it started may hold its output open, and nobody waits for that.
+      // A process that the program started may hold the output open; nobody waits for it.
       child.stdout.destroy();
       child.stderr.destroy();
       child.unref();
@@ -82,13 +82,13 @@ export function runCommand(
 export interface CommandAnswer {
   readonly exitCode: number;
   readonly stdout: string;
-  /** What it said beside that, for a message. */
+  /** What the program printed besides, for a message. */
   readonly said: string;
 }
 
 const longestAnswer = 16 * 1024 * 1024;
 
-/** A program that reads all of its input and prints an answer. */
+/** Runs a program that reads its whole input and prints an answer. */
 export function askProgram(
   argv: readonly string[],
   folder: string,
@@ -124,12 +124,12 @@ export function askProgram(
         });
       },
     );
-    // A program that reads nothing is free to.
+    // A program may end without reading its input.
     child.stdin?.on("error", () => undefined).end(input);
   });
 }
 
-/** A word with a null byte in it, which a service may have put into a name, is refused by an exception. */
+/** Starting a program throws for a word with a null byte in it, which a service may have put into a name. */
 function start(argv: readonly string[], folder: string, { signal, extra }: CommandOptions) {
   try {
     return spawn(itemAt(argv, 0), argv.slice(1), {
@@ -143,7 +143,7 @@ function start(argv: readonly string[], folder: string, { signal, extra }: Comma
   }
 }
 
-/** In the folder of the file that names it. */
+/** Runs the helper in the folder of the file that names it. */
 export const runHelperIn =
   (folder: string): RunHelper =>
   ([program, ...argv]) =>
@@ -175,7 +175,7 @@ function describeFailure(error: ExecFileException): string {
 
 const describeMs = (ms: number): string => (ms < 60_000 ? `${ms / 1000} s` : `${ms / 60_000} min`);
 
-/** Where the VM answers, in the record's order of preference; the reader lets nothing through that is no IP address. */
+/** The address at which the VM answers. The reader of the record lets nothing through that is no IP address. */
 const addressOf = (vm: LiveVm): string | undefined => vm.floatingIp ?? vm.privateIp;
 
 export async function checkHealth(

@@ -1,4 +1,4 @@
-/** Which commit the files of a folder are at: from the pipeline's variables, or from the checkout's own files. */
+/** The commit of a folder's files: from the pipeline's variables, or from the checkout's own files. */
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
@@ -12,7 +12,7 @@ export function commitOf(folder: string, environment: NodeJS.ProcessEnv = proces
   return told !== undefined && hash.test(told) ? told : undefined;
 }
 
-/** `.git`, or the folder that a worktree's `.git` file names. */
+/** `.git`, or the folder that the `.git` file of a worktree names. */
 function findCheckout(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const git = join(at, ".git");
@@ -31,7 +31,7 @@ function headOf(git: string): string | undefined {
   if (head === undefined || hash.test(head)) return head;
   const ref = /^ref: (.+)$/.exec(head)?.[1];
   if (ref === undefined) return undefined;
-  // The branches of a worktree lie with those of the checkout that it belongs to.
+  // The branches of a worktree are in the folder of the checkout that it belongs to.
   const common = textOf(join(git, "commondir"))?.trim();
   for (const place of common === undefined ? [git] : [git, resolve(git, common)]) {
     const direct = textOf(join(place, ref))?.trim();

@@ -1,7 +1,7 @@
 /**
- * The embedded service for a world that several processes use at a time. The command serves it from inside, and commands
- * beside it are its guests. The providers of one program come and go, so the first of them starts it in a process of its
- * own, which ends by itself when nobody asks any more.
+ * The embedded service for a world that several processes use at the same time. A command serves the world itself, and
+ * commands beside it are its guests. The providers of a Pulumi program come and go, so the first of them starts the
+ * service in a process of its own, which ends by itself when no request comes any more.
  */
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -24,7 +24,7 @@ const lookEveryMs = 30;
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, lookEveryMs));
 
 export interface EmbeddedWorld extends Served {
-  /** Ends when no guest uses it any more; `onWait` is told once that others still do. */
+  /** Ends when no guest uses the world any more; `onWait` is called once if other guests still use it. */
   close(onWait: (guests: number) => void): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ async function findSharedWorld(dir: string): Promise<Served | undefined> {
   const world = announced(dir);
   if (world === undefined) return undefined;
   try {
-    // Any answer will do: a file that a killed process left behind names a port where nobody listens.
+    // Any answer proves that the process lives: a killed one leaves a file with a port on which nobody listens.
     await fetch(`${world.url}/_control`, { signal: AbortSignal.timeout(2000) }).then((answer) => answer.body?.cancel());
     return world;
   } catch {

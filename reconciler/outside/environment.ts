@@ -1,7 +1,10 @@
-/** A setting from the environment. Pipelines pass on variables that nobody set as empty ones, so empty is not set. */
+/**
+ * A setting from the environment. Pipelines pass variables that nobody set on as empty ones, so an empty one is not
+ * set.
+ */
 export const setting = (name: `RECONCILE_${string}`): string | undefined => process.env[name] || undefined;
 
-/** Ours, and nobody's whom we start or tell something. */
+/** Variables that hold secrets of this program. No program that it starts gets them. */
 export const secretVariables = [
   "RECONCILE_TOKEN",
   "RECONCILE_AUTHORIZATION",
@@ -12,7 +15,7 @@ export const secretVariables = [
 
 const withheld = new Set<string>(secretVariables);
 
-/** No program that this process starts for a file sees them. */
+/** Keeps further variables from every program that this process starts for a file. */
 export function withhold(names: Iterable<string>): void {
   for (const name of names) withheld.add(name);
 }

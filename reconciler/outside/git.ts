@@ -1,10 +1,10 @@
-/** What a checkout says of itself, by git: which files differ from where a branch left another one. */
+/** Asks git which files of a checkout differ from the commit where its branch left another one. */
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 
 export type ChangedFiles = { readonly files: readonly string[] } | { readonly problem: string };
 
-/** Committed, staged, unstaged and new ones since the checkout left `reference`, as absolute paths. */
+/** Committed, staged, unstaged and new files since the checkout left `reference`, as absolute paths. */
 export function changedSince(reference: string, folder: string): ChangedFiles {
   const git = (...words: string[]): { readonly out: string } | { readonly problem: string } => {
     const ran = spawnSync("git", words, { cwd: folder, encoding: "utf8", maxBuffer: 256 * 1024 * 1024 });

@@ -1,4 +1,4 @@
-/** Who holds a lock of the state: this process, as somebody who finds it locked can recognise it. */
+/** The description of this process in a lock of the state, for a person who finds the state locked. */
 import { hostname, userInfo } from "node:os";
 import type { Holder } from "../store/store";
 

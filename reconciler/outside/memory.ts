@@ -1,11 +1,11 @@
 /**
- * Keeps a large run small. V8 lets its heap grow to a multiple of what is in use before it looks for what is over; with a
- * hundred thousand resources that multiple is most of what the program holds, and looking twice costs little beside it.
+ * Keeps the memory of a large run small. V8 lets its heap grow to a multiple of what is in use before it collects
+ * garbage; with a hundred thousand resources that multiple is most of the memory, and collecting twice costs little.
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** By so much the heap of a large run grows until it is looked through again. */
+/** How much the heap of a large run may grow before it is collected again. */
 const growthPercent = 20;
 let collect: (() => void) | undefined;
 
@@ -13,7 +13,7 @@ export function growSlowly(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
 }
 
-/** Where one part of the work ends, and most of what it made is over. */
+/** Called where one part of the work ends and most of its values are no longer used. */
 export function freeMemory(): void {
   growSlowly();
   if (collect === undefined) {

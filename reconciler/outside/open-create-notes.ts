@@ -1,4 +1,6 @@
-/** Notes about creates as files, one a resource, in a folder beside the program. Only ids and times are in them. */
+/**
+ * Notes about creates as files, one for each resource, in a folder beside the program. They hold only ids and times.
+ */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,21 +9,27 @@ import { writePrivately } from "./private-file";
 
 interface Note extends OpenCreate {
   readonly pid: number;
-  /** An engine that lived then was told the outcome, and nobody has seen it die before it could keep it. */
+  /**
+   * The outcome was told to an engine that lived then, and nobody has seen the engine die before it could keep the
+   * outcome.
+   */
   readonly told?: true;
 }
 
-/** How long a process that is still at it is waited for, and how often it is looked at. */
+/** How long to wait for a process that still works on the create. */
 const patienceMs = 60_000;
 const lookEveryMs = 200;
-/** An engine that was told an outcome has kept it after that. It ends this process when all is kept, often earlier. */
+/**
+ * After this time an engine has kept the outcome that it was told. It ends this process when everything is kept, often
+ * earlier.
+ */
 const keptAfterMs = 2000;
-/** What was made longer ago is no leftover of a run that was cut off. */
+/** A create that is older than this is no leftover of a run that was cut off. */
 const madeForMs = 24 * 3600_000;
 
 /**
- * `owner`: names the resource among all the programs that use the folder. `isEngineThere`: whether whoever was told an
- * outcome lives to keep it.
+ * `owner`: names the resource among all programs that use the folder. `isEngineThere`: whether the engine that was told
+ * an outcome lives to keep it.
  */
 export function openCreateNotes(folder: string, owner: string, isEngineThere: () => Promise<boolean>): OpenCreateNotes {
   const file = createHash("sha256").update(owner).digest("hex").slice(0, 32);
@@ -71,7 +79,7 @@ export function openCreateNotes(folder: string, owner: string, isEngineThere: ()
         rewrite((note) => ({ ...note, told: true }));
         setTimeout(() => {
           void isEngineThere().then((isThere) => {
-            // An engine that is gone may have kept nothing.
+            // An engine that is gone may not have kept the outcome.
             if (isThere) forget();
             else rewrite(({ told: _told, ...note }) => note);
           });

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 
-/** The port of a server that listens on one. */
+/** The port on which a server listens. */
 export function portOf(server: { address(): AddressInfo | string | null }): number {
   const address = server.address();
   if (typeof address === "object" && address !== null) return address.port;

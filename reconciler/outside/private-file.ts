@@ -1,7 +1,7 @@
 /**
- * Files that a command writes for its user: a saved plan, a report, what was pulled. They name what exists and who owns
- * it, so they are for their owner alone; they appear whole or not at all; and a link that somebody else laid in the way
- * does not decide where they go.
+ * Files that a command writes for its user: a saved plan, a report, pulled YAML. They name what exists and who owns it,
+ * so only their owner can read them. They appear whole or not at all, and no symbolic link that somebody else put there
+ * decides where they go.
  */
 
 import { randomUUID } from "node:crypto";
@@ -24,7 +24,7 @@ export class FileNotWritten extends Error {
   readonly code = "cli/file-unwritable";
 }
 
-/** `isNew`: a file that is there already is left as it is, and that is an error (EEXIST). */
+/** `isNew`: an existing file is left as it is, and is an error (EEXIST). */
 export function writePrivately(path: string, text: string, { isNew = false } = {}): void {
   if (isStream(path)) {
     writeFileSync(path, text);
@@ -54,13 +54,13 @@ function nameAsNew(temporary: string, path: string): void {
   try {
     linkSync(temporary, path);
   } catch (error) {
-    // A file system without links.
+    // The file system has no links.
     if (errorCode(error) === "EEXIST" || lookAt(path, lstatSync) !== undefined) throw error;
     renameSync(temporary, path);
   }
 }
 
-/** /dev/stdout, a named pipe, a terminal: what is written there goes to whoever reads it, and is no file. */
+/** /dev/stdout, a named pipe, a terminal: the text goes to its reader, and there is no file to replace. */
 function isStream(path: string): boolean {
   const there = lookAt(path, statSync);
   return /^\/(dev|proc)\//.test(path) || (there !== undefined && !there.isFile() && !there.isDirectory());

@@ -8,12 +8,12 @@ import { writePrivately } from "./private-file";
 import { type Clean, cleanAttributes, type Span, type Tracing } from "./spans";
 
 export interface Profile extends Tracing {
-  /** What the run that was carried out came to. */
+  /** Called with the steps of the run that was carried out. */
   ran(steps: readonly StepReport[]): void;
 }
 
 interface Place {
-  /** The step that this is in. */
+  /** The step around the span. */
   readonly step?: string;
 }
 
@@ -22,7 +22,7 @@ export function profileInto(file: string, command: string, clean: Clean): Profil
   const places = new WeakMap<Span, Place>();
   const spans: ProfiledSpan[] = [];
   let steps: readonly StepReport[] = [];
-  // On the clock that the run tells its times by.
+  // The time on the clock of the run's reports.
   const nowMs = (): number => performance.timeOrigin + performance.now();
   return {
     start(name, kind, attributes = {}) {

@@ -1,4 +1,4 @@
-/** What a run is in a trace: which spans it has, how they are called and what they say. */
+/** The spans of a run: which there are, their names and their attributes. */
 import type { Ports } from "../engine/ports";
 import type { FollowRequest } from "../service/caller";
 import type { Tracing } from "./spans";
@@ -20,7 +20,7 @@ export const withinStepSpan: NonNullable<Ports["within"]> = (step, work) =>
     }),
   );
 
-/** The service may go on with the trace; one that does not know the header takes no notice of it. */
+/** A service that knows the header continues the trace; any other ignores it. */
 export const requestSpans =
   (tracing: Tracing, host: string): FollowRequest =>
   ({ operation, method, path, attempt }) => {

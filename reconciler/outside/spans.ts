@@ -1,26 +1,29 @@
-/** What a trace is made of, whoever keeps it. */
+/** The parts of a trace, independent of where they are kept. */
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface Span {
-  /** In the form of the W3C, for whoever is asked to do a part of it; absent where nobody is to be told. */
+  /**
+   * The span as a W3C traceparent, for a program or service that does part of the work; absent where nobody is to get
+   * it.
+   */
   readonly traceparent?: string;
-  /** `problem`: it failed, and why. */
+  /** `problem`: why the work of the span failed. */
   end(attributes?: Attributes, problem?: string): void;
 }
 
 export interface Tracing {
-  /** Begins now, within the span that is under way here. */
+  /** Starts a span now, within the span that is under way here. */
   start(name: string, kind: "internal" | "client", attributes?: Attributes): Span;
-  /** What is done in `work`, and in everything that it starts, is within the span. */
+  /** Runs `work`; spans that it starts are within `span`. */
   within<T>(span: Span, work: () => T): T;
-  /** Of the span that is under way here. */
+  /** The traceparent of the span that is under way here. */
   traceparent(): string | undefined;
-  /** Before the process ends. Never fails; answers with what went wrong. */
+  /** Sends what is kept, before the process ends. Never fails; answers with what went wrong. */
   flush(): Promise<string | undefined>;
 }
 
-/** A text without what must not leave this process. */
+/** Takes out of a text what must not leave this process. */
 export type Clean = (text: string) => string;
 
 export const cleanAttributes = (attributes: Attributes, clean: Clean): Attributes =>

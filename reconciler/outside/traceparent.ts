@@ -1,11 +1,11 @@
-/** The header and variable `traceparent`, as the W3C's Trace Context has it. */
+/** The header and variable `traceparent` of the W3C's Trace Context. */
 
 export interface SpanContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 of them. */
+  /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** The lowest bit: somebody records this trace. */
+  /** Its lowest bit says that somebody records this trace. */
   readonly flags: number;
 }
 

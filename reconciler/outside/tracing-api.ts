@@ -3,7 +3,7 @@ import type { Span as ApiSpan } from "@opentelemetry/api";
 import { type Clean, cleanAttributes, type Span, type Tracing } from "./spans";
 import { formatTraceparent, parseTraceparent } from "./traceparent";
 
-/** Undefined: the package is not beside this program, which is how an SDK that was bundled without it looks. */
+/** Undefined when the API package is not beside this program, as with an SDK that was bundled without it. */
 export function traceWithApi(parent: string | undefined, clean: Clean): Tracing | undefined {
   const loaded = loadApi();
   if (loaded === undefined) return undefined;
@@ -54,7 +54,7 @@ export function traceWithApi(parent: string | undefined, clean: Clean): Tracing 
       const active = trace.getSpan(context.active());
       return active === undefined ? undefined : traceparentOf(active);
     },
-    // Whoever registered the SDK has it write what it holds when the process ends.
+    // The SDK's own registration sends what it holds when the process ends.
     flush: () => Promise.resolve(undefined),
   };
 }

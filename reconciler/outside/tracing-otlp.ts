@@ -1,6 +1,6 @@
 /**
- * Spans to a collector, as JSON over HTTP (OTLP 1.x). Kept in memory and sent in batches; a collector that is away costs
- * spans, and never the run.
+ * Spans to a collector, as JSON over HTTP (OTLP 1.x). Spans are kept in memory and sent in batches; a collector that
+ * cannot be reached loses spans and never fails the run.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
@@ -12,7 +12,7 @@ export interface Exporting {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
-  /** Beside the name and version of this program, over which they go. */
+  /** Attributes that take precedence over the name and version of this program. */
   readonly resource: Attributes;
 }
 
@@ -28,9 +28,9 @@ interface EndedSpan {
 }
 
 const batchSize = 512;
-/** More than that wait only where no collector takes any; the oldest are of the most use. */
+/** More spans than this wait only when no collector takes any; the oldest ones are kept. */
 const mostWaiting = 20_000;
-/** A collector that hangs must not hold a command that is done. */
+/** A collector that hangs must not hold up a command that is done. */
 const longestFlushMs = 5000;
 
 export function traceToCollector(exporting: Exporting, parent: string | undefined, clean: Clean): Tracing {
@@ -66,7 +66,7 @@ export function traceToCollector(exporting: Exporting, parent: string | undefine
       const span: Span = {
         traceparent: formatTraceparent(context),
         end(more = {}, why) {
-          // Whoever began the trace may have chosen not to record it.
+          // The trace's creator may have chosen not to record it.
           if (ended || (context.flags & 1) === 0) return;
           ended = true;
           if (waiting.length >= mostWaiting) {
@@ -114,7 +114,7 @@ const tookTooLong = "it took too long";
 
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
-/** Without what a URL may hold of a credential. */
+/** A URL without the parts that may hold a credential. */
 function shown(url: string): string {
   try {
     const { origin, pathname } = new URL(url);
@@ -173,7 +173,7 @@ const otlpSpan = (span: EndedSpan): object => ({
   status: span.problem === undefined ? {} : { code: 2, message: span.problem },
 });
 
-/** Microseconds are as much as a number holds. */
+/** A number holds microseconds exactly, but not nanoseconds. */
 const nanoseconds = (ms: number): string => `${Math.round(ms * 1000)}000`;
 
 const keyValues = (attributes: Attributes): object[] =>

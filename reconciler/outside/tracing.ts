@@ -1,6 +1,6 @@
 /**
- * Traces of a run: a span for each command, step and request. Off unless the environment asks for them, in the words of
- * OpenTelemetry; then either to the SDK that somebody has registered in this process, or over HTTP to a collector.
+ * Traces of a run: a span for each command, step and request. Off unless OpenTelemetry's variables ask for them; then
+ * they go to the SDK that is registered in this process, or over HTTP to a collector.
  */
 import type { StepReport } from "../engine/run-plan";
 import { createMasking } from "../service/masking";
@@ -14,7 +14,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 let known: { readonly tracing: Tracing | undefined } | undefined;
 
-/** Of this process; undefined: nobody asked for any. */
+/** The tracing of this process; undefined when nothing asks for traces. */
 export function tracing(): Tracing | undefined {
   known ??= { tracing: openTracing(process.env) };
   return known.tracing;
@@ -22,7 +22,7 @@ export function tracing(): Tracing | undefined {
 
 let profile: Profile | undefined;
 
-/** From here on the spans of this process go into a profile as well, which is written when they are flushed. */
+/** From here on the spans of this process also go into a profile, which is written when they are flushed. */
 export function profileTo(file: string, command: string): void {
   const others = tracing();
   keepOutOfTraces(secretVariables.map((name) => process.env[name] ?? ""));
@@ -33,7 +33,7 @@ export function profileTo(file: string, command: string): void {
 
 export const tellProfile = (steps: readonly StepReport[]): void => profile?.ran(steps);
 
-/** To two who each know their own spans. */
+/** Sends spans to two traces at the same time; each keeps spans of its own. */
 function both(first: Tracing, second: Tracing): Tracing {
   const pairs = new WeakMap<Span, readonly [Span, Span]>();
   return {
@@ -60,12 +60,12 @@ function both(first: Tracing, second: Tracing): Tracing {
   };
 }
 
-/** Does `work` within a span of its own; what it throws ends it as failed. */
+/** Does `work` within a span; a thrown error ends the span as failed. */
 export async function inSpan<T>(
   name: string,
   attributes: Attributes,
   work: () => Promise<T>,
-  /** What its result adds; a problem means that it failed. */
+  /** Attributes that the result adds; a problem means that the work failed. */
   ended: (result: T) => { readonly attributes?: Attributes; readonly problem?: string } = () => ({}),
 ): Promise<T> {
   const traced = tracing();
@@ -95,7 +95,7 @@ function openTracing(environment: Environment): Tracing | undefined {
   return exporting === undefined ? traceWithApi(parent, clean) : traceToCollector(exporting, parent, clean);
 }
 
-/** The API package of every version keeps what was registered there. */
+/** An SDK registers itself under this symbol, whichever version of the API package it uses. */
 const isSdkRegistered = (): boolean => {
   const registered: unknown = Reflect.get(globalThis, Symbol.for("opentelemetry.js.api.1"));
   return typeof registered === "object" && registered !== null && "trace" in registered;
@@ -120,7 +120,7 @@ function exportingOf(environment: Environment): Exporting | undefined {
   };
 }
 
-/** `a=1,b=2`, with values as in a URL. */
+/** Reads `a=1,b=2`, with values encoded as in a URL. */
 function pairsOf(text = ""): Readonly<Record<string, string>> {
   const pairs = text.split(",").flatMap((pair) => {
     const at = pair.indexOf("=");
@@ -137,7 +137,7 @@ function pairsOf(text = ""): Readonly<Record<string, string>> {
 
 const secrets = new Set<string>();
 
-/** These texts stay out of every span from here on. */
+/** Masks these texts in every later span. */
 export function keepOutOfTraces(texts: readonly string[]): void {
   for (const text of texts) if (text.length > 2) secrets.add(text);
 }

@@ -1,6 +1,6 @@
 /**
- * Findings on the lines of the YAML they come from, as code hosts and scanners show them beside a change: GitHub's
- * workflow commands, GitLab's Code Quality report, SARIF, and JUnit for whoever shows nothing else.
+ * Findings on the lines of the YAML that they are about, in the formats that code hosts and scanners show beside a
+ * change: GitHub's workflow commands, GitLab's Code Quality report, SARIF, and JUnit for everything else.
  */
 
 import { createHash } from "node:crypto";
@@ -24,9 +24,9 @@ export interface Annotation {
 }
 
 export interface AnnotationOptions {
-  /** Where what has no line of its own is shown. */
+  /** The file under which a finding without a line is shown. */
   readonly firstFile: string;
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string;
 }
 
@@ -36,7 +36,7 @@ export function annotationsText(
   { firstFile, version }: AnnotationOptions,
 ): string {
   const annotations = findings
-    // A note about the service as such belongs to no line; shown at some line, it would be noise on every merge request.
+    // A note about the service as a whole belongs to no line; on any line it would be noise on every merge request.
     .filter(({ severity, source }) => severity !== "note" || source !== undefined)
     .map((finding) => annotationOf(finding, firstFile));
   return writers[format](annotations, version);
@@ -66,7 +66,7 @@ function annotationOf(
   };
 }
 
-/** Only an error fails: a warning is told and passes, as it does in the plan. */
+/** Only an error fails the case: a warning is reported and passes, as in the plan. */
 const junitCase = ({ severity, code, message, file, line }: Annotation) => ({
   suite: code,
   name: `${file}:${line} ${message}`,
@@ -75,7 +75,9 @@ const junitCase = ({ severity, code, message, file, line }: Annotation) => ({
 
 const githubWords: Record<Severity, string> = { error: "error", warning: "warning", note: "notice" };
 
-/** Every character with a meaning of its own is encoded, so that no text of a service can be a command. */
+/**
+ * Every character with a meaning in a workflow command is encoded, so that no text of a service can become a command.
+ */
 function githubCommand({ severity, code, message, file, line, column }: Annotation): string {
   const place = [`file=${propertyText(file)}`, `line=${line}`, ...(column === undefined ? [] : [`col=${column}`])];
   return `::${githubWords[severity]} ${[...place, `title=${propertyText(code)}`].join(",")}::${messageText(message)}\n`;
@@ -87,7 +89,7 @@ const propertyText = (text: string): string => messageText(text).replaceAll(":",
 
 const gitlabWords: Record<Severity, string> = { error: "critical", warning: "major", note: "info" };
 
-/** The fingerprint names the finding, not its line: a line above it that comes or goes makes no new finding. */
+/** The fingerprint names the finding and not its line, so that a line added above the finding makes no new one. */
 const codeQuality = ({ severity, code, message, file, line }: Annotation): object => ({
   description: printable(message),
   check_name: code,

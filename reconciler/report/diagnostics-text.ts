@@ -1,7 +1,7 @@
 /**
- * Diagnostics for people: what is wrong, where, the line with a caret under it, what was expected, and what to do.
- * One problem of many resources is shown once, with all of them. Colour only when told; everything from outside has
- * been made printable before it got into a diagnostic.
+ * Diagnostics for people: what is wrong, where, the line with a caret under the place, what was expected, and what to
+ * do. A problem that many resources share is shown once, with all their addresses. Colour only when asked for. Text
+ * from outside was made printable before it got into a diagnostic.
  */
 
 import { type Diagnostic, type Severity, sortDiagnostics } from "../core/model/diagnostic";
@@ -11,7 +11,7 @@ import { numberText, wrapText } from "./style";
 
 export interface DiagnosticsStyle {
   readonly color?: boolean;
-  /** Columns of the terminal; left out, no line is broken, for whoever searches them. */
+  /** Columns of the terminal. Left out: no line is broken, so that the text can be searched. */
   readonly width?: number;
 }
 
@@ -25,7 +25,7 @@ export function diagnosticsText(
   const alike = new Map<string, [Diagnostic, ...Diagnostic[]]>();
   for (const diagnostic of sortDiagnostics(diagnostics)) {
     const { severity, code, summary, detail, fix, excerpt, source } = diagnostic;
-    // Two lines of a file are two things to look at, so what shows one stands for itself.
+    // Problems are merged only where they show no line of a file: two lines are two places to look at.
     const own = excerpt === undefined ? "" : `${source?.file}:${source?.line}:${source?.column}`;
     const key = JSON.stringify([severity, code, summary, detail, fix, own]);
     const known = alike.get(key);
@@ -97,7 +97,7 @@ function wrapBeside(taken: number, text: string, width: number): string[] {
   return rest === "" ? [first] : [first, ...wrapText(rest, Math.max(20, width - 8))];
 }
 
-/** Under the word that stands there, a quoted text as a whole. */
+/** The caret underlines the word at the column, or the whole quoted text. */
 function caretWidth(line: string, from: number): number {
   const word = /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|(?:\$\{[^}]*\}|[^\s:,[\]{}#])+)/.exec(line.slice(from));
   return Math.max(1, word?.[0].length ?? 1);

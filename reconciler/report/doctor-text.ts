@@ -1,7 +1,7 @@
 /**
  * The doctor's report as text: what was found, what each missing operation costs, and a dialect to put into a file. The
- * dialect explains itself: where each value was seen, what was taken as written, and what a person still has to find
- * out. No colours; the width is the caller's.
+ * dialect's remarks say where each value was seen, what was taken as given, and what a person still has to find out. No
+ * colours; the caller gives the width.
  */
 import type { AssumedOperation } from "../core/model/operation";
 import type { RecordPlace } from "../dialect/dialect";
@@ -53,7 +53,7 @@ function seenRecordLines({ record, looked, keys, fields }: DoctorReport["records
   return lines;
 }
 
-/** Where it comes from, for the head of the file. */
+/** Which service the dialect was learnt from, for the head of its file. */
 export interface DialectOrigin {
   readonly baseUrl: string;
   /** The day, as text. */
@@ -62,7 +62,7 @@ export interface DialectOrigin {
 
 const schemaLine = "# yaml-language-server: $schema=node_modules/reconcile-cloud/schemas/dialect.schema.json";
 
-/** The operations as found, and every line that was learnt, each with what was seen there. */
+/** The dialect as YAML: the operations as found, and every line that was learnt with what was seen there. */
 export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): string {
   const { dialect } = report;
   const lines: string[] = [];
@@ -81,7 +81,7 @@ export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): strin
   return `${lines.join("\n")}\n`;
 }
 
-/** Text in quotes, over as many lines as it takes: YAML folds them to one. */
+/** A quoted text over as many lines as it needs; YAML folds them into one line. */
 function folded(text: string): string[] {
   const [first = "", ...rest] = hang("    ", JSON.stringify(text), 78);
   return [`  - ${first.trimStart()}`, ...rest];
@@ -95,7 +95,7 @@ const remarkOf = ({ verdict, items, isTried }: OperationFinding): string => {
   return items === undefined ? "   # found" : `   # found, ${items} listed`;
 };
 
-/** In one line where it fits a terminal, else a key a line: a terminal breaks a long one anywhere. */
+/** On one line where that fits a terminal, else one line a key, because a terminal breaks long lines anywhere. */
 function routeLines(
   operation: AssumedOperation,
   route: OperationFinding["route"],
@@ -222,7 +222,7 @@ function operationLines(
   return lines;
 }
 
-/** Places that answer alike are told together. */
+/** Paths that were answered alike are reported together. */
 function triedLines(tried: OperationFinding["tried"], width: number): string[] {
   const byAnswer = new Map<string, string[]>();
   for (const { path, answer } of tried) {
@@ -242,7 +242,7 @@ function triedLines(tried: OperationFinding["tried"], width: number): string[] {
 
 const places = (all: readonly RecordPlace[]): string => (all.length === 1 ? flow(all[0]) : flow(all));
 
-/** YAML's flow style, with quotes where a plain word could be read as something else. */
+/** A value in YAML's flow style, quoted where a plain word could be read as something else. */
 function flow(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(flow).join(", ")}]`;
   if (typeof value === "object" && value !== null) {
@@ -257,7 +257,7 @@ const quoted = (text: string): string =>
     ? text
     : JSON.stringify(text);
 
-/** A value in a remark: one line, not long, and nothing that a terminal would obey. */
+/** A value in a remark: on one line, cut short, and without anything that a terminal would act on. */
 const shown = (text: string): string => {
   const oneLine = text.replaceAll(/[^\x20-\x7e\u00a0-\uffff]+/g, " ");
   return oneLine.length > 40 ? `${oneLine.slice(0, 39)}…` : oneLine;

@@ -1,4 +1,4 @@
-/** What the service shows that is not as the state has it, for people. */
+/** Drift for people: what the service shows that is not as the state has it. */
 import type { FieldValue } from "../core/diff/changes";
 import { printable } from "../core/text/printable";
 import { ruleSign } from "./plan-text";
@@ -15,7 +15,7 @@ import {
   valueText,
 } from "./style";
 
-/** The shape of the engine's finding that is shown here. */
+/** The fields of the engine's drift that are shown here. */
 export interface DriftView {
   readonly drifts: readonly {
     readonly address: string;
@@ -32,7 +32,7 @@ export interface DriftView {
   /** How many resources were compared, of how many. */
   readonly compared: number;
   readonly recorded: number;
-  /** Something could not be read, so that what is not shown here may differ all the same. */
+  /** Something could not be read, so there may be differences that are not shown here. */
   readonly incomplete: boolean;
 }
 

@@ -1,6 +1,7 @@
 /**
  * Who can reach what, for people and as JSON lines: per group what is admitted, gained and lost, the ports that should
- * not be open to the world, and what is proven about the time between. Exactness is core/exposure's; here are words.
+ * not be open to the world, and what is proven about the time between two steps. core/exposure computes it; this file
+ * only words it.
  */
 import { type Admission, admissionText, describeTraffic } from "../core/exposure/describe";
 import { changesExposure, type DirectionExposure, type Exposure, type GroupExposure } from "../core/exposure/exposure";
@@ -10,11 +11,11 @@ import { printable } from "../core/text/printable";
 import { type Hue, hang, listText, painter, type TextOptions } from "./style";
 
 export interface ExposureTextOptions extends TextOptions {
-  /** Only what the plan changes; empty text when it changes nothing. */
+  /** Shows only what the plan changes; an empty text when it changes nothing. */
   readonly changesOnly?: boolean;
 }
 
-/** A plan of a thousand groups shall not hide the plan behind them. */
+/** With more groups than this the rest is counted, so that a large plan stays readable. */
 const mostGroups = 40;
 const mostLines = 60;
 
@@ -44,7 +45,7 @@ export function exposureText(exposure: Exposure, options: ExposureTextOptions = 
   return `${lines.join("\n")}\n`;
 }
 
-/** For a merge-request comment, folded, and never longer than asked. */
+/** For a merge-request comment: folded, and never longer than `limit`. */
 export function exposureMarkdown(exposure: Exposure, limit: number): string {
   const groups = exposure.groups.filter(changesExposure);
   if (groups.length === 0) return "";
@@ -62,7 +63,7 @@ export function exposureMarkdown(exposure: Exposure, limit: number): string {
   return `${head}${body}${cut ? cutLine : ""}${foot}`;
 }
 
-/** What the plan opens and closes, group by group, for a page; whatever is too much is counted. */
+/** What the plan opens and closes, group by group, for an HTML page; groups beyond the limit are counted. */
 export function exposureRows(exposure: Exposure): {
   readonly groups: readonly { readonly address: string; readonly lines: readonly Line[]; readonly more: number }[];
   readonly more: number;
@@ -119,11 +120,11 @@ const proofLines = (group: GroupExposure): Line[] => [
   ...(group.proof?.violations ?? []).map((violation) => ({ sign: "!" as const, text: violationText(violation) })),
 ];
 
-/** A group that only gains or only loses has no between worth a line. */
+/** A group that only gains or only loses is described by that; the time between matters where it does both. */
 const changesBoth = ({ ingress, egress }: GroupExposure): boolean =>
   ingress.gained.size + egress.gained.size > 0 && ingress.lost.size + egress.lost.size > 0;
 
-/** One object a group. */
+/** One JSON object for each group. */
 export function* exposureEvents(exposure: Exposure): Generator<object> {
   for (const group of exposure.groups)
     yield {

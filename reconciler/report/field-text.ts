@@ -1,4 +1,4 @@
-/** What a change of a field costs, from the one table of fields, for people who are about to make it. */
+/** What a change of a field costs, from the table of fields, for people who are about to make the change. */
 import { parseAddress } from "../core/model/address";
 import { fieldsOf } from "../core/model/fields";
 import { type Kind, kinds } from "../core/model/kinds";
@@ -11,7 +11,10 @@ export interface NamedField {
   readonly costs: string;
 }
 
-/** By `flavor_id`, `vm.flavor_id`, `vm.db.flavor_id`, or every field of the kind of an address; all for an empty name. */
+/**
+ * Finds fields by `flavor_id`, `vm.flavor_id` or `vm.db.flavor_id`; an address means every field of its kind, and an
+ * empty name every field.
+ */
 export function fieldsNamed(name: string): readonly NamedField[] {
   const all = kinds.flatMap((kind) =>
     Object.values(fieldsOf[kind]).map(({ field, about, costs }): NamedField => ({ kind, field, about, costs })),

@@ -1,7 +1,7 @@
 /**
- * Where the nodes of a graph go: columns by longest way from a start, order within a column by where the neighbours are,
- * then places as close to the neighbours as the order allows. Parts that hang together are laid out by themselves and
- * set side by side. Deterministic, and near linear in nodes and edges.
+ * Where the nodes of a graph go: columns by the longest way from a start, the order within a column by the places of
+ * the neighbours, and then places as close to the neighbours as the order allows. Connected parts are laid out by
+ * themselves and set side by side. Deterministic, and near linear in nodes and edges.
  */
 import { itemAt, mustGet } from "../core/text/invariant";
 
@@ -24,9 +24,9 @@ export interface Point {
 export interface Layout {
   readonly width: number;
   readonly height: number;
-  /** Upper left corners. */
+  /** The upper left corner of each node. */
   readonly places: ReadonlyMap<string, Point>;
-  /** For each edge, in the order given: the middles of the gaps it passes between its ends. */
+  /** For each edge, in the order given: the middles of the gaps that it passes between its ends. */
   readonly bends: readonly (readonly Point[])[];
 }
 
@@ -44,13 +44,13 @@ interface Cell {
 const gapY = 18;
 const gapParts = 40;
 const sweeps = 6;
-/** Beyond that many passing places, long edges run straight: the picture is too dense to tell. */
+/** With more passing places than this, long edges are drawn straight: the picture is too dense to show more. */
 const mostPasses = 20_000;
 
 export interface LayoutOptions {
-  /** Between columns: what is written on edges must fit. */
+  /** The space between columns, which holds the labels of edges. */
   readonly gapX?: number;
-  /** Parts go side by side up to this. */
+  /** Parts are set side by side up to this width. */
   readonly preferredWidth?: number;
 }
 
@@ -62,7 +62,7 @@ export function layOut(
   const places = new Map<string, Point>();
   const bends: Point[][] = edges.map(() => []);
   const parts = connectedParts(nodes, edges).map((part) => layOutPart(part.nodes, part.edges, edges, gapX));
-  // Shelves: parts side by side until the line is full.
+  // The parts fill a line from left to right, and then the next line.
   let x = 0;
   let y = 0;
   let shelf = 0;
@@ -84,7 +84,7 @@ export function layOut(
   return { width, height: y + shelf, places, bends };
 }
 
-/** Largest first, then as given: single nodes end up in rows at the bottom. */
+/** The largest part first, then as given, so that single nodes end up in rows at the bottom. */
 function connectedParts(nodes: readonly LayoutNode[], edges: readonly LayoutEdge[]) {
   const leader = new Map(nodes.map((node) => [node.id, node.id]));
   const find = (id: string): string => {
@@ -184,7 +184,9 @@ function connect(from: Cell, to: Cell): void {
   to.before.push(from);
 }
 
-/** The column of a node: one more than the last it comes after. An edge that closes a cycle counts for nothing. */
+/**
+ * The column of each node: one more than the last column of its predecessors. An edge that closes a cycle is left out.
+ */
 function longestWays(nodes: readonly LayoutNode[], edgeIndexes: readonly number[], edges: readonly LayoutEdge[]) {
   const waitingFor = new Map(nodes.map((node) => [node.id, 0]));
   const next = new Map<string, string[]>();
@@ -202,7 +204,7 @@ function longestWays(nodes: readonly LayoutNode[], edgeIndexes: readonly number[
   let unplaced = 0;
   for (let index = 0; columns.size < nodes.length; index++) {
     if (index === ready.length) {
-      // Only cycles are left: the first of them goes next.
+      // Only nodes of cycles are left: the first of them is placed next.
       while (columns.has(itemAt(nodes, unplaced).id)) unplaced++;
       ready.push(itemAt(nodes, unplaced).id);
     }
@@ -221,7 +223,7 @@ function longestWays(nodes: readonly LayoutNode[], edgeIndexes: readonly number[
   return columns;
 }
 
-/** Each cell to the middle of its neighbours, column by column, there and back. */
+/** Moves each cell to the middle of its neighbours, column by column, forwards and then backwards. */
 function orderColumns(columns: readonly Cell[][]): void {
   for (let sweep = 0; sweep < sweeps; sweep++) {
     const forth = sweep % 2 === 0;
@@ -256,8 +258,8 @@ function placeColumns(columns: readonly Cell[][]): void {
 }
 
 /**
- * The places closest to the wished ones that keep order and distance: with the distances taken off, they must not
- * fall, and where wishes cross, those cells share their mean (pool adjacent violators).
+ * The places closest to the wished ones that keep the order and the distances. With the distances subtracted, places
+ * must not decrease; where wishes cross, those cells share their mean (pool adjacent violators).
  */
 function settle(cells: readonly Cell[], wish: (cell: Cell) => number): void {
   const blocks: { sum: number; count: number }[] = [];

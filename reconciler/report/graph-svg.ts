@@ -1,6 +1,6 @@
 /**
- * A graph as one SVG file that needs nothing else: its own styles for light and dark, texts wrapped into boxes that are
- * made to fit them, a title and a description for readers who do not see it. Where things go is in graph-layout.ts.
+ * A graph as one SVG file that needs no other: its own styles for light and dark, texts wrapped into boxes that are
+ * made to fit them, a title and a description for readers who do not see the picture. graph-layout.ts places the nodes.
  */
 import { itemAt, mustGet } from "../core/text/invariant";
 import { byComponent, type Graph, type GraphEdge, type GraphNode, tones } from "./graph";
@@ -12,7 +12,7 @@ const lineHeight = 17;
 const paddingX = 14;
 const paddingY = 10;
 const margin = 24;
-/** A name of the service (50 characters at most) fits on a line with what stands before it. */
+/** The longest name of the service (50 characters) fits on a line after the word before it. */
 const widest = 60;
 const labelColumn = 6.8;
 const widestLabel = 320;
@@ -77,12 +77,12 @@ interface Frame extends Point {
 
 const framePadding = 16;
 const frameHead = 22;
-/** What does not hang together goes side by side up to this, and below each other from there on. */
+/** Unconnected parts of a component are set side by side up to this width, then below each other. */
 const framedWidth = 480;
 
 /**
- * A component is laid out by itself and then goes among its neighbours as one box. Edges that lead into it run straight;
- * those between neighbours go around as they do without components.
+ * Each component is laid out by itself and then placed among its neighbours as one box. Edges into a component run
+ * straight; edges between neighbours are laid out as usual.
  */
 function layOutInside(
   boxes: readonly Box[],
@@ -153,7 +153,7 @@ function boxOf(node: GraphNode): Box {
   };
 }
 
-/** In a box even a word without spaces must end: where it is too long it is broken behind a sign that divides it. */
+/** A word that is wider than its box is broken, with a hyphen at the break. */
 const breakWords = (text: string): string[] => wrapText(text, widest).flatMap(breakWord);
 
 function breakWord(line: string): string[] {
@@ -181,7 +181,7 @@ function boxLines(box: Box, { x, y }: Point): string[] {
   return [...lines, "</g>"];
 }
 
-/** From the right side of one to the left side of the other; where it leads back or to itself, around. */
+/** From the right side of one box to the left side of the other; an edge back, or to its own box, runs around. */
 function wayOf(
   edge: GraphEdge,
   from: Box,
@@ -201,7 +201,7 @@ function wayOf(
       { x: start.x + from.width, y: middle(start, from) + 8 },
     ];
   const back = end.x < start.x;
-  // An arrow back runs beside the one forth, not on it.
+  // Where two boxes have arrows both ways, the two arrows run beside each other.
   const aside = paired ? (back ? 9 : -9) : 0;
   return [
     { x: back ? start.x : start.x + from.width, y: middle(start, from) + aside },
@@ -232,7 +232,7 @@ interface Areas {
   readonly isFree: (area: Area) => boolean;
 }
 
-/** Areas that are taken, found by the squares of the sheet that they touch. */
+/** The areas that are taken, found by the squares of the sheet that they touch. */
 function areas(): Areas {
   const square = 128;
   const bySquare = new Map<string, Area[]>();
@@ -255,7 +255,10 @@ function areas(): Areas {
 /** How far along a piece of its edge a label may stand, the best place first. */
 const alongPiece = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9];
 
-/** In the middle of its edge; where a box or another label is, elsewhere along the edge, above the line or below it. */
+/**
+ * The label stands in the middle of its edge; where a box or another label is in the way, elsewhere along the edge,
+ * above the line or below it.
+ */
 function labelAt(label: string, points: readonly Point[], taken: Areas): string {
   const width = displayColumns(label) * labelColumn;
   const areaAt = ({ x, y }: Point): Area => ({ x: x - width / 2, y: y - 11, width, height: 14 });
@@ -273,12 +276,12 @@ function* placesOnEdge(points: readonly Point[], width: number): Iterable<Point>
     .sort((a, b) => a.far - b.far);
   for (const { piece } of byDistance) {
     const { from, to } = piece;
-    // Beside an edge that leads to its own box, there is no room above the line.
+    // An edge to its own box has no room above its line, so the label stands beside it.
     if (from.x === to.x) yield { x: from.x + 6 + width / 2, y: (from.y + to.y) / 2 + 4 };
     const sides = to.x < from.x ? [15, -5] : [-5, 15];
     for (const t of alongPiece)
       for (const side of sides) {
-        // The curve leaves and arrives level: both of its middle points have the middle x.
+        // The curve leaves and arrives level, so both of its middle points are at the middle x.
         const bend = t * t * (3 - 2 * t);
         const across = 1.5 * t * (1 - t) + t * t * t;
         yield { x: from.x + (to.x - from.x) * across, y: from.y + (to.y - from.y) * bend + side };

@@ -1,6 +1,6 @@
 /**
- * A plan's steps, or resources with what they refer to, as a picture: one graph of plain values, and its text for Mermaid
- * and for Graphviz. The picture that needs no other program is in graph-svg.ts.
+ * A plan's steps, or resources with their references, as a picture: one graph of plain values, and its text for Mermaid
+ * and for Graphviz. graph-svg.ts draws the same graph without another program.
  */
 
 import { describeRule } from "../core/canonical/rules";
@@ -18,16 +18,16 @@ import { printable } from "../core/text/printable";
 import { isGate, summaryText } from "./plan-outline";
 import { countOf, durationText } from "./style";
 
-/** Said by a sign in the node as well, so that a picture without colours says the same. */
+/** The tone of a node, which a sign in the node repeats, so that the picture needs no colours. */
 export type Tone = "create" | "change" | "danger" | "wait" | "plain" | "outside" | Kind;
 
 export interface GraphNode {
   readonly id: string;
-  /** What it is about, in bold. */
+  /** The name of the resource, in bold. */
   readonly head: string;
   readonly lines: readonly string[];
   readonly tone: Tone;
-  /** The components that it is in, from the outermost. Absent: none. */
+  /** The components around the node, from the outermost. Absent: none. */
   readonly within?: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly label?: string;
-  /** Only when the first one fails. */
+  /** The step runs only when the first one fails. */
   readonly conditional?: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface Graph {
 
 interface ToneRow {
   readonly sign?: string;
-  /** On light and dark; the SVG has a shade of its own for dark. */
+  /** A colour for light and dark; the SVG has a shade of its own for dark. */
   readonly colour: string;
   readonly onDark: string;
 }
@@ -104,7 +104,7 @@ function toneOf(step: Step): Tone {
 
 const manyNeeds = 50;
 
-/** Without the arrows that a chain of two others says already, or that only keep a conditional step out of the way. */
+/** Leaves out arrows that a chain of two others implies, and those that only hold a conditional step back. */
 function essentialNeeds(steps: readonly Step[]): { step: Step; needs: Step["needs"] }[] {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const conditional = new Set(steps.filter(isFallback).map((step) => step.id));
@@ -127,8 +127,8 @@ function essentialNeeds(steps: readonly Step[]): { step: Step; needs: Step["need
 const mostInstances = 12;
 
 /**
- * What there is and what hangs on what: volumes on VMs, and between groups, addresses and the Internet the traffic that
- * rules admit, each arrow in the direction in which the traffic goes.
+ * Resources and what connects them: volumes on VMs, and between groups, addresses and the Internet the traffic that
+ * rules admit. Each arrow points in the direction of the traffic.
  */
 export function resourceGraph(resources: readonly DesiredResource[]): Graph {
   const nodes = new Map<string, GraphNode>();
@@ -204,14 +204,14 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
   };
 }
 
-/** A rule without its direction and its remote, which the arrow says. */
+/** A rule as text without its direction and its remote, which the arrow shows. */
 const trafficOf = (rule: Rule): string => {
   const [, ...words] = describeRule(rule).split(" ");
   const remote = words.findLastIndex((word) => word === "from" || word === "to");
   return words.slice(0, remote === -1 ? words.length : remote).join(" ");
 };
 
-/** In the order of the resources; what has no for_each is a block of its own. */
+/** The resources by block, in their order. A resource without for_each is a block of its own. */
 function byBlock(resources: readonly DesiredResource[]): Map<string, DesiredResource[]> {
   const blocks = new Map<string, DesiredResource[]>();
   for (const resource of resources) {
@@ -242,7 +242,7 @@ function foldedNode(block: string, instances: readonly DesiredResource[]): Graph
 
 const mostLabels = 3;
 
-/** What an arrow stands for; many alike are counted, many different ones as well. */
+/** The label of an arrow that stands for several rules: equal texts are counted, and so are many different ones. */
 function labelOf(words: ReadonlyMap<string, number>): string {
   if (words.size > mostLabels)
     return countOf(
@@ -271,7 +271,7 @@ const nodeText = ({ head, lines, tone }: GraphNode, lineBreak: string, quote: (t
     .map(quote)
     .join(lineBreak);
 
-/** Mermaid has its own entities, with a number sign for an ampersand. */
+/** Mermaid has entities of its own, written with a number sign in the place of the ampersand. */
 const mermaidText = (text: string): string =>
   text.replace(/[^A-Za-z0-9 ,.()/_\-\u0080-\uffff]/gu, (character) => `#${character.codePointAt(0)};`);
 
@@ -334,7 +334,7 @@ export function graphDot(graph: Graph): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Those that are in a component at this depth, by it. */
+/** The nodes that are in a component at this depth, by the component. */
 export function byComponent<N extends Pick<GraphNode, "within">>(nodes: readonly N[], depth: number): Map<string, N[]> {
   const groups = new Map<string, N[]>();
   for (const node of nodes) {
@@ -353,7 +353,10 @@ interface Boxing {
   readonly close: string;
 }
 
-/** A line a node, indented, each component as a box around its own. What is in none comes first. */
+/**
+ * One indented line for each node, with each component as a box around its nodes. Nodes outside of components come
+ * first.
+ */
 function boxed({ nodes }: Graph, { node, open, close }: Boxing): string[] {
   let boxes = 0;
   const inside = (all: readonly GraphNode[], depth: number): string[] => {
@@ -371,6 +374,6 @@ function boxed({ nodes }: Graph, { node, open, close }: Boxing): string[] {
   return inside(nodes, 0);
 }
 
-/** Short names that no text of others gets into. */
+/** Short generated names for the nodes, so that no text of a service gets into the graph's syntax. */
 const nameNodes = (graph: Graph): Map<string, string> =>
   new Map(graph.nodes.map((node, index) => [node.id, `n${index}`]));

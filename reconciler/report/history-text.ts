@@ -1,9 +1,12 @@
-/** The runs that a state remembers, for people and as JSON lines: who applied what, when, from where, and how it ended. */
+/**
+ * The runs that a state remembers, for people and as JSON lines: who applied what, when, from where, and how the run
+ * ended.
+ */
 import type { RecordedRun } from "../core/model/recorded";
 import { printable } from "../core/text/printable";
 import { countOf, durationText, hang, listText, painter, type TextOptions } from "./style";
 
-/** As it is typed again. */
+/** The start of a run's id, which is enough to name the run in a command. */
 export const shortId = (id: string): string => id.slice(0, 8);
 
 export function historyText(runs: readonly RecordedRun[], options: TextOptions = {}): string {

@@ -1,6 +1,7 @@
 /**
- * The looks of the HTML report, light and dark by the reader's own setting, and on paper. Every class begins with `r-`,
- * since the plan's graph brings a style sheet of its own. Colour never stands alone: a word or a pattern says the same.
+ * The style of the HTML report, light and dark by the reader's setting, and on paper. Every class begins with `r-`,
+ * since the plan's graph brings a style sheet of its own. Every colour comes with a word or a pattern that says the
+ * same.
  */
 export const pageStyle = `
 :root{color-scheme:light dark;--paper:#fff;--raised:#f6f8fa;--ink:#1f2328;--quiet:#59636e;--line:#d1d9e0;--good:#1a7f37;--change:#9a6700;--danger:#cf222e;--note:#0969da;--request:#0969da;--wait:#9ec5f3;--critical:#bc4c00}

@@ -1,4 +1,4 @@
-/** Text into HTML: whatever a service or a file says stays text, in an element as in an attribute. */
+/** Text as HTML: a text of a service or a file stays text, in an element and in an attribute. */
 import { printable } from "../core/text/printable";
 
 export const escapeHtml = (text: string): string =>

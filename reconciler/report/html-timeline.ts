@@ -1,7 +1,7 @@
 /**
- * The timeline of a run: a row for each resource, a bar for each step, requesting apart from waiting, and the critical
- * path marked, which is the chain of steps that made the run as long as it was. Bars are percentages of the run, so it
- * fits any width; a bar is reached with the Tab key and says what it is.
+ * The timeline of a run: a row for each resource, a bar for each step that shows requests and waits, and the critical
+ * path, which is the chain of steps that determined the length of the run. Bars are percentages of the run, so the
+ * timeline fits any width. A bar can be reached with the Tab key and then shows its description.
  */
 import { itemAt } from "../core/text/invariant";
 import type { RunReport, StepReport } from "../engine/run-plan";
@@ -18,7 +18,7 @@ export const stepsThatRan = (run: RunReport): Ran[] =>
     .filter((report): report is Ran => report.startedAt !== undefined && report.endedAt !== undefined)
     .sort((a, b) => a.startedAt - b.startedAt || a.endedAt - b.endedAt);
 
-/** Backwards from the step that ended last, always to the need that ended last before it. */
+/** Goes back from the step that ended last, always to the one of its needs that ended last. */
 export function criticalPathOfRun(ran: readonly Ran[]): Ran[] {
   const byId = new Map(ran.map((report) => [report.step.id, report]));
   let at = ran.reduce<Ran | undefined>(
@@ -80,7 +80,7 @@ function axis(length: number): string {
   return `<div class="r-axis" aria-hidden="true"><span></span><span>${marks.join("")}</span></div>`;
 }
 
-/** Fine enough for a run of a second as of an hour. */
+/** A time that is precise enough for a run of a second and for one of an hour. */
 export const shortTime = (ms: number): string =>
   ms > 0 && ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : durationText(ms);
 
@@ -90,7 +90,7 @@ interface Scale {
 }
 
 const laneRem = 1.5;
-/** So many rows above one, and what a bar has to say opens upwards: the scrolling frame cuts off what hangs out below. */
+/** Below this many rows, the description of a bar opens upwards: the scrolling frame would cut it off further down. */
 const roomAbove = 4;
 
 function row(
@@ -100,7 +100,7 @@ function row(
   onPath: ReadonlySet<string>,
   opensUp: boolean,
 ): string {
-  // Steps of one resource that ran at the same time lie one below the other.
+  // Steps of one resource that ran at the same time are drawn below each other.
   const laneEnds: number[] = [];
   const bars = reports.map((report) => {
     let lane = laneEnds.findIndex((end) => end <= report.startedAt);

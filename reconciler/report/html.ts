@@ -1,6 +1,6 @@
 /**
- * One run as one page that needs nothing else: outcome first, then the timeline, the changes, the plan's graph and every
- * step. No script, no request, no font from elsewhere; its own policy forbids them.
+ * One run as one page that needs nothing else: the outcome first, then the timeline, the changes, the plan's graph and
+ * every step. The page has no script and makes no request; its content policy forbids both.
  */
 
 import type { Exposure } from "../core/exposure/exposure";
@@ -29,17 +29,17 @@ export interface HtmlReport {
   /** Absent when nothing was carried out. */
   readonly run?: RunReport;
   readonly diagnostics: readonly Diagnostic[];
-  /** Absent: it changes no group. */
+  /** Absent when the plan changes no group. */
   readonly exposure?: Exposure;
-  /** Carried out on the embedded service, which is faster than what the plan reckons with. */
+  /** The run was carried out on the embedded service, which is faster than the plan's estimate. */
   readonly embedded?: boolean;
-  /** Which service, project, environment and state it was for. */
+  /** The service, project, environment and state of the run. */
   readonly where?: string;
-  /** Who ran the command. */
+  /** The user who ran the command. */
   readonly who?: string;
 }
 
-/** A picture of more steps is no picture; the table of steps has them all. */
+/** A graph of more steps than this shows nothing; the table of steps lists them all. */
 const mostDrawn = 300;
 
 export function htmlReport(report: HtmlReport): string {
@@ -124,7 +124,7 @@ function header(report: HtmlReport): string {
 
 const mostDowntimes = 5;
 
-/** What the plan reckons with, and no measurement. */
+/** The downtime that the plan estimates; it was not measured. */
 function downtimes({ estimate: { downtimeMs } }: Plan): string[] {
   const all = Object.entries(downtimeMs);
   const shown = all.slice(0, mostDowntimes).map(([vm, ms]) => `${code(vm)} down about ${durationText(ms)} (estimated)`);
@@ -135,7 +135,7 @@ function downtimes({ estimate: { downtimeMs } }: Plan): string[] {
 
 const exposureHues: Readonly<Record<string, Hue>> = { "+": "change", "-": "note", "!": "danger", "=": "good" };
 
-/** As the plan has it: what a step did not get done is among the outcomes. */
+/** The exposure as planned; steps that were not done are shown among the outcomes. */
 function exposed({ exposure }: HtmlReport): string {
   if (exposure === undefined) return "";
   const { groups, more } = exposureRows(exposure);
@@ -206,7 +206,7 @@ function changes(plan: Plan, run: RunReport | undefined): string {
   ].join("\n");
 }
 
-/** The gravest end of its steps. */
+/** The ends of a step from the mildest to the gravest; a resource is shown with the gravest of its steps. */
 const gravity = ["done", "skipped", "waiting", "unknown", "failed"] as const;
 
 function endsOf(run: RunReport): ReadonlyMap<string, string> {

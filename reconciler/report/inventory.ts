@@ -1,28 +1,29 @@
 /**
- * The state for the tools that come next: its outputs as shell variables, its VMs as lines of /etc/hosts, as ssh_config, as
- * a dynamic inventory of Ansible and as targets of Prometheus. Made of what is recorded, so no service is asked.
+ * The state in the formats of other tools: its outputs as shell variables, its VMs as lines of /etc/hosts, as
+ * ssh_config, as a dynamic inventory of Ansible and as targets of Prometheus. It is made from the records; no service
+ * is asked.
  */
 import { type Address, compareAddresses, componentsAround, parseAddress } from "../core/model/address";
 import type { Json, Outputs } from "../core/model/output";
 import type { State } from "../core/model/recorded";
 
-/** A VM that has an address. */
+/** A VM with an address. */
 export interface InventoryHost {
   readonly address: Address;
   readonly id: string;
   readonly name: string;
   readonly privateIp?: string;
   readonly floatingIp?: string;
-  /** The key of its block, and its key of that block's for_each. */
+  /** The key of the VM's block, and the VM's key in the for_each of that block. */
   readonly block: string;
   readonly each?: string;
-  /** The component that it is in: `shop/`, `eu[a]/inner/`. */
+  /** The component around the VM: `shop/`, `eu[a]/inner/`. */
   readonly within?: string;
 }
 
 export interface Inventory {
   readonly hosts: readonly InventoryHost[];
-  /** Recorded VMs of which the state knows no address. */
+  /** Recorded VMs whose addresses the state does not know. */
   readonly without: readonly Address[];
 }
 
@@ -51,19 +52,19 @@ export function inventoryOf(state: Pick<State, "resources">): Inventory {
   return { hosts: withoutTwins(hosts), without };
 }
 
-/** As it can stand in a file of lines and words. */
+/** The text with only those characters that fit a file of lines and words. */
 const word = (text: string): string => text.replace(/[^A-Za-z0-9._-]+/g, "-");
 
-/** Two VMs of one name are told apart by their addresses. */
+/** Two VMs with one name get their addresses added to it. */
 function withoutTwins(hosts: readonly InventoryHost[]): InventoryHost[] {
   const count = new Map<string, number>();
   for (const { name } of hosts) count.set(name, (count.get(name) ?? 0) + 1);
   return hosts.map((host) => ((count.get(host.name) ?? 0) > 1 ? { ...host, name: word(host.address) } : host));
 }
 
-/** From within the network. */
+/** The address for clients within the network: the private one, if the VM has it. */
 const insideOf = ({ privateIp, floatingIp }: InventoryHost): string => privateIp ?? floatingIp ?? "";
-/** From anywhere, where there is a way. */
+/** The address for clients anywhere: the floating one, if the VM has it. */
 const outsideOf = ({ privateIp, floatingIp }: InventoryHost): string => floatingIp ?? privateIp ?? "";
 
 export const hostsText = ({ hosts }: Inventory): string =>
@@ -72,7 +73,7 @@ export const hostsText = ({ hosts }: Inventory): string =>
 export const sshConfigText = ({ hosts }: Inventory): string =>
   hosts.map((host) => `# ${host.address}\nHost ${host.name}\n  HostName ${outsideOf(host)}\n`).join("\n");
 
-/** `port`: where the exporter listens on every VM; left out, a rule of relabelling has to say it. */
+/** `port`: where the exporter listens on every VM; left out, a relabelling rule of Prometheus has to add it. */
 export function prometheusTargets({ hosts }: Inventory, port?: number): object[] {
   return hosts.map((host) => {
     const ip = insideOf(host);
@@ -104,15 +105,15 @@ const hostVariables = (host: InventoryHost): object => ({
   ...(host.within === undefined ? {} : { reconcile_component: host.within.slice(0, -1) }),
 });
 
-/** What `--host NAME` answers; nothing for one that is not there, as Ansible expects. */
+/** The answer to `--host NAME`; empty for an unknown name, as Ansible expects. */
 export function ansibleHost({ hosts }: Inventory, name: string): object {
   const host = hosts.find((one) => one.name === name);
   return host === undefined ? {} : hostVariables(host);
 }
 
 /**
- * What `--list` answers: a group for each block, one for each key of a for_each, one for each component with the groups
- * that are in it, and the outputs as variables of all.
+ * The answer to `--list`: a group for each block, one for each key of a for_each, one for each component with its
+ * groups, and the outputs as variables of all.
  */
 export function ansibleList({ hosts }: Inventory, outputs: Outputs): object {
   const groups = new Map<string, { readonly hosts: Set<string>; readonly children: Set<string> }>();
@@ -127,7 +128,7 @@ export function ansibleList({ hosts }: Inventory, outputs: Outputs): object {
   for (const host of hosts) {
     for (const group of groupsOf(host)) groupOf(group).hosts.add(host.name);
     if (host.each !== undefined) top.add(groupOf(eachGroup(host.each)).name);
-    // The block is in its component, which is in the one around it.
+    // The group of the block is a child of its component's group, and that one a child of the component around it.
     let inner = groupOf(blockGroup(host)).name;
     for (const component of componentsAround(host.address)) {
       const outer = groupOf(component);
@@ -164,7 +165,7 @@ const groupsOf = (host: InventoryHost): string[] => [
   ...(host.each === undefined ? [] : [eachGroup(host.each)]),
 ];
 
-/** Ansible takes letters, digits and underscores. */
+/** Ansible allows letters, digits and underscores in the name of a group. */
 const groupName = (text: string): string => {
   const name = text
     .replace(/\]?\/$/, "")
@@ -173,7 +174,7 @@ const groupName = (text: string): string => {
   return /^[A-Za-z_]/.test(name) ? name : `_${name}`;
 };
 
-/** Two keys that would have one name there get different ones, and none takes what Ansible means by itself. */
+/** Two keys that would give the same group name get different ones, and no key gets a name that Ansible reserves. */
 function groupNames(hosts: readonly InventoryHost[]): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set(["all", "ungrouped", "_meta"]);
@@ -186,7 +187,7 @@ function groupNames(hosts: readonly InventoryHost[]): Map<string, string> {
   return names;
 }
 
-/** As a shell reads them: `eval "$(reconcile output --format env)"`. */
+/** The outputs as shell variables: `eval "$(reconcile output --format env)"`. */
 export function envText(outputs: Outputs): string {
   return Object.entries(outputs)
     .map(([name, { value }]) => `${variableName(name)}=${quoted(plainText(value))}\n`)

@@ -1,6 +1,6 @@
 /**
- * What `--json` prints: values for one line each, whose keys and their order other people's scripts rest on. A key of
- * the fixed format is always there, `null` where there is nothing to say; `jsonLine` writes it as one line.
+ * What `--json` prints: one value a line, with keys and an order of keys that other people's scripts depend on. A key
+ * of the fixed format is always there, and is `null` where it has no value; `jsonLine` writes the value as one line.
  */
 import type { Change } from "../core/diff/changes";
 import type { Finding } from "../core/findings/finding";
@@ -13,7 +13,10 @@ import type { StepEvent } from "../engine/events";
 import type { RunReport } from "../engine/run-plan";
 import { outputsForPrograms } from "./output-lines";
 
-/** Control characters and direction marks leave as escapes: the same value to a reader, harmless on a terminal. */
+/**
+ * Control characters and direction marks are written as escapes: the value is the same, and a terminal does not act on
+ * it.
+ */
 export const jsonLine = (value: object): string => `${printable(JSON.stringify(value))}\n`;
 
 export const changeEvents = (plan: Plan): object[] => sortChanges(plan.changes).map(changeEvent);
@@ -34,7 +37,7 @@ const changeEvent = (change: Change): object => ({
   line: change.source?.line ?? null,
 });
 
-/** What will be sent, in an order that keeps every `needs`. */
+/** The steps that will be sent, in an order that keeps every `needs`. */
 export function* plannedStepEvents(steps: readonly Step[]): Generator<object> {
   for (const { id, address, action, needs, downtimeOf, estimateMs } of steps)
     yield {
@@ -48,7 +51,7 @@ export function* plannedStepEvents(steps: readonly Step[]): Generator<object> {
     };
 }
 
-/** What the plan takes as it was seen last, where it did not look at everything. */
+/** The resources whose last sighting the plan uses, where it did not look at everything. */
 export const memoryEvents = ({ fromMemory = [] }: Plan): object[] =>
   fromMemory.length === 0
     ? []
@@ -96,20 +99,23 @@ export const stepEvent = (event: StepEvent): object => ({
   ...(event.waitingMs === undefined ? {} : { waiting_ms: Math.round(event.waitingMs) }),
 });
 
-/** Which service, project, environment and state a command worked on. */
+/** The service, project, environment and state that a command works on. */
 export interface Where {
   readonly service: string;
   readonly project?: string;
   readonly environment?: string;
   readonly state: string;
-  /** What is checked out where the files are. */
+  /** The commit that is checked out where the files are. */
   readonly commit?: string;
 }
 
 export interface SummaryInput {
   readonly command: string;
   readonly exitCode: number;
-  /** Left out: true unless it failed (1) or was blocked (3). Pending changes and outside acts are no failure. */
+  /**
+   * Left out: true, unless the exit code is 1 (failed) or 3 (blocked). Pending changes (2) and waits (4) are no
+   * failure.
+   */
   readonly ok?: boolean;
   readonly plan?: Plan;
   readonly run?: RunReport;
@@ -117,9 +123,9 @@ export interface SummaryInput {
   readonly orphans: readonly Orphan[];
   readonly durationMs: number;
   readonly findings?: readonly Finding[];
-  /** What it worked on; absent where it opened neither. */
+  /** What the command works on; absent where it opened neither a service nor a state. */
   readonly where?: Where;
-  /** What one command has to say beyond the common keys. */
+  /** Keys that one command adds to the common ones. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 

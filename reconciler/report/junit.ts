@@ -1,4 +1,4 @@
-/** JUnit's XML, which every pipeline shows: one case a finding or a test. */
+/** JUnit's XML, which every pipeline shows: one case for each finding or test. */
 import { printable } from "../core/text/printable";
 
 export interface JunitCase {

@@ -1,4 +1,7 @@
-/** What became of each group of a listing, in words: made or not, under which name, and every source left out. */
+/**
+ * What became of each group of a listing, in words: whether it was made, under which name, and every source that was
+ * left out.
+ */
 import { printable } from "../core/text/printable";
 import { countOf } from "./style";
 

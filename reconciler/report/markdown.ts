@@ -1,7 +1,8 @@
 /**
- * A plan as the comment on a merge request: what it comes to first, then what it loses and what needs a consent, then the
- * details, folded, the gravest first. It never exceeds the limit of such comments; what was cut is counted. The same plan
- * is the same bytes, and a hidden marker lets a pipeline find its comment again and write over it.
+ * A plan as the comment on a merge request: the summary first, then what the plan loses and what needs a consent, then
+ * the details, folded, with the gravest first. The comment never exceeds the limit of code hosts; what was cut is
+ * counted. The same plan gives the same bytes, and a hidden marker lets a pipeline find its comment again and write
+ * over it.
  */
 import type { Finding } from "../core/findings/finding";
 import type { Consent } from "../core/plan/consent";
@@ -14,23 +15,23 @@ import { countOf, cutToColumns, durationText, numberText, painter, wrapWords } f
 import { whereText } from "./where-text";
 
 export interface MarkdownOptions {
-  /** In characters; the default is what the usual hosts take. */
+  /** In characters; the default is the limit of the usual hosts. */
   readonly limit?: number;
   /** Where the whole plan is kept: a name or a URL. */
   readonly artifact?: string;
-  /** Which service, project, environment and state it is for. */
+  /** The service, project, environment and state of the plan. */
   readonly where?: Where;
-  /** Stands before what it comes to: the project, where one comment has several. */
+  /** Stands before the summary: the project, in a comment on several. */
   readonly title?: string;
   /** Tells the comments of several projects on one merge request apart. */
   readonly key?: string;
-  /** All that the plan has for its reviewer; left out, what it says by itself. */
+  /** All findings for the reviewer. Left out: those that the plan itself has. */
   readonly findings?: readonly Finding[];
 }
 
 export const commentLimit = 65_536;
 const longestLine = 300;
-/** No part may take the room of the others. */
+/** The share of the comment's length that each part may take. */
 const share = { consents: 0.4, findings: 0.1, downtime: 0.05, block: 0.15, steps: 0.2, briefly: 0.45 };
 
 export const markerOf = (key = "default"): string =>
@@ -61,7 +62,7 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   let rest: readonly PlanBlock[] = [];
   let briefly = "";
   if (details.length < blocks.length) {
-    // Nothing goes unmentioned for the details of something else.
+    // Resources whose details were cut are still listed by address.
     briefly = brieflyPart(gravestFirst, limit * share.briefly);
     details = takeWhileFits(gravestFirst, part, room - briefly.length - 1);
     rest = gravestFirst.slice(details.length);
@@ -72,7 +73,7 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   return whole.length <= limit ? whole : `${opening}\n**There is no room here for the details.**\n`;
 }
 
-/** In place of a plan that could not be made. */
+/** The comment when a plan could not be made. */
 export function failureMarkdown(
   findings: readonly Finding[],
   { where, key, limit = commentLimit }: Pick<MarkdownOptions, "where" | "key" | "limit">,
@@ -112,11 +113,11 @@ function brieflyPart(blocks: readonly PlanBlock[], room: number): string {
   return folded(`The other ${countOf(blocks.length, "change")}, by address`, "text", lines, room);
 }
 
-/** So many are read one by one; more are counted by what they say, and each is found below the fold. */
+/** With more findings than this, equal ones are counted; each of them is listed in the folded part. */
 const mostFindings = 100;
 
 function findingParts(all: readonly Finding[], room: number): string[] {
-  // What needs a consent has a part of its own.
+  // Findings about consents have a part of their own.
   const findings = all.filter(({ code, refused }) => refused !== undefined || !code.startsWith("consent/"));
   if (findings.length === 0) return [];
   const lines = findingLines(findings);
@@ -233,7 +234,7 @@ function folded(summary: string, language: string, body: readonly string[], room
   ].join("\n");
 }
 
-/** Longer than any row of backticks inside, so that nothing inside can end it. */
+/** A fence that is longer than any row of backticks inside, so that no text inside can end it. */
 function fenceFor(lines: readonly string[]): string {
   let longest = 2;
   for (const line of lines) for (const run of line.match(/`+/g) ?? []) if (run.length > longest) longest = run.length;
@@ -253,7 +254,7 @@ function footPart(plan: Plan, all: number, cut: number, touched: number, artifac
 }
 
 /**
- * Text of others between ours. Everything that means something in Markdown or HTML becomes an entity; what hosts look for
+ * Text of others in Markdown. Every character with a meaning in Markdown or HTML becomes an entity; what hosts look for
  * after rendering (mentions, references, links) is also cut in two by an empty comment.
  */
 const escapeText = (text: string): string =>
@@ -262,7 +263,10 @@ const escapeText = (text: string): string =>
     return "@#!~%$&^:".includes(character) ? `${entity}<!-- -->` : entity;
   });
 
-/** Text of others as code: hosts look for no mentions there. HTML's own tag, because it has no fence to break. */
+/**
+ * Text of others as code, in which hosts look for no mentions. HTML's own tag is used because no text can end it as it
+ * could end a fence.
+ */
 const codeText = (text: string): string =>
   `<code>${cutToColumns(printable(text), longestLine)
     .replace(/[^A-Za-z0-9 ,.;()/\-\u0080-\uffff]/gu, (character) => `&#${character.codePointAt(0)};`)

@@ -1,4 +1,7 @@
-/** Outputs for people and programs: what a plan makes of them, and what there is after a run. Sensitive ones are hidden. */
+/**
+ * Outputs for people and programs: what a plan changes in them, and their values after a run. Sensitive values are
+ * hidden.
+ */
 import { hiddenValue, type Json, type Outputs } from "../core/model/output";
 import type { PlannedOutput } from "../core/plan/outputs";
 import type { Plan } from "../core/plan/plan";
@@ -14,13 +17,13 @@ export function outputEvents(plan: Plan): object[] {
     type: "output",
     name,
     before: before === undefined ? null : sensitive === true ? hiddenValue : before,
-    // What is open in it is said in words for people; a program gets no value that is not one.
+    // An output that is not known yet is described in words for people; programs get null.
     after: after === undefined || !known ? null : sensitive === true ? hiddenValue : after,
     known,
   }));
 }
 
-/** For the summary: after a run what there is, before one what there will be, as far as it is known. */
+/** For the summary: after a run the values there are, before one the values that are known already. */
 export function outputsForPrograms(plan: Plan | undefined, run: RunReport | undefined): Record<string, Json> {
   if (run?.outputs !== undefined) return shownOutputs(run.outputs);
   return Object.fromEntries(
@@ -52,7 +55,7 @@ function changeText({ before, after, known, sensitive }: PlannedOutput): string 
   return known && outputText(before) === next ? next : `${outputText(before)} → ${next}`;
 }
 
-/** What there is after a run. */
+/** The outputs after a run. */
 export function outputLines(outputs: Outputs | undefined, width: number): string[] {
   const entries = Object.entries(outputs === undefined ? {} : shownOutputs(outputs));
   if (entries.length === 0) return [];

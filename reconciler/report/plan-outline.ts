@@ -1,6 +1,6 @@
 /**
- * A plan as people think of it: one block a resource, with what happens to it named by its consequence, its steps
- * and its downtime; and the words of the summary. Text, Markdown and the graph are views of this; it has no layout.
+ * A plan in the order in which people read it: one block for each resource, with its consequence, its steps and its
+ * downtime; and the words of the summary. Text, Markdown and the graph are made from this outline; it has no layout.
  */
 
 import type { Change, FieldChange } from "../core/diff/changes";
@@ -16,17 +16,20 @@ import { countOf, durationText, listText, numberText } from "./style";
 
 export interface PlanBlock {
   readonly change: Change;
-  /** What happens, by its consequence: `rebuild (wipes the root disk)`. */
+  /** What happens, named by its consequence: `rebuild (wipes the root disk)`. */
   readonly verb: string;
   readonly loses: boolean;
   /** Every request for this resource, in order. */
   readonly steps: readonly Step[];
-  /** A plain create or delete is one thing to everybody; elsewhere the order is what one wants to see. */
+  /** Whether the order of the steps tells the reader something; it does not for a plain create or delete. */
   readonly orderMatters: boolean;
   readonly downtimeMs?: number;
 }
 
-/** Steps at a resource that does not change itself: stopped for a neighbour's flush, read again, waited for. */
+/**
+ * Steps at a resource that itself does not change: a VM that is stopped for a neighbour's flush, read again, or waited
+ * for.
+ */
 export interface Touched {
   readonly address: Address;
   readonly steps: readonly Step[];
@@ -38,7 +41,7 @@ export interface Outline {
   readonly touched: readonly Touched[];
 }
 
-/** A step that orders others and sends nothing. */
+/** A step that only orders other steps and sends nothing. */
 export const isGate = (step: Step): boolean => step.action.operation === "record" && step.action.changes.length === 0;
 
 export function outlinePlan(plan: Plan): Outline {
@@ -69,7 +72,7 @@ export function outlinePlan(plan: Plan): Outline {
   return { blocks, touched: [...stepsOf].map(([address, steps]) => ({ address, steps, ...downtime(address) })) };
 }
 
-/** What happens in each component, in numbers; empty where there is none. */
+/** The numbers of changes in each component; empty when the plan has no component. */
 export function countsByComponent(blocks: readonly PlanBlock[]): ReadonlyMap<string, string> {
   const changes = new Map<string, Change[]>();
   for (const { change } of blocks) {
@@ -91,10 +94,12 @@ export function countsByComponent(blocks: readonly PlanBlock[]): ReadonlyMap<str
   );
 }
 
-/** Instances of one for_each block to which the same happens; one alone where nothing is like it. */
+/** Instances of one for_each block to which the same happens; a single block where no other is like it. */
 export type Alike = readonly [PlanBlock, ...PlanBlock[]];
 
-/** `atLeast`: so many make one of it; fewer stay for themselves. In the order of the first of each. */
+/**
+ * `atLeast`: from this many on, alike instances become one entry; fewer stay apart. In the order of the first of each.
+ */
 export function foldAlike(blocks: readonly PlanBlock[], atLeast: number): readonly Alike[] {
   const byLikeness = new Map<string, [PlanBlock, ...PlanBlock[]]>();
   for (const block of blocks) {
@@ -108,7 +113,7 @@ export function foldAlike(blocks: readonly PlanBlock[], atLeast: number): readon
   );
 }
 
-/** Values may differ from one instance to the next, as names do; what happens to them may not. */
+/** What has to be equal for two changes to be alike. Values may differ from one instance to the next, as names do. */
 function likenessOf({ change, verb, loses }: PlanBlock): string {
   const block = change.address.endsWith("]") ? change.address.slice(0, change.address.lastIndexOf("[")) : undefined;
   if (block === undefined) return change.address;
@@ -118,7 +123,7 @@ function likenessOf({ change, verb, loses }: PlanBlock): string {
   return JSON.stringify([block, verb, loses, change.action, change.reason, fields]);
 }
 
-/** The fields of all of them: what differs from one to the next is shown by its ends. */
+/** The fields of all instances; a value that differs is shown for the first and the last. */
 export function fieldsOfAlike([first, ...others]: Alike): readonly FieldChange[] {
   return first.change.fields.map((field, index) => {
     const all = [field, ...others.flatMap(({ change }) => change.fields[index] ?? [])];
@@ -162,7 +167,7 @@ function verbOf(change: Change, steps: readonly Step[]): string {
   }
 }
 
-/** The thing itself, and not what hung on it. */
+/** Whether the deleted resource itself is left behind, rather than something that was attached to it. */
 const leavesOrphan = ({ action }: Step, { kind, id }: Change): boolean =>
   action.operation === "record" &&
   action.changes.some((change) => change.type === "orphan" && change.key === `${kind}:${id}`);
@@ -186,7 +191,7 @@ function fieldVerbs(fields: readonly FieldChange[]): string {
 const fieldRemarks = (change: Change): string[] =>
   change.fields.some((field) => field.verb === "rebuild") ? ["wipes the root disk"] : [];
 
-/** What a step means for people beyond what its verb says. */
+/** What a step means for people beyond its verb. */
 function stepRemarks(steps: readonly Step[]): string[] {
   const remarks: string[] = [];
   for (const { action } of steps) {
@@ -217,7 +222,7 @@ function stepRemarks(steps: readonly Step[]): string[] {
   return remarks;
 }
 
-/** What people call a step by in a list of all: its number, or for what orders others its sentence. */
+/** What a list calls each step: its number, or its sentence when it only orders others. */
 export function stepNames(steps: readonly Step[]): Map<string, string> {
   const names = new Map<string, string>();
   let number = 0;
@@ -226,7 +231,7 @@ export function stepNames(steps: readonly Step[]): Map<string, string> {
   return names;
 }
 
-/** What each step is called, by its id; ids are for the program. */
+/** The title of each step by its id; ids are for programs. */
 export const stepTitles = (steps: readonly Step[]): ReadonlyMap<string, string> =>
   new Map(steps.map((step) => [step.id, printable(step.title)]));
 
@@ -234,7 +239,7 @@ export interface ConsentBlock {
   readonly kind: ConsentKind;
   readonly title: string;
   readonly consents: readonly Consent[];
-  /** One flag that gives all of them, where there is one. */
+  /** One flag that gives all of these consents, where there is such a flag. */
   readonly grant?: string;
 }
 
@@ -245,7 +250,7 @@ export function consentBlocks(consents: readonly Consent[]): ConsentBlock[] {
     if (list === undefined) byKind.set(consent.kind, [consent]);
     else list.push(consent);
   }
-  // The gravest last, where it is read last.
+  // The gravest last, because the last line is the one that is read.
   return (["flush", "prevent_destroy", "recreate", "removal", "empty", "data_loss"] as const).flatMap((kind) => {
     const list = byKind.get(kind);
     return list === undefined ? [] : [consentBlock(kind, list)];
@@ -287,10 +292,10 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
   }
 }
 
-/** Findings that say of one resource that it was looked for and not seen. */
+/** Codes of findings that a resource was looked for and not seen. */
 const notSeen: ReadonlySet<string> = new Set(["plan/not-listed-yet", "plan/forbidden"]);
 
-/** The one line that says it all. */
+/** The plan in one line. */
 export function summaryText(plan: Plan): string {
   const errors = plan.diagnostics.filter(({ severity }) => severity === "error").length;
   if (isEmpty(plan) && errors === 0) return emptyText(plan);
@@ -303,7 +308,7 @@ export function summaryText(plan: Plan): string {
     : `${failed} Without ${errors === 1 ? "it" : "them"}: ${changes}${scopeText(plan)}.`;
 }
 
-/** What the plan was made for, where that is not everything. */
+/** Which addresses the plan was made for, if not for all. */
 function scopeText({ options: { targets, excludes } }: Plan): string {
   const only = targets === undefined ? "" : ", targets only";
   if (excludes === undefined) return only;
@@ -311,7 +316,7 @@ function scopeText({ options: { targets, excludes } }: Plan): string {
   return `${only}, without ${many ? countOf(excludes.length, "excluded address", "excluded addresses") : listText(excludes)}`;
 }
 
-/** That there is nothing to do, and how far that is known. */
+/** That nothing is to be done, and how much of that was seen. */
 function emptyText(plan: Plan): string {
   if (plan.options.destroy === true) return "Nothing to do: the state holds nothing that could be destroyed.";
   const known = `${countOf(plan.unchanged, "resource")}${scopeText(plan)}`;
@@ -342,7 +347,7 @@ function figuresOf(plan: Plan): string[] {
   ];
 }
 
-/** What was not looked at, and since when. */
+/** Which resources were not looked at, and when they were seen last. */
 function memoryText({ fromMemory = [] }: Plan): string | undefined {
   if (fromMemory.length === 0) return undefined;
   const times = fromMemory.flatMap(({ seenAt }) => seenAt ?? []).sort();

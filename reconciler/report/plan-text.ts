@@ -1,7 +1,8 @@
 /**
- * A plan for people on a terminal: a block a resource with before and after, the order of requests where order matters,
- * then what needs their consent, what is lost, and one line that sums it up, last because the last line is read first.
- * A generator, so that a plan of any size streams. Diagnostics are printed by their own report.
+ * A plan for people on a terminal: one block for each resource with before and after, the order of requests where it
+ * matters, then the consents that are needed, what is lost, and one line that sums the plan up, last because the last
+ * line is read first. A generator, so that a plan of any size can be streamed. Diagnostics are printed by their own
+ * report.
  */
 
 import type { FieldChange } from "../core/diff/changes";
@@ -45,18 +46,18 @@ import {
 } from "./style";
 
 export interface PlanTextOptions extends TextOptions {
-  /** Every step with what it waits for, instead of only those whose order matters. */
+  /** Shows every step with what it waits for, instead of only those whose order matters. */
   readonly steps?: boolean;
   /** One line for each change, without its fields and steps. */
   readonly summary?: boolean;
-  /** What was permitted already; left out, everything that needs a consent says so. */
+  /** The consents that were given already. Left out: every consent is shown as needed. */
   readonly grants?: Grants;
 }
 
 export interface PlanLayout {
   readonly paint: Paint;
   readonly width: number;
-  /** What each step is called, for those that wait for it. */
+  /** The titles of the steps, by id, to name what a step waits for. */
   readonly titles: ReadonlyMap<string, string>;
 }
 
@@ -100,7 +101,7 @@ export const signs: Record<PlanBlock["change"]["action"], { readonly sign: strin
   forget: { sign: "x", hue: "note" },
 };
 
-/** So many instances that change alike are shown as one. */
+/** From this many on, instances that change alike are shown as one. */
 const manyAlike = 100;
 
 function* headLines(alike: Alike, look: PlanLayout) {
@@ -114,7 +115,7 @@ function* headLines(alike: Alike, look: PlanLayout) {
   );
   const lead = `${loses ? paint("danger", "!") : " "} ${paint(hue, sign)} ${paint("strong", address)}  `;
   const verbs = hang(" ".repeat(displayColumns(address) + 6), verb, width);
-  // A long address leaves no room beside it: then the verb gets the next line.
+  // A long address leaves no room beside it, so its verb gets the next line.
   if (displayColumns(address) + 6 > width / 2) {
     yield lead.trimEnd();
     for (const line of hang("      ", verb, width)) yield paint(loses ? "danger" : hue, line);
@@ -125,7 +126,7 @@ function* headLines(alike: Alike, look: PlanLayout) {
         : paint(loses ? "danger" : hue, line);
 }
 
-/** What stands under the head of many that change alike. */
+/** The lines under the head of many instances that change alike. */
 function* alikeLines(alike: Alike, look: PlanLayout): Generator<string> {
   const [{ change, downtimeMs }] = alike;
   const { leaves: _, ...shared } = change;
@@ -141,7 +142,7 @@ function* alikeLines(alike: Alike, look: PlanLayout): Generator<string> {
   yield look.paint("quiet", "      each by itself: --steps");
 }
 
-/** What stands under the head of a block, indented by six. */
+/** The lines under the head of a block, indented by six. */
 export function* bodyLines(
   { change, steps, orderMatters, downtimeMs }: Omit<PlanBlock, "verb" | "loses">,
   showOrder: boolean,
@@ -160,7 +161,7 @@ export function* bodyLines(
 const placeText = (source: SourcePosition | undefined): string =>
   source === undefined ? "" : ` (${printable(source.file)}:${source.line})`;
 
-/** A new resource has no before: its values run on, and only rules get a line each. */
+/** A new resource has no former values: its values run on in lines, and only rules get a line each. */
 function* createdLines(fields: readonly FieldChange[], look: PlanLayout) {
   const values = fields.filter((field) => field.field !== "rules" && field.after !== null);
   const items = values.map(
@@ -171,7 +172,7 @@ function* createdLines(fields: readonly FieldChange[], look: PlanLayout) {
   for (const field of fields) if (field.field === "rules") yield* ruleLines(field, look);
 }
 
-/** In a row of values a comma would look like the end of one. */
+/** In a row of values a text with a comma is quoted, so that the comma does not look like the end of the text. */
 const besideOthers = (text: string): string => (text.includes(",") && !text.startsWith('"') ? `"${text}"` : text);
 
 function* changedLines(fields: readonly FieldChange[], look: PlanLayout) {
@@ -196,14 +197,14 @@ function* ruleLines({ field, before, after }: FieldChange, { paint, width }: Pla
     yield index === 0 ? `      ${paint(hue, sign)} ${line.slice(8)}` : line;
 }
 
-/** A rule towards a group that gets a new one in its place is on both sides. */
+/** The sign of a rule. A rule towards a group that is replaced is on both sides. */
 export const ruleSign = (
   before: FieldChange["before"],
   after: FieldChange["after"],
 ): readonly [sign: string, hue: Hue, rule: FieldChange["after"]] =>
   before === null ? ["+", "good", after] : after === null ? ["-", "danger", before] : ["~", "change", after];
 
-/** The steps of one resource. What they wait for elsewhere is named, as what is not in this list. */
+/** The steps of one resource. A need that is not in this list is named. */
 function* orderLines(steps: readonly Step[], { paint, width, titles }: PlanLayout) {
   const own = new Set(steps.map((step) => step.id));
   let number = 0;

@@ -1,4 +1,4 @@
-/** What a policy program reads: the plan, what was found so far, and what the file asks for, as one JSON value. */
+/** The input of a policy program: the plan, the findings so far, and what the file asks for, as one JSON value. */
 import type { Finding } from "../core/findings/finding";
 import type { Desired } from "../core/model/desired";
 import { countChanges, type Plan } from "../core/plan/plan";

@@ -1,6 +1,6 @@
 /**
- * A run as a profile in the Trace Event Format, which chrome://tracing and ui.perfetto.dev open: the command with its look
- * and its plan, each address with its steps and their requests and waits, and the critical path.
+ * A run as a profile in the Trace Event Format, which chrome://tracing and ui.perfetto.dev open: the command with its
+ * look and its plan, each address with its steps and their requests and waits, and the critical path.
  */
 import { criticalPath, type Timed } from "../core/schedule/critical-path";
 import type { StepReport } from "../engine/run-plan";
@@ -12,7 +12,7 @@ export interface ProfiledSpan {
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
   readonly problem?: string;
   readonly isRequest: boolean;
-  /** The step that it is, or is a part of. */
+  /** The step that the span is, or that it is part of. */
   readonly step?: string;
 }
 
@@ -68,7 +68,7 @@ export function traceOf({ command, version, spans, steps }: Profiled): object {
 
 type TimedStep = Timed & StepReport;
 
-/** The events so far, and what adds to them: a slice of time on a row of a track, and the name of a track or a row. */
+/** The events so far, with functions that add a slice of time, or the name of a track or a row. */
 function createTrace(started: number) {
   const events: TraceEvent[] = [];
   const micro = (ms: number): number => Math.round(ms * 1000);
@@ -111,7 +111,7 @@ function drawPath({ name, slice }: Trace, path: readonly Timed[]): void {
   }
 }
 
-/** A row for each address, with its steps and their requests and waits. */
+/** Draws a row for each address, with its steps and their requests and waits. */
 function drawSteps(
   { name, slice }: Trace,
   timed: readonly TimedStep[],
@@ -166,7 +166,7 @@ function requestsByStep(spans: readonly ProfiledSpan[]): ReadonlyMap<string, rea
   return byStep;
 }
 
-/** Which lane is free by then. */
+/** Gives each span the first lane that is free at its start. */
 function laneGiver(opened: (lane: number) => void) {
   const busyUntil: number[] = [];
   return (from: number, to: number): number => {

@@ -30,20 +30,20 @@ interface Running {
   message?: string;
 }
 
-/** Belongs to one run and changes in place: copying it for every event would cost the square of the plan. */
+/** The state of one run's view. It is changed in place: a copy for every event would cost the square of the plan. */
 export interface LiveState {
   startedAt?: number;
   total: number;
   readonly counts: { done: number; failed: number; unknown: number; skipped: number; waiting: number };
   readonly running: Map<string, Running>;
-  /** Steps that have started or ended, so that they are not among what is to come. */
+  /** Steps that have started or ended, which the estimate of the rest leaves out. */
   readonly seen: Set<string>;
-  /** The last few things that went wrong. */
+  /** The last few problems. */
   readonly problems: string[];
-  /** The longest way to the end through a step; one that only a failure starts is on nobody's way. */
+  /** The longest way from a step to the end, by step. A step that runs only after a failure is on no way. */
   readonly pathMs: ReadonlyMap<string, number>;
   readonly estimateOf: ReadonlyMap<string, number>;
-  /** Longest way first; what comes before `next` has started. */
+  /** The steps, the longest way first; those before `next` have started. */
   readonly byPath: readonly string[];
   next: number;
 }
@@ -53,7 +53,7 @@ const problemsKept = 3;
 /** `timeScale`: how many times faster than a real service this one is. */
 export function startLive(plan: Plan, timeScale = 1): LiveState {
   const here = (ms: number): number => (timeScale === 0 ? 0 : ms / timeScale);
-  // What only runs after a failure is neither counted nor waited for until it starts.
+  // Steps that run only after a failure are neither counted nor waited for until they start.
   const expected = plan.steps.filter((step) => !isFallback(step));
   const scheduler = createScheduler(expected);
   const pathMs = new Map(expected.map((step) => [step.id, here(scheduler.pathMs(step.id))]));
@@ -105,10 +105,10 @@ export function updateLive(state: LiveState, event: EngineEvent, now: number): L
   }
 }
 
-/** Whether a request took effect is another thing to know than that it failed. */
+/** An unknown outcome is shown as such: the request may have taken effect. */
 const endOf = (event: StepEvent): string => (event.unknown === true ? "unknown" : event.status);
 
-/** The estimate of what is left: the longest way through what runs, less what it has had, or through what is to come. */
+/** Estimates the time left: the longest way from a running step, less the time it has run, or from a step to come. */
 export function leftMs(state: LiveState, now: number): number {
   while (state.next < state.byPath.length && state.seen.has(itemAt(state.byPath, state.next))) state.next++;
   const coming = state.byPath[state.next];
@@ -121,7 +121,7 @@ export function leftMs(state: LiveState, now: number): number {
 }
 
 export interface LiveOptions extends TextOptions {
-  /** Rows of the terminal. */
+  /** The rows of the terminal. */
   readonly height?: number;
   readonly now: number;
 }
@@ -136,7 +136,7 @@ export function liveView(state: LiveState, { width = 80, height = 24, now, colou
   const ended = counts.done + counts.failed + counts.unknown + counts.skipped + counts.waiting;
   const total = Math.max(state.total, ended + running.size);
   const rows = Math.max(2, Math.min(height - 1, highest));
-  // What was skipped or failed is no progress, though nothing of it is left to come.
+  // Skipped and failed steps are not counted as done, although nothing of them is left to do.
   const parts = [`${numberText(counts.done)} of ${countOf(total, "step")}`];
   for (const status of ["failed", "unknown", "skipped", "waiting"] as const)
     if (counts[status] > 0) parts.push(`${counts[status]} ${status}`);
@@ -168,7 +168,7 @@ function timeOf({ startedAt }: { readonly startedAt: number }, estimateMs: numbe
   return estimateMs >= 2000 ? `${had} of about ${durationText(estimateMs)}` : had;
 }
 
-/** For logs: `undefined` when the event is not worth a line. */
+/** A line for logs; `undefined` when the event is not worth one. */
 export function progressLine(event: EngineEvent): string | undefined {
   switch (event.type) {
     case "refresh":

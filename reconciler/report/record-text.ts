@@ -1,6 +1,6 @@
 /**
- * One record of the state for people: every field by the name it has in the file, then what only the state knows, in
- * words. A new field of a record does not compile until it was considered here.
+ * One record of the state for people: every field under its name in the file, then what only the state knows, in words.
+ * The compiler refuses a new field of a record until this file shows it or leaves it out.
  */
 import { describeRule } from "../core/canonical/rules";
 import { groupFields, vmFields, volumeFields } from "../core/model/fields";
@@ -8,10 +8,10 @@ import type { Intent, RecordedGroup, RecordedResource, RecordedVm, RecordedVolum
 import { printable } from "../core/text/printable";
 import { displayColumns, hang, padTo, type TextOptions, valueText } from "./style";
 
-/** What the state calls the resource with that id. */
+/** The address in the state of the resource with this id. */
 export type NameOfId = (id: string) => string | undefined;
 
-/** The words for a value; several are lines of their own, none leaves the field out. */
+/** The words for a value. A list is shown as lines of its own; `undefined` leaves the field out. */
 type Told = string | number | boolean | readonly string[] | undefined;
 type Row<T> = readonly [label: string, tell: (record: T) => Told];
 type Rows<T> = Readonly<Record<Exclude<keyof T, "kind" | "address">, Row<T>>>;

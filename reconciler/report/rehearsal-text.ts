@@ -1,4 +1,6 @@
-/** A rehearsal in words: when what happens, who is down how long, what is refused, who must act, and how it ends. */
+/**
+ * A rehearsal in words: what happens when, how long which VM is down, what is refused, who must act, and how it ends.
+ */
 import { printable } from "../core/text/printable";
 import type { ChaosTrial } from "../rehearse/chaos";
 import type { Rehearsal, RehearsedStep } from "../rehearse/rehearsal";

@@ -1,6 +1,6 @@
 /**
- * The end of a run for people: what was done, what failed and what to do about it, what was left out because of it, what
- * waits and the command that settles it, what was left alive, and what that means for the next run.
+ * The end of a run for people: what was done, what failed and what to do about it, what was skipped because of that,
+ * what waits and the command that settles it, what was left alive, and what all this means for the next run.
  */
 import type { Change } from "../core/diff/changes";
 import type { Address } from "../core/model/address";
@@ -40,7 +40,7 @@ const participles: Record<Change["action"], string> = {
   forget: "forgotten",
 };
 
-/** Changes of which every step is done. */
+/** The changes whose steps are all done. */
 function finishedChanges(run: RunReport, plan: Plan): Change[] {
   const open = new Set<Address>();
   for (const { step, result } of run.steps) if (result.end !== "done") open.add(step.address);
@@ -48,7 +48,7 @@ function finishedChanges(run: RunReport, plan: Plan): Change[] {
 }
 
 function doneLines(run: RunReport, plan: Plan, paint: Paint): string[] {
-  // An action such as `vm snapshot` changes nothing that is declared: its steps are what was done.
+  // An action such as `vm snapshot` changes nothing that is declared; its steps are shown as what was done.
   if (plan.changes.length === 0)
     return run.steps.flatMap(({ step, result }) =>
       result.end === "done"
@@ -61,7 +61,7 @@ function doneLines(run: RunReport, plan: Plan, paint: Paint): string[] {
   const hosts = new Map((run.hosts ?? []).map((host) => [host.address, host]));
   const shown = finished.length <= listed ? finished : finished.slice(0, listed - 1);
   const lines = shown.map(({ action, address, id }) => {
-    // Of what is new only the state knows the id; the old one of what was replaced would mislead.
+    // The id of a new resource is taken from the state, because the plan has only the id of what was replaced.
     const host = hosts.get(address);
     const known =
       host !== undefined
@@ -92,7 +92,7 @@ function adviceLines(result: StepReport["result"], width: number): string[] {
   return lines;
 }
 
-/** By what they were left out for, so that one failure reads as one thing. */
+/** Skipped steps, grouped by the step for which they were skipped, so that one failure is shown once. */
 function skippedLines(run: RunReport, width: number): string[] {
   const byReason = new Map<string, string[]>();
   for (const { step, result } of run.steps) {

@@ -1,4 +1,4 @@
-/** SARIF 2.1.0, which code scanners and editors read: one result a finding, one rule a code. */
+/** SARIF 2.1.0, which code scanners and editors read: one result for each finding, one rule for each code. */
 import { createHash } from "node:crypto";
 import type { Severity } from "../core/model/diagnostic";
 import { printable } from "../core/text/printable";

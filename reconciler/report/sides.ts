@@ -1,6 +1,6 @@
 /**
- * Each resource as the files want it, beside how the service shows it, with what differs marked. What differs is the
- * plan's to say, never a comparison of texts: a flavor by its name and by its id is the same one.
+ * Each resource as the files want it, beside what the service shows, with the differences marked. The plan says what
+ * differs; texts are not compared, because a flavor's name and its id mean the same flavor.
  */
 import { canonicalLiveRule, describeRule, ruleKey } from "../core/canonical/rules";
 import type { Change } from "../core/diff/changes";
@@ -18,37 +18,37 @@ import { cutToColumns, valueText } from "./style";
 export interface Side {
   readonly address: Address;
   readonly kind: Kind;
-  /** Absent: it is as the files want it. */
+  /** Absent when the resource is as the files want it. */
   readonly action?: Change["action"];
-  /** Why, in one sentence. */
+  /** The reason of the change in one sentence. */
   readonly because?: string;
-  /** not_there: nothing was made yet; gone: it was there; unseen: nobody could look. */
+  /** not_there: nothing was made yet; gone: the resource existed before; unseen: nobody could look. */
   readonly live: "seen" | "not_there" | "gone" | "unseen";
   readonly rows: readonly SideRow[];
 }
 
 export interface SideRow {
   readonly field: string;
-  /** Absent: not asked for. */
+  /** Absent when the files ask for nothing. */
   readonly desired?: string;
-  /** Absent: the service does not show it, and nothing was recorded. */
+  /** Absent when the service does not show the value and none was recorded. */
   readonly live?: string;
-  /** What was applied last stands in for what the service does not show. */
+  /** The value is the recorded one, because the service does not show it. */
   readonly recorded?: true;
   readonly differs?: true;
-  /** A rule that the service made by itself, and that nobody has to want. */
+  /** The service made this rule by itself, and no file has to want it. */
   readonly own?: true;
 }
 
 export interface SidesInput {
   readonly desired: readonly DesiredResource[];
   readonly records: ReadonlyMap<Address, RecordedResource>;
-  /** Absent: nobody looked since the records were written. */
+  /** Absent when nobody looked since the records were written. */
   readonly live?: Live;
   readonly changes: readonly Change[];
 }
 
-/** A text of the service may be of any length. */
+/** The most characters of a value that are shown; a text of the service may be of any length. */
 const widest = 300;
 const mostRules = 200;
 
@@ -171,7 +171,7 @@ function seenAs(seen: "yes" | "gone" | "unobserved" | undefined, id: string | un
   return seen === "yes" ? "seen" : seen === "gone" ? "gone" : "unseen";
 }
 
-/** None where nobody asks for it and nobody shows it. */
+/** One row; none when nobody asks for the field and nobody shows it. */
 function row(field: string, desired: Value, live: Value, recorded: Value): SideRow[] {
   const [left, right, kept] = [desired, live, recorded].map((value) => textOf(field, value));
   const shown = right ?? kept;
@@ -195,11 +195,11 @@ function textOf(field: string, value: Value): string | undefined {
 
 const short = (text: string): string => cutToColumns(printable(text), widest);
 
-/** What the service calls by its id, people know by its name. */
+/** The name of what the service refers to by its id. */
 const named = (id: string | undefined, entries: readonly CatalogueEntry[] | undefined): string | undefined =>
   entries?.find((entry) => entry.id === id)?.name ?? id;
 
-/** As the plan has it. What it has of a rule is its text. */
+/** The rows with the differences that the plan has. The plan has a rule as its text. */
 function marked(rows: readonly SideRow[], change: Change | undefined): SideRow[] {
   if (change === undefined) return [...rows];
   if (change.action === "create" || change.action === "delete") return rows.map((one) => ({ ...one, differs: true }));

@@ -1,4 +1,4 @@
-/** The state for people: a table of what it holds, and the orphans. One record in full is record-text's. */
+/** The state for people: a table of its resources, and the orphans. record-text.ts shows one record in full. */
 
 import { compareAddresses } from "../core/model/address";
 import type { LiveGroup, LiveVm, LiveVolume, Sighting } from "../core/model/live";
@@ -28,7 +28,7 @@ function remarkOf(record: RecordedResource | undefined, intent: Intent | undefin
   return remarks.filter((remark) => remark !== "").join(", ");
 }
 
-/** What of a record is worth a remark; empty where there is nothing to say. */
+/** The remarks on a record, such as an unfinished build; empty when there are none. */
 function remarksOf(record: RecordedResource): string[] {
   const isSo = (condition: boolean | undefined, remark: string): string => (condition === true ? remark : "");
   const isProtected = isSo(record.preventDestroy, "prevent_destroy");
@@ -57,10 +57,11 @@ function remarksOf(record: RecordedResource): string[] {
   }
 }
 
-/** `seen`: what the service says of each, by its id, where it was asked. */
+/** Since when an orphan has been missing, and why it is one. */
 const sinceText = ({ missingSince, reason }: Orphan): string =>
   missingSince === undefined ? reason : `missing since ${missingSince}: ${reason}`;
 
+/** `seen`: what the service shows of an orphan, where the service was asked. */
 export function orphansText(
   orphans: readonly Orphan[],
   seen?: (orphan: Orphan) => Sighting<LiveVolume | LiveVm | LiveGroup>,
@@ -89,11 +90,11 @@ function sightingText(sighting: Sighting<LiveVolume | LiveVm | LiveGroup>): stri
   return attachedTo === undefined || attachedTo === null ? "there" : `attached to ${attachedTo}`;
 }
 
-/** By name: they became orphans in the order in which the service answered. */
+/** By name: the state has orphans in the order in which the service happened to answer. */
 export const sortOrphans = (orphans: readonly Orphan[]): Orphan[] =>
   [...orphans].sort((a, b) => (a.kind + a.name + a.id < b.kind + b.name + b.id ? -1 : 1));
 
-/** Columns as wide as their widest cell; the last runs on. */
+/** A table with columns as wide as their widest cell; the last column is not padded. */
 export function columnsTable(rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map(printable));
   const widths: number[] = [];

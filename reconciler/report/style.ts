@@ -1,6 +1,6 @@
 /**
- * How text for people looks: colours that read on light and dark, widths, wrapping, durations, values. Colour always
- * comes on top of a word or a sign, never instead of one, so that text without it says the same.
+ * The look of text for people: colours that are readable on light and dark, widths, wrapping, durations, values. A
+ * colour is always added to a word or a sign, so that text without colours says the same.
  */
 import type { FieldValue } from "../core/diff/changes";
 import { printable } from "../core/text/printable";
@@ -13,7 +13,7 @@ export interface TextOptions {
 export type Hue = "good" | "change" | "danger" | "quiet" | "strong" | "note";
 export type Paint = (hue: Hue, text: string) => string;
 
-/** From the 16 colours that every terminal lets its user choose; no background, no white, no black. */
+/** Of the 16 colours that a terminal's user can choose; no background, no white, no black. */
 const codes: Record<Hue, string> = { good: "32", change: "33", danger: "1;31", quiet: "2", strong: "1", note: "36" };
 
 export const painter = (colour: boolean): Paint =>
@@ -22,7 +22,7 @@ export const painter = (colour: boolean): Paint =>
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-/** How many columns a printable text takes on a terminal. */
+/** How many columns of a terminal a printable text takes. */
 export function displayColumns(text: string): number {
   if (/^[\u0020-\u007e]*$/.test(text)) return text.length;
   let columns = 0;
@@ -33,10 +33,13 @@ export function displayColumns(text: string): number {
 export const padTo = (text: string, columns: number): string =>
   text + " ".repeat(Math.max(0, columns - displayColumns(text)));
 
-/** Breaks at spaces only: ids, paths and flags stay whole, so that they can be copied, even where they stick out. */
+/**
+ * Breaks lines at spaces only: ids, paths and flags stay whole, so that they can be copied, even where they are too
+ * long.
+ */
 export const wrapText = (text: string, columns: number): string[] => wrapWords(text.split(" "), columns);
 
-/** Breaks between items, and inside one only where it does not fit a line by itself. */
+/** Breaks lines between items; an item is broken only when it is longer than a line. */
 export const wrapItems = (items: readonly string[], columns: number): string[] =>
   wrapWords(
     items.flatMap((item) => (displayColumns(item) > columns ? item.split(" ") : [item])),
@@ -62,7 +65,7 @@ export function wrapWords(words: readonly string[], columns: number): string[] {
   return lines;
 }
 
-/** A text beside a label, further lines below the first; under the label where that leaves no room beside it. */
+/** A text beside a label, with further lines below its first one; under the label when there is no room beside it. */
 export function hang(lead: string, text: string, width: number): string[] {
   const indent = displayColumns(lead);
   if (indent > width / 2) {
@@ -74,7 +77,7 @@ export function hang(lead: string, text: string, width: number): string[] {
   );
 }
 
-/** Cut to fit one line, with a sign that it was. */
+/** The text cut to one line, with a sign where it was cut. */
 export function cutToColumns(text: string, columns: number): string {
   if (displayColumns(text) <= columns) return text;
   let kept = "";
@@ -105,7 +108,7 @@ export const countOf = (count: number, one: string, many = `${one}s`): string =>
 
 const sizes = new Set(["size", "root_size"]);
 
-/** Quoted only where the plain text would not show where it ends. */
+/** A value is quoted only where the plain text would not show where it ends. */
 export function valueText(field: string, value: FieldValue): string {
   if (value === null) return "(none)";
   if (typeof value === "string")
@@ -113,7 +116,7 @@ export function valueText(field: string, value: FieldValue): string {
   return sizes.has(field) ? `${value} GB` : String(value);
 }
 
-/** A reference to a resource that gets a new one in its place reads the same before and after. */
+/** A field before and after. A reference to a resource that is replaced has the same text on both sides. */
 export const changeText = (field: string, before: FieldValue, after: FieldValue): string =>
   before === after
     ? `${valueText(field, after)} (its new one)`

@@ -1,4 +1,4 @@
-/** Results of tests of a user's own file: for people, as TAP, and as JUnit. */
+/** Results of the tests of a user's own file: for people, as TAP, and as JUnit. */
 import type { SourcePosition } from "../core/model/diagnostic";
 import { printable } from "../core/text/printable";
 import { junitText } from "./junit";

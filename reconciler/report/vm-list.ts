@@ -1,4 +1,4 @@
-/** Every VM of the project: what the service shows, and which address manages it. */
+/** Every VM of the project: what the service shows, and which address manages the VM. */
 import { type Address, compareAddresses } from "../core/model/address";
 import type { LiveVm } from "../core/model/live";
 import type { State } from "../core/model/recorded";
@@ -6,18 +6,18 @@ import { columnsTable } from "./state-text";
 import { countOf } from "./style";
 
 export interface VmRow {
-  /** `null`: nothing here manages it. */
+  /** `null` when this project's state does not manage the VM. */
   readonly address: Address | null;
   readonly id: string | null;
   readonly name: string | null;
-  /** The service's own word; `null` where it was not seen. */
+  /** The service's own word; `null` when the VM was not seen. */
   readonly status: string | null;
   readonly flavor: string | null;
   readonly private_ip: string | null;
   readonly floating_ip: string | null;
 }
 
-/** `live`: absent where VMs cannot be listed. Managed ones first, then the others by their names. */
+/** `live`: absent where VMs cannot be listed. Managed VMs come first, then the others by their names. */
 export function vmRows(state: Pick<State, "resources">, live: readonly LiveVm[] | undefined): VmRow[] {
   const seen = new Map((live ?? []).map((vm) => [vm.id, vm]));
   const managed = new Set<string>();
@@ -45,7 +45,7 @@ const rowOf = (vm: LiveVm, address: Address | null): VmRow => ({
   ...{ private_ip: vm.privateIp ?? null, floating_ip: vm.floatingIp ?? null },
 });
 
-/** `flavors`: their names by their ids, as far as the service lists them. */
+/** `flavors`: the names of flavors by id, as far as the service lists them. */
 export function vmListText(rows: readonly VmRow[], flavors: ReadonlyMap<string, string>): string {
   if (rows.length === 0) return "There are no VMs.\n";
   const lines = rows.map((row) => [

@@ -1,4 +1,4 @@
-/** What a watcher has seen so far, and the two views others take of it: /metrics for Prometheus and /healthz. */
+/** The rounds of a watcher so far, as /metrics for Prometheus and as /healthz. */
 import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
 import type { Round, RoundResult } from "../engine/watch";
@@ -13,10 +13,10 @@ export interface WatchStatus {
   readonly startedAt: number;
   readonly intervalMs: number;
   readonly rounds: Readonly<Record<RoundResult["end"], number>>;
-  /** In a row, up to now. */
+  /** How many rounds have failed in a row, up to now. */
   readonly failures: number;
   readonly last?: Round;
-  /** The last that saw the service. */
+  /** The `seen` of the last round that saw the service. */
   readonly seen?: Round["seen"];
   readonly lastSuccessAt?: number;
   readonly nextAt?: number;
@@ -60,7 +60,7 @@ export function afterStep(status: WatchStatus, event: StepEvent): WatchStatus {
 
 type Verdict = NonNullable<NonNullable<WatchStatus["seen"]>["assertions"]>[number]["verdict"];
 
-/** Two assertions that say the same are one sample each by their place. */
+/** Samples of assertions. Two assertions with the same text are told apart by their place. */
 function assertionSamples(seen: WatchStatus["seen"], is: (verdict: Verdict) => boolean): [string, number][] {
   const told = new Set<string>();
   return (seen?.assertions ?? []).map(({ label, verdict }, index) => {
@@ -164,7 +164,7 @@ export function watchMetricsText(status: WatchStatus): string {
 
 const secondsOf = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
 
-/** Ill: it failed more than once in a row, or no round ended although one was due long ago. */
+/** Unhealthy: more than one round in a row has failed, or a round is long overdue. */
 export function healthOf(status: WatchStatus, now: number): { readonly healthy: boolean; readonly body: object } {
   const overdueMs = now - (status.nextAt ?? status.startedAt);
   const stuck = overdueMs > Math.max(3 * status.intervalMs, 3_600_000);
@@ -182,7 +182,7 @@ export function healthOf(status: WatchStatus, now: number): { readonly healthy: 
   };
 }
 
-/** One line a round, for people. */
+/** One line for each round, for people. */
 export function roundLine(round: Round, nextInMs: number): string {
   const { result, seen } = round;
   const at = new Date(round.at).toISOString();

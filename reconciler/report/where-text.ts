@@ -1,4 +1,4 @@
-/** Where a plan is carried out, in one line: what everything that shows a plan begins with, and what a question names. */
+/** Where a plan is carried out, in one line: everything that shows a plan begins with this line. */
 import { printable } from "../core/text/printable";
 import type { Where } from "./json-lines";
 
@@ -14,6 +14,6 @@ export function whereText({ service, project, environment, state, commit }: Wher
   return printable(parts.join(" · "));
 }
 
-/** What a person must not mistake for another: short enough for a question. */
+/** The parts that a person must not confuse, short enough for a question. */
 export const whereBriefly = ({ service, project, environment }: Where): string =>
   printable([environment, project, service].filter((part) => part !== undefined && part !== "").join(" · "));

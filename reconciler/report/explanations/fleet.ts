@@ -1,4 +1,4 @@
-/** Codes of the fleet: its file, its database and what a person asks of it. */
+/** Codes of the fleet: of its file, its database and its commands. */
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { type Explanation, row } from "./row";
 

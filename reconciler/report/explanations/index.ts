@@ -1,6 +1,6 @@
 /**
- * Every code a diagnostic can carry: what it means and what to do. `reconcile explain` and docs/errors.md are views of
- * this table. The compiler holds that each code of `DiagnosticCode` has its row and no row is for another.
+ * Every code of a diagnostic: what it means and what to do. `reconcile explain` and docs/errors.md are made from this
+ * table. The compiler checks that every `DiagnosticCode` has a row and that no other row exists.
  */
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { fleet } from "./fleet";
@@ -16,6 +16,6 @@ export const explanations: Readonly<Record<DiagnosticCode, Explanation>> = {
   ...fleet,
 };
 
-/** What an error carries as its code, which may be anybody's. */
+/** Whether the `code` of an error is one of the table; an error of Node has codes of its own. */
 export const isExplained = (code: unknown): code is DiagnosticCode =>
   typeof code === "string" && Object.hasOwn(explanations, code);

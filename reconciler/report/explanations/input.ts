@@ -1,4 +1,4 @@
-/** What is wrong with what was given: the command line, the files, the dialect, listings. */
+/** Codes for wrong input: the command line, the files, the dialect, listings. */
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { type Explanation, row } from "./row";
 

@@ -1,4 +1,4 @@
-/** What a plan finds: about the resources, the consents it needs, who can reach what, the rehearsal. */
+/** Codes of a plan: about the resources, the consents that it needs, who can reach what, and the rehearsal. */
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { type Explanation, row } from "./row";
 

@@ -1,4 +1,4 @@
-/** What goes wrong while something is done: a step, the service, the state. */
+/** Codes of a run: what goes wrong in a step, with the service or with the state. */
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { type Explanation, row } from "./row";
 
