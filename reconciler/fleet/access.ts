@@ -9,7 +9,7 @@ export type Role = (typeof roles)[number];
 
 export interface Grant {
   readonly role: Role;
-  /** Names with `*`; empty: every stack. */
+  /** Names of stacks with `*`; empty: every stack. */
   readonly stacks: readonly string[];
 }
 
@@ -31,34 +31,37 @@ const needs: Readonly<Record<Act, Role>> = {
 
 const reaches = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed);
 
-/** An operator approves as well, and an approver sees. */
+/** Whether a visitor may do something to a stack. An operator may approve as well, and an approver may see. */
 export const may = ({ grants }: Visitor, act: Act, stack: string): boolean =>
   grants.some(({ role, stacks }) => reaches(role, needs[act]) && isMeant(stacks, stack));
 
-/** What is about no stack, or about all of them. */
+/** Whether a visitor may see what belongs to no stack, or to all. */
 export const maySeeAll = ({ grants }: Visitor): boolean =>
   grants.some(({ stacks }) => stacks.length === 0 || stacks.includes("*"));
 
 export const roleNeeded = (act: Act): Role => needs[act];
 
-/** The furthest one, for a person to read. */
+/** The most powerful role of a visitor, for a person to read. */
 export const roleOf = ({ grants }: Visitor): Role =>
   grants.reduce<Role>((most, { role }) => (reaches(role, most) ? role : most), "viewer");
 
 export const isRole = (text: string): text is Role => isOneOf(text, roles);
 
-/** Of whoever sits at this machine, where nobody has to sign in. */
+/** The visitor of this machine, where nobody has to sign in. */
 export const localVisitor = (name: string): Visitor => ({ name, grants: [{ role: "operator", stacks: [] }] });
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** What the provider says of a person, as what the fleet's file makes of it. None: the person may not come in. */
+/** The grants that the fleet's file gives for the claims of a person. None: the person may not come in. */
 export const grantsOf = (claims: Claims, rules: readonly RoleRule[]): readonly Grant[] =>
   rules.flatMap(({ role, stacks, claim, is }) =>
     claim === undefined || valuesOf(claims, claim).some((value) => fits(is, value)) ? [{ role, stacks }] : [],
   );
 
-/** A claim may be a text, a list of texts, or lie deeper: `realm_access.roles`. Its whole name comes first. */
+/**
+ * The values of a claim, which may be a text, a list of texts, or lie deeper: `realm_access.roles`. A claim with the
+ * whole path as its name comes first.
+ */
 function valuesOf(claims: Claims, path: string): readonly string[] {
   const found = Object.hasOwn(claims, path) ? claims[path] : path.split(".").reduce<unknown>(within, claims);
   return (Array.isArray(found) ? found : [found]).flatMap((value: unknown) =>
@@ -69,7 +72,7 @@ function valuesOf(claims: Claims, path: string): readonly string[] {
 const within = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 
-/** By which a person is known in the history. */
+/** The name under which the history shows a person. */
 export const nameIn = (claims: Claims, claim: string): string | undefined =>
   [...valuesOf(claims, claim), ...valuesOf(claims, "email"), ...valuesOf(claims, "sub")].find((name) => name !== "");
 

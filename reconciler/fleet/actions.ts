@@ -1,4 +1,7 @@
-/** What a person or a program asks of a fleet: the command line, the pages and the webhooks do it through here, and each leaves a decision behind. */
+/**
+ * What a person or a program asks of a fleet. The command line, the pages and the webhooks use these functions, and
+ * each leaves a decision in the history.
+ */
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { nearestName } from "../core/text/nearest";
 import { changesOf, type StackChange } from "./changes";
@@ -16,7 +19,7 @@ export interface Desk {
   readonly who: string;
 }
 
-/** What was asked cannot be done: one sentence and what to do instead. */
+/** The request cannot be done: one sentence, and what to do instead. */
 export class ActionRefused extends Error {
   override readonly name = "ActionRefused";
   constructor(
@@ -53,7 +56,7 @@ export async function plannedSync(
 
 export async function carryOutSync(desk: Desk, fleet: Fleet, changes: readonly StackChange[]): Promise<void> {
   const { records, queue, who } = desk;
-  // Each stack has a row of its own.
+  // The settings alone: each stack has a row of its own.
   const { stacks: _stacks, generators: _generators, ...settings } = fleet;
   await records.saveSettings(settings);
   for (const { action, name, spec } of changes) {
@@ -124,7 +127,7 @@ export async function approve(
   await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "approval", startedBy: who });
 }
 
-/** The plan is not carried out; the next round offers one again only when there is another. */
+/** Rejects a plan: it is not carried out, and the next round offers a plan again only when it is another one. */
 export async function reject(
   { records, who }: Desk,
   name: string,
@@ -143,7 +146,7 @@ export async function reject(
   await records.note({ who, what: "reject", stack: name, detail: [plan.digest, why].filter(Boolean).join(": ") });
 }
 
-/** By its id, or the beginning of it. */
+/** The waiting plan, found by its digest or the beginning of it. */
 async function waitingPlan({ records }: Pick<Desk, "records">, name: string, digest: string) {
   const plan = await records.waitingPlan(name);
   if (plan === undefined || digest.length < 6 || !plan.digest.startsWith(digest)) throw otherPlan(name, digest);
@@ -164,7 +167,7 @@ export async function pause({ records, queue, who }: Desk, name: string): Promis
   await records.note({ who, what: "pause", stack: name });
 }
 
-/** Also takes a stalled stack up again. */
+/** Resumes a paused or stalled stack. */
 export async function resume({ records, queue, who }: Desk, name: string): Promise<void> {
   const stack = await stackNamed({ records }, name);
   await records.pauseStack(name, false);

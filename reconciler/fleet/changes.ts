@@ -5,9 +5,9 @@ import type { StackSpec } from "./model";
 export interface StackChange {
   readonly action: "add" | "change" | "release" | "destroy";
   readonly name: string;
-  /** What the database is to hold; of a stack that leaves, what it held. */
+  /** What the database is to hold; for a stack that leaves, what it held. */
   readonly spec: StackSpec;
-  /** Of a change: which parts differ. */
+  /** For a changed stack: which parts differ. */
   readonly fields: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a round does with the plan it made: nothing, apply it, or wait for a person. The one place where the fleet
- * decides to change the world; everything it looks at is a value.
+ * What a round does with its plan: nothing, apply it, or wait for a person. Only here does the fleet decide to change
+ * the world, and everything it looks at is a value.
  */
 import type { Consent, ConsentKind, Grants } from "../core/plan/consent";
 import { missingConsents, noGrants } from "../core/plan/consent";
@@ -8,25 +8,25 @@ import type { Approve, StandingConsent } from "./model";
 import type { Opening } from "./windows";
 
 export interface PlanFacts {
-  /** Of the plan with the revision and the state it was made from. */
+  /** A digest of the plan with the revision and the state that it was made from. */
   readonly digest: string;
   /** Nothing would be sent and nothing recorded. */
   readonly empty: boolean;
-  /** Something would be sent. */
+  /** How many steps would be sent. */
   readonly steps: number;
   readonly consents: readonly Consent[];
-  /** What it admits from the whole world that was not admitted before, in words. */
+  /** What the plan admits from the whole world that was not admitted before, in words. */
   readonly opens: readonly string[];
   /** Resources that the service shows otherwise than the state has them. */
   readonly drifted: readonly string[];
-  /** The state's store tells whether its holder is alive. */
+  /** Whether the state's store tells if the holder of its lock is alive. */
   readonly leases: boolean;
 }
 
 export interface Approval {
   readonly digest: string;
   readonly by: string;
-  /** A word why. */
+  /** The reason in a word. */
   readonly why?: string;
   readonly at: string;
   readonly until: string;
@@ -35,7 +35,7 @@ export interface Approval {
 export type Decision =
   | { readonly do: "nothing" }
   | { readonly do: "apply"; readonly grants: Grants; readonly approval?: Approval }
-  /** `voids`: the approval that it had counts no more. */
+  /** `voids`: the approval of this plan no longer counts. */
   | { readonly do: "await"; readonly why: string; readonly voids?: true }
   | { readonly do: "observe"; readonly why: string }
   | { readonly do: "hold"; readonly why: string; readonly until?: Date };
@@ -54,7 +54,7 @@ export function decide(
       why: "its state is in a store without leases, where a dead worker's lock would stand for ever: it is planned only; keep the state in PostgreSQL or S3",
     };
   if (approve === "never") return { do: "observe", why: "approve: never" };
-  // What only writes down what became true is no change of the world.
+  // A plan that only records what became true changes nothing in the world.
   if (facts.steps === 0 && facts.consents.length === 0) return { do: "apply", grants: noGrants };
   const approved = approval !== undefined && stands(approval, facts.digest, now);
   const needs = approved ? undefined : needsPerson(facts, approve, consents);
@@ -71,7 +71,7 @@ export function decide(
   return { do: "apply", grants: approve === "auto" ? standing(facts.consents, consents) : noGrants };
 }
 
-/** For this very plan, and not too old. */
+/** Whether an approval is for this very plan and not too old. */
 export const stands = ({ digest, until }: Approval, plan: string, now: Date): boolean =>
   digest === plan && Date.parse(until) > now.getTime();
 
@@ -89,7 +89,7 @@ function needsPerson(
   return [...missing.map(({ detail }) => detail), ...opening].join("; ");
 }
 
-/** Exactly what the plan lists: it was read and approved. */
+/** Grants exactly the consents that the plan lists, because a person has read and approved them. */
 function listed(consents: readonly Consent[]): Grants {
   return {
     ...noGrants,

@@ -4,7 +4,7 @@
  * now, so that it neither owes nor has saved anything.
  */
 export interface TenantClock {
-  /** Where the tenant's last round ends. */
+  /** Where the tenant's last round ends on its clock. */
   readonly finish: number;
 }
 
@@ -19,17 +19,17 @@ export function takeTurn({ finish }: TenantClock, served: number, weight: number
   return { start, finish: start + cost / weight };
 }
 
-/** Small steps of the clock still make a difference in a queue whose priorities are whole numbers. */
+/** The queue's priorities are whole numbers; this many of them make one unit of the clock. */
 export const perUnit = 16;
-/** What a person started goes before everything that the clock started. */
+/** What a person started is served before everything that the clock started. */
 const personBand = 1_000_000_000;
 const lowest = -1_000_000_000;
 
-/** Higher is served first. */
+/** A higher priority is served first. */
 export function priorityOf({ start }: Turn, startedBy: "person" | "clock"): number {
   const behind = Math.max(lowest, -Math.floor(start * perUnit));
   return startedBy === "person" ? personBand + behind : behind;
 }
 
-/** A clock that ran so far is set back, together with all others, while their order stays. */
+/** A clock beyond this is set back, together with all others, so that their order stays. */
 export const clockIsFar = (served: number): boolean => served * perUnit > 500_000_000;

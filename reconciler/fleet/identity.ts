@@ -8,7 +8,7 @@ import { requirePackage } from "./database/open";
 import type { SecretSource, SignIn } from "./model";
 import { readSecret } from "./secrets";
 
-/** What is used of openid-client. */
+/** The part of openid-client that is used. */
 interface OpenidClient {
   readonly clockTolerance: symbol;
   readonly allowInsecureRequests: unknown;
@@ -46,7 +46,7 @@ interface Configuration {
 }
 type ClientProof = (server: ServerMetadata, ...request: unknown[]) => void;
 
-/** What one sign-in is proven with. All of it follows from one secret, which only the person's browser keeps. */
+/** The values that prove one sign-in. All follow from one secret, which only the person's browser keeps. */
 export interface Proof {
   readonly state: string;
   readonly nonce: string;
@@ -63,15 +63,15 @@ export const proofOf = (secret: string): Proof => {
 export const donePath = "/sign-in/done";
 
 export interface Provider {
-  /** Where the browser goes to. */
+  /** Answers with the address to which the browser goes. */
   begin(signIn: SignIn, proof: Proof): Promise<string>;
-  /** What is known of the person who came back. Rejects when anything about the answer is not as it must be. */
+  /** Answers with the claims of the person who came back. Rejects when anything about the answer is wrong. */
   finish(signIn: SignIn, search: string, proof: Proof): Promise<Claims>;
 }
 
 const freshMs = 3_600_000;
 const timeoutS = 10;
-/** Clocks differ a little. */
+/** The difference of clocks that is tolerated. */
 const toleranceS = 30;
 
 export function createProvider(secretOf: (source: SecretSource) => Promise<string> = readSecret): Provider {
@@ -100,7 +100,7 @@ export function createProvider(secretOf: (source: SecretSource) => Promise<strin
             (server.token_endpoint_auth_methods_supported?.includes("client_secret_basic") === false
               ? openid.ClientSecretPost(secret)
               : openid.ClientSecretBasic(secret))(server, ...request);
-    // The file's reader lets plain http through for this machine alone.
+    // The reader of the fleet's file allows plain http for this machine alone.
     const plain = new URL(issuer).protocol === "http:" ? [openid.allowInsecureRequests] : [];
     return openid.discovery(new URL(issuer), clientId, { [openid.clockTolerance]: toleranceS }, proof, {
       execute: [...plain, openid.enableNonRepudiationChecks],
@@ -132,7 +132,7 @@ export function createProvider(secretOf: (source: SecretSource) => Promise<strin
           idTokenExpected: true,
         })
         .catch((error: unknown) => {
-          // The client's secret or the provider's keys may have become others: the next sign-in reads them anew.
+          // The client's secret or the provider's keys may have changed: the next sign-in reads them anew.
           known = undefined;
           throw error;
         });
@@ -140,7 +140,7 @@ export function createProvider(secretOf: (source: SecretSource) => Promise<strin
       if (claims === undefined) throw new Error("the provider sent no ID token");
       const wanted = [signIn.nameClaim, ...signIn.roles.flatMap(({ claim }) => (claim === undefined ? [] : [claim]))];
       const isMissing = wanted.some((claim) => !Object.hasOwn(claims, claim.split(".")[0] ?? claim));
-      // Many providers keep the ID token small.
+      // Many providers put only a few claims into the ID token; the others are asked for.
       const more =
         isMissing && config.serverMetadata().userinfo_endpoint !== undefined
           ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
@@ -150,7 +150,7 @@ export function createProvider(secretOf: (source: SecretSource) => Promise<strin
   };
 }
 
-/** An address that nobody checked may be anybody's. */
+/** Leaves out an e-mail address that the provider has not verified, because it may be anybody's. */
 function trusted(claims: Claims): Claims {
   if (claims["email_verified"] !== false) return claims;
   const { email: _, ...rest } = claims;

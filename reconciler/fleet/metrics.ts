@@ -9,7 +9,7 @@ export interface FleetMetrics {
   readonly load: readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[];
   readonly budgets: readonly BudgetRecord[];
   readonly workers: readonly WorkerRecord[];
-  /** Of the worker that answers. */
+  /** The counts of the worker that answers. */
   readonly counts?: Readonly<WorkerCounts>;
   readonly now: Date;
 }

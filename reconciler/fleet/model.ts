@@ -4,7 +4,7 @@ export type Approve = "never" | "plan" | "safe" | "auto";
 /** What an `auto` stack may do without a person. */
 export type StandingConsent = "data_loss" | "flush" | "removal" | "recreate" | "empty" | "open_world";
 
-/** Where a secret is; its value is never in the file, the database or a log. */
+/** Where a secret is. Its value is never in the file, the database or a log. */
 export type SecretSource = { readonly env: string } | { readonly command: readonly string[] };
 
 export interface FleetService {
@@ -38,7 +38,7 @@ export interface Retry {
 export interface StackSpec {
   readonly name: string;
   readonly source: Source;
-  /** Absent: the file says which service. */
+  /** Absent: the stack's own file says which service. */
   readonly service?: string;
   readonly tenant: string;
   readonly approve: Approve;
@@ -55,7 +55,7 @@ export interface StackSpec {
   readonly paused: boolean;
 }
 
-/** `${stack.NAME.outputs.OUTPUT}` */
+/** A reference `${stack.NAME.outputs.OUTPUT}`. */
 export interface OutputReference {
   readonly stack: string;
   readonly output: string;
@@ -80,28 +80,28 @@ export interface Receiver {
   readonly secret?: SecretSource;
 }
 
-/** Whom a provider of identities knows: by a claim of theirs, or everybody who signs in. */
+/** Which people have a role: those with a value of a claim, or everybody who signs in. */
 export type RoleRule = {
   readonly role: "viewer" | "approver" | "operator";
   /** Names with `*`; empty: every stack. */
   readonly stacks: readonly string[];
 } & ({ readonly claim: string; readonly is: string } | { readonly claim?: undefined; readonly is?: undefined });
 
-/** How people come to the pages: by OpenID Connect. */
+/** How people sign in to the pages: by OpenID Connect. */
 export interface SignIn {
   readonly issuer: string;
   readonly clientId: string;
-  /** Absent: a public client, which has none. */
+  /** Absent: a public client, which has no secret. */
   readonly clientSecret?: SecretSource;
-  /** Where the pages are reached from outside. */
+  /** The address of the pages as people use it. */
   readonly url: string;
   readonly scopes: readonly string[];
-  /** The claim whose value stands in the history. */
+  /** The claim whose value the history shows as the person's name. */
   readonly nameClaim: string;
   readonly roles: readonly RoleRule[];
 }
 
-/** How long runs are kept: those that changed nothing, and all others with what was decided. */
+/** How long runs are kept: those that changed nothing, and all others with their decisions. */
 export interface History {
   readonly quietMs: number;
   readonly changesMs: number;
@@ -110,15 +110,15 @@ export interface History {
 const hourMs = 3_600_000;
 export const usualHistory: History = { quietMs: 72 * hourMs, changesMs: 400 * 24 * hourMs };
 
-/** What is shared by all stacks: one document in the database. */
+/** Settings that all stacks share: one document in the database. */
 export interface Settings {
   readonly services: readonly FleetService[];
   readonly tenants: readonly Tenant[];
   readonly windows: readonly FleetWindow[];
   readonly receivers: readonly Receiver[];
-  /** Absent: people sign in with tokens, or nobody does. */
+  /** Absent: people sign in with tokens, or nobody has to. */
   readonly signIn?: SignIn;
-  /** Absent: the usual one. */
+  /** Absent: the defaults. */
   readonly history?: History;
 }
 
@@ -127,12 +127,12 @@ export interface Fleet extends Settings {
   readonly generators: readonly Generator[];
 }
 
-/** Stacks that are found by looking at folders: `stackFor` gives the stack of one of them. */
+/** Stacks that are found by looking at folders: `stackFor` gives the stack of a folder. */
 export interface Generator {
   readonly source: Source;
-  /** A path with `*`, down to the file. */
+  /** A path with `*`, including the name of the file. */
   readonly folders: string;
-  /** With `${folder}` and `${path}`. */
+  /** A name with `${folder}` and `${path}`. */
   readonly stack: string;
   readonly template: Omit<StackSpec, "name" | "source" | "state"> & { readonly state: string };
 }

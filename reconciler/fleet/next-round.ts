@@ -1,14 +1,14 @@
 /**
- * When a stack is looked at again. Each has its own moment of the interval, so that a sweep of all is spread over it and
- * everything is looked at once in it, however many stacks were declared, pushed or taken up again at the same time. The
- * jitter that says which moment is stored with the stack, so that a restart makes no storm.
+ * When a stack is looked at again. Each stack has its own moment within the interval, so that the looks at all stacks
+ * are spread over the interval, however many stacks were declared, pushed or resumed at the same time. The jitter that
+ * gives the moment is stored with the stack, so that a restart causes no burst.
  */
 import type { Retry } from "./model";
 
-/** By so much of its interval at most a stack is looked at later than it asks for. */
+/** A stack is looked at later than its interval by at most this share of the interval. */
 export const jitterShare = 0.1;
 
-/** `jitter`, in [0, 1), is where in each interval its moment is. */
+/** `jitter`, in [0, 1), is where in each interval the stack's moment is. */
 export function afterSuccess(intervalMs: number, jitter: number, now: number): number {
   const earliest = now + intervalMs * jitterShare;
   const phase = intervalMs * jitter;

@@ -1,4 +1,4 @@
-/** One stack as it was seen last: what is wanted beside what is there, and how its parts hang together. */
+/** One stack as it was seen last: what is wanted beside what exists, and how its resources are connected. */
 import { createHash } from "node:crypto";
 import type { Change } from "../core/diff/changes";
 import type { Address } from "../core/model/address";
@@ -11,11 +11,11 @@ import { type Side, sidesOf } from "../report/sides";
 
 export interface Picture {
   readonly sides: readonly Side[];
-  /** Resources that are in it no more, because there are too many of them; what differs stays. */
+  /** How many resources were left out because there are too many; those that differ stay. */
   readonly left: number;
-  /** Absent: too many to be a picture. */
+  /** Absent: too many resources to draw. */
   readonly graph?: Graph;
-  /** looked: as the service showed it; applied: as an apply left it, which nobody has looked at since. */
+  /** looked: as the service showed the stack; applied: as an apply left it, and nobody has looked since. */
   readonly asOf: "looked" | "applied";
 }
 
@@ -43,6 +43,6 @@ export function pictureOf(input: PictureInput): Picture {
   };
 }
 
-/** By which a picture that is the same is not written again. */
+/** A digest, by which an unchanged picture is not written again. */
 export const pictureDigest = (picture: Picture): string =>
   createHash("sha256").update(canonicalJson(picture)).digest("hex").slice(0, 16);

@@ -1,4 +1,7 @@
-/** A stack's files and state, opened for one round. Who opens it knows files, dialects, credentials and stores; a round knows this. */
+/**
+ * A stack's files and state, opened for one round. What opens it knows files, dialects, credentials and stores; a round
+ * knows only this interface.
+ */
 import type { Grants } from "../core/plan/consent";
 import type { EngineEvent } from "../engine/events";
 import type { RunReport, StopSignals } from "../engine/run-plan";
@@ -13,12 +16,12 @@ import type { Checkout } from "./sources/checkout";
 export interface ProjectInput {
   readonly stack: StackSpec;
   readonly checkout: Checkout;
-  /** Absent: the file says which. */
+  /** Absent: the file says which service. */
   readonly service?: FleetService;
   readonly budget?: Budget;
   /** Told of each request to the service. */
   readonly ear?: Pick<Ear, "asked" | "heard">;
-  /** Variables that come from other stacks. */
+  /** Variables with values from other stacks. */
   readonly inputs: Readonly<Record<string, unknown>>;
   /** Plans the deletion of everything. */
   readonly destroy: boolean;
@@ -26,13 +29,15 @@ export interface ProjectInput {
 }
 
 export interface Project {
-  /** Whether its state's store tells if a holder is alive. */
+  /** Whether the state's store tells if the holder of its lock is alive. */
   readonly leases: boolean;
-  /** What it read outside of its folder, from the root of the checkout. */
+  /** Files outside of its folder that the stack read, from the root of the checkout. */
   readonly files: readonly string[];
-  /** Looks and plans without the lock: nothing may be done on it. */
+  /** Looks and plans without the lock; nothing may be carried out on such a plan. */
   plan(signal: AbortSignal): Promise<Planned>;
-  /** Takes the lock, finishes what an interrupted run left, plans on what it then reads, and acts on that. */
+  /**
+   * Takes the lock, finishes what an interrupted run left, plans on what it then reads, and calls `use` with that plan.
+   */
   underLock<T>(signal: AbortSignal, use: (planned: Planned) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -40,7 +45,7 @@ export interface Project {
 export interface Planned {
   readonly facts: PlanFacts;
   readonly body: Omit<PlanBody, "why">;
-  /** What stands in the way of this plan; empty: nothing. */
+  /** Why the plan cannot be carried out; empty: it can. */
   readonly errors: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
   readonly outputs: Readonly<Record<string, unknown>>;
@@ -51,7 +56,7 @@ export interface Planned {
 export interface Applied {
   readonly report: RunReport;
   readonly outputs: Readonly<Record<string, unknown>>;
-  /** As it is afterwards, by what was written down. */
+  /** The picture after a run, made from the records. */
   readonly picture: () => Picture;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A push to a repository: one fetch, and a round now for the stacks whose files it touched; the others keep their time.
- * Told by a webhook, or found by looking once a repository, whoever of the workers looks first.
+ * A push to a repository: one fetch, and a round now for the stacks whose files changed; the other stacks keep their
+ * time. A webhook tells of pushes, or the workers look at each repository in turn.
  */
 import type { Records } from "./database/records";
 import type { StackRecord } from "./database/stacks";
@@ -18,7 +18,7 @@ export interface PushPorts {
   readonly cache: string;
 }
 
-/** Repositories are looked at so often where nobody tells. */
+/** How often repositories without a webhook are looked at. */
 export const lookEveryS = 60;
 
 export async function repositoryPushed(ports: PushPorts, url: string, ref: string): Promise<Pushed> {
@@ -28,7 +28,7 @@ export async function repositoryPushed(ports: PushPorts, url: string, ref: strin
   );
   const stacks = (await records.stacksFrom(urls, ref)).filter(({ paused }) => !paused);
   if (stacks.length === 0) return { fetched: false, woken: [] };
-  // The address that the stacks use: the one of the push may need another credential.
+  // The address that the stacks use, because the address in the webhook may need another credential.
   const [first] = stacks;
   const place = { url: first?.spec.source.kind === "git" ? first.spec.source.url : url, ref };
   const commit = await fetchCommit(place, cache, { now: true });
@@ -40,7 +40,7 @@ export async function repositoryPushed(ports: PushPorts, url: string, ref: strin
   return { fetched: true, woken: touched.map(({ name }) => name) };
 }
 
-/** Those that nobody looked at for a while, each by one worker. */
+/** Looks at repositories that nobody looked at for a while, each by one worker. */
 export async function lookForPushes(ports: PushPorts, say: (text: string) => void): Promise<void> {
   for (const { url, ref } of await ports.records.repositories()) {
     if (!(await ports.records.claimRepository(url, ref, lookEveryS))) continue;
@@ -48,7 +48,7 @@ export async function lookForPushes(ports: PushPorts, say: (text: string) => voi
   }
 }
 
-/** With and without .git, a user, or a slash at the end it is the same one. */
+/** Whether two addresses are of one repository: with or without .git, a user, or a slash at the end. */
 export function sameRepository(a: string, b: string): boolean {
   const plain = (url: string): string =>
     url
@@ -59,7 +59,7 @@ export function sameRepository(a: string, b: string): boolean {
   return plain(a) === plain(b);
 }
 
-/** A file in its folder, or one outside that its files read. */
+/** Whether a changed file is in the stack's folder, or is one outside that the stack's files read. */
 export function isTouched(
   { spec, files: read }: Pick<StackRecord, "spec" | "files">,
   changed: readonly string[],

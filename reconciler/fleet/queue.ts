@@ -1,6 +1,6 @@
 /**
- * The queue of rounds, on pg-boss: per stack at most one that waits and one that runs, however many triggers there are;
- * a round whose worker died runs elsewhere. Everything the fleet knows of pg-boss is in this file.
+ * The queue of rounds, on pg-boss: for each stack at most one that waits and one that runs, however many triggers there
+ * are; a round whose worker died runs on another one. Everything the fleet knows of pg-boss is in this file.
  */
 import type { PgBoss } from "pg-boss";
 import type { Database } from "./database/database";
@@ -12,13 +12,16 @@ import type { Tenant } from "./model";
 export interface Job {
   readonly stack: string;
   readonly cause: Cause;
-  /** A person, or nobody. */
+  /** The person who started the round; absent: the clock did. */
   readonly startedBy?: string;
-  /** When it was to be served, in the fleet's own time; whoever takes it lets that time move on. Absent: an older version sent it. */
+  /**
+   * The turn of the round in the fleet's own time, which moves on when the round is taken. Absent: an older version
+   * sent it.
+   */
   readonly turn?: number;
-  /** Fires when the round is not this worker's any more. */
+  /** Fires when the round is no longer this worker's. */
   readonly signal: AbortSignal;
-  /** Another round may run beside this one in its place, until the result is called. */
+  /** Lets another round run in the place of this one until the result is called. */
   lend(): () => void;
 }
 
@@ -34,18 +37,18 @@ export interface Trigger {
 }
 
 export interface Queue {
-  /** A round at its time; one that waits for a later time comes forward to it. */
+  /** Queues a round for its time; a waiting round for a later time comes forward to it. */
   enqueue(trigger: Trigger): Promise<void>;
-  /** A round now: one that waits is pulled forward. */
+  /** Queues a round for now; a waiting one comes forward. */
   hasten(trigger: Trigger): Promise<void>;
-  /** No round waits any more. */
+  /** Removes the waiting round of a stack. */
   forget(stack: string): Promise<void>;
   work(options: WorkOptions): Promise<void>;
   /** Counts of rounds that wait and run, by tenant. */
   load(): Promise<readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[]>;
-  /** Stacks whose round is due and waits for another one of its tenant to end. */
+  /** Stacks whose round is due and waits until another round of their tenant ends. */
   behind(tenants: readonly string[]): Promise<readonly { readonly stack: string; readonly tenant: string }[]>;
-  /** Takes no new round; resolves when those that run have ended. */
+  /** Takes no new round; resolves when the running ones have ended. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -56,9 +59,9 @@ export interface WorkOptions {
   readonly round: (job: Job) => Promise<void>;
 }
 
-/** Where one round may run at a time. */
+/** A place in which one round at a time may run. */
 interface Place {
-  /** As the queue calls it. */
+  /** The queue's id of the place. */
   id?: string;
   isOpen: boolean;
 }
@@ -73,7 +76,7 @@ interface RoundData extends Omit<Trigger, "at"> {
 export interface QueueSetting {
   readonly database: Database;
   readonly onError: (error: Error) => void;
-  /** Only sends: leaves watching over dead workers to those that work. */
+  /** Only sends rounds, and leaves the watch over dead workers to the workers. */
   readonly sendsOnly?: boolean;
 }
 
@@ -84,8 +87,8 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     schema: "reconcile_queue",
     supervise: !sendsOnly,
     schedule: false,
-    // A dead worker is noticed by whoever lives, within seconds. Each worker looks every two seconds, which is what an
-    // idle one costs the database.
+    // Each worker looks for dead ones every two seconds, so that a death is noticed within seconds. That is what an
+    // idle worker costs the database.
     monitorIntervalSeconds: 1,
     superviseIntervalSeconds: 2,
     maintenanceIntervalSeconds: 3600,
@@ -99,12 +102,12 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   const setting = {
     notify: true,
     heartbeatSeconds: 10,
-    // Above the longest apply: whether a worker lives is the heartbeat's to tell.
+    // Longer than the longest apply, because the heartbeat tells whether a worker lives.
     expireInSeconds: dayS - 1,
     retentionSeconds: 30 * dayS,
     deleteAfterSeconds: 600,
-    // Failed rounds are sent again by their worker; this is for lost workers alone. How many are too many is told by the
-    // runs: a database that was away loses heartbeats as well, and nobody died of it.
+    // A worker sends failed rounds again itself; this limit is for lost workers alone. The runs count how many were
+    // lost: when the database is away, heartbeats are lost without a death.
     retryLimit: 1_000_000,
     retryDelay: 0,
     deadLetter: null,
@@ -138,7 +141,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     async enqueue(trigger) {
       const { data, options } = await jobOf(trigger);
       if ((await boss.send(rounds, data, options)) !== null) return;
-      // What was freed by a dead worker runs beside one that waits for the interval: its retry is not to wait so long.
+      // A round waits already. Where it waits for a later time, such as the stack's next interval, it comes forward.
       await database.query(
         `UPDATE reconcile_queue.job SET start_after = $2, data = data || jsonb_build_object('cause', $3::text)
          WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' AND start_after > $2`,
@@ -164,14 +167,14 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       const options = {
         batchSize: 1,
         pollingIntervalSeconds: 0.5,
-        // What is sent for now is announced; what waited for its time is found by looking.
+        // A round that is sent for now is announced; a round whose time has come is found by looking.
         notifyPollingIntervalSeconds: 1,
         heartbeatRefreshSeconds: 3,
         includeMetadata: true as const,
         ...(Object.keys(tiers).length === 0 ? {} : { groupConcurrency: { default: 100_000, tiers } }),
       };
-      // One place at most waits for a round, however many there may be: each one that waits asks the database by itself,
-      // and all of them at each round that is sent. Whoever takes a round opens the next place.
+      // At most one place waits for a round, however many places there may be: each waiting place asks the database,
+      // and all of them would at each round that is sent. The place that takes a round opens the next one.
       let places = 0;
       let lent = 0;
       let free: Place | undefined;
@@ -199,14 +202,14 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
             if (free !== undefined || places > concurrency + lent) close(place);
             else if (place.isOpen) {
               free = place;
-              // All places had rounds, so that there may be more: it does not wait to look.
+              // All places had rounds, so there may be more waiting: the place looks at once.
               if (place.id !== undefined) boss.notifyWorker(place.id);
             }
             open().catch(onError);
           }
         });
       };
-      /** A round that runs there is ended first. */
+      /** Closes a place; a round that runs in it is ended first. */
       const close = (place: Place): void => {
         if (!place.isOpen) return;
         place.isOpen = false;
@@ -214,7 +217,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
         if (place.id !== undefined) void boss.offWork(rounds, { id: place.id, wait: false }).catch(onError);
       };
       const lend = (): (() => void) => {
-        // What runs in lent places may come to wait as well: there are twice as many places at most.
+        // Rounds in lent places may come to wait as well: at most as many places again are opened.
         if (isDraining || lent >= concurrency) return () => undefined;
         lent += 1;
         open().catch(onError);
@@ -255,7 +258,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   };
 }
 
-/** The turn of a tenant's next round; its clock moves on. */
+/** The turn of a tenant's next round; the tenant's clock moves on. */
 async function turnOf(database: Database, tenant: string): Promise<Turn> {
   const [row] = await database.query(
     `WITH before AS (SELECT coalesce(t.finish, 0) AS finish, coalesce(t.weight, 1) AS weight, s.start AS served
@@ -273,7 +276,7 @@ async function turnOf(database: Database, tenant: string): Promise<Turn> {
   return { start: finish - 1 / weight, finish };
 }
 
-/** All clocks and all that waits by them, so that their order stays. */
+/** Sets back all clocks and all waiting rounds, so that their order stays. */
 async function setBack(database: Database, by: number): Promise<void> {
   await database.query(
     `WITH clock AS (UPDATE ${tables}.served SET start = start - $1 WHERE start >= $1 RETURNING start),

@@ -1,6 +1,6 @@
 /**
- * Reads fleet.yaml: text to a Fleet, every problem at once, each at its place. Several files are one fleet. Nothing is
- * opened here; folders that are generated from are looked at by who has a disk.
+ * Reads fleet.yaml: text to a Fleet, with every problem at once, each at its place. Several files are one fleet.
+ * Nothing is opened here: the caller looks at the folders of generators.
  */
 
 import { problemsOf } from "../config/generated/fleet";
@@ -61,11 +61,11 @@ function readPart(source: ConfigSource, reading: FleetReading): ReadPart {
   const root: unknown = file.root ?? {};
   if (!isValid(root)) {
     problems.push(...schemaProblems(file, problemsOf(root), { area: "config", patterns: patternWords }, root));
-    // Taken for an empty fleet, it would release every stack.
+    // An empty fleet would release every stack, so refused files must have a problem.
     invariant(problems.length > 0, "a file that its schema refuses has a problem to tell");
     return unread;
   }
-  // The copy leaves the places behind, which the reader keeps beside the values.
+  // A copy without the places that the reader keeps beside the values.
   const block = structuredClone(root);
   const at = (path: Path): Problem["at"] => ({ source: file, offset: offsetAt(file.root, path, "value").offset });
   const reader: Reader = { file: source.file, at, problems, reading };
@@ -74,7 +74,7 @@ function readPart(source: ConfigSource, reading: FleetReading): ReadPart {
 
 const isValid = (root: unknown): root is FleetFile => problemsOf(root).length === 0;
 
-/** What text that fits a pattern of the schema is called. */
+/** Words for texts that fit a pattern of the schema. */
 const patternWords: Readonly<Record<string, string>> = {
   "^[0-9]+(\\.[0-9]+)?(ms|s|m|h)$": "a duration, such as 30s, 10m or 1h",
   "^[A-Za-z0-9][A-Za-z0-9_.-]*$": "a name of letters, digits, points, hyphens and underscores",

@@ -1,6 +1,6 @@
 /**
- * One round of one stack: fetch the files, look, plan, decide, and act where that is the fleet's to do. It never throws
- * for what is wrong with the stack: that is its result. What it does to the world is the engine's, under the state's lock.
+ * One round of one stack: fetch the files, look, plan, decide, and act where the fleet may act. It never throws for an
+ * error of the stack: that is its result. The engine makes the changes, under the lock of the state.
  */
 import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import type { EngineEvent } from "../engine/events";
@@ -21,9 +21,9 @@ export interface RoundPorts {
   readonly openProject: OpenProject;
   readonly checkOut: (stack: StackRecord, signal: AbortSignal) => Promise<Checkout>;
   readonly budgetOf: (service: string) => Budget | undefined;
-  /** What other stacks gave out last; absent: it was never applied. */
+  /** The last outputs of another stack; absent: that stack was never applied. */
   readonly outputsOf: (stack: string) => Promise<Readonly<Record<string, unknown>> | undefined>;
-  /** Stacks of the fleet that depend on it. */
+  /** Stacks of the fleet that depend on this one. */
   readonly dependentsOf: (stack: string) => Promise<readonly Pick<StackRecord, "name">[]>;
   readonly emit: (event: EngineEvent) => void;
   readonly now: () => Date;
@@ -35,11 +35,11 @@ export interface RoundPorts {
 export interface RoundInput {
   readonly stack: StackRecord;
   readonly settings: Settings;
-  /** A worker died on it before: what it left is finished first. */
+  /** A worker died in a round of this stack: what it left is finished first. */
   readonly resumed: boolean;
-  /** Fires when the round is not this worker's any more, or the worker is to end at once. */
+  /** Fires when the round is no longer this worker's, or the worker is to end at once. */
   readonly signal: AbortSignal;
-  /** Fires when the worker drains: what is in flight is finished, and nothing more started. */
+  /** Fires when the worker drains: requests in flight are finished, and nothing new is started. */
   readonly drain: AbortSignal;
 }
 
@@ -49,10 +49,10 @@ export interface RoundOutcome {
   readonly drifted: number;
   readonly counts: Readonly<Record<string, number>>;
   readonly plan?: { readonly digest: string; readonly body: PlanBody };
-  /** The plan was begun to be carried out. */
+  /** The plan has begun to be carried out. */
   readonly begun?: true;
   readonly approval?: Approval;
-  /** Absent: they are as they were. */
+  /** Absent: the outputs did not change. */
   readonly outputs?: Readonly<Record<string, unknown>>;
   readonly outputsUsed: Readonly<Record<string, unknown>>;
   readonly files?: readonly string[];
@@ -60,9 +60,9 @@ export interface RoundOutcome {
   readonly gone: boolean;
   /** Absent: nobody could look. */
   readonly picture?: () => Picture;
-  /** An approval of this very plan counts no more. */
+  /** The approval of this plan no longer counts. */
   readonly voids?: true;
-  /** Nothing of its service could be looked at. */
+  /** Nothing of the service could be seen. */
   readonly unreachable?: true;
 }
 
@@ -84,7 +84,7 @@ export async function runRound(input: RoundInput, ports: RoundPorts): Promise<Ro
   }
 }
 
-/** What people read of a copy names its files as the repository does. */
+/** Files of a copy are named in texts as the repository names them. */
 function called(outcome: RoundOutcome, checkout: Checkout): RoundOutcome {
   if (checkout.copied !== true) return outcome;
   const name = asInRepository(checkout);
@@ -122,8 +122,8 @@ async function readInputs({ spec }: StackRecord, { outputsOf }: RoundPorts): Pro
 }
 
 /**
- * What is destroyed goes before what it depends on, and needs nothing of that any more: it may have left with it. The
- * values are those that it used last.
+ * A stack that is destroyed goes before the stacks that it depends on, and needs nothing of them any more: they may
+ * have left as well. Its variables have the values that it used last.
  */
 async function inputsOfLeaving(
   { name, spec, outputsUsed }: StackRecord,
@@ -176,7 +176,7 @@ async function withProject(
 
 type Seen = Omit<RoundOutcome, "outputsUsed">;
 
-/** What is in sync needs no lock; everything else is planned again under it. */
+/** A stack that is in sync needs no lock; every other is planned again under the lock. */
 async function look(input: RoundInput, ports: RoundPorts, project: Project, checkout: Checkout): Promise<Seen> {
   if (!input.resumed || !project.leases) {
     const planned = await project.plan(input.signal);
@@ -187,7 +187,7 @@ async function look(input: RoundInput, ports: RoundPorts, project: Project, chec
   return project.underLock(input.signal, (planned) => act(input, ports, planned, checkout));
 }
 
-/** Absent: errors stand in the way. */
+/** Absent: the plan has errors. */
 function decisionOf(
   { stack, settings }: RoundInput,
   ports: RoundPorts,
@@ -199,7 +199,7 @@ function decisionOf(
   const { approve, consents } = stack.spec;
   return decide(
     { ...planned.facts, digest: digestOf(planned, checkout) },
-    // To delete everything is an approval of its own, whatever else is permitted.
+    // Deleting everything needs an approval of its own, whatever else is permitted.
     { approve: stack.leaving ? "plan" : approve, consents: stack.leaving ? [] : consents },
     stack.approval,
     openingOf(settings.windows, stack.name, "apply", now),
@@ -227,7 +227,7 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
     plan: { digest: digestOf(planned, checkout), body: { ...planned.body, why: "" } },
     ...(planned.facts.steps > 0 ? { begun: true as const } : {}),
     outputs,
-    // What was not got done is still to be seen as it was.
+    // A run that did not finish leaves the picture as it was seen before.
     picture: isDone ? picture : planned.picture,
     ...(decision.approval === undefined ? {} : { approval: decision.approval }),
   };
@@ -298,7 +298,7 @@ function resultOfRun({ broken, unclosed, bug, counts, interrupted, steps }: RunR
   return { end: sent ? "applied" : "in_sync" };
 }
 
-/** What stops a round from outside of its plan, in one sentence. */
+/** The result for an error outside of the plan, in one sentence. */
 function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachable"> {
   if (error instanceof StateLocked)
     return {

@@ -1,4 +1,4 @@
-/** The lines of a run, written in batches; nothing waits for them. */
+/** The lines of a run, written in batches; nothing waits for the writing. */
 import type { EngineEvent } from "../engine/events";
 import type { Records } from "./database/records";
 

@@ -1,4 +1,4 @@
-/** Reads a secret where it is: the environment of this worker, or what a program prints. It is kept nowhere. */
+/** Reads a secret from the environment of this worker, or from the output of a program. It is stored nowhere. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { SecretSource } from "./model";
@@ -17,11 +17,11 @@ export async function readSecret(source: SecretSource): Promise<string> {
     const { stdout } = await promisify(execFile)(program, args, { timeout: limitMs, env: withoutStateKeys() });
     return stdout.trim();
   } catch {
-    // What it printed may be the secret.
+    // The output may be the secret, so it is not in the message.
     throw new Error(`the program ${program} gave no secret`);
   }
 }
 
-/** It needs no key of a state. */
+/** A program for a secret gets no keys of states. */
 const withoutStateKeys = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(RECONCILE_STATE|PGPASSWORD)/.test(name)));

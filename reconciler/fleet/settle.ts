@@ -1,4 +1,7 @@
-/** After a round: how its stack stands, what is kept of it, whom it wakes, when the next one is, and who is told. */
+/**
+ * After a round: the stack's status, what is kept of the round, which stacks it wakes, when the next round is, and
+ * which receivers are told.
+ */
 import { deepEqual } from "../core/text/deep-equal";
 import type { Records } from "./database/records";
 import type { RunReport, RunResult, StartedRun } from "./database/runs";
@@ -12,9 +15,9 @@ import type { RoundOutcome } from "./round";
 import type { WorkerSetting } from "./shared";
 import { afterLostWorkers, afterRound, occasionsOf, type Status } from "./status";
 
-/** A state that somebody else holds is looked at again so soon. */
+/** When somebody else holds the state, the stack is looked at again after this time. */
 const lockedMs = 5000;
-/** A dead worker's lease is over within moments of its heartbeat. */
+/** The lease of a dead worker ends this long after its heartbeat. */
 const leaseLeftMs = 1500;
 
 export async function settle(
@@ -48,12 +51,12 @@ export async function settle(
     status,
     next.at,
   );
-  // Another worker took it over while this one slept: what is true now is that one's to say.
+  // Another worker took the stack over while this one slept: that worker records the result.
   if (!isMine) return;
   if (outcome.gone) {
     await records.note({ who: "fleet", what: "destroyed", stack: stack.name });
     await records.releaseStack(stack.name);
-    // What it depended on may go now.
+    // Stacks that this one depended on may be deleted now.
     for (const name of stack.spec.dependsOn) {
       const other = await records.stack(name);
       if (other?.leaving === true) await queue.hasten(triggerOf(other, "dependency"));
@@ -70,14 +73,17 @@ export async function settle(
     await records.dropPlan(stack.name);
   const changed = await saveWhatChanged(records, stack, outcome);
   await savePicture(records, stack, outcome);
-  // A worker that died between the two saved what changed, and woke nobody.
+  // A worker that died between these two writes saved the change and woke no stack.
   const isFirst = before.appliedRevision === null && status.appliedRevision !== null;
   if (changed || isFirst || run.tookOver) await wakeDependents(setting, stack.name, outcome.outputs ?? stack.outputs);
   await queue.enqueue({ ...triggerOf(stack, next.cause), at: next.at });
   await tell(setting, settings, stack, status, occasionsOf(before, status, result));
 }
 
-/** Its workers died one after the other: the rest of the fleet goes on without it, until a person has looked. */
+/**
+ * The workers of this stack died one after the other: the rest of the fleet goes on without it until a person has
+ * looked.
+ */
 export async function giveUp(
   setting: WorkerSetting,
   settings: Settings,
@@ -94,7 +100,7 @@ export async function giveUp(
 
 const resultOf = ({ result }: RoundOutcome): RunResult => (result.end === "handed_over" ? "taken_over" : result.end);
 
-/** A plan of it may be waiting, or an approval of one. */
+/** Whether a plan of the stack, or an approval of one, may be waiting. */
 const mayWait = ({ status, approval }: StackRecord): boolean => status.plan !== null || approval !== undefined;
 
 const reportOf = ({ text, consents, opens, exposure }: PlanBody): RunReport => ({
@@ -106,7 +112,7 @@ const reportOf = ({ text, consents, opens, exposure }: PlanBody): RunReport => (
 
 export const triggerOf = ({ name, spec }: StackRecord, cause: Cause) => ({ stack: name, tenant: spec.tenant, cause });
 
-/** For people alone: that it cannot be kept is no reason to fail. */
+/** The picture is for people alone: an error in writing it fails nothing. */
 async function savePicture(records: Records, stack: StackRecord, { picture }: RoundOutcome): Promise<void> {
   if (picture === undefined) return;
   const made = picture();
@@ -114,7 +120,7 @@ async function savePicture(records: Records, stack: StackRecord, { picture }: Ro
   if (digest !== stack.picture) await records.savePicture(stack.name, digest, made).catch(() => undefined);
 }
 
-/** Whether its outputs are others than before. */
+/** Saves the outputs; answers whether they changed. */
 async function saveWhatChanged(records: Records, stack: StackRecord, outcome: RoundOutcome): Promise<boolean> {
   const { outputs, outputsUsed, files } = outcome;
   if (files !== undefined && JSON.stringify(files) !== JSON.stringify(stack.files))
@@ -126,7 +132,7 @@ async function saveWhatChanged(records: Records, stack: StackRecord, outcome: Ro
   return hasChanged;
 }
 
-/** Those whose last round used another value than there is now, and those that wait for its first apply. */
+/** Wakes the stacks whose last round used another value, and those that wait for the first apply of this one. */
 async function wakeDependents(
   { records, queue }: WorkerSetting,
   name: string,

@@ -1,4 +1,4 @@
-/** What the rounds of one worker have in common: its setting, the fleet's settings, the budgets, who answers. */
+/** What the rounds of one worker share: its setting, the fleet's settings, the budgets, and which services answer. */
 import { type Budget, createBudget, pauseChannel } from "./database/budget";
 import type { Database } from "./database/database";
 import type { Records } from "./database/records";
@@ -15,14 +15,14 @@ export interface WorkerSetting {
   readonly records: Records;
   readonly queue: Queue;
   readonly concurrency: number;
-  /** Only stacks of these; empty: all. */
+  /** Only stacks of these services; empty: all. */
   readonly services: readonly string[];
   readonly cache: string;
   readonly openProject: OpenProject;
-  /** Does a round where all of it can be told to be its own. For traces. */
+  /** Runs a round within a span, for traces. */
   readonly within: (stack: string, round: () => Promise<RoundOutcome>) => Promise<RoundOutcome>;
   readonly say: (text: string) => void;
-  /** Told whenever they were read anew, before a round uses them. */
+  /** Called whenever the settings were read anew, before a round uses them. */
   readonly onSettings: (settings: Settings) => void;
   readonly fetch?: typeof fetch;
 }
@@ -31,7 +31,7 @@ export interface Shared {
   settings(): Promise<Settings>;
   readonly silences: Silences;
   budgetOf(settings: Settings, service: string): Budget | undefined;
-  /** Why requests to a service wait at present; absent: they do not. */
+  /** Why requests to a service wait at present; absent: they do not wait. */
   waitsOf(service: string): string | undefined;
   paused(service: string): Promise<void>;
   look(): Promise<void>;
@@ -39,7 +39,7 @@ export interface Shared {
 
 const settingsFreshMs = 2000;
 
-/** What the rounds of one worker have in common. */
+/** Makes what the rounds of one worker share. */
 export function createShared({ records, database, say, onSettings }: WorkerSetting): Shared {
   const budgets = new Map<string, { readonly key: string; readonly budget: Budget }>();
   let known: { readonly at: number; readonly settings: Promise<Settings> } | undefined;
@@ -77,7 +77,7 @@ export function createShared({ records, database, say, onSettings }: WorkerSetti
   };
 }
 
-/** How long a notification may take before nobody counts on them any more. */
+/** When a notification takes longer than this, notifications are not relied on. */
 const heardWithinMs = 5000;
 
 export async function listenForPauses({ database, name, say }: WorkerSetting, shared: Shared) {

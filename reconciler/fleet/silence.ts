@@ -1,30 +1,30 @@
 /**
- * Which services do not answer, as one worker hears them. A round that only waits for such a service lends its place to
- * the others', and while it waits no further round of that service begins here.
+ * Which services do not answer, as one worker sees it. A round that only waits for such a service lends its place to
+ * the rounds of other services, and meanwhile no further round of that service begins on this worker.
  */
 export interface Silences {
   /** A round of the service begins. */
   begin(service: string | undefined): Ear;
-  /** So long another round of the service had better wait; absent: it may begin. */
+  /** How long another round of the service should wait; absent: it may begin. */
   pauseMs(service: string | undefined): number | undefined;
 }
 
-/** What one round hears of its service. */
+/** Takes note of what one round sends to its service and what the service answers. */
 export interface Ear {
   /** A request is sent. */
   asked(): void;
-  /** One was answered, whatever the answer says. */
+  /** A request was answered, whatever the answer says. */
   heard(): void;
-  /** It asked some time ago and nothing has come back. */
+  /** The round sent a request some time ago, and no answer has come. */
   readonly waits: boolean;
   end(isReached: boolean): void;
 }
 
-/** Whoever waits so long for an answer waits for a service that is silent, as long as nothing shows otherwise. */
+/** A request without an answer for this long means that the service is silent, until an answer comes. */
 const silentForMs = 2000;
-/** So many rounds in a row could not reach their service: one at a time tries it. */
+/** After this many rounds in a row without any answer, one round at a time tries the service. */
 const silentAfter = 2;
-/** The others wait so long, and twice as long with each further round that failed so. */
+/** The other rounds wait this long, and twice as long after each further round that failed this way. */
 const firstPauseMs = 10_000;
 const longestPauseMs = 60_000;
 

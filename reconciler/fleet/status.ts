@@ -1,20 +1,20 @@
 /**
- * How one stack stands, as data: the conditions that `fleet list`, the pages, the metrics and the notifications are
- * views of. The words are those of kstatus. A function of how it stood before and how its round ended.
+ * The status of one stack, as data: `fleet list`, the pages, the metrics and the notifications show its conditions. The
+ * words are those of kstatus. A new status is a function of the former one and of how the round ended.
  */
 import type { Occasion } from "./model";
 
-/** What a round ended with. */
+/** How a round ended. */
 export type RoundEnd =
   | { readonly end: "in_sync" }
   | { readonly end: "applied" }
-  /** It differs, and correcting it is not the fleet's to do. */
+  /** The stack differs, and the fleet may not correct it. */
   | { readonly end: "observed"; readonly why: string }
   /** The plan waits for a person. */
   | { readonly end: "awaiting_approval"; readonly plan: string; readonly why: string }
-  /** Something else has to end first. */
+  /** The round waits until something else ends. */
   | { readonly end: "blocked"; readonly why: string; readonly waitingFor: WaitingFor }
-  /** Its worker was told to stop: what was in flight is done, and the rest is another one's. */
+  /** The worker was told to stop: requests in flight are finished, and another worker does the rest. */
   | { readonly end: "handed_over"; readonly why: string }
   | { readonly end: "failed"; readonly why: string };
 
@@ -65,7 +65,10 @@ export interface Ended {
   readonly giveUpAfter: number;
 }
 
-/** While a round runs, everything else stays as the last one left it, except that its place is no wait any more. */
+/**
+ * While a round runs, the status stays as the last round left it, except that the stack does not wait for a place any
+ * more.
+ */
 export const whileRunning = (status: Status): Status => ({
   ...status,
   reconciling: true,
@@ -122,7 +125,7 @@ export function afterRound(before: Status, { result, revision, drifted, giveUpAf
   }
 }
 
-/** After so many workers died on it that nobody tries any more. */
+/** The status after so many workers died that the stack is not run any more. */
 export const afterLostWorkers = (before: Status, workers: number): Status => ({
   ...before,
   ready: false,
@@ -131,7 +134,7 @@ export const afterLostWorkers = (before: Status, workers: number): Status => ({
   reason: `${workers} workers died in its rounds, so that it is not tried any more: read what they printed last, mend it, then reconcile fleet resume`,
 });
 
-/** What receivers are told: what is so now and was not before, and each apply. */
+/** What receivers are told: each condition that became true, and each apply. */
 export function occasionsOf(before: Status, after: Status, { end }: RoundEnd): Occasion[] {
   const now: readonly (readonly [Occasion, boolean, boolean])[] = [
     ["ready", after.ready, before.ready],

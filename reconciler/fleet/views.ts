@@ -65,7 +65,7 @@ export const planEvent = ({ stack, digest, revision, madeAt, body }: WaitingPlan
 export const reasonOf = ({ name, status, paused }: Pick<StackRecord, "name" | "status" | "paused">): string | null =>
   paused ? `it is paused: reconcile fleet resume ${name}` : status.reason;
 
-/** One word for a person; the most urgent of what is so. */
+/** The most urgent condition, in one word for a person. */
 export type Condition =
   | "Paused"
   | "Stalled"
@@ -123,7 +123,7 @@ export const runTable = (runs: readonly RunRecord[]): string[] =>
         ]),
       ]);
 
-/** The last column is never padded. */
+/** Columns of text; the last one is not padded. */
 function columns(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>

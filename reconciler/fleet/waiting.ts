@@ -1,16 +1,16 @@
 /**
- * Says of stacks that they wait for the budget of their service or for the share of their tenant. Both pass by themselves;
- * a person who looks is to see why nothing happens.
+ * Writes which stacks wait for the budget of their service or for the share of their tenant. Both waits end by
+ * themselves; a person who looks sees why nothing happens.
  */
 import type { Tenant } from "./model";
 import type { WorkerSetting } from "./shared";
 import type { WaitingFor } from "./status";
 
-/** One worker looks at the tenants for all of them. */
+/** One worker looks at the tenants for all workers. */
 const lookEveryS = 5;
 
 export interface WaitingWatch {
-  /** `waitsOf`: why requests to the service of a running round wait; absent: they do not. */
+  /** `waitsOf`: why requests to the service of a running round wait; absent: they do not wait. */
   look(rounds: ReadonlyMap<string, string | undefined>, tenants: readonly Tenant[]): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export function watchWaiting(
   };
 }
 
-/** Stacks by what is to be said of them now; null: that they wait no more. */
+/** Stacks by what is to be written of them now; null: they no longer wait. */
 function changes(
   before: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>,
@@ -63,7 +63,7 @@ function changes(
   return found;
 }
 
-/** Tenants that run as many rounds as they may, and what is said of their next ones. */
+/** Tenants that run as many rounds as they may, and the text for their waiting rounds. */
 export function fullTenants(
   tenants: readonly Tenant[],
   load: readonly { readonly tenant: string; readonly running: number }[],

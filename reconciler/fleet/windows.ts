@@ -1,4 +1,7 @@
-/** Whether something may be done now: deny windows win, and where there are allow windows, outside of them nothing is done. */
+/**
+ * Whether something may be done now: deny windows take precedence, and where there are allow windows, nothing is done
+ * outside of them.
+ */
 import { CronExpressionParser } from "cron-parser";
 import { type FleetWindow, isMeant, type WindowAction } from "./model";
 
@@ -24,9 +27,9 @@ export function openingOf(windows: readonly FleetWindow[], stack: string, action
 const begins = ({ schedule, timeZone }: FleetWindow, now: Date) =>
   CronExpressionParser.parse(schedule, { currentDate: now, tz: timeZone });
 
-/** Until when the window is open now; absent: it is not. */
+/** Until when the window is open; absent: it is closed now. */
 function lastsUntil(window: FleetWindow, now: Date): Date | undefined {
-  // The minute that begins now is a beginning as well.
+  // A window may begin in the minute that begins now.
   const began = begins(window, new Date(now.getTime() + 1))
     .prev()
     .toDate();

@@ -1,6 +1,6 @@
 /**
- * A worker: takes rounds from the queue, runs them, writes down how they ended and when the next one is. Any number of
- * them share one database; what one leaves when it dies, another one finishes.
+ * A worker: takes rounds from the queue, runs them, and records how they ended and when the next one is. Any number of
+ * workers share one database; another worker finishes what a dead one leaves.
  */
 import { deepEqual } from "../core/text/deep-equal";
 import type { Records } from "./database/records";
@@ -19,9 +19,9 @@ import { waitsForPlace, whileRunning } from "./status";
 import { watchWaiting } from "./waiting";
 
 export interface Worker {
-  /** Takes no new round; resolves when those that run have ended. */
+  /** Takes no new round; resolves when the running ones have ended. */
   drain(): Promise<void>;
-  /** Ends at once what it can; the rest another worker finishes. */
+  /** Ends at once what can be ended; another worker finishes the rest. */
   stop(): Promise<void>;
   readonly doing: ReadonlyMap<string, Date>;
   readonly counts: Readonly<WorkerCounts>;
@@ -35,7 +35,7 @@ export interface WorkerCounts {
 }
 
 const beatMs = 5000;
-/** A round that this worker cannot run now is offered again after that. */
+/** A round that this worker cannot run now is offered again after this time. */
 const crowdedMs = 1000;
 /** How often one of the workers deletes the history that is older than the fleet's file keeps. */
 const forgetEveryS = 300;
@@ -120,7 +120,7 @@ async function oneRound(
 ): Promise<void> {
   const { records } = setting;
   const stack = await records.takeStack(job.stack, job.turn);
-  // It left the file meanwhile, or somebody paused it: whoever resumes it sends it again.
+  // The stack has left the file or was paused meanwhile: whoever resumes it sends the round again.
   if (stack === undefined || stack.paused) return records.endLostRuns(job.stack, setting.name);
   const settings = await shared.settings();
   const busy = whyNotHere(setting, shared, stack);
@@ -182,7 +182,7 @@ async function oneRound(
 
 const lendCheckMs = 500;
 
-/** Its place is another round's for as long as it waits. */
+/** Lends the round's place for as long as the round waits. */
 function lendWhile(waits: () => boolean, job: Pick<Job, "lend">): { end(): void } {
   let takeBack: (() => void) | undefined;
   const timer = setInterval(() => {
@@ -203,8 +203,8 @@ function lendWhile(waits: () => boolean, job: Pick<Job, "lend">): { end(): void 
 }
 
 /**
- * What was approved or asked for is held against the newest files, not against those of a moment ago. After a push the
- * files are those of the commit that was seen, however many stacks it touches.
+ * What was approved or asked for is compared with the newest files. After a push these are the files of the commit that
+ * was seen, however many stacks it touches.
  */
 async function freshnessOf(records: Records, cause: Cause, source: Source): Promise<Omit<Freshness, "signal">> {
   if (cause === "approval" || cause === "person") return { now: true };
@@ -212,10 +212,10 @@ async function freshnessOf(records: Records, cause: Cause, source: Source): Prom
   return { seen: await records.commitSeen(source.url, source.ref) };
 }
 
-/** Why this worker does not run it now, as how long it is to wait; absent: it does. */
+/** How long the round should wait before this worker runs it; absent: it runs now. */
 function whyNotHere({ services }: WorkerSetting, shared: Shared, { spec }: StackRecord): number | undefined {
   if (services.length > 0 && !services.includes(spec.service ?? "")) return crowdedMs;
-  // Rounds of a service that does not answer last long: they leave room for the others.
+  // Rounds of a service that does not answer last long: others go first.
   return shared.silences.pauseMs(spec.service);
 }
 
@@ -224,7 +224,7 @@ function limitOf({ services }: Settings, { spec }: StackRecord): ServiceLimit | 
   return most === undefined || spec.service === undefined ? undefined : { service: spec.service, most };
 }
 
-/** It waits, and says for what. */
+/** Puts the round back and writes what it waits for. */
 async function hold(
   setting: WorkerSetting,
   settings: Settings,
@@ -238,7 +238,7 @@ async function hold(
   await later(setting, job, stack, crowdedMs);
 }
 
-/** The same round again; its moments are spread by the stack's jitter. */
+/** Queues the same round for later, at a moment that the stack's jitter spreads. */
 async function later({ queue }: WorkerSetting, job: Job, stack: StackRecord, ms: number): Promise<void> {
   const at = new Date(Date.now() + ms * (1 + stack.jitter));
   const startedBy = job.startedBy === undefined ? {} : { startedBy: job.startedBy };

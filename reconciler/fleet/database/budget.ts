@@ -9,11 +9,11 @@ import { schema } from "./tables";
 export interface Budget {
   /** Resolves when one request may be sent; false when the signal fired first. */
   take(signal?: AbortSignal): Promise<boolean>;
-  /** The service said: not before then. Every worker hears of it. */
+  /** The service refuses requests for this long; every worker is told. */
   refused(retryAfterMs: number): Promise<void>;
-  /** Another worker was told to wait, or a pause is over. */
+  /** Reads the budget again, because another worker was told to wait or a pause is over. */
   look(): Promise<void>;
-  /** Why requests wait at present; absent: they do not. */
+  /** Why requests wait at present; absent: they do not wait. */
   readonly waits: string | undefined;
 }
 
@@ -22,19 +22,19 @@ export interface BudgetSetting {
   readonly service: string;
   readonly perSecond: number;
   readonly burst: number;
-  /** How many share the budget, for when the database cannot be asked. */
+  /** How many workers share the budget, for when the database cannot be asked. */
   readonly workers: () => number;
   readonly now?: () => number;
   readonly say?: (text: string) => void;
 }
 
-/** So much of a second's budget is reserved at a time: few statements, and still even shares. */
+/** A worker reserves this part (1/20) of a second's budget at a time: few statements, and still even shares. */
 const shareOfSecond = 20;
-/** A reserved moment that could have been used so long ago is given up. */
+/** A reserved moment that passed longer ago than this is given up. */
 const staleMs = 100;
-/** So much of a second's budget is kept back from a burst: what timers send late comes on top of it. */
+/** This share of a second's budget is kept back from a burst, for requests that timers send late. */
 const lateShare = 0.06;
-/** A worker that could not ask for so long asks again. */
+/** When the database could not be asked, it is asked again after this time. */
 const offlineMs = 2000;
 export const pauseChannel = "reconcile_fleet_pause";
 
@@ -43,7 +43,7 @@ export function createBudget(setting: BudgetSetting): Budget {
   const now = setting.now ?? Date.now;
   const batch = Math.max(1, Math.floor(Math.min(perSecond / shareOfSecond, burst)));
   const atOnce = Math.max(batch, burst - perSecond * lateShare);
-  /** Moments at which a request may be sent, soonest first. */
+  /** The moments at which a request may be sent, the soonest first. */
   let moments: number[] = [];
   let pausedUntil = 0;
   let reserving: Promise<void> | undefined;
@@ -64,10 +64,11 @@ export function createBudget(setting: BudgetSetting): Budget {
       );
       if (row === undefined) return alone();
       saidOffline = false;
-      // The server's clock decides; half of the way there and back is its distance from ours.
+      // The statement's times are on the database's clock. It read them half-way between question and answer, which gives
+      // the distance of that clock from this machine's.
       const offset = (asked + now()) / 2 - numberOf(row["at"]) * 1000;
       const [tat, rate] = [numberOf(row["tat"]), numberOf(row["per_second"])];
-      // What is left of a burst may be sent now: its moments have passed, and are not late.
+      // The rest of a burst may be sent now: its moments have passed, but they are not late.
       moments = Array.from({ length: batch }, (_, index) =>
         Math.max(now(), (tat - (batch - 1 - index) / rate) * 1000 + offset),
       );
@@ -79,7 +80,7 @@ export function createBudget(setting: BudgetSetting): Budget {
     }
   }
 
-  /** Nobody can be asked: an even share of the rate, and never more. */
+  /** The database cannot be asked: this worker takes an even share of the rate, and never more. */
   function alone(): void {
     if (!saidOffline)
       setting.say?.(`the budget of ${service} cannot be asked for; this worker keeps to its share of it`);
@@ -92,7 +93,8 @@ export function createBudget(setting: BudgetSetting): Budget {
   async function nextMoment(): Promise<number> {
     for (;;) {
       const moment = moments.shift();
-      // After a pause of this process its moments are gone: sent now, they would come on top of the others'.
+      // After a pause of this process its moments have passed: requests sent now would be on top of those of other
+      // workers.
       if (moment !== undefined && moment > now() - staleMs) return moment;
       if (moment !== undefined) continue;
       reserving ??= reserve().finally(() => {
@@ -120,7 +122,7 @@ export function createBudget(setting: BudgetSetting): Budget {
           if (!(await sleep(Math.min(wait, 1000), signal))) return false;
         }
         waits = undefined;
-        // After a pause all who waited would go at once: who has lost its moment asks for another.
+        // After a pause all waiting requests would be sent at once: a request that lost its moment asks for another.
         if (moment > now() - staleMs) return true;
       }
     },

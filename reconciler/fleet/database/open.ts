@@ -1,4 +1,4 @@
-/** From what `--database` says to a database. */
+/** Opens the database that `--database` names. */
 
 import { mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ import { errorCode } from "../../core/text/errors";
 import { waits } from "../../core/text/outside-policy";
 import type { Database, Row } from "./database";
 
-/** What goes wrong on the way to the database, as one sentence and what to do. */
+/** Opening the database failed: one sentence, and what to do. */
 export class DatabaseFailed extends Error {
   override readonly name = "DatabaseFailed";
   constructor(
@@ -21,7 +21,7 @@ export class DatabaseFailed extends Error {
   }
 }
 
-/** `folder`: where the embedded one keeps its files. */
+/** `folder`: where an embedded database keeps its files. */
 export async function openDatabase(location: string, folder: string): Promise<Database> {
   if (location === "embedded") return openEmbedded(join(folder, ".reconcile", "fleet"));
   if (/^postgres(ql)?:\/\//.test(location)) return openPostgres(location);
@@ -66,7 +66,7 @@ async function openPostgres(location: string): Promise<Database> {
   };
 }
 
-/** One connection of its own, made anew when it breaks. */
+/** Listens on a connection of its own, which is made anew when it breaks. */
 async function listenOn(
   pg: typeof import("pg"),
   location: string,
@@ -95,7 +95,7 @@ async function listenOn(
     await mine.query(`LISTEN ${channel}`);
     client = mine;
     if (closed) await mine.end();
-    // What was said while nobody listened is not heard: whoever listens looks for itself.
+    // Notifications that came while the connection was away are lost, so `on` is called once to look again.
     else on("");
   };
   await connect().catch(again);
@@ -127,7 +127,7 @@ async function openEmbedded(folder: string): Promise<Database> {
   };
 }
 
-/** It is an ES module, which Node loads by require since 20.19. */
+/** The package is an ES module, which Node loads by require since 20.19. */
 export const loadQueuePackage = async (): Promise<typeof import("pg-boss")> =>
   requirePackage<typeof import("pg-boss")>("pg-boss");
 
@@ -150,7 +150,7 @@ function withoutUser(location: string): string {
   return `postgres://${url.host}${url.pathname}`;
 }
 
-/** A driver may quote its address in an error. */
+/** The message of an error without the address, which a driver may quote and which may hold a credential. */
 export function messageOf(error: unknown, location: string): string {
   const text = (error instanceof Error ? error.message || error.name : String(error)).split("\n")[0] ?? "";
   const password = URL.canParse(location) ? new URL(location).password : "";

@@ -1,24 +1,24 @@
-/** What lists and pages of thousands of stacks take, and no more. Each function is one statement. */
+/** What lists and pages of thousands of stacks need, and no more. Each function is one statement. */
 import type { Picture } from "../picture";
 import { newStatus, type Status } from "../status";
 import { columnsOf, type Database, maybeText, textOf, timeOf } from "./database";
 import type { StackRecord } from "./stacks";
 import { schema } from "./tables";
 
-/** What finding and counting thousands of stacks takes, and no more. */
+/** The columns that finding and counting stacks needs. */
 export interface StackOutline extends Pick<StackRecord, "name" | "status" | "paused"> {
   readonly tenant: string;
   readonly service?: string;
-  /** Absent: it has not run yet. */
+  /** Absent: the stack has not run yet. */
   readonly lastRun?: true;
 }
 
-/** Stacks that stand alike. */
+/** Stacks with the same status, counted. */
 export interface StackTally extends Pick<StackOutline, "status" | "paused" | "lastRun"> {
   readonly count: number;
-  /** None of those that are as they should be, or on their way there. */
+  /** The names of the stacks; none for statuses in which nothing has to be done. */
   readonly names: readonly string[];
-  /** How late the latest round of them is. */
+  /** How late the latest round of these stacks is. */
   readonly lateS: number;
 }
 
@@ -28,7 +28,7 @@ const written = columnsOf<{
   readonly status: Partial<Status>;
 }>();
 
-/** What tells conditions apart, as a column each. */
+/** One condition of a status as a column. */
 const isSo = (name: keyof Status): string => `coalesce(status ->> '${name}' = 'true', false)`;
 
 export const pageStatements = ({ query }: Database) => ({
@@ -50,7 +50,7 @@ export const pageStatements = ({ query }: Database) => ({
       };
     });
   },
-  /** Of all stacks at once: as many rows as there are ways to stand. */
+  /** Counts all stacks by status: one row for each status that occurs. */
   async tallies(): Promise<readonly StackTally[]> {
     const rows = await query(
       `SELECT paused, status, ran, count(*)::int AS count, coalesce(max(late), 0)::double precision AS late,
@@ -86,7 +86,7 @@ export const pageStatements = ({ query }: Database) => ({
     const rows = await query(`SELECT body, seen_at FROM ${schema}.pictures WHERE stack = $1`, [name]);
     return rows.map((row) => ({ seenAt: timeOf(row["seen_at"]), picture: written(row, "body") }))[0];
   },
-  /** Another text when anything that a list shows became another. */
+  /** A text that changes when anything changes that a list shows. */
   async moment(): Promise<string> {
     const rows = await query(
       `SELECT (SELECT max(changed_at) FROM ${schema}.stacks) AS stacks, (SELECT count(*) FROM ${schema}.stacks) AS count,
@@ -96,7 +96,7 @@ export const pageStatements = ({ query }: Database) => ({
     );
     return JSON.stringify(rows[0] ?? {});
   },
-  /** The same of single stacks: their conditions, plans, runs and the lines of those. */
+  /** The same for single stacks: it changes with their conditions, plans, runs and the lines of runs. */
   async moments(stacks: readonly string[]): Promise<Map<string, string>> {
     const rows = await query(
       `SELECT s.name, s.changed_at, s.next_at, s.paused, s.approval, p.digest, r.id AS run, r.ended_at,

@@ -1,4 +1,4 @@
-/** People: their tokens, sessions and sign-ins, and what was decided. Each function is one statement. */
+/** People: their tokens, sessions and sign-ins, and the decisions. Each function is one statement. */
 import { type Grant, isRole, type Visitor } from "../access";
 import { columnsOf, type Database, maybeText, namesIn, type Row, textOf, timeOf } from "./database";
 import { schema } from "./tables";
@@ -49,7 +49,7 @@ export const peopleStatements = ({ query }: Database) => ({
     ]);
   },
   async dropTokens(name: string): Promise<number> {
-    // Whoever is signed in under this name is out as well.
+    // Sessions under this name end as well.
     const rows = await query(
       `WITH closed AS (DELETE FROM ${schema}.sessions WHERE name = $1) DELETE FROM ${schema}.tokens WHERE name = $1 RETURNING hash`,
       [name],
@@ -74,7 +74,7 @@ export const peopleStatements = ({ query }: Database) => ({
     return (await query(`SELECT 1 FROM ${schema}.tokens LIMIT 1`)).length > 0;
   },
   async openSession({ hash, name, grants, hours }: Visitor & { hash: string; hours: number }): Promise<void> {
-    // A server of the version before reads one role: the first of them.
+    // A server of the former version reads one role: the first of them.
     const { role = "viewer", stacks = [] } = grants[0] ?? {};
     await query(
       `WITH old AS (DELETE FROM ${schema}.sessions WHERE until < now())
@@ -91,7 +91,7 @@ export const peopleStatements = ({ query }: Database) => ({
       [state, minutes],
     );
   },
-  /** True once: whoever comes with the same state again is refused. */
+  /** True once; a second answer with the same state is refused. */
   async endSignIn(state: string): Promise<boolean> {
     const rows = await query(`DELETE FROM ${schema}.sign_ins WHERE state = $1 RETURNING until > now() AS fresh`, [
       state,

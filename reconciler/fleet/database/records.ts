@@ -1,4 +1,4 @@
-/** What the fleet keeps, by name: each room has its own statements. */
+/** All statements of the fleet in one value; each file beside this one has those of its subject. */
 import type { Database } from "./database";
 import { pageStatements } from "./pages";
 import { peopleStatements } from "./people";

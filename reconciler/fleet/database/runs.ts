@@ -1,4 +1,4 @@
-/** Runs and what they said. Each function is one statement. */
+/** Runs and their lines. Each function is one statement. */
 import type { Approval } from "../decide";
 import type { History } from "../model";
 import type { Status } from "../status";
@@ -22,40 +22,43 @@ export interface RunRecord {
   readonly report?: RunReport;
 }
 
-/** Of a run that changed the world: the plan that it carried out, and what was permitted for it. */
+/** What a run that changed the world carried out: the plan, and what was permitted for it. */
 export interface RunReport {
   readonly plan: string;
   readonly consents: readonly string[];
   readonly opens: readonly string[];
-  /** Who can reach what, before and after; absent: it stayed as it was. */
+  /** Who can reach what, before and after; absent: it did not change. */
   readonly exposure?: string;
 }
 
-/** What changed nothing: most runs, and the least of what a history tells. */
+/** Results of runs that changed nothing. Most runs are such, and a history tells little by them. */
 const quiet: readonly RunResult[] = ["in_sync", "blocked", "awaiting_approval", "observed"];
 
 export type RunResult = "in_sync" | "applied" | "failed" | "taken_over" | "observed" | "awaiting_approval" | "blocked";
 
 export interface StartedRun {
   readonly id: number;
-  /** Another worker had begun and not ended. */
+  /** Another worker had begun the run and not ended it. */
   readonly tookOver: boolean;
-  /** Workers that were lost in its rounds, one after the other. */
+  /** How many workers in a row were lost in rounds of this stack. */
   readonly lost: number;
 }
 
-/** A service that so many rounds may use at once. */
+/** How many rounds may use a service at the same time. */
 export interface ServiceLimit {
   readonly service: string;
   readonly most: number;
 }
 
-/** It did not begin: its service has no place now, or it must not run beside another stack that lost its workers. */
+/**
+ * The run did not begin: its service has no place for it now, or it must not run beside another stack that lost its
+ * workers.
+ */
 export interface Held {
   readonly held: "service" | "suspect";
 }
 
-/** After so many dead workers a stack is not tried any more. */
+/** After this many lost workers a stack is not run any more. */
 export const mostLost = 3;
 
 const written = columnsOf<{
@@ -66,13 +69,13 @@ const written = columnsOf<{
   readonly result: RunResult | null;
 }>();
 
-/** So many in one statement: it is over soon, and holds nobody up. */
+/** At most this many rows in one statement, so that it ends soon and holds nothing up. */
 const mostForgotten = 2000;
 
 export const runStatements = ({ query }: Database) => ({
   /**
-   * Begins a run, and shows its stack at work; or tells why it has to wait. A run of the same stack that nobody ended was
-   * its worker's last; `lost` counts the workers that were lost in a row.
+   * Begins a run and shows its stack as running; or tells why the run has to wait. A run of the same stack that nobody
+   * ended was the last of its worker; `lost` counts the workers that were lost in a row.
    */
   async startRun(run: {
     stack: string;
@@ -95,7 +98,7 @@ export const runStatements = ({ query }: Database) => ({
     if (held === "service" || held === "suspect") return { held };
     return { id: Number(id), tookOver: Number(open) > 0, lost: Number(open) + Number(before) };
   },
-  /** Of a stack that is not run any more: what its dead worker left open holds no place. */
+  /** Ends the runs that a dead worker left open on a stack that is not run any more, so that they hold no place. */
   async endLostRuns(stack: string, worker: string): Promise<void> {
     await query(
       `UPDATE ${schema}.runs SET ended_at = now(), result = 'taken_over', reason = '${noSign}; ' || $2::text || ' went on'
@@ -103,7 +106,10 @@ export const runStatements = ({ query }: Database) => ({
       [stack, worker],
     );
   },
-  /** How the run ended and how its stack stands since, at once; false when another worker has taken it over. */
+  /**
+   * Records how the run ended and the stack's status in one statement; false when another worker has taken the stack
+   * over.
+   */
   async finishRun(
     id: number,
     end: {
@@ -137,7 +143,7 @@ export const runStatements = ({ query }: Database) => ({
     );
     return rows.length > 0;
   },
-  /** Each with the time at which it was said: they are written in batches. */
+  /** Adds lines, each with the time at which it was said, because they are written in batches. */
   async addLines(run: number, lines: readonly { readonly at: Date; readonly body: object }[]): Promise<void> {
     await query(
       `INSERT INTO ${schema}.run_lines (run, at, body)
@@ -156,7 +162,7 @@ export const runStatements = ({ query }: Database) => ({
       body: written(row, "body"),
     }));
   },
-  /** The last ones, in their order. */
+  /** The last lines, in their order. */
   async latestLines(run: number, most: number): Promise<readonly { at: Date; body: Row }[]> {
     const rows = await query(
       `SELECT at, body FROM (SELECT * FROM ${schema}.run_lines WHERE run = $1 ORDER BY line DESC LIMIT $2) last ORDER BY line`,
@@ -171,7 +177,7 @@ export const runStatements = ({ query }: Database) => ({
     );
     return rows.map(runOf);
   },
-  /** Those that carried something out, tried to, or still do. */
+  /** Runs that carried something out, tried to, or still do. */
   async tellingRuns(stacks: string | readonly string[] | undefined, most: number): Promise<readonly RunRecord[]> {
     const rows = await query(
       `SELECT * FROM ${schema}.runs WHERE ($1::text[] IS NULL OR stack = ANY($1)) AND ${telling} ORDER BY id DESC LIMIT $2`,
@@ -183,8 +189,9 @@ export const runStatements = ({ query }: Database) => ({
     return (await query(`SELECT * FROM ${schema}.runs WHERE id = $1`, [id])).map(runOf)[0];
   },
   /**
-   * What is older than it is kept, some at a time: runs that changed nothing go sooner than those that did and than what
-   * was decided. How a stack's last run ended stays for as long as the stack. True: there may be more.
+   * Deletes history that is older than the fleet keeps it, some rows at a time. Runs that changed nothing are kept for
+   * a shorter time than other runs and decisions. How a stack's last run ended stays as long as the stack. True: there
+   * may be more to delete.
    */
   async forget({ quietMs, changesMs }: History): Promise<boolean> {
     const rows = await query(

@@ -1,4 +1,4 @@
-/** Stacks, the plans of them that wait, and what all stacks share. Each function is one statement. */
+/** Stacks, their waiting plans, and what all stacks share. Each function is one statement. */
 import type { Graph } from "../../report/graph";
 import type { Approval } from "../decide";
 import { noSettings, type Settings, type StackSpec } from "../model";
@@ -14,14 +14,14 @@ export interface StackRecord {
   readonly paused: boolean;
   readonly jitter: number;
   readonly outputs: Readonly<Record<string, unknown>>;
-  /** The outputs of others that its last apply used. */
+  /** The outputs of other stacks that the last apply used. */
   readonly outputsUsed: Readonly<Record<string, unknown>>;
-  /** What its files read outside of its own folder, from the root of the repository. */
+  /** Files outside of its folder that the stack reads, from the root of the repository. */
   readonly files: readonly string[];
   readonly approval?: Approval;
-  /** It is gone from the file: what it made is to be deleted once that is approved. */
+  /** The stack has left the fleet's file: what it made is to be deleted once that is approved. */
   readonly leaving: boolean;
-  /** The digest of its picture; absent: there is none yet. */
+  /** The digest of the stack's picture; absent: there is none yet. */
   readonly picture?: string;
   readonly nextAt?: Date;
   readonly lastRun?: RunRecord;
@@ -37,13 +37,13 @@ export interface WaitingPlan {
 
 /** What a person reads before approving. */
 export interface PlanBody {
-  /** As in the terminal, without colours. */
+  /** The plan as in the terminal, without colours. */
   readonly text: string;
   readonly consents: readonly { readonly detail: string; readonly grant: string }[];
   readonly opens: readonly string[];
   readonly why: string;
   readonly exposure?: string;
-  /** Its steps and their order; absent: there are too many. */
+  /** The steps and their order; absent: there are too many. */
   readonly graph?: Graph;
 }
 
@@ -100,7 +100,10 @@ export const stackStatements = ({ query }: Database) => ({
   async stack(name: string): Promise<StackRecord | undefined> {
     return (await query(`${selectStacks} WHERE s.name = $1`, [name])).map(stackOf)[0];
   },
-  /** To run it. The fleet's own time moves on with what is served: who comes now begins there. */
+  /**
+   * Takes a stack in order to run it. The fleet's own time moves to the turn that is served, so that a new tenant
+   * begins there.
+   */
   async takeStack(name: string, turn: number | undefined): Promise<StackRecord | undefined> {
     const rows = await query(
       `WITH served AS (UPDATE ${schema}.served SET start = $2 WHERE start < $2) ${selectStacks} WHERE s.name = $1`,
@@ -108,7 +111,7 @@ export const stackStatements = ({ query }: Database) => ({
     );
     return rows.map(stackOf)[0];
   },
-  /** Who depends on it, for people. */
+  /** The names of the stacks that depend on this one, for people. */
   async namesOfDependents(name: string): Promise<readonly string[]> {
     const rows = await query(`SELECT s.name FROM ${schema}.stacks s WHERE ${dependsOnIt} ORDER BY s.name LIMIT 200`, [
       name,
@@ -118,7 +121,7 @@ export const stackStatements = ({ query }: Database) => ({
   async dependents(name: string): Promise<readonly StackRecord[]> {
     return (await query(`${selectStacks} WHERE ${dependsOnIt} ORDER BY s.name`, [name])).map(stackOf);
   },
-  /** Those whose files come from there, however many other stacks there are. */
+  /** The stacks whose files come from this repository. */
   async stacksFrom(urls: readonly string[], ref: string): Promise<readonly StackRecord[]> {
     return (
       await query(
@@ -156,7 +159,10 @@ export const stackStatements = ({ query }: Database) => ({
       JSON.stringify(status),
     ]);
   },
-  /** What rounds that this worker runs wait for; null: for nothing any more. One that has ended meanwhile is left alone. */
+  /**
+   * Writes what the rounds of this worker wait for; null: nothing. A stack whose round has ended meanwhile is left
+   * alone.
+   */
   async sayWaiting(worker: string, stacks: readonly string[], waitingFor: WaitingFor | null): Promise<void> {
     await query(
       `WITH mine AS (SELECT stack FROM ${schema}.runs WHERE worker = $1 AND stack = ANY($2) AND ended_at IS NULL FOR UPDATE)
@@ -165,7 +171,7 @@ export const stackStatements = ({ query }: Database) => ({
       [worker, stacks, JSON.stringify(waitingFor)],
     );
   },
-  /** What stacks that wait for a round wait for. One whose round began meanwhile is left alone. */
+  /** Writes that stacks wait for the share of their tenant. A stack whose round has begun meanwhile is left alone. */
   async sayWaitingForShare(stacks: readonly string[], waitingFor: WaitingFor): Promise<void> {
     await query(
       `UPDATE ${schema}.stacks s SET status = s.status || jsonb_build_object('waitingFor', $2::jsonb), changed_at = now()
@@ -185,7 +191,10 @@ export const stackStatements = ({ query }: Database) => ({
   async saveFiles(name: string, files: readonly string[]): Promise<void> {
     await query(`UPDATE ${schema}.stacks SET files = $2 WHERE name = $1`, [name, JSON.stringify(files)]);
   },
-  /** The plan that waits now; an approval of another one is void with it, and with `voids` one of this as well. */
+  /**
+   * Saves the plan that waits now. That voids the approval of another plan, and with `voids` the approval of this one
+   * as well.
+   */
   async savePlan(
     stack: string,
     plan: { digest: string; revision: string; body: PlanBody },
@@ -229,7 +238,7 @@ export const stackStatements = ({ query }: Database) => ({
   },
 });
 
-/** An index finds them among thousands. */
+/** A condition that an index serves, so that a stack is found among thousands. */
 const dependsOnIt = "s.spec -> 'dependsOn' @> to_jsonb($1::text)";
 
 const selectStacks = `SELECT s.*, r.id AS run_id, r.stack AS run_stack, r.cause, r.started_by, r.worker, r.started_at, r.ended_at,

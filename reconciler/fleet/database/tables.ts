@@ -1,15 +1,15 @@
 /**
- * The fleet's tables, made and brought up to date by whoever comes first. Changes only add: a worker of the version
- * before goes on with them, so that workers are replaced one by one.
+ * The fleet's tables, made and brought up to date by the first worker that comes. Changes only add, so that a worker of
+ * the former version goes on with the same tables and workers are replaced one by one.
  */
 import type { Database } from "./database";
 
 export const schema = "reconcile_fleet";
 
-/** Of runs: the index that finds them has it as well. */
+/** The condition for runs that a history shows; an index has the same condition. */
 export const telling = "(result IS NULL OR result IN ('applied', 'failed', 'taken_over'))";
 
-/** Why a run that its worker did not end was ended; one that was handed over when its worker was stopped has another reason. */
+/** The reason of a run whose worker died; a run that its worker handed over has another reason. */
 export const noSign = "its worker gave no sign of life any more";
 
 /**
@@ -49,7 +49,7 @@ const beginRun = `CREATE FUNCTION ${schema}.begin_run(of_stack text, why text, p
      RETURN NEXT;
    END $body$;`;
 
-/** Never changed once released; a new version adds one. */
+/** A released migration never changes; a new version adds one. */
 const migrations: readonly string[] = [
   `CREATE TABLE ${schema}.documents (name text PRIMARY KEY, body jsonb NOT NULL, changed_at timestamptz NOT NULL DEFAULT now());
    CREATE TABLE ${schema}.stacks (
@@ -125,10 +125,10 @@ export async function prepareTables(database: Database): Promise<void> {
   const there = await database.query("SELECT to_regclass($1) IS NOT NULL AS there", [`${schema}.version`]);
   const version = there[0]?.["there"] === true ? await versionOf(database) : 0;
   if (version >= migrations.length) return;
-  // One transaction, and one first worker at a time: two that create the same thing at once refuse each other.
+  // One transaction under a lock: two workers that create the same table at once would refuse each other.
   const steps = migrations.slice(version).map(
     (migration, index) =>
-      // Whoever waited for the lock finds the work done.
+      // A worker that waited for the lock finds the work done.
       `DO $step$ BEGIN
          IF (SELECT coalesce(max(version), 0) FROM ${schema}.version) < ${version + index + 1} THEN
            ${migration}

@@ -1,4 +1,7 @@
-/** Workers: their signs of life, what one of them does for all, the budgets they share. Each function is one statement. */
+/**
+ * Workers: their signs of life, tasks that one of them does for all, and the budgets that they share. Each function is
+ * one statement.
+ */
 import { columnsOf, type Database, maybeText, maybeTime, textOf, timeOf } from "./database";
 import { schema } from "./tables";
 
@@ -18,7 +21,7 @@ export interface BudgetRecord {
   readonly pausedUntil?: Date;
   readonly refusals: number;
   readonly used: number;
-  /** From 0 to 1: how much of what may be sent at once is reserved at this moment. */
+  /** From 0 to 1: how much of a burst is reserved at this moment. */
   readonly reserved: number;
 }
 
@@ -53,7 +56,7 @@ export const workerStatements = ({ query }: Database) => ({
     );
     return Number(rows[0]?.["n"] ?? 0);
   },
-  /** True for the one that does it now; the others leave it to that one for so long. */
+  /** True for the worker that does the task now; false for the others for this many seconds. */
   async claimTask(task: string, everyS: number): Promise<boolean> {
     const rows = await query(
       `INSERT INTO ${schema}.documents AS d (name, body) VALUES ($1, '{}')
@@ -62,7 +65,7 @@ export const workerStatements = ({ query }: Database) => ({
     );
     return rows.length > 0;
   },
-  /** True for the one that looks now. */
+  /** True for the worker that looks at the repository now. */
   async claimRepository(url: string, ref: string, everyS: number): Promise<boolean> {
     const rows = await query(
       `INSERT INTO ${schema}.repositories AS r (url, ref, looked_at) VALUES ($1, $2, now())
@@ -78,7 +81,7 @@ export const workerStatements = ({ query }: Database) => ({
     );
     return rows.map((row) => ({ url: textOf(row["url"]), ref: textOf(row["ref"]) }));
   },
-  /** The commit that was seen before; absent: none. */
+  /** Stores the commit of a repository; answers with the one before. Absent: there was none. */
   async sawCommit(url: string, ref: string, commit: string): Promise<string | undefined> {
     const rows = await query(
       `WITH before AS (SELECT revision FROM ${schema}.repositories WHERE url = $1 AND ref = $2 FOR UPDATE),

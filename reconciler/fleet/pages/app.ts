@@ -1,6 +1,6 @@
 /**
- * The pages and their API, as one function from request to answer. Everything is rendered here; the page's only script
- * fetches it anew when something changed. Who may do what is access.ts's; what is done is actions.ts's.
+ * The pages and their API, as one function from request to answer. The server renders everything; the page's only
+ * script fetches the page anew when something changed. access.ts says who may do what, and actions.ts does it.
  */
 
 import { type Context, Hono } from "hono";
@@ -27,11 +27,11 @@ export interface PagesSetting extends Omit<Desk, "who">, Omit<SignInSetting, "re
   readonly metrics: () => Promise<string>;
 }
 
-/** A form of these pages holds a reason and an id. */
+/** The forms of these pages hold a reason and an id. */
 const mostForm = 64_000;
-/** A run of thousands of steps is read to its end with `reconcile fleet log`. */
+/** `reconcile fleet log` shows more lines of a run than a page. */
 const mostLines = 2000;
-/** No script, style, frame or request from elsewhere, and none that stands in a page. */
+/** No script, style, frame or request from another site, and no inline script. */
 const policy =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -53,12 +53,12 @@ export function createPages(setting: PagesSetting): Hono {
     if (!headers.has("content-security-policy")) headers.set("content-security-policy", policy);
     headers.set("x-content-type-options", "nosniff");
     headers.set("x-frame-options", "DENY");
-    // With none at all, a browser would not say either where a form comes from.
+    // With no referrer at all, a browser would not say where a form comes from.
     headers.set("referrer-policy", "same-origin");
     if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
   });
-  // Served to this machine alone, it answers to this machine's names alone: another site's name may lead here, and so
-  // may a proxy that others reach.
+  // A server for this machine alone answers only requests under this machine's names: a name of another site may lead
+  // here, and so may a proxy that others can reach.
   app.use(async (context, next) => {
     const host = (context.req.header("host") ?? "").replace(/:\d+$/, "");
     const isHere = isLoopbackHost(host);
@@ -80,7 +80,7 @@ export function createPages(setting: PagesSetting): Hono {
     return context.json({ healthy: true });
   });
   app.get("/metrics", async (context) => {
-    // It names every stack.
+    // The metrics name every stack.
     const visitor = await visitorOf(context, setting);
     if (visitor === undefined || !maySeeAll(visitor))
       return context.text("a token for every stack is needed: authorization: Bearer TOKEN\n", 401);
@@ -89,7 +89,7 @@ export function createPages(setting: PagesSetting): Hono {
   app.route("/", hookRoutes(setting));
   app.route("/", signInRoutes(setting));
 
-  /** A page for whoever may see it. */
+  /** A page for everybody who may see it. */
   const shown = (
     path: string,
     here: Frame["here"],
@@ -171,7 +171,7 @@ export function createPages(setting: PagesSetting): Hono {
     });
     return { title: name, body, ...mark };
   });
-  // A picture is a file of its own, with its own styles: a policy of its own lets those through, and nothing else.
+  // A picture is a file with styles of its own, which its own content policy allows and nothing else.
   const drawn = (path: string, graphOf: (name: string) => Promise<Graph | undefined>): void => {
     app.get(path, async (context) => {
       const visitor = await visitorOf(context, setting);
@@ -181,7 +181,7 @@ export function createPages(setting: PagesSetting): Hono {
       return context.body(graphSvg(graph), 200, {
         "content-type": "image/svg+xml; charset=utf-8",
         "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-        // Its address holds what it is a picture of.
+        // The address names the picture's digest, so the picture under it never changes.
         "cache-control": "private, max-age=3600",
       });
     });
@@ -192,7 +192,7 @@ export function createPages(setting: PagesSetting): Hono {
     const number = Number(context.req.param("id")) || 0;
     const before = await records.run(number);
     if (before === undefined || !may(visitor, "see", before.stack)) return undefined;
-    // Nothing changes of what has ended.
+    // A run that has ended does not change.
     const mark = before.endedAt === undefined ? await marked({ stack: before.stack }) : {};
     const run = (await records.run(number)) ?? before;
     return {
@@ -226,7 +226,7 @@ export function createPages(setting: PagesSetting): Hono {
     const seen = ({ stack }: { readonly stack?: string }): boolean =>
       stack === undefined ? maySeeAll(visitor) : may(visitor, "see", stack);
     const mark = await marked({});
-    // Whoever sees a few stacks gets the newest of those, and not what is left of the newest of all.
+    // A visitor who sees only some stacks gets their newest runs, not those of them that are among the newest of all.
     const names = maySeeAll(visitor) ? undefined : (await outlinesSeenBy(visitor)).map(({ name }) => name);
     const [runs, decisions] = await Promise.all([
       isAll ? records.runs(names, 100) : records.tellingRuns(names, 100),
@@ -276,7 +276,7 @@ export function createPages(setting: PagesSetting): Hono {
           return isApi
             ? answer("role", "no token", 401)
             : context.redirect(doorTo(`/stacks/${encodeURIComponent(name)}`));
-        // A page of another site cannot set an authorization header; it can send a form.
+        // A page of another site can send a form, but it cannot set an authorization header.
         if (context.req.header("authorization") === undefined && !isSameSite(context))
           return context.text("the form came from another site\n", 403);
         if (!may(visitor, act, name))
@@ -298,7 +298,9 @@ export function createPages(setting: PagesSetting): Hono {
   return app;
 }
 
-/** What a page says after something was done. An address can only choose among these: its own words are not shown. */
+/**
+ * What a page says after an action. The address only chooses one of these texts, so that no text of a link is shown.
+ */
 const saidWords = {
   run: { bad: false, text: "it is looked at now" },
   pause: { bad: false, text: "paused" },

@@ -1,4 +1,4 @@
-/** Pushes, as GitHub and GitLab tell of them. */
+/** Webhooks of pushes from GitHub and GitLab. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
@@ -7,7 +7,7 @@ import type { Pushed } from "../pushes";
 
 export interface HookSetting {
   readonly pushed: (url: string, ref: string) => Promise<Pushed>;
-  /** The secrets of each; a second one while they are changed. */
+  /** The secrets of each host; two while a secret is being changed. */
   readonly hooks: Readonly<Record<"github" | "gitlab", readonly string[]>>;
   readonly say: (text: string) => void;
 }
@@ -25,7 +25,7 @@ export function hookRoutes(setting: HookSetting): Hono {
   return app;
 }
 
-/** Without the right signature nothing is believed. */
+/** A request without the right signature is refused. */
 async function hook(
   context: Context,
   { hooks, pushed, say }: HookSetting,
@@ -58,7 +58,7 @@ function isSame(a: string, b: string): boolean {
   return timingSafeEqual(x, y);
 }
 
-/** The addresses a repository goes by, and the branch or tag. */
+/** The addresses of the repository, and the branch or tag that was pushed. */
 function readPush(body: string): { readonly urls: readonly string[]; readonly ref: string } | undefined {
   let push: { ref?: unknown; repository?: Record<string, unknown>; project?: Record<string, unknown> };
   try {

@@ -9,10 +9,10 @@ export interface Frame {
   readonly title: string;
   readonly here: "/" | "/services" | "/workers" | "/history" | "";
   readonly visitor: Visitor | undefined;
-  /** After something was done. */
+  /** Set after an action. */
   readonly said?: Said;
   readonly signOut: boolean;
-  /** What the page shows, and as of when; absent: it does not change. */
+  /** What the page shows and when it was made; absent: the page does not change. */
   readonly live?: { readonly stack?: string; readonly mark: string };
 }
 
@@ -88,7 +88,7 @@ export const time = (at: Date | undefined): Part =>
 
 const signs: Readonly<Record<string, string>> = { "+": "good", "~": "wait", "-": "bad", "±": "bad", "!": "bad" };
 
-/** A plan's text, with the signs that a terminal colours as well. */
+/** A plan's text, with its signs coloured as on a terminal. */
 export const coloured = (text: string): Part[] =>
   text.split("\n").map((line, index) => {
     const hue = signs[/^\s*([+~±!-]) /.exec(line)?.[1] ?? ""];
@@ -96,7 +96,7 @@ export const coloured = (text: string): Part[] =>
     return hue === undefined ? html`${end}${line}` : html`${end}<span class="${hue}">${line}</span>`;
   });
 
-/** A text as in a terminal, behind its title. */
+/** A text as on a terminal, under a title that opens it. */
 export const printed = (id: string, title: string, text: string): Part =>
   html`<details open id="${id}"><summary>${title}</summary><pre tabindex="0" id="${id}-lines" role="region" aria-label="${title}">${coloured(text)}</pre></details>`;
 

@@ -1,5 +1,5 @@
 /**
- * What keeps pages live: one look at the database a second for all who watch, while anybody does, and a word to those
+ * Keeps pages live: while anybody watches, one look at the database a second for all watchers, and a message to those
  * whose page shows something that changed.
  */
 import type { Context } from "hono";
@@ -7,25 +7,25 @@ import { streamSSE } from "hono/streaming";
 import { hashOf } from "../access";
 import type { Records } from "../database/records";
 
-/** A stack by its name, or everything. */
+/** One stack by its name, or everything. */
 export interface Topic {
   readonly stack?: string;
 }
 
 export interface Live {
-  /** What a page shows that is made now: taken before its rows are read. */
+  /** The mark of a page that is being made, taken before its rows are read. */
   mark(topic: Topic): Promise<string>;
-  /** Tells when what the page shows is not as the mark has it any more. */
+  /** Sends a message when the mark of what the page shows has changed. */
   stream(context: Context, topic: Topic, mark: string): Response;
 }
 
 const lookMs = 1000;
-/** A list of thousands changes all the time; nobody reads it as fast. */
+/** A list of thousands of stacks changes all the time, and nobody reads it that fast. */
 const allMs = 3000;
-/** A proxy cuts what is silent for long. */
+/** Proxies cut connections that are silent for long. */
 const pulseMs = 20_000;
 
-/** A stack that is not there any more has one as well. */
+/** A stack that was removed has a mark as well. */
 const markOf = (moment: string | undefined): string => hashOf(moment ?? "gone").slice(0, 16);
 
 interface Watcher {
@@ -49,7 +49,7 @@ export function createLive(records: Pick<Records, "moment" | "moments">): Live {
       const all = isAllWatched ? markOf(await records.moment()) : "";
       const one = names.length === 0 ? new Map<string, string>() : await records.moments(names);
       for (const watcher of watchers) {
-        // One that came after this look began is in the next.
+        // A watcher that came after this look began is in the next one.
         if (watcher.stack === undefined ? !isAllWatched : !names.includes(watcher.stack)) continue;
         const now = watcher.stack === undefined ? all : markOf(one.get(watcher.stack));
         if (watcher.seen === now) continue;
@@ -59,7 +59,7 @@ export function createLive(records: Pick<Records, "moment" | "moments">): Live {
         watcher.tell();
       }
     } catch {
-      // The database is away for a moment: the next look finds what changed meanwhile.
+      // The database cannot be asked for a moment: the next look finds what changed meanwhile.
     } finally {
       looking = false;
     }

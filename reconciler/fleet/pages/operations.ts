@@ -1,4 +1,4 @@
-/** Services with their budgets, workers with what they do, and the history of everything. */
+/** Services with their budgets, workers with what they do, and the whole history. */
 import { html } from "hono/html";
 import type { StackOutline } from "../database/pages";
 import type { DecisionRecord } from "../database/people";
@@ -14,7 +14,7 @@ const silentMs = 15_000;
 export interface ServicesView {
   readonly settings: Settings;
   readonly budgets: readonly BudgetRecord[];
-  /** Requests a second lately, by service; absent: nobody has looked twice yet. */
+  /** Requests a second lately, by service; absent: the budget was not looked at twice yet. */
   readonly rates: ReadonlyMap<string, Rate>;
   readonly load: readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[];
   readonly stacks: readonly Pick<StackOutline, "service" | "paused">[];

@@ -1,4 +1,4 @@
-/** How fast budgets are used: from what was used when somebody looked before. */
+/** How fast budgets are used, computed from two looks at them. */
 import type { BudgetRecord } from "../database/workers";
 import type { Rate } from "./operations";
 
@@ -8,7 +8,7 @@ interface Sample {
 }
 
 const windowMs = 60_000;
-/** Two looks that are closer tell nothing. */
+/** Two looks that are closer together than this give no rate. */
 const leastMs = 1000;
 
 export function createRates() {

@@ -1,4 +1,4 @@
-/** Runs: a table of them, and one with its timeline and its log. */
+/** Runs: a table of them, and one run with its timeline and its log. */
 import { html } from "hono/html";
 import type { RunRecord } from "../database/runs";
 import { logText, span } from "../views";
@@ -64,7 +64,7 @@ ${timeline(lines, run.endedAt ?? now)}
 <h2>Log</h2>
 ${logOf(lines, "log-lines")}`;
 
-/** What it was permitted to do, by whom, and the plan as it was then. */
+/** What the run was permitted to do, by whom, and the plan as it was then. */
 function carriedOut({ report, approval }: RunRecord): Part {
   if (report === undefined && approval === undefined) return html``;
   const { consents = [], opens = [] } = report ?? {};
@@ -105,7 +105,7 @@ const open = ["started", "progress"];
 const barHues: Readonly<Record<string, string>> = { done: "good", failed: "bad", waiting: "wait", skipped: "quiet" };
 const mostBars = 200;
 
-/** A bar for each step, from its first line to its last; one that is under way goes on until now. */
+/** A bar for each step, from its first line to its last; the bar of a step under way ends now. */
 export function timeline(lines: readonly Line[], now: Date): Part {
   const steps = new Map<string, Bar>();
   for (const { at, body } of lines) {

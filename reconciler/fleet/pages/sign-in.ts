@@ -1,4 +1,4 @@
-/** Who is it? Tokens, sessions, and the way to a provider of identities and back. */
+/** Finds out who a visitor is: by tokens and sessions, and by signing in with a provider of identities. */
 import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
@@ -12,7 +12,7 @@ import { type Part, page } from "./layout";
 export interface SignInSetting {
   readonly records: Records;
   readonly provider: Provider;
-  /** Nobody signs in at present: whoever is at this machine is this person. */
+  /** The name of the local user while nobody has to sign in. */
   readonly local: () => Promise<string | undefined>;
   readonly say: (text: string) => void;
 }
@@ -22,7 +22,7 @@ const flowCookie = "reconcile_fleet_sign_in";
 const sessionHours = 12;
 const flowMinutes = 10;
 
-/** Why nobody came in; a page says no other words than these. */
+/** Why a sign-in was refused; a page shows no other words than these. */
 const refusals = {
   token: "There is no such token.",
   provider: "The provider's answer was not accepted. The log of this server says why.",
@@ -32,7 +32,7 @@ const refusals = {
 } as const;
 type Refusal = keyof typeof refusals;
 
-/** A program shows its token with every request; a browser has a session. */
+/** A program sends its token with every request; a browser has a session. */
 export async function visitorOf(context: Context, { records, local }: SignInSetting): Promise<Visitor | undefined> {
   const bearer = /^Bearer (\S+)$/.exec(context.req.header("authorization") ?? "")?.[1];
   if (bearer !== undefined) return records.visitorWithToken(hashOf(bearer));
@@ -43,7 +43,7 @@ export async function visitorOf(context: Context, { records, local }: SignInSett
   return here === undefined ? undefined : localVisitor(here);
 }
 
-/** Where somebody who has to sign in first comes back to. */
+/** The sign-in page that leads back to this path. */
 export const doorTo = (path: string): string => (path === "/" ? "/sign-in" : `/sign-in?to=${encodeURIComponent(path)}`);
 
 export function signInRoutes(setting: SignInSetting): Hono {
@@ -108,7 +108,7 @@ export function signInRoutes(setting: SignInSetting): Hono {
     const [secret = "", to = ""] = (getCookie(context, flowCookie) ?? "").split(".");
     deleteCookie(context, flowCookie, { path: "/sign-in" });
     const proof = proofOf(secret);
-    // Of this browser, begun here, and once: only then is the provider asked.
+    // The provider is asked only when this browser began the sign-in here, and once.
     const isOurs = secret !== "" && isSame(context.req.query("state") ?? "", proof.state);
     if (signIn === undefined || !isOurs || !(await records.endSignIn(hashOf(proof.state))))
       return refused(context, "expired");
@@ -142,7 +142,9 @@ export function signInRoutes(setting: SignInSetting): Hono {
     });
   }
 
-  /** Lax: whoever follows a link to a stack from a message is signed in there. Forms of other sites are refused by where they come from. */
+  /**
+   * Lax, so that a link to a stack in a message keeps the session. Forms of other sites are refused by their origin.
+   */
   async function cookieOptions(context: Context) {
     const isEncrypted =
       context.req.header("x-forwarded-proto") === "https" || (await wanted())?.url.startsWith("https:") === true;
@@ -154,14 +156,14 @@ export function signInRoutes(setting: SignInSetting): Hono {
 
 const isRefusal = (text: string): text is Refusal => Object.hasOwn(refusals, text);
 
-/** A path of these pages, and nothing that leads elsewhere. */
+/** A path within these pages; anything else becomes the start page. */
 function pathIn(given: unknown): string {
   if (typeof given !== "string" || !/^\/(?![/\\])/.test(given)) return "/";
   const base = "http://here";
   return URL.canParse(given, base) && new URL(given, base).origin === base ? given : "/";
 }
 
-/** What went wrong, without what was sent. */
+/** What went wrong, without the values that were sent. */
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
@@ -172,7 +174,7 @@ function isSame(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(hashOf(a)), Buffer.from(hashOf(b)));
 }
 
-/** Browsers say where a form came from. */
+/** Whether a form came from these pages; browsers tell. */
 export function isSameSite(context: Context): boolean {
   const site = context.req.header("sec-fetch-site");
   if (site !== undefined) return site === "same-origin" || site === "none";

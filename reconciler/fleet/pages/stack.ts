@@ -1,4 +1,6 @@
-/** One stack: how it stands, the plan that waits, what runs now, what is wanted beside what is there, and what was. */
+/**
+ * One stack: its status, the plan that waits, the run under way, what is wanted beside what exists, and its history.
+ */
 import { html } from "hono/html";
 import type { Side, SideRow } from "../../report/sides";
 import { may, type Visitor } from "../access";
@@ -16,13 +18,13 @@ export interface StackView {
   readonly stack: StackRecord;
   readonly plan: WaitingPlan | undefined;
   readonly runs: readonly RunRecord[];
-  /** Those of all its runs that carried something out, or failed. */
+  /** The runs that carried something out, or failed. */
   readonly changes: readonly RunRecord[];
-  /** Of the run that is under way. */
+  /** The lines of the run under way. */
   readonly lines: readonly Line[];
   readonly decisions: readonly DecisionRecord[];
   readonly picture: { readonly seenAt: Date; readonly picture: Picture } | undefined;
-  /** Who uses its outputs, or waits for it. */
+  /** The stacks that use its outputs, or wait for it. */
   readonly dependents: readonly string[];
   readonly visitor: Visitor;
   readonly now: Date;
@@ -104,7 +106,7 @@ function acts(stack: StackRecord, visitor: Visitor): Part {
 function planCard(stack: StackRecord, { digest, madeAt, body }: WaitingPlan, visitor: Visitor): Part {
   const path = `/stacks/${encodeURIComponent(stack.name)}`;
   const isApproved = stack.approval?.digest === digest;
-  // Each has a form of its own: a press of Enter in a reason does what stands beside it, and nothing else.
+  // Each decision has a form of its own, so that Enter in its reason can only press its own button.
   const decide = (
     act: "approve" | "reject",
     text: string,
@@ -163,7 +165,7 @@ const liveWords: Readonly<Record<Side["live"], string>> = {
   unseen: "not looked at",
 };
 
-/** So many that are as they should be are shown field by field. */
+/** At most this many resources without a difference are shown field by field. */
 const mostShown = 100;
 
 function sidesOf({ picture }: StackView): Part {

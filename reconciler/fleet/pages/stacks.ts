@@ -1,4 +1,4 @@
-/** All stacks, a line each: filtered, searched and grouped on the server, so that thousands stay quick. */
+/** All stacks, one line each: filtered, searched and grouped on the server, so that thousands stay fast. */
 import { html } from "hono/html";
 import type { StackOutline } from "../database/pages";
 import type { StackRecord } from "../database/stacks";
@@ -31,11 +31,11 @@ const order: readonly Condition[] = [
 export interface Found {
   readonly all: readonly StackOutline[];
   readonly found: readonly StackOutline[];
-  /** The names on the page that is asked for. */
+  /** The names of the stacks on the page that is asked for. */
   readonly names: readonly string[];
 }
 
-/** Which of all the stacks are asked for, the most urgent first. */
+/** The stacks that fit a filter, the most urgent first. */
 export function findStacks(all: readonly StackOutline[], filter: StackFilter): Found {
   const found = all.filter((stack) => isFound(stack, filter)).sort(byUrgency);
   const last = Math.max(0, Math.ceil(found.length / perPage) - 1);
@@ -142,7 +142,7 @@ const line = (stack: StackRecord, now: Date): Part => html`<tr>
 <td class="short" data-label="Next">${stack.paused || stack.nextAt === undefined ? "–" : stack.nextAt <= now ? "now" : `in ${span(stack.nextAt.getTime() - now.getTime())}`}</td>
 <td data-label="Tenant">${stack.spec.tenant}</td><td data-label="Service">${stack.spec.service ?? "–"}</td></tr>`;
 
-/** What its last look would change. */
+/** What the last look at the stack would change. */
 export function pending({ lastRun, status }: Pick<StackRecord, "lastRun" | "status">): string {
   if (lastRun === undefined || status.ready) return "–";
   const parts = Object.entries(lastRun.counts).filter(

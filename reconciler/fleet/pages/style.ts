@@ -46,10 +46,10 @@ ul.plain { list-style: none; padding: 0; margin: 0; } ul.plain li { padding: 6px
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 `;
 
-/** In the bar of tabs. */
+/** The icon in the browser's bar of tabs. */
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b57a4"/><path d="M8 12h13M17 7.5l5 4.5-5 4.5M24 20H11M15 15.5L10 20l5 4.5" fill="none" stroke="#fff" stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"/></svg>`;
 
-/** What keeps a page live: the server says that something changed, and the page fetches itself anew. */
+/** The script that keeps a page live: when the server says that something changed, the page fetches itself anew. */
 export const script = `
 const topic = document.querySelector("main").dataset.live;
 const note = document.getElementById("stale");

@@ -1,10 +1,10 @@
-/** The fleet's file as its schema leaves it, and what each part of the reading is handed. */
+/** The fleet's file as its schema leaves it, and what each part of the reader gets. */
 import { parseAnyDuration } from "../../config/durations";
 import type { Problem } from "../../config/problems";
 import type { Path } from "../../config/yaml-file";
 import type { Approve, FleetWindow, Receiver, RoleRule, SecretSource, StandingConsent } from "../model";
 
-/** As the schema leaves it. */
+/** The file as the schema leaves it. */
 export interface FleetFile {
   services?: Record<string, ServiceBlock>;
   tenants?: Record<string, { weight?: number; max_running?: number } | null>;
@@ -83,9 +83,9 @@ export interface GenerateBlock extends Common, Environment, GitBlock {
   stack?: string;
 }
 
-/** What only the outside knows, so that reading stays a function of text. */
+/** What only the caller knows, so that reading stays a function of text. */
 export interface FleetReading {
-  /** Makes a path beside the file absolute. */
+  /** Makes a path absolute that is relative to the file. */
   readonly resolvePath: (file: string, path: string) => string;
   /** What is wrong with a schedule; absent: nothing. */
   readonly scheduleProblem: (schedule: string, timeZone: string) => string | undefined;
@@ -98,10 +98,10 @@ export interface Reader {
   readonly reading: FleetReading;
 }
 
-/** The schema has seen that it is one; less than a millisecond is one. */
+/** A duration that the schema has checked; less than a millisecond counts as one. */
 export const duration = (text: string): number => parseAnyDuration(text) ?? 1;
 
-/** Of a URL; what is not one has none. */
+/** Whether a URL has a password in it; a text that is no URL has none. */
 export function holdsPassword(text: string): boolean {
   try {
     return new URL(text).password !== "";

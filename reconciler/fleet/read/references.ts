@@ -1,4 +1,4 @@
-/** What names another part of the fleet, and circles of stacks. */
+/** References from one part of the fleet to another, and circles of stacks. */
 import type { Problem } from "../../config/problems";
 import { offsetAt, type YamlFile } from "../../config/yaml-file";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
@@ -12,7 +12,7 @@ export interface Part {
   readonly fleet: Fleet;
 }
 
-/** What names another part of the fleet: only said when every part could be read. */
+/** Problems of references, which are reported only when every file could be read. */
 export function referenceProblems(fleet: Fleet, parts: readonly Part[]): Problem[] {
   const problems: Problem[] = [];
   const places = placesOf(parts);
@@ -43,7 +43,7 @@ export function referenceProblems(fleet: Fleet, parts: readonly Part[]): Problem
     if (stack.service !== undefined && !services.includes(stack.service))
       problems.push(unknown("service", stack.service, services, at));
     if (!tenants.includes(stack.tenant)) problems.push(unknown("tenant", stack.tenant, tenants, at));
-    // A generated stack is not known by name yet.
+    // The names of generated stacks are not known yet.
     if (fleet.generators.length === 0)
       for (const other of stack.dependsOn) if (!stacks.has(other)) problems.push(unknown("stack", other, stacks, at));
   }
@@ -89,7 +89,7 @@ function unknown(
   };
 }
 
-/** Each circle once, from its first stack by name and back to it. */
+/** Each circle once, from its first stack by name and back to that stack. */
 export function circlesOf(stacks: readonly Pick<StackSpec, "name" | "dependsOn">[]): string[][] {
   const needs = new Map(stacks.map(({ name, dependsOn }) => [name, dependsOn]));
   const done = new Set<string>();

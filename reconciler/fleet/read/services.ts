@@ -1,4 +1,4 @@
-/** What all stacks share: services, tenants, windows, who is told, who may sign in, how long is kept. */
+/** What all stacks share: services, tenants, windows, receivers, sign-in, and how long history is kept. */
 
 import type { Path } from "../../config/yaml-file";
 import { type AddressFault, addressFault } from "../../core/text/outside-policy";
@@ -72,7 +72,7 @@ const placeFaults: Readonly<Record<AddressFault, string>> = {
   has_a_query: "holds more than a place",
 };
 
-/** Tokens and cookies go there. */
+/** Refuses an address to which tokens or cookies must not be sent. */
 function placeProblem(text: string): string | undefined {
   const fault = addressFault(URL.canParse(text) ? new URL(text) : null, false);
   return fault === undefined ? undefined : placeFaults[fault];

@@ -1,4 +1,4 @@
-/** Stacks, where their files are, and generators of stacks. */
+/** Reads stacks, the sources of their files, and generators of stacks. */
 import type { Path } from "../../config/yaml-file";
 import type { Generator, OutputReference, Retry, Source, StackSpec } from "../model";
 import {
@@ -94,7 +94,7 @@ function readSource(block: SourceBlock, path: Path, { at, problems, reading, fil
   return { kind: "folder", folder: reading.resolvePath(file, folder ?? ".") };
 }
 
-/** A repository beside the file is meant from there. */
+/** The path of a local repository is relative to the fleet's file. */
 const localGit = (url: string, file: string, reading: FleetReading): string =>
   /^\.{1,2}(\/|$)/.test(url) ? reading.resolvePath(file, url) : url;
 
@@ -152,7 +152,7 @@ export function readGenerator(block: GenerateBlock, index: number, defaults: Com
     stack: block.stack ?? "${folder}",
     template: {
       ...common,
-      // The stack's name is put in once it is known.
+      // The name of a generated stack is put in once it is known.
       state: state === undefined ? readState(state, block.stack ?? "${folder}", path, reader) : state,
       ...(block.env === undefined ? {} : { env: block.env }),
       vars: textsOf(block.vars),

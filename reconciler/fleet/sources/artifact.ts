@@ -1,4 +1,4 @@
-/** A tar.gz from a web server, known by its digest: what is unpacked is what was meant, or nothing. */
+/** A tar.gz from a web server, checked by its digest: what is unpacked has the digest that was declared. */
 
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -34,7 +34,7 @@ async function unpack(url: string, hex: string, root: string, cache: string, sig
   try {
     await promisify(execFile)("tar", ["-xzf", file, "-C", work, "--no-same-owner"]);
     await rename(work, root).catch((error: NodeJS.ErrnoException) => {
-      // Another worker of this machine was first.
+      // Another worker of this machine unpacked it first.
       if (!existsSync(root)) throw error;
     });
   } catch (error) {

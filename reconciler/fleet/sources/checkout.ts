@@ -5,17 +5,17 @@ export interface Checkout {
   readonly folder: string;
   /** A commit, or a digest of the files. */
   readonly revision: string;
-  /** Changes when the files in the folder do: a commit elsewhere in the repository is not of this stack. */
+  /** Changes when the files in the folder change; a commit elsewhere in the repository does not change it. */
   readonly content: string;
-  /** Where the repository begins, for what the files read beside their folder. */
+  /** The root of the repository, for files that are read from outside of the folder. */
   readonly root: string;
-  /** The folder is a copy of this worker, which nobody but it knows by its place. */
+  /** The folder is this worker's copy, whose path means nothing to anybody else. */
   readonly copied?: true;
 }
 
 /**
- * Where a value names files of the checkout, they are called by their place in the repository: that is how people know
- * them, and it is the same on every worker and at every commit.
+ * Names files of the checkout by their path in the repository: people know them by it, and it is the same on every
+ * worker and at every commit.
  */
 export function asInRepository({ root }: Pick<Checkout, "root">): <T>(value: T) => T {
   const names = [root, relative(process.cwd(), root)].filter((name) => name !== "").map(escaped);
@@ -25,7 +25,7 @@ export function asInRepository({ root }: Pick<Checkout, "root">): <T>(value: T) 
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-/** The files of a stack could not be had; the message says what was tried and what came back. */
+/** The files of a stack could not be fetched; the message says what was tried and what came back. */
 export class SourceFailed extends Error {
   override readonly name = "SourceFailed";
 }

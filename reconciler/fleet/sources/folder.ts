@@ -1,4 +1,4 @@
-/** A folder of the worker: its revision is a digest of its files. */
+/** A folder of the worker; its revision is a digest of its files. */
 
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { errorMessage } from "../../core/text/errors";
 import { type Checkout, SourceFailed } from "./checkout";
 
-/** What programs leave beside the files is no part of them. */
+/** Files that programs leave beside those of the stack are left out. */
 const isLeftOut = (name: string): boolean =>
   name.startsWith(".") || name === "node_modules" || /\.state\.json/.test(name);
 

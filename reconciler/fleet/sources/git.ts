@@ -1,6 +1,7 @@
 /**
- * Git through the `git` program: one bare mirror a repository, one fetch for everybody who asks at the same time, a work
- * tree for each commit. Credentials are git's own affair (its helpers, an agent); it is never asked at a terminal.
+ * Git through the `git` program: one bare mirror for each repository, one fetch for everybody who asks at the same
+ * time, one work tree for each commit. Git finds credentials itself (helpers, an agent) and never asks for them at a
+ * terminal.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -17,7 +18,7 @@ export interface GitSource {
   readonly path: string;
 }
 
-/** What was fetched so lately is not fetched again. */
+/** A mirror that was fetched this lately is not fetched again. */
 const freshMs = 2000;
 const unusedMs = 86_400_000;
 
@@ -25,9 +26,12 @@ const fetches = new Map<string, { readonly at: number; readonly done: Promise<vo
 
 export interface Freshness {
   readonly signal?: AbortSignal | undefined;
-  /** What was fetched before this question does not do. */
+  /** A fetch from before this call is too old. */
   readonly now?: boolean;
-  /** The commit that somebody saw there: a mirror that has it as the newest needs no fetch, and any other one does. */
+  /**
+   * The commit that somebody saw in the repository: a mirror that has it as the newest needs no fetch, and any other
+   * mirror does.
+   */
   readonly seen?: string | undefined;
 }
 
@@ -49,8 +53,8 @@ export async function checkOutGit(source: GitSource, cache: string, freshness: F
 }
 
 /**
- * The tree appears whole or not at all: a worker may die while git writes it, another worker of this machine may write the
- * same one, and files that are missing would be read as what is not wanted any more.
+ * The tree appears whole or not at all: a worker may die while git writes it, another worker of this machine may write
+ * the same tree, and missing files would be read as resources that are not wanted any more.
  */
 async function makeTree(mirror: string, commit: string, root: string, signal?: AbortSignal): Promise<void> {
   const work = `${root}.${process.pid}-${++trees}`;
@@ -59,10 +63,10 @@ async function makeTree(mirror: string, commit: string, root: string, signal?: A
     await git(["worktree", "prune", "--expire", "1.hour.ago"], mirror, signal);
     await git(["worktree", "add", "--force", "--detach", work, commit], mirror, signal);
     await rename(work, root);
-    // So that git finds the mirror from there; the files do not need it.
+    // Lets git find the mirror from the tree; the files do not need it.
     await git(["worktree", "repair", root], mirror, signal).catch(() => undefined);
   } catch (error) {
-    // Another worker of this machine was first.
+    // Another worker of this machine made the tree first.
     if (!existsSync(root)) throw error;
   } finally {
     await rm(work, { recursive: true, force: true });
@@ -103,12 +107,12 @@ async function commitOf(
     try {
       return (await git(["rev-parse", "--verify", "--quiet", `${name}^{commit}`], mirror, signal)).trim();
     } catch {
-      // It is one of the other two.
+      // The reference is not of this form; the next form is tried.
     }
   return undefined;
 }
 
-/** The files that differ between two commits, from the root; `undefined` when the first is not there any more. */
+/** The files that differ between two commits, from the root; `undefined` when the first commit no longer exists. */
 export async function changedFiles(
   source: Pick<GitSource, "url" | "ref">,
   cache: string,
@@ -124,7 +128,10 @@ export async function changedFiles(
   }
 }
 
-/** Work trees that nobody used for a day. Other workers of this machine tidy too: what one of them took is no error. */
+/**
+ * Deletes work trees that nobody used for a day. Other workers of this machine tidy as well: a tree that one of them
+ * took is no error.
+ */
 export async function tidyTrees(cache: string): Promise<void> {
   const folder = join(cache, "trees");
   for (const name of await readdir(folder).catch(() => [])) await tidyTree(join(folder, name)).catch(() => undefined);
@@ -133,13 +140,15 @@ export async function tidyTrees(cache: string): Promise<void> {
 async function tidyTree(tree: string): Promise<void> {
   const { mtimeMs } = await stat(tree);
   if (Date.now() - mtimeMs <= unusedMs) return;
-  // The tree loses its name first: if the worker dies now, nobody takes what is left of it for a tree.
+  // The tree is renamed first: if the worker dies now, nobody takes the rest for a tree.
   const away = `${tree}.away`;
   await rename(tree, away);
   await rm(away, { recursive: true, force: true });
 }
 
-/** Other workers of this machine fetch into the same mirror: what git could not lock is tried again. */
+/**
+ * Other workers of this machine fetch into the same mirror: when git could not get its lock, the fetch is tried again.
+ */
 async function fetchMirror(url: string, mirror: string, signal?: AbortSignal): Promise<void> {
   for (let tries = 1; ; tries++)
     try {
@@ -159,7 +168,7 @@ const nameOf = (url: string): string => createHash("sha256").update(url).digest(
 const mirrorOf = ({ url }: Pick<GitSource, "url">, cache: string): string => join(cache, "mirrors", nameOf(url));
 
 const running = new Map<string, Promise<void>>();
-/** Whoever wants the same thing at the same time waits for the first. */
+/** Calls for the same key at the same time wait for the first one. */
 async function once(key: string, act: () => Promise<void>): Promise<void> {
   const mine = running.get(key) ?? act().finally(() => running.delete(key));
   running.set(key, mine);
@@ -188,7 +197,7 @@ function git(args: readonly string[], cwd: string, signal?: AbortSignal): Promis
   });
 }
 
-/** Git needs no credential of the service or the state. */
+/** Git gets no credential of the service or the state. */
 function environment(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(

@@ -1,4 +1,4 @@
-/** Where the files of a stack come from: each kind gives a folder with them, and the revision they are of. */
+/** Where the files of a stack come from. Each kind of source gives a folder with the files, and their revision. */
 import type { Source } from "../model";
 import { checkOutArtifact } from "./artifact";
 import type { Checkout } from "./checkout";
