@@ -161,15 +161,15 @@ function connectionFor(config: dynamic.Config | undefined): Connection {
 const noteIn = (raw: Inputs): Inputs => (raw[programKey] === undefined ? {} : { [programKey]: raw[programKey] });
 
 /**
- * The inputs as the program gave them, with what a refresh shows. A name that the resource has from the program stays
- * as it was.
+ * The inputs as the program gave them, with what a refresh shows. A name that the resource has from the program is noted
+ * as it was, where another one is shown.
  */
 function inputsShown(props: Inputs, shown: Props): Inputs {
   const note = programNote(props);
+  const name = note?.named === true && note.name !== shown["name"] ? note.name : undefined;
   return {
     ...clean(shown),
-    ...(note?.named === true && note.name !== undefined ? { name: note.name } : {}),
-    ...(note === undefined ? {} : clean({ [programKey]: { ...note, name: undefined } })),
+    ...(note === undefined ? {} : clean({ [programKey]: { ...note, name } })),
     [capturedKey]: props[capturedKey],
   };
 }
@@ -183,8 +183,10 @@ function withName(raw: Inputs): Inputs {
 }
 
 /** A name that is left out stays what it was, whatever the program calls the resource now. */
-const sameName = (before: Inputs | undefined, raw: Inputs): Inputs =>
-  isNamedByItself(raw) && typeof before?.["name"] === "string" ? { name: before["name"] } : {};
+function sameName(before: Inputs = {}, raw: Inputs): Inputs {
+  const name = programNote(before)?.name ?? before["name"];
+  return isNamedByItself(raw) && typeof name === "string" ? { name } : {};
+}
 
 /** The properties without those of Pulumi and of this adapter. */
 const own = (raw: Inputs | undefined): Props =>

@@ -48,6 +48,9 @@ const detailOf = {
 const credentials: readonly string[] = ["token", "authorization"];
 /** Where providers keep the names of inputs that no program gave. */
 const madeUpKey = "__defaults";
+/** Where a refresh keeps their values, as long as the service shows others. */
+const madeUpAsKey = "__madeUpAs";
+const madeUpAs = (inputs: Record<string, unknown>): Props => ownProps({ ...(unwrap(inputs[madeUpAsKey]) ?? {}) });
 const stringsIn = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 /** The engine adds these to a provider's configuration by itself. */
@@ -158,11 +161,19 @@ export function createService(log: Log) {
       ),
     );
 
-  /** A name that was made up because the program left it out stays an input, whatever a refresh shows. */
   const madeUp = (names: readonly string[]): Props => (names.length === 0 ? {} : { [madeUpKey]: [...names] });
-  function madeUpIn(inputs: Record<string, unknown>): Props {
+  /** A name that was made up because the program left it out: a refresh shows the live one, and remembers the first. */
+  function madeUpIn(inputs: Record<string, unknown>, seen: Props): Props {
     const names = stringsIn(inputs[madeUpKey]);
-    return { ...madeUp(names), ...Object.fromEntries(names.map((name) => [name, unwrap(inputs[name])])) };
+    const first = { ...ownProps(inputs), ...madeUpAs(inputs) };
+    const before = Object.fromEntries(
+      names.filter((name) => seen[name] !== first[name]).map((name) => [name, first[name]]),
+    );
+    return {
+      ...madeUp(names),
+      ...Object.fromEntries(names.map((name) => [name, seen[name]])),
+      ...(Object.keys(before).length === 0 ? {} : { [madeUpAsKey]: before }),
+    };
   }
 
   /** What the last refresh showed in the place of inputs. */
@@ -262,7 +273,8 @@ export function createService(log: Log) {
       const urn = request.getUrn();
       const handler = handlerFor(urn);
       const raw = readStruct(request.getNews());
-      const before = ownProps(readStruct(request.getOlds()));
+      const olds = readStruct(request.getOlds());
+      const before = { ...ownProps(olds), ...madeUpAs(olds) };
       const exists = Object.keys(before).length > 0;
       if (exists) known.set(urn, known.get(urn) ?? "there");
       const named = Object.hasOwn(handler.inputs, "name") ? nameFor(urn, before, raw) : {};
@@ -349,7 +361,7 @@ export function createService(log: Log) {
       if (seen === undefined) return response;
       response.setId(seen.id);
       const declared = isImport ? seen.inputs : declaredOf(seen.inputs, props, rawInputs);
-      response.setInputs(writeStruct({ ...declared, ...madeUpIn(rawInputs) }, raw));
+      response.setInputs(writeStruct({ ...declared, ...madeUpIn(rawInputs, seen.inputs) }, raw));
       response.setProperties(writeStruct(seen.outputs, raw));
       return response;
     },
