@@ -12,11 +12,10 @@ import {
   type Text,
 } from "../core/model/computed";
 import type { HealthCheck } from "../core/model/desired";
-import type { Kind } from "../core/model/kinds";
 import { addressesShown } from "../core/model/live";
 import type { Rule } from "../core/model/rule";
-import { computedOf, recordedValue } from "../core/plan/computed-of";
-import type { Step, StepAction, StepOperation } from "../core/plan/step";
+import { recordedValue } from "../core/plan/computed-of";
+import { computedOf, filled, type Step, type StepAction } from "../core/plan/step";
 import { patchRecord } from "./recorder";
 import type { Run, StepResult } from "./run";
 import { canSee } from "./watch-vm";
@@ -43,7 +42,8 @@ export async function fillIn(
       const name = computedName(computed);
       if (!values.has(name)) values.set(name, await findValue(computed, step, run));
     }
-    return { action: filled(action, (computed) => values.get(computedName(computed)) ?? computed) };
+    const value: Value = (computed) => values.get(computedName(computed)) ?? computed;
+    return { action: filled(action, value, (rule) => filledRule(rule, value)) };
   } catch (error) {
     if (error instanceof NoValue) return { end: error.result };
     throw error;
@@ -51,49 +51,6 @@ export async function fillIn(
 }
 
 type Value = (computed: Computed) => string | Computed;
-
-function filled(action: StepAction, value: Value): StepAction {
-  switch (action.operation) {
-    case "group.create":
-      return {
-        ...action,
-        ...describedBy(action.description, value),
-        rules: action.rules.map((rule) => filledRule(rule, value)),
-      };
-    case "group.update":
-      return { ...action, ...describedBy(action.description, value) };
-    case "group.rule.create":
-      return { ...action, rule: filledRule(action.rule, value) };
-    case "group.verify":
-      return { ...action, rules: action.rules.map((rule) => filledRule(rule, value)) };
-    case "flush":
-      return { ...action, argv: action.argv.map((word) => fillText(word, value)) };
-    case "vm.check":
-      return { ...action, check: filledCheck(action.check, value) };
-    case "vm.create":
-    case "volume.create":
-      return action;
-    default:
-      action.operation satisfies Exclude<StepOperation, `${Kind}.${"create" | "update"}`>;
-      return action;
-  }
-}
-
-const describedBy = (description: Text | undefined, value: Value) =>
-  description === undefined ? {} : { description: fillText(description, value) };
-
-function filledCheck(check: HealthCheck, value: Value): HealthCheck {
-  switch (check.kind) {
-    case "tcp":
-      return check;
-    case "http":
-      return { ...check, url: fillText(check.url, value) };
-    case "command":
-      return { ...check, argv: check.argv.map((word) => fillText(word, value)) };
-    default:
-      return check satisfies never;
-  }
-}
 
 export function filledRule(rule: Rule, value: Value): Rule {
   const described = rule.description === undefined ? rule : { ...rule, description: fillText(rule.description, value) };

@@ -7,10 +7,10 @@
 import type { Address } from "../core/model/address";
 import type { Attribute, Computed, Text } from "../core/model/computed";
 import type { Desired, DesiredGroup, DesiredVm, DesiredVolume, HealthCheck, Reference } from "../core/model/desired";
+import { computedOfResource } from "../core/model/facts";
 import { vmFields } from "../core/model/fields";
 import type { Shaped } from "../core/model/output";
 import type { Rule } from "../core/model/rule";
-import { computedOfResource } from "../core/plan/computed-of";
 import { orderBreakingCycles, orderNodes } from "../core/plan/graph";
 import { mustGet } from "../core/text/invariant";
 import { fieldsIn } from "../core/text/objects";

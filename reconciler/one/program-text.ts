@@ -5,8 +5,8 @@
 
 import { type Address, componentPath } from "../core/model/address";
 import type { Desired, DesiredResource, Reference } from "../core/model/desired";
+import { withReferences } from "../core/model/facts";
 import type { State } from "../core/model/recorded";
-import { withReferences } from "../core/model/references";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { mustGet } from "../core/text/invariant";
 import { type DesiredPart, isPartReference, isPartText, type OutputPart, type PartReference, partsOf } from "./parts";

@@ -15,6 +15,7 @@ import type { Step } from "../core/plan/step";
 import { mustGet } from "../core/text/invariant";
 import { keysOf, tableOf } from "../core/text/objects";
 import { printable } from "../core/text/printable";
+import { describedIn } from "./kind-words";
 import { isGate, summaryText } from "./plan-outline";
 import { countOf, durationText } from "./style";
 
@@ -142,7 +143,7 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
         nodes.set(resource.address, {
           id: resource.address,
           head: printable(resource.address),
-          lines: [printable(describeResource(resource))],
+          lines: [printable(describedIn(resource))],
           tone: resource.kind,
           ...inComponents(resource.address),
         });
@@ -227,7 +228,7 @@ function byBlock(resources: readonly DesiredResource[]): Map<string, DesiredReso
 function foldedNode(block: string, instances: readonly DesiredResource[]): GraphNode {
   const keys = instances.map(({ address }) => address.slice(block.length + 1, -1));
   const [first] = instances;
-  const like = first === undefined ? "" : `each like ${describeResource(first)}`;
+  const like = first === undefined ? "" : `each like ${describedIn(first)}`;
   return {
     id: block,
     head: `${printable(block)}[…]`,
@@ -250,19 +251,6 @@ function labelOf(words: ReadonlyMap<string, number>): string {
       "rule",
     );
   return [...words].map(([text, count]) => (count === 1 ? text : `${count} × ${text}`)).join(", ");
-}
-
-function describeResource(resource: DesiredResource): string {
-  switch (resource.kind) {
-    case "vm":
-      return `VM ${resource.name}, ${resource.flavor}`;
-    case "volume":
-      return `volume ${resource.name}, ${resource.sizeGb} GB`;
-    case "group":
-      return `group ${resource.name}, ${countOf(resource.rules.length, "rule")}`;
-    default:
-      return resource satisfies never;
-  }
 }
 
 const nodeText = ({ head, lines, tone }: GraphNode, lineBreak: string, quote: (text: string) => string): string =>

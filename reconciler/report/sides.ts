@@ -2,18 +2,13 @@
  * Each resource as the files want it, beside what the service shows, with the differences marked. The plan says what
  * differs; texts are not compared, because a flavor's name and its id mean the same flavor.
  */
-import { canonicalLiveRule, describeRule, ruleKey } from "../core/canonical/rules";
 import type { Change } from "../core/diff/changes";
 import { type Address, compareAddresses, type Kind } from "../core/model/address";
-import { type OpenText, shownText } from "../core/model/computed";
-import type { DesiredGroup, DesiredResource, DesiredVm, DesiredVolume } from "../core/model/desired";
-import { groupFields, keysWith, vmFields, volumeFields } from "../core/model/fields";
-import { type CatalogueEntry, type Live, sightGroup, sightVm, sightVolume } from "../core/model/live";
-import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../core/model/recorded";
-import type { Reference } from "../core/model/reference";
-import type { Rule } from "../core/model/rule";
-import { printable } from "../core/text/printable";
-import { cutToColumns, valueText } from "./style";
+import type { DesiredResource } from "../core/model/desired";
+import { type Live, sight } from "../core/model/live";
+import type { RecordedResource } from "../core/model/recorded";
+import { type SideRow, short, sideRows } from "./kind-words";
+import { valueText } from "./style";
 
 export interface Side {
   readonly address: Address;
@@ -27,19 +22,6 @@ export interface Side {
   readonly rows: readonly SideRow[];
 }
 
-export interface SideRow {
-  readonly field: string;
-  /** Absent when the files ask for nothing. */
-  readonly desired?: string;
-  /** Absent when the service does not show the value and none was recorded. */
-  readonly live?: string;
-  /** The value is the recorded one, because the service does not show it. */
-  readonly recorded?: true;
-  readonly differs?: true;
-  /** The service made this rule by itself, and no file has to want it. */
-  readonly own?: true;
-}
-
 export interface SidesInput {
   readonly desired: readonly DesiredResource[];
   readonly records: ReadonlyMap<Address, RecordedResource>;
@@ -47,10 +29,6 @@ export interface SidesInput {
   readonly live?: Live;
   readonly changes: readonly Change[];
 }
-
-/** The most characters of a value that are shown; a text of the service may be of any length. */
-const widest = 300;
-const mostRules = 200;
 
 export function sidesOf({ desired, records, live, changes }: SidesInput): Side[] {
   const wanted = new Map(desired.map((resource) => [resource.address, resource]));
@@ -66,103 +44,20 @@ export function sidesOf({ desired, records, live, changes }: SidesInput): Side[]
     const want = goes ? undefined : wanted.get(address);
     const kind = want?.kind ?? record?.kind ?? change?.kind;
     if (kind === undefined) return [];
-    const look = { want, record, live, id: change?.id ?? record?.id, addressOf };
-    const { seen, rows } = { vm: vmSide, volume: volumeSide, group: groupSide }[kind](look);
+    const id = change?.id ?? record?.id;
+    const sighting = id === undefined || live === undefined ? undefined : sight[kind](live, id);
+    const shown = sighting?.seen === "yes" ? sighting.value : undefined;
+    const rows = sideRows(kind, { want, record, shown, catalogue: live?.catalogue ?? {}, addressOf });
     return [
       {
         address,
         kind,
         ...(change === undefined ? {} : { action: change.action, because: short(change.because) }),
-        live: seen,
+        live: seenAs(sighting?.seen, id, live),
         rows: marked(rows, change),
       },
     ];
   });
-}
-
-interface Looked {
-  readonly want: DesiredResource | undefined;
-  readonly record: RecordedResource | undefined;
-  readonly live: Live | undefined;
-  readonly id: string | undefined;
-  readonly addressOf: ReadonlyMap<string, Address>;
-}
-
-interface Found {
-  readonly seen: Side["live"];
-  readonly rows: readonly SideRow[];
-}
-
-type Value = string | OpenText | number | boolean | Reference | null | undefined;
-
-function vmSide({ want, record, live, id }: Looked): Found {
-  const desired: DesiredVm | undefined = want?.kind === "vm" ? want : undefined;
-  const known: RecordedVm | undefined = record?.kind === "vm" ? record : undefined;
-  const sighting = id === undefined || live === undefined ? undefined : sightVm(live, id);
-  const vm = sighting?.seen === "yes" ? sighting.value : undefined;
-  const shown: Partial<Record<keyof typeof vmFields, Value>> =
-    vm === undefined
-      ? {}
-      : {
-          name: vm.name,
-          flavor: named(vm.flavor, live?.catalogue.flavors),
-          image: named(vm.image, live?.catalogue.images),
-          owner: vm.owner,
-          power: vm.status ?? vm.phase,
-        };
-  const rows = keysWith(vmFields, {}).flatMap((key) =>
-    row(vmFields[key].field, desired?.[key], shown[key], known?.[key]),
-  );
-  return { seen: seenAs(sighting?.seen, id, live), rows };
-}
-
-function volumeSide({ want, record, live, id, addressOf }: Looked): Found {
-  const desired: DesiredVolume | undefined = want?.kind === "volume" ? want : undefined;
-  const known: RecordedVolume | undefined = record?.kind === "volume" ? record : undefined;
-  const sighting = id === undefined || live === undefined ? undefined : sightVolume(live, id);
-  const volume = sighting?.seen === "yes" ? sighting.value : undefined;
-  const place = (vm: string | null | undefined): Value => (vm == null ? vm : (addressOf.get(vm) ?? vm));
-  const rows = [
-    ...row(volumeFields.name.field, desired?.name, volume?.name, known?.name),
-    ...row(volumeFields.sizeGb.field, desired?.sizeGb, volume?.sizeGb, known?.sizeGb),
-    ...row(volumeFields.attachTo.field, desired?.attachTo, place(volume?.attachedTo), place(known?.attachedTo)),
-  ];
-  return { seen: seenAs(sighting?.seen, id, live), rows };
-}
-
-function groupSide({ want, record, live, id, addressOf }: Looked): Found {
-  const desired: DesiredGroup | undefined = want?.kind === "group" ? want : undefined;
-  const known: RecordedGroup | undefined = record?.kind === "group" ? record : undefined;
-  const sighting = id === undefined || live === undefined ? undefined : sightGroup(live, id);
-  const group = sighting?.seen === "yes" ? sighting.value : undefined;
-  const identify = (other: Reference): string =>
-    "id" in other ? (addressOf.get(other.id) ?? other.id) : other.address;
-  const say = (rule: Rule): string => short(describeRule(rule, identify));
-  const byKey = (rules: readonly Rule[]): Map<string, string> =>
-    new Map(rules.slice(0, mostRules).map((rule) => [ruleKey(rule, identify), say(rule)]));
-  const wants = byKey(desired?.rules ?? []);
-  const has = byKey(group?.rules?.map(canonicalLiveRule) ?? (group === undefined ? (known?.rules ?? []) : []));
-  const own = new Set([
-    ...(known?.platformRules ?? []),
-    ...(group?.rules ?? []).flatMap((rule) =>
-      rule.platform === true ? [ruleKey(canonicalLiveRule(rule), identify)] : [],
-    ),
-  ]);
-  const isRecorded = group?.rules === undefined && has.size > 0;
-  const rules = [...new Set([...wants.keys(), ...has.keys()])].map((key): SideRow => {
-    const [left, right] = [wants.get(key), has.get(key)];
-    return {
-      field: "rule",
-      ...(left === undefined ? (own.has(key) ? { own: true } : {}) : { desired: left }),
-      ...(right === undefined ? {} : { live: right, ...(isRecorded ? { recorded: true } : {}) }),
-    };
-  });
-  const rows = [
-    ...row(groupFields.name.field, desired?.name, group?.name, known?.name),
-    ...row(groupFields.description.field, desired?.description, group?.description, known?.description),
-    ...rules,
-  ];
-  return { seen: seenAs(sighting?.seen, id, live), rows };
 }
 
 function seenAs(seen: "yes" | "gone" | "unobserved" | undefined, id: string | undefined, live: Live | undefined) {
@@ -170,34 +65,6 @@ function seenAs(seen: "yes" | "gone" | "unobserved" | undefined, id: string | un
   if (live === undefined || seen === undefined) return "unseen";
   return seen === "yes" ? "seen" : seen === "gone" ? "gone" : "unseen";
 }
-
-/** One row; none when nobody asks for the field and nobody shows it. */
-function row(field: string, desired: Value, live: Value, recorded: Value): SideRow[] {
-  const [left, right, kept] = [desired, live, recorded].map((value) => textOf(field, value));
-  const shown = right ?? kept;
-  if (left === undefined && shown === undefined) return [];
-  return [
-    {
-      field,
-      ...(left === undefined ? {} : { desired: left }),
-      ...(shown === undefined ? {} : { live: shown }),
-      ...(right === undefined && kept !== undefined ? { recorded: true } : {}),
-    },
-  ];
-}
-
-function textOf(field: string, value: Value): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value !== "object" || value === null) return short(valueText(field, value));
-  if ("parts" in value) return short(shownText(value));
-  return short("id" in value ? value.id : value.address);
-}
-
-const short = (text: string): string => cutToColumns(printable(text), widest);
-
-/** The name of what the service refers to by its id. */
-const named = (id: string | undefined, entries: readonly CatalogueEntry[] | undefined): string | undefined =>
-  entries?.find((entry) => entry.id === id)?.name ?? id;
 
 /** The rows with the differences that the plan has. The plan has a rule as its text. */
 function marked(rows: readonly SideRow[], change: Change | undefined): SideRow[] {

@@ -1,10 +1,12 @@
 /** The state for people: a table of its resources, and the orphans. record-text.ts shows one record in full. */
 
 import { compareAddresses } from "../core/model/address";
-import type { LiveGroup, LiveVm, LiveVolume, Sighting } from "../core/model/live";
+import type { Kind } from "../core/model/kinds";
+import type { LiveOf, Sighting } from "../core/model/live";
 import type { Intent, Orphan, RecordedResource, State } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
+import { remarksOn } from "./kind-words";
 import { countOf, displayColumns, padTo } from "./style";
 
 export function stateListText(state: State): string {
@@ -24,37 +26,8 @@ export function stateListText(state: State): string {
 function remarkOf(record: RecordedResource | undefined, intent: Intent | undefined): string {
   const open =
     intent === undefined ? "" : `${intent.unknown === true ? "outcome unknown" : "begun"}: ${intent.operation}`;
-  const remarks = [open, ...(record === undefined ? [] : remarksOf(record))];
+  const remarks = [open, ...(record === undefined ? [] : remarksOn(record))];
   return remarks.filter((remark) => remark !== "").join(", ");
-}
-
-/** The remarks on a record, such as an unfinished build; empty when there are none. */
-function remarksOf(record: RecordedResource): string[] {
-  const isSo = (condition: boolean | undefined, remark: string): string => (condition === true ? remark : "");
-  const isProtected = isSo(record.preventDestroy, "prevent_destroy");
-  switch (record.kind) {
-    case "vm":
-      return [
-        isProtected,
-        isSo(record.building, "being built"),
-        isSo(record.resizing !== undefined, "resize not decided"),
-        isSo(record.stoppedForFlush, "stopped for a flush"),
-        isSo(record.dataVolumeDetached, "data volume detached"),
-        isSo(record.dataVolumeMoving !== undefined, `data volume ${record.dataVolumeMoving}`),
-      ];
-    case "volume":
-      return [
-        isProtected,
-        isSo(record.attaching !== undefined, "being attached"),
-        isSo(record.detaching !== undefined, "being detached"),
-      ];
-    case "group": {
-      const replaced = record.retired?.length ?? 0;
-      return [isProtected, isSo(replaced > 0, `${countOf(replaced, "replaced group")} to delete`)];
-    }
-    default:
-      return record satisfies never;
-  }
 }
 
 /** Since when an orphan has been missing, and why it is one. */
@@ -62,10 +35,7 @@ const sinceText = ({ missingSince, reason }: Orphan): string =>
   missingSince === undefined ? reason : `missing since ${missingSince}: ${reason}`;
 
 /** `seen`: what the service shows of an orphan, where the service was asked. */
-export function orphansText(
-  orphans: readonly Orphan[],
-  seen?: (orphan: Orphan) => Sighting<LiveVolume | LiveVm | LiveGroup>,
-): string {
+export function orphansText(orphans: readonly Orphan[], seen?: (orphan: Orphan) => Sighting<LiveOf[Kind]>): string {
   if (orphans.length === 0)
     return "No orphans: everything in the service that was managed here still is, or is gone.\n";
   const rows = sortOrphans(orphans).map((orphan) => [
@@ -83,7 +53,7 @@ export function orphansText(
   return `${columnsTable([head, ...rows])}\n${gone}End one with: reconcile orphans delete ID\n`;
 }
 
-function sightingText(sighting: Sighting<LiveVolume | LiveVm | LiveGroup>): string {
+function sightingText(sighting: Sighting<LiveOf[Kind]>): string {
   if (sighting.seen === "gone") return "not found";
   if (sighting.seen !== "yes") return "not read";
   const attachedTo = sighting.value.kind === "volume" ? sighting.value.attachedTo : undefined;

@@ -154,7 +154,10 @@ export const sightingsOf = ({ vmById, volumes, groups }: Live): SightingsOf => (
 
 /** A table with a value for each kind, made from the kind. */
 export const sightingsBy = (make: <K extends Kind>(kind: K) => ReadonlyMap<string, Sighting<LiveOf[K]>>): SightingsOf =>
-  eachKind<SightingsOf>((kind) => make(kind) as SightingsOf[Kind]);
+  eachKind<SightingsOf>(
+    // `make` answers a kind with sightings of that kind.
+    (kind) => make(kind) as SightingsOf[Kind],
+  );
 
 /** What was seen of each kind, by id, without what was looked for and not found. */
 export type SeenOf = {

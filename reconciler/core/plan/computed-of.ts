@@ -2,60 +2,10 @@
 
 import type { Standings } from "../diff/standing";
 import type { Address } from "../model/address";
-import { type Computed, computedIn, computedName, type Text } from "../model/computed";
-import type { DesiredResource, HealthCheck } from "../model/desired";
+import { type Computed, computedName } from "../model/computed";
 import type { Diagnostic } from "../model/diagnostic";
-import type { Kind } from "../model/kinds";
 import type { State } from "../model/recorded";
-import type { Rule } from "../model/rule";
-import type { Step, StepAction, StepOperation } from "./step";
-
-const inTexts = (texts: readonly (Text | undefined)[]): Computed[] => texts.flatMap((text) => [...computedIn(text)]);
-
-export const computedInRule = ({ remote, description }: Rule): Computed[] =>
-  inTexts([remote.kind === "computed" ? remote.text : undefined, description]);
-
-const inCheck = (check: HealthCheck): Computed[] =>
-  check.kind === "tcp" ? [] : inTexts(check.kind === "http" ? [check.url] : check.argv);
-
-export function computedOf(action: StepAction): readonly Computed[] {
-  switch (action.operation) {
-    case "group.create":
-      return [...inTexts([action.description]), ...action.rules.flatMap(computedInRule)];
-    case "group.update":
-      return inTexts([action.description]);
-    case "group.rule.create":
-      return computedInRule(action.rule);
-    case "group.verify":
-      return action.rules.flatMap(computedInRule);
-    case "flush":
-      return inTexts(action.argv);
-    case "vm.check":
-      return inCheck(action.check);
-    case "vm.create":
-    case "volume.create":
-      return [];
-    default:
-      action.operation satisfies Exclude<StepOperation, `${Kind}.${"create" | "update"}`>;
-      return [];
-  }
-}
-
-/** What a resource depends on beside the resources that it names: those of which its texts hold a value. */
-export function computedOfResource(resource: DesiredResource): readonly Computed[] {
-  switch (resource.kind) {
-    case "vm": {
-      const { check } = resource.lifecycle.verifyResize;
-      return check === undefined ? [] : inCheck(check);
-    }
-    case "volume":
-      return resource.flush.via === "command" ? inTexts(resource.flush.argv) : [];
-    case "group":
-      return [...inTexts([resource.description]), ...resource.rules.flatMap(computedInRule)];
-    default:
-      return resource satisfies never;
-  }
-}
+import { computedOf, type Step } from "./step";
 
 /**
  * A command takes its values when it runs. A value that no service will ever tell is reported before anything is sent.

@@ -3,10 +3,9 @@
  * one resource order themselves; only here do resources meet.
  */
 import { kindOf } from "../model/address";
-import { computedOf } from "./computed-of";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "./draft";
 import { deleteNamedGroupsLast } from "./named-groups";
-import { type Need, need, type Step } from "./step";
+import { computedOf, type Need, need, type Step } from "./step";
 
 export function orderAcrossResources(draft: Draft): void {
   attachAfterVmExists(draft);

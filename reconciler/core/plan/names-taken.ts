@@ -11,7 +11,7 @@ import { groupByName, isListed, type Sighting, sightingsOf } from "../model/live
 import { orphanKey } from "../model/recorded";
 import { mustGet } from "../text/invariant";
 import { type Draft, nameKey } from "./draft";
-import type { Step, StepOperation } from "./step";
+import { nameGiven } from "./step";
 
 interface Bearer {
   readonly id: string;
@@ -56,24 +56,6 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
     });
   }
   return diagnostics;
-}
-
-export function nameGiven({ action }: Step): { readonly kind: Kind; readonly name: string } | undefined {
-  switch (action.operation) {
-    case "vm.create":
-      return { kind: "vm", name: action.vm.name };
-    case "vm.rename":
-      return { kind: "vm", name: action.name };
-    case "volume.create":
-      return { kind: "volume", name: action.name };
-    case "group.create":
-      return { kind: "group", name: action.name };
-    case "group.update":
-      return action.name === undefined ? undefined : { kind: "group", name: action.name };
-    default:
-      action.operation satisfies Exclude<StepOperation, `${Kind}.${"create" | "rename" | "update"}`>;
-      return undefined;
-  }
 }
 
 /** The address that frees a name in this plan. */

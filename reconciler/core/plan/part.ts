@@ -11,12 +11,13 @@ import type { Abilities } from "../model/abilities";
 import type { Address, Kind } from "../model/address";
 import { isAddressAttribute } from "../model/computed";
 import type { Desired } from "../model/desired";
+import { idsNamedBy } from "../model/facts";
 import { computedInShaped } from "../model/output";
 import type { RecordedResource, State } from "../model/recorded";
 import { type LookMemory, oldest, tooOld } from "./memory";
-import { nameGiven } from "./names-taken";
 import type { Plan } from "./plan";
 import { referencesOf, selectTargets, whatIsMeant } from "./select";
+import { nameGiven } from "./step";
 import { type Swept, unswept } from "./sweep";
 
 export interface Part {
@@ -75,7 +76,7 @@ export function partAround(
   const addresses = new Set(start);
   const neighboursOf = ({ desired, recorded }: Pair): Address[] => [
     ...referencesOf(desired),
-    ...idsIn(recorded).flatMap((id) => addressOf.get(id) ?? []),
+    ...(recorded === undefined ? [] : idsNamedBy(recorded)).flatMap((id) => addressOf.get(id) ?? []),
   ];
   for (const pair of pairs) {
     if (!start.has(pair.address)) continue;
@@ -126,23 +127,6 @@ export function widened(part: Part, { changes, steps }: Plan, can: Abilities): P
     kind === "vm" && (id !== undefined || reason === "gone");
   if (can.seesVolumes === "list" && changes.some(isStanding)) named.add("volume");
   return addresses.size === part.addresses.size && named.size === part.named.size ? undefined : { addresses, named };
-}
-
-/** The ids that a record names. */
-function idsIn(recorded: RecordedResource | undefined): string[] {
-  switch (recorded?.kind) {
-    case undefined:
-    case "vm":
-      return [];
-    case "volume":
-      return [recorded.attachedTo, recorded.attaching, recorded.detaching].flatMap((id) => id ?? []);
-    case "group":
-      return recorded.rules.flatMap(({ remote }) =>
-        remote.kind === "group" && "id" in remote.group ? [remote.group.id] : [],
-      );
-    default:
-      return recorded satisfies never;
-  }
 }
 
 const namesOf = ({ desired, recorded }: Pair): string[] =>

@@ -10,11 +10,10 @@ import { hangsOn } from "../diff/volume";
 import { type Address, blockOf, componentsAround, isMeant } from "../model/address";
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { computedOfResource, referencesIn } from "../model/facts";
 import { sightVolume } from "../model/live";
 import type { RecordedVolume } from "../model/recorded";
-import { referencesIn } from "../model/references";
 import { nearestName } from "../text/nearest";
-import { computedOfResource } from "./computed-of";
 
 /** `destroy` is a plan for an empty file. */
 export const whatIsMeant = (desired: Desired, { destroy }: PlanOptions): Desired =>

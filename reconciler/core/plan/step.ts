@@ -3,7 +3,7 @@
  * must not run beside, and what becomes true in the record when it succeeds. Nothing here runs it.
  */
 import type { Address, Kind } from "../model/address";
-import type { Text } from "../model/computed";
+import { type Computed, computedInRule, fillText, type Text } from "../model/computed";
 import type { HealthCheck, NewVm, Reference } from "../model/desired";
 import type { PlannedChange, RecordedByKind } from "../model/recorded";
 import type { Rule } from "../model/rule";
@@ -94,6 +94,80 @@ export type OperationOn<K extends Kind> = Extract<StepOperation, `${K}.${string}
 export type ActionOf<O extends StepOperation> = { [P in O]: { readonly operation: P } & Requests[P] }[O];
 
 export type StepAction = ActionOf<StepOperation>;
+
+/** The name that the request gives. */
+export function nameGiven({ action }: Step): { readonly kind: Kind; readonly name: string } | undefined {
+  switch (action.operation) {
+    case "vm.create":
+      return { kind: "vm", name: action.vm.name };
+    case "vm.rename":
+      return { kind: "vm", name: action.name };
+    case "volume.create":
+      return { kind: "volume", name: action.name };
+    case "group.create":
+      return { kind: "group", name: action.name };
+    case "group.update":
+      return action.name === undefined ? undefined : { kind: "group", name: action.name };
+    default:
+      action.operation satisfies Exclude<StepOperation, `${Kind}.${"create" | "rename" | "update"}`>;
+      return undefined;
+  }
+}
+
+type Value = (computed: Computed) => string | Computed;
+
+/** The request with what `value` knows in each of its texts. */
+export function filled(action: StepAction, value: Value, fillRule: (rule: Rule) => Rule): StepAction {
+  switch (action.operation) {
+    case "group.create":
+      return { ...action, ...describedBy(action.description, value), rules: action.rules.map(fillRule) };
+    case "group.update":
+      return { ...action, ...describedBy(action.description, value) };
+    case "group.rule.create":
+      return { ...action, rule: fillRule(action.rule) };
+    case "group.verify":
+      return { ...action, rules: action.rules.map(fillRule) };
+    case "flush":
+      return { ...action, argv: action.argv.map((word) => fillText(word, value)) };
+    case "vm.check":
+      return { ...action, check: filledCheck(action.check, value) };
+    case "vm.create":
+    case "volume.create":
+      return action;
+    default:
+      action.operation satisfies Exclude<StepOperation, `${Kind}.${"create" | "update"}`>;
+      return action;
+  }
+}
+
+const describedBy = (description: Text | undefined, value: Value) =>
+  description === undefined ? {} : { description: fillText(description, value) };
+
+function filledCheck(check: HealthCheck, value: Value): HealthCheck {
+  switch (check.kind) {
+    case "tcp":
+      return check;
+    case "http":
+      return { ...check, url: fillText(check.url, value) };
+    case "command":
+      return { ...check, argv: check.argv.map((word) => fillText(word, value)) };
+    default:
+      return check satisfies never;
+  }
+}
+
+export function computedOf(action: StepAction): readonly Computed[] {
+  const found: Computed[] = [];
+  const leave: Value = (computed) => {
+    found.push(computed);
+    return computed;
+  };
+  filled(action, leave, (rule) => {
+    found.push(...computedInRule(rule));
+    return rule;
+  });
+  return found;
+}
 
 /** `done`: only after success. `end`: however it ended, but not while it waits for somebody. `failed`: only when it failed. */
 export interface Need {

@@ -5,10 +5,9 @@
 import type { Address } from "../model/address";
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { behavingAsDeclared, recordAsDesired, withReferences } from "../model/facts";
 import { fieldsOf } from "../model/fields";
 import type { RecordedResource } from "../model/recorded";
-import { withReferences } from "../model/references";
-import { recordAsDesired } from "./as-recorded";
 
 export interface Undo {
   readonly desired: Desired;
@@ -28,7 +27,7 @@ export function desiredBefore(
   const resources = [...before.values()].map((record) => {
     const wish = namedByAddress(recordAsDesired(record), addresses);
     if (!present.has(record.address)) diagnostics.push(...notKnown(wish));
-    return withBehaviour(wish, declared.get(record.address));
+    return behavingAsDeclared(wish, declared.get(record.address));
   });
   const { imports: _, moved: __, removed: ___, ...rest } = current;
   return { desired: { ...rest, resources, imports: [], moved: [], removed: [], files: [] }, diagnostics };
@@ -40,33 +39,6 @@ const namedByAddress = (wish: DesiredResource, addresses: ReadonlyMap<string, Ad
     const address = "id" in reference ? addresses.get(reference.id) : undefined;
     return address === undefined ? reference : { address };
   });
-
-function withBehaviour(wish: DesiredResource, now: DesiredResource | undefined): DesiredResource {
-  const unknown = wish.lifecycle.ignoreChanges;
-  /** The lifecycle that the file says today, without comparing what no record knew. */
-  const behaving = <L extends DesiredResource["lifecycle"]>(lifecycle: L): L => ({
-    ...lifecycle,
-    ignoreChanges: joined(lifecycle.ignoreChanges, unknown),
-  });
-  const command = now === undefined || !("commandFile" in now) ? {} : { commandFile: now.commandFile };
-  switch (wish.kind) {
-    case "vm": {
-      if (now?.kind === "vm") return { ...wish, lifecycle: behaving(now.lifecycle), ...command, source: now.source };
-      const verifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
-      return { ...wish, lifecycle: { ...wish.lifecycle, verifyResize } };
-    }
-    case "volume":
-      if (now?.kind !== "volume") return wish;
-      return { ...wish, flush: now.flush, lifecycle: behaving(now.lifecycle), ...command, source: now.source };
-    case "group":
-      if (now?.kind !== "group") return wish;
-      return { ...wish, rulesMode: now.rulesMode, lifecycle: behaving(now.lifecycle), source: now.source };
-    default:
-      return wish satisfies never;
-  }
-}
-
-const joined = (a: readonly string[], b: readonly string[]): string[] => [...new Set([...a, ...b])];
 
 /** A field that no record knew cannot be restored. */
 function notKnown(wish: DesiredResource): Diagnostic[] {

@@ -2,6 +2,7 @@
  * What one state remembers and another one would not: resources that exist in the service and that nobody would look
  * after any more.
  */
+import { idsKeptBy } from "../model/facts";
 import { orphanKey, type RecordedResource, type State } from "../model/recorded";
 
 /** In words, each with its id: records, creates under way, orphans and damaged pieces. */
@@ -52,26 +53,8 @@ function damaged(next: State, present: State): string[] {
   );
 }
 
-const idOf = ({ id }: { readonly id: string }): string => id;
-
 /** The ids that nothing but this record remembers, each in the form of an orphan's key. */
-function idsOf(record: RecordedResource): string[] {
-  const own = record.id === undefined ? [] : [`${record.kind}:${record.id}`];
-  switch (record.kind) {
-    case "vm": {
-      // The other disks count only for a VM that is being deleted: while the VM exists, a look at it shows them again.
-      const { dataVolumeId, disks = [], deleting } = record;
-      const left = [
-        ...(dataVolumeId === undefined ? [] : [dataVolumeId]),
-        ...(deleting === true ? disks : []).map(idOf),
-      ];
-      return [...own, ...left.map((id) => `volume:${id}`)];
-    }
-    case "volume":
-      return own;
-    case "group":
-      return [...own, ...(record.retired ?? []).map(({ id }) => `group:${id}`)];
-    default:
-      return record satisfies never;
-  }
-}
+const idsOf = (record: RecordedResource): string[] => [
+  ...(record.id === undefined ? [] : [`${record.kind}:${record.id}`]),
+  ...idsKeptBy(record),
+];

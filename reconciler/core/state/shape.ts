@@ -8,74 +8,28 @@ import {
   list,
   mapOf,
   number,
-  object,
   oneOf,
   optional,
   shape,
   text,
   timeText,
 } from "../model/checks";
-import { groupFields, type RecordedFields, type Rows, vmFields, volumeFields } from "../model/fields";
-import { kinds } from "../model/kinds";
+import { memoryOf } from "../model/facts";
+import { fieldsOf } from "../model/fields";
+import { kinds, perKind } from "../model/kinds";
 import type { Outputs } from "../model/output";
 import {
   type Intent,
   type LastSeen,
   orphanKinds,
-  type RecordedGroup,
   type RecordedRun,
-  type RecordedVm,
-  type RecordedVolume,
   type RunEnd,
   type RunStart,
   type Scope,
 } from "../model/recorded";
 import { fieldsIn, isObject } from "../text/objects";
 
-/** The fields of a record beside those of its kind. */
-type Memory<R, F extends Rows> = Readonly<
-  Record<Exclude<keyof R, keyof RecordedFields<F> | "kind" | "address">, Check>
->;
-
-const vmMemory: Memory<RecordedVm, typeof vmFields> = {
-  id: optional(text),
-  imageId: optional(text),
-  preventDestroy: flag,
-  onDelete: object,
-  dataVolumeId: optional(text),
-  disks: optional(list(shape({ id: text, name: optional(text), sizeGb: optional(number), maybeRoot: optional(flag) }))),
-  privateIp: optional(text),
-  floatingIp: optional(text),
-  createdAt: optional(text),
-  building: optional(flag),
-  resizing: optional(shape({ from: optional(text), to: text })),
-  dataVolumeDetached: optional(flag),
-  dataVolumeMoving: optional((value) => value === "attaching" || value === "detaching"),
-  deleting: optional(flag),
-  stoppedForFlush: optional(flag),
-};
-const volumeMemory: Memory<RecordedVolume, typeof volumeFields> = {
-  id: text,
-  attachedTo: optional(text),
-  deleting: optional(flag),
-  attaching: optional(text),
-  detaching: optional(text),
-  preventDestroy: flag,
-};
-const groupMemory: Memory<RecordedGroup, typeof groupFields> = {
-  id: text,
-  platformRules: list(text),
-  preventDestroy: flag,
-  deleting: optional(flag),
-  updating: optional(mapOf(text)),
-  retired: optional(list(shape({ id: text, name: optional(text) }))),
-};
-
-const checks: Record<Kind, readonly (readonly [string, Check])[]> = {
-  vm: Object.entries({ ...checksOfRecord(vmFields), ...vmMemory }),
-  volume: Object.entries({ ...checksOfRecord(volumeFields), ...volumeMemory }),
-  group: Object.entries({ ...checksOfRecord(groupFields), ...groupMemory }),
-};
+const checks = perKind((kind) => Object.entries({ ...checksOfRecord(fieldsOf[kind]), ...memoryOf(kind) }));
 
 export function recordProblem(address: string, record: unknown): string | undefined {
   const kind = parseAddress(address)?.kind;

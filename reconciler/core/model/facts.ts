@@ -1,0 +1,249 @@
+/**
+ * What is to know of the resources of each kind, of one alone: what it names, what its record remembers beside its
+ * fields, and how the record reads as a wish. What is decided between resources stands where it is decided.
+ */
+import { fieldsIn, isOneOf, keysOf } from "../text/objects";
+import { type Check, flag, list, mapOf, number, object, optional, shape, text } from "./checks";
+import { type Computed, computedInRule, computedInTexts } from "./computed";
+import type { DesiredByKind, DesiredResource, HealthCheck, Reference } from "./desired";
+import {
+  type DesiredFields,
+  type FieldRow,
+  groupFields,
+  type RecordedFields,
+  type Rows,
+  vmFields,
+  volumeFields,
+} from "./fields";
+import type { Kind } from "./kinds";
+import type { RecordedByKind, RecordedResource } from "./recorded";
+import type { Rule } from "./rule";
+
+/** The fields of a record beside those of its kind. */
+type Memory<R> = Readonly<Record<Exclude<keyof R, "kind" | "address">, Check>>;
+
+interface Facts<K extends Kind> {
+  /** Other resources that a resource of the file names. */
+  references(desired: DesiredByKind[K]): readonly Reference[];
+  /** The same resource, with each of them named in another way. */
+  renamed(desired: DesiredByKind[K], named: (reference: Reference) => Reference): DesiredByKind[K];
+  /** Values that only the service knows, in texts of a resource of the file. */
+  computed(desired: DesiredByKind[K]): readonly Computed[];
+  /** Ids of other resources that a record names. */
+  names(recorded: RecordedByKind[K]): readonly string[];
+  /** Ids that nothing but the record remembers, beside its own, each as an orphan's key. */
+  keeps(recorded: RecordedByKind[K]): readonly string[];
+  memory(): Memory<Omit<RecordedByKind[K], keyof RecordedFields<(typeof fieldRows)[K]>>>;
+  /** The record as a wish that changes nothing. `ignoreChanges` has the fields that the record does not know. */
+  wish(recorded: RecordedByKind[K]): DesiredByKind[K];
+  /** The wish, behaving as the file says today, where the file still declares the resource. */
+  behaving(wish: DesiredByKind[K], now: DesiredByKind[K] | undefined): DesiredByKind[K];
+}
+
+/** As `fieldsOf`, with each kind's own rows in its type. */
+const fieldRows = { vm: vmFields, volume: volumeFields, group: groupFields };
+
+const computedInCheck = (check: HealthCheck): Computed[] =>
+  check.kind === "tcp" ? [] : computedInTexts(check.kind === "http" ? [check.url] : check.argv);
+
+const groupsIn = (rules: readonly Rule[]): Reference[] =>
+  rules.flatMap(({ remote }) => (remote.kind === "group" ? [remote.group] : []));
+
+const source = { file: "state", line: 1 };
+
+/** A stand-in for a field that the record does not know, and that is therefore not compared. */
+const blank = { text: "", remark: "", name: "", size: 0, flag: false };
+const blankOf = ({ type, absent }: FieldRow): unknown =>
+  absent !== "unset" && isOneOf(type, keysOf(blank)) ? blank[type] : undefined;
+
+interface Known<F extends Rows> {
+  readonly fields: Pick<DesiredFields<F>, keyof DesiredFields<F> & keyof RecordedFields<F>>;
+  /** Fields of the file that the record does not know. */
+  readonly unknown: readonly string[];
+}
+
+function fieldsOfRecord<F extends Rows>(rows: F, record: RecordedFields<F>): Known<F> {
+  const fields: Record<string, unknown> = {};
+  const unknown: string[] = [];
+  const known = fieldsIn(record);
+  for (const [key, row] of Object.entries(rows)) {
+    if (row.recorded === "never") continue;
+    const value = known[key] ?? blankOf(row);
+    if (known[key] === undefined) unknown.push(row.field);
+    if (value !== undefined) fields[key] = value;
+  }
+  // Every row that a record may hold has a value of its type here, but for those that may be unset.
+  return { fields: fields as Known<F>["fields"], unknown };
+}
+
+/** The lifecycle that the file says today, without comparing what no record knew. */
+const behavingAs = <L extends DesiredResource["lifecycle"]>(now: L, { lifecycle }: DesiredResource): L => ({
+  ...now,
+  ignoreChanges: [...new Set([...now.ignoreChanges, ...lifecycle.ignoreChanges])],
+});
+
+const commandOf = ({ commandFile }: { readonly commandFile?: string }) =>
+  commandFile === undefined ? {} : { commandFile };
+
+const vm: Facts<"vm"> = {
+  references: () => [],
+  renamed: (desired) => desired,
+  computed({ lifecycle: { verifyResize } }) {
+    return verifyResize.check === undefined ? [] : computedInCheck(verifyResize.check);
+  },
+  names: () => [],
+  keeps({ dataVolumeId, disks = [], deleting }) {
+    // The other disks count only for a VM that is being deleted: while the VM exists, a look at it shows them again.
+    const left = deleting === true ? disks.map(({ id }) => id) : [];
+    return [...(dataVolumeId === undefined ? [] : [dataVolumeId]), ...left].map((id) => `volume:${id}`);
+  },
+  memory: () => ({
+    id: optional(text),
+    imageId: optional(text),
+    preventDestroy: flag,
+    onDelete: object,
+    dataVolumeId: optional(text),
+    disks: optional(
+      list(shape({ id: text, name: optional(text), sizeGb: optional(number), maybeRoot: optional(flag) })),
+    ),
+    privateIp: optional(text),
+    floatingIp: optional(text),
+    createdAt: optional(text),
+    building: optional(flag),
+    resizing: optional(shape({ from: optional(text), to: text })),
+    dataVolumeDetached: optional(flag),
+    dataVolumeMoving: optional((value) => value === "attaching" || value === "detaching"),
+    deleting: optional(flag),
+    stoppedForFlush: optional(flag),
+  }),
+  wish(record) {
+    const { fields, unknown } = fieldsOfRecord(vmFields, record);
+    const { snapshot, ...onDelete } = record.onDelete;
+    return {
+      kind: "vm",
+      address: record.address,
+      ...fields,
+      lifecycle: {
+        preventDestroy: record.preventDestroy,
+        ignoreChanges: unknown,
+        onImageChange: "rebuild",
+        snapshotBefore: snapshot ? ["delete"] : [],
+        ...onDelete,
+        verifyResize: { confirm: "auto", timeoutMs: 0, onFailure: "leave" },
+      },
+      source,
+    };
+  },
+  behaving(wish, now) {
+    const verifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
+    return now === undefined
+      ? { ...wish, lifecycle: { ...wish.lifecycle, verifyResize } }
+      : { ...wish, lifecycle: behavingAs(now.lifecycle, wish), ...commandOf(now), source: now.source };
+  },
+};
+
+const volume: Facts<"volume"> = {
+  references: ({ attachTo }) => (attachTo === undefined ? [] : [attachTo]),
+  renamed: (desired, named) =>
+    desired.attachTo === undefined ? desired : { ...desired, attachTo: named(desired.attachTo) },
+  computed: ({ flush }) => (flush.via === "command" ? computedInTexts(flush.argv) : []),
+  names: ({ attachedTo, attaching, detaching }) => [attachedTo, attaching, detaching].flatMap((id) => id ?? []),
+  keeps: () => [],
+  memory: () => ({
+    id: text,
+    attachedTo: optional(text),
+    deleting: optional(flag),
+    attaching: optional(text),
+    detaching: optional(text),
+    preventDestroy: flag,
+  }),
+  wish(record) {
+    const { fields, unknown } = fieldsOfRecord(volumeFields, record);
+    return {
+      kind: "volume",
+      address: record.address,
+      ...fields,
+      ...(record.attachedTo === undefined ? {} : { attachTo: { id: record.attachedTo } }),
+      lifecycle: { preventDestroy: record.preventDestroy, ignoreChanges: unknown },
+      source,
+    };
+  },
+  behaving: (wish, now) =>
+    now === undefined
+      ? wish
+      : {
+          ...wish,
+          flush: now.flush,
+          lifecycle: behavingAs(now.lifecycle, wish),
+          ...commandOf(now),
+          source: now.source,
+        },
+};
+
+const group: Facts<"group"> = {
+  references: ({ rules }) => groupsIn(rules),
+  renamed: (desired, named) => ({
+    ...desired,
+    rules: desired.rules.map((rule) =>
+      rule.remote.kind === "group" ? { ...rule, remote: { kind: "group", group: named(rule.remote.group) } } : rule,
+    ),
+  }),
+  computed: ({ description, rules }) => [...computedInTexts([description]), ...rules.flatMap(computedInRule)],
+  names: ({ rules }) => groupsIn(rules).flatMap((named) => ("id" in named ? [named.id] : [])),
+  keeps: ({ retired = [] }) => retired.map(({ id }) => `group:${id}`),
+  memory: () => ({
+    id: text,
+    platformRules: list(text),
+    preventDestroy: flag,
+    deleting: optional(flag),
+    updating: optional(mapOf(text)),
+    retired: optional(list(shape({ id: text, name: optional(text) }))),
+  }),
+  wish(record) {
+    const { fields, unknown } = fieldsOfRecord(groupFields, record);
+    return {
+      kind: "group",
+      address: record.address,
+      ...fields,
+      rulesMode: "authoritative",
+      lifecycle: { preventDestroy: record.preventDestroy, ignoreChanges: unknown, onRuleRemoval: "replace" },
+      source,
+    };
+  },
+  behaving: (wish, now) =>
+    now === undefined
+      ? wish
+      : { ...wish, rulesMode: now.rulesMode, lifecycle: behavingAs(now.lifecycle, wish), source: now.source },
+};
+
+const facts: { readonly [K in Kind]: Facts<K> } = { vm, volume, group };
+
+export const memoryOf = (kind: Kind): Readonly<Record<string, Check>> => facts[kind].memory();
+
+// The kind goes beside the resource: from that the compiler sees that both are of one kind.
+
+const references = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => facts[kind].references(desired);
+export const referencesIn = (desired: DesiredResource): readonly Reference[] => references(desired.kind, desired);
+
+const renamed = <K extends Kind>(kind: K, desired: DesiredByKind[K], named: (reference: Reference) => Reference) =>
+  facts[kind].renamed(desired, named);
+export const withReferences = (desired: DesiredResource, named: (reference: Reference) => Reference): DesiredResource =>
+  renamed(desired.kind, desired, named);
+
+const computed = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => facts[kind].computed(desired);
+/** What a resource depends on beside the resources that it names: those of which its texts hold a value. */
+export const computedOfResource = (desired: DesiredResource): readonly Computed[] => computed(desired.kind, desired);
+
+const names = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].names(recorded);
+export const idsNamedBy = (recorded: RecordedResource): readonly string[] => names(recorded.kind, recorded);
+
+const keeps = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].keeps(recorded);
+export const idsKeptBy = (recorded: RecordedResource): readonly string[] => keeps(recorded.kind, recorded);
+
+const wish = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].wish(recorded);
+export const recordAsDesired = (recorded: RecordedResource): DesiredResource => wish(recorded.kind, recorded);
+
+const behaving = <K extends Kind>(kind: K, desired: DesiredByKind[K], now: DesiredByKind[K] | undefined) =>
+  facts[kind].behaving(desired, now);
+export const behavingAsDeclared = (desired: DesiredResource, now: DesiredResource | undefined): DesiredResource =>
+  behaving(desired.kind, desired, now?.kind === desired.kind ? now : undefined);

@@ -1,0 +1,311 @@
+/**
+ * What is said of one resource of each kind, in words: every field of its record, what of the record is worth a remark,
+ * its label in a picture, and its fields as the file wants them beside what the service shows. The compiler refuses a new
+ * field of a record until this file shows it.
+ */
+import { canonicalLiveRule, describeRule, ruleKey } from "../core/canonical/rules";
+import type { Address, Kind } from "../core/model/address";
+import { type OpenText, shownText } from "../core/model/computed";
+import type { DesiredByKind, DesiredResource } from "../core/model/desired";
+import { groupFields, keysWith, vmFields, volumeFields } from "../core/model/fields";
+import { ofKind } from "../core/model/kinds";
+import type { Catalogue, CatalogueEntry, LiveOf } from "../core/model/live";
+import type {
+  RecordedByKind,
+  RecordedGroup,
+  RecordedResource,
+  RecordedVm,
+  RecordedVolume,
+} from "../core/model/recorded";
+import type { Reference } from "../core/model/reference";
+import type { Rule } from "../core/model/rule";
+import { printable } from "../core/text/printable";
+import { countOf, cutToColumns, valueText } from "./style";
+
+/** The address in the state of the resource with this id. */
+export type NameOfId = (id: string) => string | undefined;
+
+/** The words for a value. A list is shown as lines of its own; `undefined` leaves the field out. */
+export type Told = string | number | boolean | readonly string[] | undefined;
+export type Row<T> = readonly [label: string, tell: (record: T) => Told];
+type Rows<T> = Readonly<Record<Exclude<keyof T, "kind" | "address">, Row<T>>>;
+
+/** A row with its words. */
+export type ToldRow = readonly [label: string, words: Told];
+
+export const toldBy = <T>(rows: Readonly<Record<string, Row<T>>>, one: T): ToldRow[] =>
+  Object.values(rows).map(([label, tell]) => [label, tell(one)]);
+
+export interface SideRow {
+  readonly field: string;
+  /** Absent when the files ask for nothing. */
+  readonly desired?: string;
+  /** Absent when the service does not show the value and none was recorded. */
+  readonly live?: string;
+  /** The value is the recorded one, because the service does not show it. */
+  readonly recorded?: true;
+  readonly differs?: true;
+  /** The service made this rule by itself, and no file has to want it. */
+  readonly own?: true;
+}
+
+/** One resource as it is wanted, recorded and seen. */
+interface Looked<K extends Kind> {
+  readonly want: Extract<DesiredResource, { readonly kind: K }> | undefined;
+  readonly record: Extract<RecordedResource, { readonly kind: K }> | undefined;
+  readonly shown: Extract<LiveOf[Kind], { readonly kind: K }> | undefined;
+  readonly catalogue: Catalogue;
+  readonly addressOf: ReadonlyMap<string, Address>;
+}
+
+interface Words<K extends Kind> {
+  rows(nameOfId: NameOfId): Rows<RecordedByKind[K]>;
+  /** The remarks on a record, such as an unfinished build; empty when there are none. */
+  remarks(record: RecordedByKind[K]): readonly string[];
+  described(desired: DesiredByKind[K]): string;
+  sides(looked: Looked<K>): readonly SideRow[];
+}
+
+const isSo = (condition: boolean | undefined, remark: string): string => (condition === true ? remark : "");
+
+export const yes = (value: boolean | undefined, words = "yes"): string | undefined =>
+  value === true ? words : undefined;
+
+const deletingRow: Row<{ readonly deleting?: boolean }> = ["delete sent", ({ deleting }) => yes(deleting)];
+
+const vmRows: Rows<RecordedVm> = {
+  id: ["id", ({ id }) => id ?? "(not known yet)"],
+  name: [vmFields.name.field, ({ name }) => name],
+  flavor: [vmFields.flavor.field, ({ flavor }) => flavor],
+  image: [vmFields.image.field, ({ image }) => image],
+  imageId: ["which meant", ({ image, imageId }) => (imageId === image ? undefined : imageId)],
+  owner: [vmFields.owner.field, ({ owner }) => owner],
+  userId: [vmFields.userId.field, ({ userId }) => userId],
+  project: [vmFields.project.field, ({ project }) => project],
+  region: [vmFields.region.field, ({ region }) => region],
+  rootSizeGb: [vmFields.rootSizeGb.field, ({ rootSizeGb }) => rootSizeGb],
+  sizeGb: [vmFields.sizeGb.field, ({ sizeGb }) => sizeGb],
+  skipFloatingIp: [vmFields.skipFloatingIp.field, ({ skipFloatingIp }) => skipFloatingIp],
+  power: [vmFields.power.field, ({ power }) => power],
+  preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
+  onDelete: [
+    "on delete",
+    ({ onDelete }) => [
+      ...(onDelete.snapshot ? ["snapshot_before: [delete]"] : []),
+      ...(onDelete.deleteFloatingIp === undefined ? [] : [`delete_floating_ip: ${onDelete.deleteFloatingIp}`]),
+      `preserved_volumes: ${onDelete.preservedVolumes}`,
+    ],
+  ],
+  dataVolumeId: ["data volume", ({ dataVolumeId }) => dataVolumeId],
+  disks: [
+    "other disks",
+    ({ disks }) => disks?.map(({ id, maybeRoot }) => `${id}${maybeRoot ? ", perhaps its root disk" : ""}`),
+  ],
+  privateIp: ["private_ip", ({ privateIp }) => privateIp],
+  floatingIp: ["floating_ip", ({ floatingIp }) => floatingIp],
+  createdAt: ["first seen", ({ createdAt }) => createdAt],
+  building: ["being built", ({ building }) => yes(building)],
+  resizing: [
+    "resize open",
+    ({ resizing }) => resizing && `${resizing.from === undefined ? "" : `${resizing.from} → `}${resizing.to}`,
+  ],
+  stoppedForFlush: ["stopped", ({ stoppedForFlush }) => yes(stoppedForFlush, "for a flush, and not started again yet")],
+  deleting: deletingRow,
+  dataVolumeDetached: ["data volume", ({ dataVolumeDetached }) => yes(dataVolumeDetached, "detached to be grown")],
+  dataVolumeMoving: [
+    "data volume",
+    ({ dataVolumeMoving }) => dataVolumeMoving && `${dataVolumeMoving}, without an answer`,
+  ],
+};
+
+const volumeRows = (nameOfId: NameOfId): Rows<RecordedVolume> => ({
+  id: ["id", ({ id }) => id],
+  name: [volumeFields.name.field, ({ name }) => name],
+  sizeGb: [volumeFields.sizeGb.field, ({ sizeGb }) => sizeGb],
+  attachedTo: [
+    volumeFields.attachTo.field,
+    ({ attachedTo }) => attachedTo && `${nameOfId(attachedTo) ?? "a VM"} (${attachedTo})`,
+  ],
+  attaching: ["being attached to", ({ attaching }) => attaching && `${nameOfId(attaching) ?? "a VM"} (${attaching})`],
+  detaching: ["being taken off", ({ detaching }) => detaching && `${nameOfId(detaching) ?? "a VM"} (${detaching})`],
+  flush: [
+    volumeFields.flush.field,
+    ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${flush.argv.join(" ")}` : ""}`,
+  ],
+  preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
+  deleting: deletingRow,
+});
+
+const groupRows = (nameOfId: NameOfId): Rows<RecordedGroup> => ({
+  id: ["id", ({ id }) => id],
+  name: [groupFields.name.field, ({ name }) => name],
+  description: [groupFields.description.field, ({ description }) => description],
+  rules: [
+    groupFields.rules.field,
+    ({ rules }) =>
+      rules.map((rule) => {
+        const said = describeRule(rule, (group) => ("id" in group ? (nameOfId(group.id) ?? group.id) : group.address));
+        return rule.description === undefined ? said : `${said} (${rule.description})`;
+      }),
+  ],
+  platformRules: ["by itself", ({ platformRules }) => platformRules.map((key) => `${key} (the service's own)`)],
+  preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
+  updating: [
+    "told to be",
+    ({ updating }) => updating && `${Object.values(updating).join(", ")} (no answer came, and nobody can look)`,
+  ],
+  deleting: deletingRow,
+  retired: ["replaced", ({ retired }) => retired?.map(({ name, id }) => `${name} (${id}), still to delete`)],
+});
+
+const vm: Words<"vm"> = {
+  rows: () => vmRows,
+  remarks: (record) => [
+    isSo(record.building, "being built"),
+    isSo(record.resizing !== undefined, "resize not decided"),
+    isSo(record.stoppedForFlush, "stopped for a flush"),
+    isSo(record.dataVolumeDetached, "data volume detached"),
+    isSo(record.dataVolumeMoving !== undefined, `data volume ${record.dataVolumeMoving}`),
+  ],
+  described: ({ name, flavor }) => `VM ${name}, ${flavor}`,
+  sides({ want, record, shown: live, catalogue }) {
+    const shown: Partial<Record<keyof typeof vmFields, Value>> =
+      live === undefined
+        ? {}
+        : {
+            name: live.name,
+            flavor: named(live.flavor, catalogue.flavors),
+            image: named(live.image, catalogue.images),
+            owner: live.owner,
+            power: live.status ?? live.phase,
+          };
+    return keysWith(vmFields, {}).flatMap((key) => row(vmFields[key].field, want?.[key], shown[key], record?.[key]));
+  },
+};
+
+const volume: Words<"volume"> = {
+  rows: volumeRows,
+  remarks: (record) => [
+    isSo(record.attaching !== undefined, "being attached"),
+    isSo(record.detaching !== undefined, "being detached"),
+  ],
+  described: ({ name, sizeGb }) => `volume ${name}, ${sizeGb} GB`,
+  sides({ want, record, shown, addressOf }) {
+    const place = (on: string | null | undefined): Value => (on == null ? on : (addressOf.get(on) ?? on));
+    return [
+      ...row(volumeFields.name.field, want?.name, shown?.name, record?.name),
+      ...row(volumeFields.sizeGb.field, want?.sizeGb, shown?.sizeGb, record?.sizeGb),
+      ...row(volumeFields.attachTo.field, want?.attachTo, place(shown?.attachedTo), place(record?.attachedTo)),
+    ];
+  },
+};
+
+const group: Words<"group"> = {
+  rows: groupRows,
+  remarks({ retired = [] }) {
+    return [isSo(retired.length > 0, `${countOf(retired.length, "replaced group")} to delete`)];
+  },
+  described: ({ name, rules }) => `group ${name}, ${countOf(rules.length, "rule")}`,
+  sides: ({ want, record, shown, addressOf }) => [
+    ...row(groupFields.name.field, want?.name, shown?.name, record?.name),
+    ...row(groupFields.description.field, want?.description, shown?.description, record?.description),
+    ...ruleSides(want?.rules ?? [], record, shown, addressOf),
+  ],
+};
+
+function ruleSides(
+  wanted: readonly Rule[],
+  record: RecordedGroup | undefined,
+  shown: LiveOf["group"] | undefined,
+  addressOf: ReadonlyMap<string, Address>,
+): SideRow[] {
+  const identify = (other: Reference): string =>
+    "id" in other ? (addressOf.get(other.id) ?? other.id) : other.address;
+  const say = (rule: Rule): string => short(describeRule(rule, identify));
+  const byKey = (rules: readonly Rule[]): Map<string, string> =>
+    new Map(rules.slice(0, mostRules).map((rule) => [ruleKey(rule, identify), say(rule)]));
+  const wants = byKey(wanted);
+  const has = byKey(shown?.rules?.map(canonicalLiveRule) ?? (shown === undefined ? (record?.rules ?? []) : []));
+  const own = new Set([
+    ...(record?.platformRules ?? []),
+    ...(shown?.rules ?? []).flatMap((rule) =>
+      rule.platform === true ? [ruleKey(canonicalLiveRule(rule), identify)] : [],
+    ),
+  ]);
+  const isRecorded = shown?.rules === undefined && has.size > 0;
+  return [...new Set([...wants.keys(), ...has.keys()])].map((key): SideRow => {
+    const [left, right] = [wants.get(key), has.get(key)];
+    return {
+      field: "rule",
+      ...(left === undefined ? (own.has(key) ? { own: true } : {}) : { desired: left }),
+      ...(right === undefined ? {} : { live: right, ...(isRecorded ? { recorded: true } : {}) }),
+    };
+  });
+}
+
+type Value = string | OpenText | number | boolean | Reference | null | undefined;
+
+/** The most characters of a value that are shown; a text of the service may be of any length. */
+const widest = 300;
+const mostRules = 200;
+
+/** One row; none when nobody asks for the field and nobody shows it. */
+function row(field: string, desired: Value, live: Value, recorded: Value): SideRow[] {
+  const [left, right, kept] = [desired, live, recorded].map((value) => textOf(field, value));
+  const shown = right ?? kept;
+  if (left === undefined && shown === undefined) return [];
+  return [
+    {
+      field,
+      ...(left === undefined ? {} : { desired: left }),
+      ...(shown === undefined ? {} : { live: shown }),
+      ...(right === undefined && kept !== undefined ? { recorded: true } : {}),
+    },
+  ];
+}
+
+function textOf(field: string, value: Value): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== "object" || value === null) return short(valueText(field, value));
+  if ("parts" in value) return short(shownText(value));
+  return short("id" in value ? value.id : value.address);
+}
+
+export const short = (text: string): string => cutToColumns(printable(text), widest);
+
+/** The name of what the service refers to by its id. */
+const named = (id: string | undefined, entries: readonly CatalogueEntry[] | undefined): string | undefined =>
+  entries?.find((entry) => entry.id === id)?.name ?? id;
+
+const words: { readonly [K in Kind]: Words<K> } = { vm, volume, group };
+
+// The kind goes beside the resource: from that the compiler sees that both are of one kind.
+
+const told = <K extends Kind>(kind: K, record: RecordedByKind[K], nameOfId: NameOfId): ToldRow[] =>
+  toldBy<RecordedByKind[K]>(words[kind].rows(nameOfId), record);
+export const toldOfRecord = (record: RecordedResource, nameOfId: NameOfId): ToldRow[] =>
+  told(record.kind, record, nameOfId);
+
+const remarks = <K extends Kind>(kind: K, record: RecordedByKind[K]) => words[kind].remarks(record);
+export const remarksOn = (record: RecordedResource): readonly string[] => [
+  isSo(record.preventDestroy, "prevent_destroy"),
+  ...remarks(record.kind, record),
+];
+
+const described = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => words[kind].described(desired);
+export const describedIn = (desired: DesiredResource): string => described(desired.kind, desired);
+
+export const sideRows = <K extends Kind>(
+  kind: K,
+  {
+    want,
+    record,
+    shown,
+    ...rest
+  }: Pick<Looked<K>, "catalogue" | "addressOf"> & {
+    readonly want: DesiredResource | undefined;
+    readonly record: RecordedResource | undefined;
+    readonly shown: LiveOf[Kind] | undefined;
+  },
+): readonly SideRow[] =>
+  words[kind].sides({ want: ofKind(want, kind), record: ofKind(record, kind), shown: ofKind(shown, kind), ...rest });
