@@ -6,7 +6,7 @@ const barWidth = 520;
 const figures = left + barWidth + 20;
 const width = figures + 180;
 
-/** The colours are attributes first, for viewers that know no style sheet; the sheet changes them for dark pages. */
+/** The colours are attributes, for viewers that ignore style sheets; the style sheet changes them for dark pages. */
 export function chartSvg(rows) {
   const bars = rows.filter(({ ratio }) => ratio !== undefined);
   const most = Math.max(2, ...bars.map(({ ratio }) => ratio));

@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path";
 const folderOf = (names) =>
   (process.env.PATH ?? "").split(delimiter).find((folder) => names.every((name) => existsSync(join(folder, name))));
 
-/** `undefined`: there is none. */
+/** `undefined`: there is no PostgreSQL on PATH. */
 export async function startPostgres() {
   const bin = folderOf(["initdb", "postgres"]);
   if (bin === undefined) return undefined;
@@ -39,7 +39,7 @@ export async function startPostgres() {
   };
 }
 
-/** Free a moment ago. */
+/** A port that was free a moment ago. */
 export const freePort = () =>
   new Promise((resolve) => {
     const server = createServer().listen(0, "127.0.0.1", () => {

@@ -77,7 +77,7 @@ for (const name of chosen) {
       await record(step);
       times.push(performance.now() - started);
     }
-    // What many steps in flight pay: they share writes.
+    // The time of a step when many are in flight, which share writes.
     const together = 200;
     const started = performance.now();
     await Promise.all(Array.from({ length: together }, (_, step) => record(step)));

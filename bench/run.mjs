@@ -43,7 +43,7 @@ const rows = [];
 try {
   for (const name of wanted) {
     note(`== ${name}`);
-    // One that cannot be measured costs its own rows and not the others'.
+    // A section that cannot be measured loses only its own rows.
     try {
       const { measure } = await import(`./sections/${name}.mjs`);
       const wishes = { scratch, full: values.full, alchemy: values.full || values.alchemy, note };
@@ -56,7 +56,7 @@ try {
       });
       process.exitCode = 1;
     }
-    // After each one, so that a run that is cut off leaves what it has measured.
+    // The results are written after each section, so that a run that is cut off leaves what it has measured.
     write();
   }
 } finally {
@@ -73,7 +73,7 @@ function write() {
   writeFileSync(join(values.out, "performance.svg"), chartSvg(rows));
 }
 
-/** Into the page that has one, where everything was measured; else beside the figures. */
+/** Writes the table into the document for it when everything was measured; else beside the figures. */
 function writeTable(page) {
   const table = tableMarkdown(rows);
   const text = values.only === undefined && existsSync(page) ? readFileSync(page, "utf8") : undefined;

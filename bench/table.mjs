@@ -3,7 +3,7 @@ const round = (value, digits = 2) => (value === undefined ? undefined : Number(v
 const seconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`);
 const spreadText = ({ min, max }) => `${seconds(min)} to ${seconds(max)}`;
 
-/** A time as a multiple of its floor. */
+/** A time, compared with its floor as a multiple. */
 export const limit = (what, figure, floor, floorName, most) => ({
   what,
   figure: seconds(figure.ms),
@@ -14,7 +14,7 @@ export const limit = (what, figure, floor, floorName, most) => ({
   met: most === undefined ? undefined : figure.ms / floor.ms <= most,
 });
 
-/** A time that may be so much over its floor. */
+/** A time that may exceed its floor by a fixed amount. */
 export const over = (what, figure, floor, floorName, mostMs) => ({
   what,
   figure: seconds(figure.ms),

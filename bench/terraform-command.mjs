@@ -2,12 +2,12 @@
 import { spawnSync } from "node:child_process";
 import { remark } from "./table.mjs";
 
-/** So that it asks nobody for anything. */
+/** Settings under which Terraform asks nobody for anything. */
 export const terraformEnv = { TF_CLI_CONFIG_FILE: "/dev/null", CHECKPOINT_DISABLE: "1", TF_IN_AUTOMATION: "1" };
 
 const run = (args, cwd) => spawnSync("terraform", args, { cwd, env: { ...process.env, ...terraformEnv } });
 
-/** Its name with its version; `undefined`: there is none. */
+/** Terraform's name with its version; `undefined`: there is no terraform on PATH. */
 export function terraformName() {
   const version = run(["version", "-json"]);
   return version.status === 0 ? `Terraform ${JSON.parse(String(version.stdout)).terraform_version}` : undefined;
@@ -15,5 +15,5 @@ export function terraformName() {
 
 export const noTerraform = remark("Terraform beside ours", "there is no terraform on PATH: not compared");
 
-/** Whether it could begin in the folder, without a network. */
+/** Whether `terraform init` works in the folder without a network. */
 export const terraformBegins = (cwd) => run(["init", "-input=false", "-no-color"], cwd).status === 0;

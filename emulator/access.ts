@@ -25,7 +25,7 @@ export function authenticate(world: World, authorization: string | undefined, st
   return user === undefined ? undefined : callerOf(world, user);
 }
 
-/** In an open world any credential will do, and stands for the first owner that has no reason to be anyone special. */
+/** In an open world every credential is accepted, and stands for the first owner who is no special case. */
 function openUser(world: World): string | undefined {
   return firstUnder(world, "user/called/ops@acme.example") ?? world.tables.user.keys().next().value;
 }

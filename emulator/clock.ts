@@ -4,7 +4,7 @@
  */
 export interface Clock {
   now(): number;
-  /** To be called after the offset changed. */
+  /** Called after the offset changed. */
   moved(): void;
   until(moment: number): Promise<void>;
   stop(): void;

@@ -1,7 +1,7 @@
 /**
- * The local control endpoint: what no call of the contract can do. It dumps and loads the world, changes it behind
- * everybody's back, attaches groups to VMs, sets faults, counts requests and moves the clock. It has no credential, so
- * the server lets only local programs reach it.
+ * The local control endpoint, for what no call of the contract can do. It dumps and loads the world, changes it without
+ * a request of the service, attaches groups to VMs, sets faults, counts requests and moves the clock. It has no
+ * credential, so the server lets only local programs reach it.
  */
 import { answer, type Decision, refuse } from "./decision";
 import type { Change, Rule, Vm } from "./entities";
@@ -82,7 +82,7 @@ const notFound = (what: string): Decision => refuse(404, `${what} not found`);
 function loadWorld({ body, newId, now }: ControlRequest): ControlDecision {
   if (!isObject(body)) return refuse(400, "the body must be a world dump or a seed");
   try {
-    // `seedChanges` refuses what does not fit.
+    // `seedChanges` refuses a body that is neither.
     const load = seedChanges(body as Partial<WorldSeed> | WorldDump, newId, now);
     applyToNothing(load);
     return { ...done, load };

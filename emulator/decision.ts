@@ -29,17 +29,17 @@ export interface Request {
   readonly newId: () => string;
   /** Lists do not show resources younger than this, in milliseconds: a list that lags behind its creates. */
   readonly staleMs: number;
-  /** Each page after the first begins so many entries later, like a list that changes while it is read. */
+  /** Each page after the first begins this many entries later, like a list that changes while it is read. */
   readonly pageShift: number;
 }
 
-/** The project that the request acts in: operations.ts refuses whoever belongs to none. */
+/** The project that the request acts in: operations.ts refuses a caller who belongs to none. */
 export const projectOf = ({ caller }: Request): string => there(caller.projectId, "a project");
 
 /** A parameter of the operation's path. */
 export const pathPart = ({ params }: Request, name = "id"): string => there(params[name], name);
 
-/** A missing parameter would be a bug of this service. */
+/** Answers with a value that must exist; a missing one is a bug of this service. */
 export function there<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`there is no ${what}`);
   return value;

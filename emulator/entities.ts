@@ -53,7 +53,7 @@ export interface Vm {
   /** Not shown. The order of creation, which lists and their page cursors follow. */
   readonly seq: number;
   readonly project_id: string;
-  /** As the create named it. */
+  /** The name by which the create named its project. */
   readonly project: string;
   readonly name: string;
   readonly status: string;

@@ -1,4 +1,4 @@
-/** What was thrown, of which nothing is known: its message and its code, where it has them. */
+/** The message and the code of a thrown value of unknown type, where it has them. */
 
 export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -1,6 +1,6 @@
 /**
- * Faults on purpose: which request is hit by which, by operation and count. What a fault then does to the exchange is
- * the server's to carry out, and what it does to the decision is the decision's; nothing here touches the world.
+ * Faults on purpose: which fault hits which request, by operation and count. The server carries out what a fault does
+ * to the exchange, and decision code what it does to the decision; nothing here touches the world.
  */
 import { type Decision, refuse } from "./decision";
 import { isObject } from "./fields";
@@ -66,7 +66,7 @@ export function parseFault(text: string): FaultSpec {
   return readFault(given, problems);
 }
 
-/** The same from a JSON object, as the control endpoint takes it. */
+/** As parseFault, from a JSON object, which is what the control endpoint takes. */
 export function readFault(given: unknown, problems: string[] = []): FaultSpec {
   const fault: Readonly<Record<string, unknown>> = isObject(given) ? given : {};
   for (const name of Object.keys(fault))

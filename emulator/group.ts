@@ -43,7 +43,7 @@ export function createGroup(request: Request): Decision {
 
 interface BuiltGroup {
   readonly group: Group;
-  /** First the rules that were asked for, then those that the service adds. */
+  /** The rules that were asked for, then those that the service adds. */
   readonly rules: readonly Rule[];
   readonly changes: readonly Change[];
 }
@@ -72,7 +72,7 @@ export function buildGroup(
   const given = shapes.map((shape) => ruleOf(shape, group, request.newId(), created_at));
   const identities = new Set(given.map(identityOf));
   if (identities.size < given.length) return { refusal: ruleExistsMessage };
-  // An egress rule asked for that says what the default says is that default; it is not a duplicate of it.
+  // An egress rule that was asked for and equals a default rule takes the place of that default; it is no duplicate.
   const added = defaultEgress(group, request.newId, created_at).filter((rule) => !identities.has(identityOf(rule)));
   const rules = [...given, ...added];
   const changes: Change[] = [

@@ -51,7 +51,8 @@ export async function loadFolder(dir: string): Promise<Loaded> {
     if (n < (snapshot?.journal ?? 0)) continue;
     const text = await readFile(join(dir, journalName(n)), "utf8");
     changes.push(...readLines(text, journalName(n)));
-    // Never behind a line that a kill cut off; but runs that write nothing leave one empty file, not one each.
+    // A journal with a line that a kill cut off is never continued. An empty one is, so that runs that write nothing
+    // leave one empty file and not one each.
     next = text === "" ? n : n + 1;
   }
   return { dump: snapshot?.world, changes, next };

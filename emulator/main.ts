@@ -119,7 +119,7 @@ export function readArguments(
   return { options, problems: [...problems, ...checkOptions(options)] };
 }
 
-/** A dialect with everything filled in, or what is wrong with it. */
+/** A dialect with every default filled in, or what is wrong with it. */
 export type ReadDialect = (named: string) => SpokenDialect | readonly string[];
 
 const isProblems = (read: ReturnType<ReadDialect> | undefined): read is readonly string[] => Array.isArray(read);

@@ -1,7 +1,7 @@
 /**
- * Every operation the service can have: where it is served, and which transition answers it. The first twenty are the
- * contract's; the assumed ones are what it mentions or lacks, in the form the built-in dialect expects, and some of those
- * are off until asked for.
+ * Every operation that the service can have: its address, and the transition that answers it. The first twenty are the
+ * contract's; the assumed ones are those that it mentions or lacks, in the form that the built-in dialect expects, and
+ * some of them are off until asked for.
  */
 import { listFlavors, listImages, listRegions } from "./catalogue";
 import { type Decision, type Request, refusals } from "./decision";

@@ -27,7 +27,7 @@ export function pageOf(request: Request, list: Ordered | undefined, show: (id: s
     page: {
       next: next === undefined ? "" : String(next),
       prev: prev === undefined ? "" : String(prev),
-      // A list that lags counts what it shows: it says nothing of what it does not know of yet.
+      // A list that lags counts the entries that it shows: it says nothing of later ones.
       total_size: request.staleMs > 0 ? ids.filter((id) => show(id) !== undefined).length : ids.length,
     },
   });

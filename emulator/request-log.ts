@@ -22,7 +22,7 @@ export const createRequestLog = (): RequestLog => ({ counts: new Map(), entries:
 export function logRequest(log: RequestLog, entry: LoggedRequest): LoggedRequest {
   log.counts.set(entry.operation, (log.counts.get(entry.operation) ?? 0) + 1);
   log.entries.push(entry);
-  // The log is trimmed by halves, so that a request costs nothing.
+  // The log is cut to half when it is full, so that a request costs next to nothing.
   if (log.entries.length >= 2 * kept) log.entries = log.entries.slice(-kept);
   return entry;
 }

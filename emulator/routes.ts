@@ -1,6 +1,6 @@
 /**
- * From method and path to operation. The path is taken as it was sent: no dot segments resolved, no slashes merged, so
- * that nothing is reachable under two names. A literal segment wins over a parameter.
+ * Finds the operation of a method and a path. The path is taken as it was sent: no dot segments resolved, no slashes
+ * merged, so that nothing is reachable under two names. A literal segment wins over a parameter.
  */
 import { type Operation, operations } from "./operations";
 
@@ -57,7 +57,7 @@ export function matchRoute(routes: Routes, method: string, path: string): Match 
   return { status: "found", operation, params };
 }
 
-/** A segment that does not decode is left as it is: then it is no id of anything. */
+/** A segment that cannot be decoded is left as it is, and then is no id of anything. */
 function decodeSegment(segment: string): string {
   if (!segment.includes("%")) return segment;
   try {

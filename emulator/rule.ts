@@ -1,6 +1,6 @@
 /**
- * One security group rule: from the contract's rule input to the rule as returned, or every problem it has.
- * Which rules may stand beside each other is group.ts's to say.
+ * One security group rule: from the contract's rule input to the rule as returned, or every problem of the input.
+ * group.ts says which rules may stand beside each other.
  */
 import { type Network, networkOf } from "./cidr";
 import type { Group, Rule } from "./entities";

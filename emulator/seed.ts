@@ -1,7 +1,7 @@
 /**
  * What a new world starts with: a project with its people, a catalogue with ids that never change, and the platform's
- * `default` group. A seed adds to it or replaces parts of it; a twin seeds whole VMs, volumes and groups, of which only
- * what is known need be given. A full dump is a seed too.
+ * `default` group. A seed adds to it or replaces parts of it; a twin seeds whole VMs, volumes and groups with the
+ * fields that are known. A full dump is a seed too.
  */
 import { networkOf } from "./cidr";
 import type { Change, Flavor, Group, Image, Project, Region, Role, Rule, User, Vm, Volume } from "./entities";

@@ -23,7 +23,7 @@ export interface Service {
   world: World;
   readonly settings: Settings;
   readonly routes: Routes;
-  /** Left out: the contract's words, and the built-in dialect's where the contract has none. */
+  /** Left out: the contract's words, and those of the built-in dialect where the contract has none. */
   readonly speech: Speech | undefined;
   readonly clock: Clock;
   readonly journal: Journal | undefined;
@@ -82,7 +82,7 @@ interface Spoken {
   readonly match: Match | undefined;
 }
 
-/** The body may decide which operation is meant, so it is read first. `match` is absent where it does not. */
+/** Reads the body first, because it may decide which operation is meant. `match` is absent where it does not. */
 async function hear(speech: Speech, request: IncomingMessage, url: string): Promise<Spoken> {
   const body = (await readBody(request, 10 * mib)) ?? { text: "" };
   const { pathname, searchParams } = new URL(url, "http://emulator.invalid");
@@ -123,7 +123,7 @@ interface Asked {
   readonly spoken: Spoken | undefined;
 }
 
-/** `undefined`: there is nobody left to answer. */
+/** `undefined`: the client is gone, so nobody can be answered. */
 async function serve(
   service: Service,
   request: IncomingMessage,
@@ -183,7 +183,7 @@ function persist(service: Service, changes: readonly Change[]): Promise<void> | 
 
 type ReadJson = { readonly value: unknown; readonly size: number } | { readonly refusal: Decision };
 
-/** Operations without a body pass over whatever was sent; the others want JSON, and say so. */
+/** Operations without a body ignore one that was sent; the others require JSON. */
 function readJson(request: IncomingMessage, body: Body, method: string): ReadJson {
   if ("refusal" in body) return body;
   if (method === "GET" || method === "DELETE" || body.text === "") return { value: undefined, size: 0 };
@@ -209,7 +209,8 @@ async function exchangeControl(
 }
 
 function decideControl(service: Service, request: IncomingMessage, body: Body, path: string): ControlDecision {
-  // Without a credential, a web page open in a browser on this machine must not reach it, under whatever host name.
+  // The endpoint has no credential, so a web page in a browser on this machine must not reach it, under whatever host
+  // name.
   if (request.headers.origin !== undefined || !isLocalHost(request.headers.host))
     return refuse(403, "control is for local programs, not for web pages");
   if ("refusal" in body) return body.refusal;
@@ -227,7 +228,9 @@ function decideControl(service: Service, request: IncomingMessage, body: Body, p
   });
 }
 
-/** The Host header, with or without a port. A page that a name of its own leads here is not of this machine. */
+/**
+ * Whether the Host header, with or without a port, names this machine. A page whose own host name leads here does not.
+ */
 const isLocalHost = (host = ""): boolean => isLoopbackHost(host.replace(/:\d+$/, "").toLowerCase());
 
 const whenOf = (fault: FaultSpec): "before" | "after" =>

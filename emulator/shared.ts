@@ -1,7 +1,7 @@
 /**
- * One world for several processes that come and go: serves a folder from a process of its own, writes down where, and
- * ends when nobody has asked for anything for a while. Whoever needs it starts it; of two started at once the lock on
- * the folder lets one live. Run as a program: FOLDER TIME-SCALE IDLE-MS.
+ * One world for several processes that come and go: serves a folder from a process of its own, writes its address down,
+ * and ends when no request came for a while. The first process that needs the world starts it; of two that were started
+ * at once, the folder's lock lets one live. Run as a program: FOLDER TIME-SCALE IDLE-MS.
  */
 import { announce, countGuests } from "./folder-lock";
 import { startEmulator } from "./index";

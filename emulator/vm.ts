@@ -1,6 +1,6 @@
 /**
- * The VM operations: what the contract says of each, on a world that it only reads. Which states allow what, and how
- * long things take, is vm-states.ts.
+ * The VM operations: what the contract says of each, on a world that they only read. vm-states.ts says which states
+ * allow what, and how long it takes.
  */
 import { mayRenameVm } from "./access";
 import {
@@ -205,7 +205,10 @@ export function deleteVm(request: Request): Decision {
   });
 }
 
-/** The VM and its root disk go; every data volume stays, detached. The floating IP stays unless it is to go too. */
+/**
+ * The VM and its root disk go; every data volume stays, detached. The floating IP stays unless the request deletes it
+ * too.
+ */
 export function removeVm(
   world: World,
   vm: Vm,

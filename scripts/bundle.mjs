@@ -11,8 +11,9 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "dist/reconciler/cli");
 const outside = [/^node:/, /^undici/, "pg", /^@aws-sdk\//, /^@pulumi\//, "@opentelemetry/api"];
 
-// What is used together is read together. The first that fits takes a file; what fits none (the commands, their flags and
-// help, and what reads the files and says so) is in bundle.js itself: the first word waits for that alone.
+// Files that are used together are read together. A file goes into the first part that fits; a file that fits none (the
+// commands, their flags and help, and what reads the files and reports errors) is in bundle.js itself, the only file
+// that is read before the first output.
 const parts = {
   fleet: /\/(fleet|luxon|cron-parser|hono|@hono)\/|\/generated\/fleet\.js$/,
   desired: /\/generated\/desired-state\.js$/,
@@ -50,8 +51,8 @@ const { output } = await bundle.write({
 });
 await bundle.close();
 
-// The parts name each other in one declaration at their head; each is read when something of it is used. A module is a
-// function in brackets, which the engine compiles at once; an arrow it would first read over and later read again.
+// The parts name each other in one declaration at their head, and each is read when something of it is used. A module
+// is a function in brackets, which the engine compiles at once; an arrow function would be parsed twice.
 for (const { fileName } of output) {
   const file = join(folder, fileName);
   const names = [];

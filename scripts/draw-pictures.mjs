@@ -1,5 +1,5 @@
-// Draws the pictures of the README from what the program really prints: a terminal with a plan in colour, and the graph
-// of the quickstart. Needs a build, and the `script` command for a terminal to print on. Written to docs/pictures/.
+// Draws the pictures of the README from the program's real output: a terminal with a plan in colour, and the graph of
+// the quickstart. Needs a build, and the `script` command as the terminal. Writes docs/pictures/.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,10 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const command = `"${process.execPath}" "${join(root, "bin/reconcile.js")}"`;
 const columns = 88;
 
-/** Attributes of what is drawn, for viewers that know no style sheet; the sheet has the second of each, for dark pages. */
+/**
+ * Colours as attributes, for viewers that ignore style sheets; the style sheet has the second of each pair, for dark
+ * pages.
+ */
 const colours = {
   paper: ["#ffffff", "#0d1117"],
   edge: ["#d0d7de", "#30363d"],
@@ -37,7 +40,7 @@ try {
 
   const file = "reconcile.yaml";
   shell(`${command} apply --auto-approve > first.log 2>&1`);
-  // One change of each weight: nothing lost, a moment's outage, a word needed, data lost.
+  // One change of each weight: nothing lost, a short outage, a consent needed, data lost.
   shell(
     `sed -i -e 's/size: 100,/size: 200,/' -e 's/flavor_id: m1.large/flavor_id: m1.xlarge/' -e '/redirects to HTTPS/a\\      - { protocol: tcp, dst_port: 8443, remote_ip: 10.0.0.0/8, description: admin }' -e 's/for_each: \\[a, b\\]/for_each: [a, c]/' ${file}`,
   );
@@ -52,7 +55,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Text with colour codes as a picture that follows the reader's light or dark. */
+/** Text with colour codes as a picture that follows the reader's light or dark setting. */
 function terminal(text) {
   const lines = text.split("\n");
   const [cell, line, margin, bar] = [8.43, 19, 18, 34];

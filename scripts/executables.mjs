@@ -1,5 +1,5 @@
-// Makes a program of the build one executable file, by Node's own means: the program and its packages are put into a copy
-// of a Node. It needs no Node where it runs, and is for the system and processor of that Node.
+// Makes one executable file of a program of the build, by Node's own means: the program and its packages are put into a
+// copy of a Node. The file needs no Node on the machine where it runs; it is for the system and processor of that Node.
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +18,7 @@ export async function makeExecutable({ name, entry, node = process.execPath, plu
   mkdirSync(folder, { recursive: true });
   const of = (end) => join(folder, `${name}.${end}`);
   writeFileSync(of("entry.cjs"), entry);
-  // Everything goes inside, the optional stores too; a single executable finds no packages beside it.
+  // Everything goes inside, the optional stores too, because a single executable finds no packages beside it.
   const bundle = await rolldown({
     input: of("entry.cjs"),
     platform: "node",

@@ -47,7 +47,7 @@ for (const file of named.length > 0 ? named : files) {
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
-/** Tables alone: the outputs that stand there stay, in their order. */
+/** Only the tables are generated: the outputs in the text stay, in their order. */
 function keepOutputs(text, before) {
   const outputs = [...before.matchAll(/^```text\n([\s\S]*?)^```$/gm)].map(([whole]) => whole);
   let index = 0;

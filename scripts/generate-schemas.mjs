@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const typescript = createRequire(import.meta.url)("typescript");
 
-/** The table and the little that it uses, as they are compiled, so that they are read without a build. */
+/** Loads the table and the few modules that it uses, compiled in memory, so that no build is needed. */
 function load(path) {
   const { outputText } = typescript.transpileModule(readFileSync(path, "utf8"), {
     compilerOptions: { module: typescript.ModuleKind.CommonJS },
@@ -26,14 +26,14 @@ const { assumedOperations, rowOf } = load(join(root, "reconciler/core/model/oper
 const ref = (name) => ({ $ref: `#/$defs/${name}` });
 const refs = { text: "text", remark: "text", name: "name", size: "size", flag: "boolean", reference: "reference" };
 
-/** What follows the description of a field, where it may be left out. */
+/** The sentence after the description of a field that may be left out. */
 function leftOut({ field, type, absent }) {
   if (absent === "key") return " Left out: the key (key-each with for_each).";
   if (absent === "inherited") return ` Default: the file's ${field}.`;
   return typeof absent === "object" && typeof type === "string" ? ` Default: ${absent.value}.` : "";
 }
 
-/** As a file has it, where a value may be interpolated. */
+/** The field as a file has it, where a value may be interpolated. */
 function written(row) {
   const { type, absent } = row;
   const description = `${row.about}${leftOut(row)} A change: ${row.costs}.`;
@@ -56,7 +56,7 @@ const values = {
   rules: { type: "array", items: ref("rule") },
 };
 
-/** As it is kept and sent: read, with its default filled in. */
+/** The field as it is kept and sent: read, with its default filled in. */
 const kept = ({ type, about }) => {
   const value = typeof type === "string" ? values[type] : { enum: [...type] };
   return value.$ref === undefined ? { description: about, ...value } : value;
@@ -97,7 +97,7 @@ function fillCreate({ $defs }) {
   create.properties.vm.required = rows.filter(([, { absent }]) => absent !== "unset").map(([key]) => key);
 }
 
-/** What a dialect may say of: every operation beyond the documented ones. */
+/** The operations that a dialect may describe: every one beyond the documented ones. */
 function fillOperations({ properties }) {
   properties.operations.properties = Object.fromEntries(
     assumedOperations.map((operation) => {
@@ -114,7 +114,9 @@ const fills = {
   dialect: [fillOperations],
 };
 
-/** The file of a component has the blocks of a desired state, and parameters in place of everything that is said once. */
+/**
+ * The file of a component has the blocks of a desired state, and parameters in the place of what a project says once.
+ */
 function componentSchema(desired) {
   const { defaults, components, vms, volumes, groups, outputs } = desired.properties;
   const schema = {

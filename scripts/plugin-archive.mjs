@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { folder, makeExecutable, root } from "./executables.mjs";
 
 const { values } = parseArgs({ options: { node: { type: "string" }, for: { type: "string" } } });
-// Pulumi has the words of Go for systems and processors.
+// Pulumi names systems and processors as Go does.
 const systems = { linux: "linux", darwin: "darwin", win32: "windows" };
 const processors = { x64: "amd64", arm64: "arm64" };
 const target = values.for ?? `${systems[process.platform]}-${processors[process.arch]}`;
@@ -22,7 +22,7 @@ const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 const plugin = "pulumi-resource-reconcile-cloud";
 const fromSdk = createRequire(createRequire(join(root, "package.json")).resolve("@pulumi/pulumi"));
 
-/** The stubs are looked up from where the SDK is while the plugin runs; here they go inside. */
+/** At run time the plugin looks the stubs up from where the SDK is; the executable has them inside. */
 const stubsInside = {
   name: "stubs-inside",
   transform(code, id) {
@@ -35,7 +35,7 @@ const stubsInside = {
 
 const made = await makeExecutable({
   name: target.startsWith("windows") ? `${plugin}.exe` : plugin,
-  // The embedded service runs in a process of its own, which is this executable again.
+  // The embedded service runs in a process of its own, which is the same executable.
   entry: `
 const [first, ...rest] = process.argv.slice(2);
 const { serveShared } = require("../emulator/shared.js");

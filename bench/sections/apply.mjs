@@ -14,7 +14,7 @@ export async function measure({ scratch, full, note }) {
   const [vms, groups] = [100, 10];
   const counts = {};
   let turn = 0;
-  /** Each run gets a world of its own. */
+  /** Gives each run a world of its own. */
   const inNewWorld = (name, run) => async () => {
     note(`apply: ${name}`);
     const folder = join(scratch, `apply-${turn++}`);

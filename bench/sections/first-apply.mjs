@@ -58,7 +58,7 @@ export async function measure({ scratch, full, alchemy: isAlchemyWanted, note })
 
 const runWithMemory = (options) => runOnce({ ...options, memory: true });
 
-/** Installed for the occasion and never into this package. */
+/** Alchemy is installed for this run, and never into this package. */
 async function alchemy(scratch, ours, note) {
   const cwd = join(scratch, "alchemy");
   mkdirSync(cwd);

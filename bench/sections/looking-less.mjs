@@ -18,7 +18,7 @@ export async function measure({ scratch, full, note }) {
     const run = (...words) =>
       runOnce({ argv: [process.execPath, cli, ...words, "--base-url", service.url, "--log-level", "silent"], cwd });
     await run("apply", "-y");
-    // Notes when everything was seen.
+    // This apply records when each resource was seen.
     await run("apply", "-y", "--refresh=changed");
     await service.control("POST", "/faults", { operation: "read", kind: "latency", ms: latencyMs });
     const counts = {};

@@ -8,7 +8,7 @@ import { limit, number } from "../table.mjs";
 export async function measure({ scratch, full, note }) {
   const rows = [];
   const times = full ? 5 : 3;
-  // Drawing a graph of 1,000 takes less than two runs differ by.
+  // The graph of 1,000 resources takes less time than two runs differ by, so sizes begin above that.
   const sizes = [10_000, 50_000];
   const forms = {
     text: ["plan", "--no-refresh"],

@@ -1,4 +1,4 @@
-// What a command costs before it has done anything.
+// What a command costs before it has done any work.
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * The service in the words of a deployment: requests are understood and answers are given as a dialect says, and what
- * happens in between is the service's own. The contract's operations stay where the contract has them.
+ * The service in the words of a deployment: a dialect says how requests are understood and answers are written; the
+ * decisions in between are the service's own. The contract's operations stay where the contract has them.
  */
 import type { Decision } from "../decision";
 import { refuse } from "../decision";
@@ -21,15 +21,15 @@ export interface SpokenAnswer {
 }
 
 export interface Speech {
-  /** An operation beyond the contract. */
+  /** The operation that a request means, where it is one beyond the contract. */
   understand(heard: Heard): Meaning | undefined;
   /** Whether a header is missing that every request needs beside the credential. */
   misses(heard: Heard): boolean;
-  /** The credential as the service takes it. */
+  /** The credential in the form in which the service takes it. */
   authorization(heard: Heard): string | undefined;
   /** The refusal of a name that this deployment does not take. */
   refuseName(operation: string, body: unknown): Decision | undefined;
-  /** A refusal that was ordered, with the seconds to wait where they were ordered as well. */
+  /** A refusal that a fault asks for, with the seconds to wait where the fault names them. */
   refuse(status: number, message: string, retryAfter: number | undefined): SpokenAnswer;
   say(operation: string, decision: Pick<Decision, "status" | "body">, heard: Heard, base: string): SpokenAnswer;
 }
@@ -110,7 +110,7 @@ function spoken(
     kind !== undefined && isMap(payload) ? recordIn(dialect, kind, payload) : snapshotIn(dialect, operation, payload);
   const item = (route?.item ?? dialect.answers[operation]?.item)?.[0];
   const held = item === undefined ? record : wrapped(item, record);
-  // The contract's bare strings, and what can be read as it stands.
+  // Bare strings of the contract, and values that can be read as they are.
   const isBare = !holdsData(own) || kind !== undefined;
   return { body: enveloped(dialect, held, isBare && !holdsData(held)), headers: {} };
 }

@@ -1,4 +1,4 @@
-/** A page of a list, and how it says that there is more, in the way of a dialect. */
+/** One page of a list, with the sign that there is more, as a dialect says. */
 
 import { type Paging, type Place, tokensOf } from "./spoken";
 import type { Heard } from "./understand";
@@ -11,7 +11,7 @@ export interface Page {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** `most`: how many a page shows, unless a size is asked for. */
+/** `most`: how many entries a page has, unless the request asks for a size. */
 export function pageIn(paging: Paging, all: readonly unknown[], most: number, heard: Heard, base: string): Page {
   const asked = askedFor(paging.param, heard);
   const size = sizeAsked(paging, heard) ?? most;
@@ -39,7 +39,7 @@ export function pageIn(paging: Paging, all: readonly unknown[], most: number, he
 const withoutParam = ({ param = "page" }: Paging, query: URLSearchParams): readonly [string, string][] =>
   [...query].filter(([name]) => name !== param);
 
-/** The address that a gateway shows for the service behind it. */
+/** A link with the address by which a gateway knows the service behind it. */
 const inner = (link: string): string => link.replace(/^https?:\/\/[^/]+/, "http://inner.invalid:8774");
 
 const tokenOf = (index: number, { as }: Paging): string => (as === "token" ? `/p/${index}` : `p${index}`);
@@ -51,7 +51,7 @@ function isLink(place: Place, { as, links }: Paging): boolean {
   return /link|href|url/i.test(pointer);
 }
 
-/** Where the parameter is: in the query, or in the body where it begins with a slash. */
+/** The parameter of a request: from the query, or from the body when the name begins with a slash. */
 function askedFor(param = "page", { query, body }: Heard): string | undefined {
   if (!param.startsWith("/")) return query.get(param) ?? undefined;
   const found = getAt(body, tokensOf(param));

@@ -27,7 +27,7 @@ const meanings: readonly (readonly [is: string, status: number, message?: RegExp
   ["throttled", 429],
 ];
 
-/** The usual code of a condition, where the dialect has none. */
+/** The condition whose code is used where the dialect has none for a condition. */
 const likewise: Readonly<Record<string, string>> = {
   name_taken: "conflict",
   invalid_state: "conflict",
@@ -50,7 +50,7 @@ export function refusalIn(dialect: SpokenDialect, { status, body }: Said): Said 
     draft.put(error.code[0], code);
     draft.put(error.message[0], worded(rule, message));
   }
-  // A service that says in every answer whether it succeeded refuses inside a 200.
+  // A service that says in every answer whether it succeeded puts refusals into answers with status 200.
   const isInside = success !== undefined && rule !== undefined && rule.status === undefined;
   return { status: rule?.status ?? (isInside ? 200 : status), body: draft.value };
 }
@@ -61,7 +61,7 @@ function ruleFor({ errors }: SpokenDialect, is: string | undefined): RefusalRule
   return of(is) ?? of(likewise[is]) ?? of("refused");
 }
 
-/** A text that fits a pattern: any word will do for `*`. */
+/** A text that fits the pattern: any word may stand for `*`. */
 function codeOf(rule: RefusalRule | undefined): string | number | undefined {
   if (rule?.code === undefined) return undefined;
   const text = String(rule.code).replaceAll("*", "0");

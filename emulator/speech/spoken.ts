@@ -1,6 +1,6 @@
 /**
- * A dialect as the emulator speaks it: the same file that the client reads, read here from its documentation alone
- * (docs/dialect.md). What stands in it for reading is turned round: a place to look at is a place to write to.
+ * A dialect as the emulator uses it: the file that the client reads, interpreted by code that was written from
+ * docs/dialect.md alone. A place where the client reads a value is a place where the emulator writes it.
  */
 export type Scalar = string | number | boolean;
 
@@ -59,7 +59,7 @@ export interface RefusalRule {
 type Places<K extends string> = Readonly<Record<K, readonly Place[]>>;
 type Words<K extends string> = Readonly<Record<K, readonly string[]>>;
 
-/** With everything that the file leaves out filled in as built in. */
+/** The dialect with every default filled in. */
 export interface SpokenDialect {
   readonly operations: Readonly<Record<string, Route | null>>;
   readonly records: {

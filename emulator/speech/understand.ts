@@ -31,7 +31,7 @@ export function meaningOf(dialect: SpokenDialect, heard: Heard): Meaning | undef
   return best;
 }
 
-/** Whether the headers that every request carries are there. */
+/** Whether the headers are there that every request must carry. */
 export const hasHeaders = (dialect: SpokenDialect, heard: Heard): boolean =>
   new Fitting(dialect.values, {}).headers(dialect.headers, heard.headers);
 
@@ -65,7 +65,7 @@ class Fitting {
     });
   }
 
-  /** A request may hold more than the template, such as a page's number. */
+  /** A request may hold more than the template, such as the number of a page. */
   body(template: unknown, given: unknown): boolean {
     if (typeof template === "string")
       return (typeof given === "string" || typeof given === "number") && this.#text(template, String(given));
@@ -83,7 +83,7 @@ class Fitting {
     return template === given;
   }
 
-  /** `{id}` stands for anything, `{project}` for its value. */
+  /** `{id}` stands for any text, `{project}` for the project's value. */
   #text(template: string, given: string): boolean {
     const names: string[] = [];
     const pattern = template

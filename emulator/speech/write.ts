@@ -1,4 +1,4 @@
-/** Writes a value where a place would find it. */
+/** Writes a value where a reader that follows a place would find it. */
 import { first, isMap, type Place, type Scalar, type Selector, tokensOf } from "./spoken";
 
 /** A JSON value in the making. */
@@ -11,7 +11,7 @@ export class Draft {
     this.value = setAt(this.value, tokens, value);
   }
 
-  /** An item of the list at a pointer: the one that has these fields already, or a new one. */
+  /** Changes an item of the list at a pointer: the item that has these fields, or a new one. */
   private item(pointer: string, fields: Readonly<Record<string, unknown>>, change: (item: unknown) => unknown): void {
     // A `*` stands for every member: one member is enough.
     const tokens = tokensOf(pointer).map((token) => (token === "*" ? "main" : token));
@@ -28,7 +28,7 @@ export class Draft {
     this.value = setAt(this.value, tokens, items);
   }
 
-  /** Writes a value, or with `null` that there is none. */
+  /** Writes a value at a place; `null` writes that there is none. */
   put(place: Place | undefined, value: Scalar | null): void {
     if (place === undefined) return;
     if (typeof place === "string") {
@@ -131,7 +131,7 @@ export function setAt(into: unknown, [token, ...rest]: readonly string[], value:
   return { ...map, [token]: setAt(map[token], rest, value) };
 }
 
-/** A list of records where a place would find it. */
+/** A list of records, written where a place would find it. */
 export function listAt(place: Place, records: readonly unknown[]): unknown {
   const draft = new Draft();
   if (typeof place === "string") {

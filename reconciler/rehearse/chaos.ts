@@ -32,11 +32,11 @@ export interface ChaosTrial {
   /** How often a person would have been asked what became of a create. */
   readonly asked: number;
   readonly ok: boolean;
-  /** What is not as it should be, a few lines. */
+  /** What is wrong, in a few lines. */
   readonly problems: readonly string[];
 }
 
-/** Runs with nothing in their way that may pass before the world must be there. */
+/** How many undisturbed runs may pass before the world must be as rehearsed. */
 const cleanRuns = 3;
 
 export async function runWithBadLuck(setting: TwinSetting, calm: Rehearsal, seed: number): Promise<ChaosTrial> {
@@ -73,7 +73,7 @@ export async function runWithBadLuck(setting: TwinSetting, calm: Rehearsal, seed
   }
 }
 
-/** mulberry32: small, and the same everywhere. */
+/** The generator mulberry32: short, and the same everywhere. */
 function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -100,13 +100,13 @@ class Killed extends Error {}
 
 interface End {
   readonly killed: boolean;
-  /** The plan could not be made, or stopped: somebody must say what became of a create. */
+  /** The plan could not be made, or the run stopped: a person must say what became of a create. */
   readonly asks: boolean;
 }
 
 /**
- * What `apply` does, once. A kill at event n: what was sent before it goes on in the service, nothing after it is sent
- * or written down, and no answer arrives any more.
+ * One `apply`. A kill at event n: requests sent before it go on in the service, nothing is sent or recorded after it,
+ * and no answer arrives any more.
  */
 async function runOnce(twin: RunningTwin, setting: TwinSetting, killAt: number | undefined): Promise<End> {
   const { desired, state, plan } = setting.prepared;
@@ -133,7 +133,7 @@ async function runOnce(twin: RunningTwin, setting: TwinSetting, killAt: number |
   });
   const store = mortalStore(twin.store, tick, () => dead);
   const ports = twin.ports(client, () => undefined);
-  // A dead holder's lease lapses by itself.
+  // The lease of a dead holder lapses by itself.
   await twin.store.breakLock();
   try {
     await awaitInterrupted(store, client, ports, state.lineage, stop.signal);
@@ -185,7 +185,9 @@ function mortalStore(store: StateStore, tick: () => void, isDead: () => boolean)
   };
 }
 
-/** `import` for what exists, `state resolve --not-created` for what does not; how many answers it took. */
+/**
+ * Answers for a person: `import` for what exists, `state resolve --not-created` for what does not. Counts the answers.
+ */
 async function answerForPerson(twin: RunningTwin): Promise<number> {
   await twin.store.breakLock();
   const { recorder } = await openForWriting(twin.store, rehearsalHolder, "");
@@ -195,7 +197,7 @@ async function answerForPerson(twin: RunningTwin): Promise<number> {
     const changes: StateChange[] = [];
     const client = twin.connect();
     for (const intent of recorder.state.intents.values()) {
-      // What can be listed the next run finds by itself.
+      // The next run finds by itself what a list shows.
       if (client.can.canFindCreated(kindOf(intent.address))) continue;
       const id = namedLike(intent, world).find((one) => !managed.has(one) && !intent.idsBefore.includes(one));
       if (id !== undefined && intent.record !== undefined)

@@ -1,6 +1,6 @@
 /**
  * One test of a user's own file, on the embedded service in virtual time: what is given is applied, what is wanted is
- * planned and held against what is expected, and applied too. No request leaves the process and nothing is waited for.
+ * planned, compared with what is expected, and applied too. No request leaves the process and no time is spent waiting.
  */
 import { exposureOf } from "../core/exposure/exposure";
 import { checkPlan } from "../core/findings/checks";
@@ -21,7 +21,7 @@ import { createMemoryStore } from "../store/memory";
 import type { StateStore, StoredState } from "../store/store";
 import { newService, type VirtualMoment, virtualService } from "./virtual-service";
 
-/** Where a test begins: a service, and what the state remembers of it. */
+/** What a test starts from: a service, and what the state remembers of it. */
 export interface Given {
   readonly service: VirtualMoment;
   readonly stored: StoredState;
@@ -41,7 +41,7 @@ export interface RunTest {
 
 const holder = { who: "reconcile test", host: "here", pid: 0, since: "", command: "reconcile test" };
 
-/** A service of its own, on which plans are made and carried out. */
+/** A service for one test, on which plans are made and carried out. */
 function benchOf(given: Given) {
   const service = virtualService(given.service);
   const { client, clock } = service;
@@ -56,7 +56,7 @@ function benchOf(given: Given) {
     emit: () => undefined,
   };
   return {
-    /** Flavors, images and regions are those of the service that the file is for, which nobody asks: all it names are there. */
+    /** No service is asked, so every flavor, image and region that the file names exists. */
     plan(desired: Desired, options = {}): Promise<Prepared> {
       const vms = desired.resources.filter((one) => one.kind === "vm");
       service.provide({
@@ -66,7 +66,7 @@ function benchOf(given: Given) {
       });
       return preparePlan({ desired, store, client, options, clock, lineage: "test", observe: true });
     },
-    /** What did not go well, in a sentence. */
+    /** Answers with a sentence when the run did not succeed. */
     async apply(prepared: Prepared): Promise<string | undefined> {
       const input = { prepared, store, ports, holder, stop: { soft: never, hard: never }, planId: "test" };
       const report = await carryOutPermitted(PermittedPlan.onTwin(prepared.plan), input);
@@ -82,7 +82,10 @@ function benchOf(given: Given) {
   };
 }
 
-/** What is given, carried out; every test that is given the same begins there. A sentence: it cannot be. */
+/**
+ * Carries out what is given; every test with the same `given` starts from the result. A sentence: it cannot be carried
+ * out.
+ */
 export async function carryOutGiven(desired: Desired, now: Date): Promise<Given | string> {
   const bench = benchOf(nothingGiven(now));
   const prepared = await bench.plan(desired);
@@ -92,7 +95,7 @@ export async function carryOutGiven(desired: Desired, now: Date): Promise<Given 
   return failed === undefined ? bench.now() : `what is given cannot be applied: ${failed}`;
 }
 
-/** What is not as expected, a line each; empty: the test passes. */
+/** The differences from what is expected, one line each; empty: the test passes. */
 export async function runFileTest(test: RunTest): Promise<string[]> {
   const bench = benchOf(test.given);
   const options = {
@@ -183,7 +186,7 @@ function comparePlan({ plan }: Prepared, { findings, verdicts, exitCode }: Judge
     const is = ["violated", "unproven"].find((word) => verdicts.some(({ verdict }) => verdict === word)) ?? "holds";
     differ("reachability", [expect.reachability], [is]);
   }
-  // Whoever expects nothing of a plan expects that it can be carried out.
+  // A test that expects nothing of the plan expects that the plan can be carried out.
   const wanted = expect.exitCode ?? (expect.findings === undefined && expect.reachability === undefined ? 0 : exitCode);
   if (exitCode !== wanted)
     problems.push(

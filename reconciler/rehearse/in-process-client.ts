@@ -1,4 +1,7 @@
-/** The engine's client straight onto an emulated world: same answers, same reading of them, no HTTP and no waiting. */
+/**
+ * The engine's client directly on an emulated world: the same answers, read by the same code, without HTTP and without
+ * waiting.
+ */
 
 import type { Decision } from "../../emulator/decision";
 import { abilitiesOf } from "../core/model/abilities";
@@ -11,7 +14,7 @@ import type { Ids } from "../dialect/requests";
 import { callsOver, type OneRequest } from "../service/calls";
 import type { ServiceClient } from "../service/client";
 
-/** A world that takes calls: one is one decision. */
+/** A world that takes calls; each call is one decision. */
 export interface WorldCalls {
   nowMs: number;
   call(
@@ -33,11 +36,16 @@ export type Fate = "arrives" | "lost-before" | "lost-after";
 
 export interface InProcessClient extends ServiceClient {
   readonly sent: SentRequest[];
-  /** What becomes of the requests that change something, one after the other; all that follow arrive. */
+  /**
+   * What happens to the requests that change something, one after the other; the requests after the last fate arrive.
+   */
   fates: readonly Fate[];
 }
 
-/** What is served is the caller's to say; how an answer is read is the built-in dialect's, with every list it knows. */
+/**
+ * The caller says which operations are served; the answers are read by the built-in dialect with every list that it
+ * knows.
+ */
 const listed = (name: ListOperation) => ({ method: "GET" as const, path: `/${name}`, items: operations[name].items });
 const dialect = {
   ...builtInDialect,
@@ -69,7 +77,7 @@ export function inProcessClient(
     reader: (body: unknown) => Reading<T>,
   ): Promise<Outcome<T>> {
     if (!has(operation)) return { status: "rejected", condition: "unsupported", message: `no ${operation}` };
-    // What JSON leaves out is not sent.
+    // Values that JSON leaves out are not sent.
     const body = request.body === undefined ? undefined : JSON.parse(JSON.stringify(request.body));
     const fate = /list|get$/.test(operation) ? "arrives" : (fates.shift() ?? "arrives");
     if (fate === "lost-before") return { status: "unknown", reason: "connection lost" };

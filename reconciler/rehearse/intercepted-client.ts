@@ -1,4 +1,4 @@
-/** The service's client with somebody looking over its shoulder: for what was refused, and for killing a run anywhere. */
+/** The service's client with a function before and after each call: to collect refusals, and to kill a run anywhere. */
 import { type Operation, operationNames, operations, rowOf } from "../core/model/operation";
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { ServiceClient } from "../service/client";
@@ -8,7 +8,7 @@ type Calls = Exclude<
   "can" | "origin" | "takesPortRanges" | "volumesChange" | "names" | "listCost" | "close"
 >;
 type CallOf = { readonly [O in Operation]: (typeof operations)[O]["call"] };
-// Every operation has its call, and every call its operation.
+// Every operation has a call of the client, and every call has an operation.
 operations satisfies { readonly [O in Operation]: { readonly call: Calls } };
 type Uncalled = Exclude<Calls, CallOf[Operation]>;
 true satisfies Uncalled extends never ? true : Uncalled;
@@ -18,9 +18,9 @@ const operationOf: ReadonlyMap<PropertyKey, Operation> = new Map(
 );
 
 export interface Interception {
-  /** Answers in the service's place; `undefined` lets the request through. */
+  /** Answers in the place of the service; `undefined` sends the request. */
   before?(operation: Operation): Failure | undefined;
-  /** Sees every outcome, and may put another in its place. */
+  /** Sees every outcome, and may replace it. */
   after?(operation: Operation, outcome: Outcome<unknown>): Outcome<unknown>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The dress rehearsal: the plan for the real service, carried out on its twin by the engine that would carry it out
- * there, and looked at from every side. What comes of it is a value; report/rehearsal-text.ts words it.
+ * The dress rehearsal: the plan for the real service is carried out on its twin, by the engine that would carry it out
+ * there. The result is a value; report/rehearsal-text.ts words it.
  */
 
 import type { Address } from "../core/model/address";
@@ -27,7 +27,7 @@ export interface RehearsedStep {
   readonly operation: string;
   readonly title: string;
   readonly end: StepReport["result"]["end"];
-  /** Since the beginning, in the real service's time; absent for a step that never started. */
+  /** The time since the beginning, as the real service would take it; absent for a step that never started. */
   readonly startMs?: number;
   readonly endMs?: number;
   readonly waitedMs: number;
@@ -46,14 +46,14 @@ export interface Rehearsal {
   readonly durationMs: number;
   readonly downtimeMs: Readonly<Record<Address, number>>;
   readonly refusals: readonly RehearsedRefusal[];
-  /** Given for the rehearsal; the real run asks for them. */
+  /** Consents that were given for the rehearsal; the real run asks for them. */
   readonly consents: readonly Consent[];
   readonly assumptions: readonly string[];
-  /** What a second plan would still do; empty when the result is what was asked for. */
+  /** The changes of a second plan; empty when the result is what was asked for. */
   readonly remaining: Plan["changes"];
   readonly diagnostics: readonly Diagnostic[];
   readonly verdict: "converged" | "waits" | "failed";
-  /** The resulting world, one line for each thing in it. */
+  /** The resulting world, one line for each resource. */
   readonly world: readonly string[];
 }
 
@@ -149,7 +149,7 @@ function rehearsedStep({ step, result, startedAt, endedAt, waitedMs }: StepRepor
   };
 }
 
-/** From the first step that takes a VM down to the last one that keeps it so. */
+/** From the first step that takes a VM down to the last one that keeps the VM down. */
 function downtimeOf(report: RunReport): Record<Address, number> {
   const spans = new Map<Address, { readonly from: number; readonly to: number }>();
   for (const { step, startedAt, endedAt } of report.steps) {
@@ -165,7 +165,10 @@ function downtimeOf(report: RunReport): Record<Address, number> {
   );
 }
 
-/** A twin that is planned for in another way is no twin: then the rehearsal says less than it seems to. */
+/**
+ * Differences between the plan for the real service and the plan for the twin: where the two differ, the rehearsal
+ * proves less.
+ */
 function unlike(real: Plan, twin: Plan): Diagnostic[] {
   const before = new Map(real.changes.map((change) => [change.address, canonicalJson(change)]));
   const now = new Map(twin.changes.map((change) => [change.address, canonicalJson(change)]));

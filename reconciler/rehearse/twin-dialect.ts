@@ -1,6 +1,6 @@
 /**
- * How the twin is spoken to: the operations that the real service's dialect has, at the addresses the embedded service
- * has them; and no more shown in its records than the real ones show.
+ * The dialect of the twin: the operations that the real service's dialect has, at the addresses of the embedded
+ * service; and the twin's records show no more than the real ones.
  */
 import { operations } from "../../emulator/operations";
 import type { Live, LiveVm } from "../core/model/live";
@@ -27,7 +27,7 @@ export function twinDialect(dialect: Dialect, live: Live): Dialect {
   });
 }
 
-/** What the embedded service must be told to have and to lack. */
+/** The operations that the embedded service must be told to have and to lack. */
 export const twinOperations = (dialect: Dialect): { readonly with: string[]; readonly without: string[] } => ({
   with: assumedOperations.filter((operation) => dialect.operations[operation] !== null),
   without: assumedOperations.filter((operation) => dialect.operations[operation] === null),

@@ -1,4 +1,4 @@
-/** Rules of the twin's groups: as the service returned them, or as they were recorded where it shows none. */
+/** Rules of the twin's groups: as the service returned them, or as they were recorded where the service shows none. */
 
 import type { Group, Rule as TwinRule } from "../../emulator/entities";
 import { canonicalLiveRule } from "../core/canonical/rules";

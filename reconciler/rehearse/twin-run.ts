@@ -1,7 +1,7 @@
 /**
- * One twin, running: the embedded service in memory with the observed world, a clock that goes many times faster for
- * service, client and engine alike, and a copy of the state. Every duration is thereby told in the real service's time.
- * Nothing outside is touched: flush commands and health checks are taken to succeed, and named.
+ * One running twin: the embedded service in memory with the observed world, one clock that goes many times faster for
+ * service, client and engine, and a copy of the state. So every duration is reported in the real service's time.
+ * Nothing outside is touched: flush commands and health checks are taken to succeed, and are named.
  */
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import type { Timing } from "../core/model/desired";
@@ -20,7 +20,7 @@ import { buildTwin, twinToken } from "./twin";
 import { twinDialect, twinOperations } from "./twin-dialect";
 
 export interface TwinSetting {
-  /** The plan for the real service, with the observation it was made from. */
+  /** The plan for the real service, with the observation that it was made from. */
   readonly prepared: Prepared;
   /** The real state, as it was read. */
   readonly stored: StoredState;
@@ -104,7 +104,7 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
   };
 }
 
-/** Time of the real service, lived through `speed` times faster. */
+/** The time of the real service, `speed` times faster. */
 function fastClock(speed: number): Clock & ServiceClock {
   const started = Date.now();
   const zero = performance.now();

@@ -1,7 +1,7 @@
 /**
- * The twin: the observed world as a world of the embedded service, id for id. What the observation does not show is
- * taken from the records, then from the file, then from what the contract says of a new resource; whatever had to be
- * assumed is said. The twin has the operations of the dialect and no others.
+ * The twin: the observed world as a world of the embedded service, with the same ids. What the observation does not
+ * show is taken from the records, then from the file, then from what the contract says of a new resource; every
+ * assumption is reported. The twin has the operations of the dialect and no others.
  */
 import type { Entities, Flavor, Group, Image, Project, Region, User, Vm, Volume } from "../../emulator/entities";
 import type { WorldDump } from "../../emulator/world";
@@ -24,7 +24,7 @@ export interface TwinInput {
 
 export interface Twin {
   readonly world: WorldDump;
-  /** Whatever is in no catalogue is refused: only where the whole catalogue was seen. */
+  /** Whether the twin refuses what is in no catalogue; only where the whole catalogue was seen. */
   readonly strict: boolean;
   /** What the twin cannot know, one sentence each. */
   readonly assumptions: readonly string[];
@@ -32,7 +32,7 @@ export interface Twin {
 
 export const twinToken = "twin";
 const twinProject = "00000000-0000-4000-8001-0000000000f1";
-/** Where the VM lives that stands for those a retired group is still attached to; no list shows it. */
+/** The project of the VM that stands for the unknown users of a retired group; no list shows that VM. */
 const elsewhere = "00000000-0000-4000-8001-0000000000f2";
 
 interface Builder extends TwinInput {
@@ -116,7 +116,7 @@ function projectNames(desired: Desired, state: State): string[] {
   return distinct(named);
 }
 
-/** The list as it was read; where there is none, every name in use stands for itself. */
+/** The list as it was read; without one, an entry for every name in use. */
 const entriesOf = (listed: readonly CatalogueEntry[] | undefined, inUse: readonly string[]) =>
   listed?.map(({ id, name }) => ({ id, name: name ?? id })) ?? distinct(inUse).map((name) => ({ id: name, name }));
 
@@ -134,7 +134,7 @@ const imageNames = ({ live, state }: TwinInput, wanted: readonly DesiredVm[]): s
   ),
 ];
 
-/** The caller leads the project; whoever owns a VM, or shall, is a member of it. */
+/** The caller leads the project; every owner of a VM, present or wanted, is a member of it. */
 const localPart = (email: string): string => email.slice(0, email.indexOf("@"));
 
 function twinUsers({ live, state, newId }: Builder, wanted: readonly DesiredVm[]): User[] {
@@ -183,7 +183,7 @@ function twinVms(builder: Builder): Vm[] {
   return vms;
 }
 
-/** The ids of VMs that volumes hang on, or shall. */
+/** The ids of VMs to which volumes are attached, or shall be. */
 const hostsNamed = ({ live, desired, state }: Builder): string[] => [
   ...desired.resources.flatMap((resource) =>
     resource.kind === "volume" && resource.attachTo !== undefined && "id" in resource.attachTo
@@ -222,7 +222,7 @@ function twinVm(builder: Builder, vm: LiveVm): Vm {
   };
 }
 
-/** A VM that was on its way somewhere arrives in the twin as it would in the service. */
+/** A VM in transition reaches its next state in the twin as it would in the service. */
 function twinState(
   { now }: Builder,
   vm: LiveVm,
@@ -269,7 +269,7 @@ function twinVolumes(builder: Builder, vms: readonly Vm[]): Volume[] {
   }));
 }
 
-/** The VMs that were seen, listed or one by one. */
+/** The VMs that were seen, in a list or one by one. */
 function shownVms(live: Live): ReadonlyMap<string, LiveVm> {
   const vms = new Map((live.vms ?? []).map((vm) => [vm.id, vm]));
   for (const [id, sighting] of live.vmById) if (sighting.seen === "yes") vms.set(id, sighting.value);
@@ -309,7 +309,7 @@ function knownVolumes({ live, state }: Builder, liveVms: ReadonlyMap<string, Liv
   });
 }
 
-/** Every VM has a root disk and the data volume it was created with; records that show no volumes hide them. */
+/** Every VM has a root disk and the data volume that it was created with, also where records do not show volumes. */
 function disksOf(builder: Builder, vm: Vm, live: LiveVm | undefined): Placed[] {
   const record = builder.vmRecords.get(vm.id);
   const wanted = record === undefined ? undefined : builder.wanted.get(record.address);
@@ -357,7 +357,7 @@ function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rule
     if (!groups.has(id)) put(id, name, "");
   if (![...groups.values()].some((group) => group.platform)) put(builder.newId(), "default", "Default security group");
   const { rules, strangers } = twinRules(withRules, builder);
-  // A group outside this file, known only because a rule names it.
+  // A group outside of this file, known only because a rule names it.
   if (!live.groupsListed)
     for (const id of distinct([...strangers, ...namedById(desired)])) if (!groups.has(id)) put(id, `group-${id}`, "");
   return { groups: [...groups.values()], rules };
@@ -369,7 +369,7 @@ const namedById = ({ resources }: Desired): string[] =>
     .flatMap((resource) => (resource.kind === "group" ? resource.rules : []))
     .flatMap(({ remote }) => (remote.kind === "group" && "id" in remote.group ? [remote.group.id] : []));
 
-/** An earlier run could not delete its retired groups because VMs still use them; so it is in the twin. */
+/** An earlier run could not delete its retired groups because VMs still use them, so the twin has such VMs. */
 function attachedElsewhere(builder: Builder): Vm[] {
   const retired = [...builder.state.resources.values()].flatMap((record) =>
     record.kind === "group" ? (record.retired ?? []).map(({ id }) => id) : [],

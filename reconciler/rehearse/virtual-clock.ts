@@ -1,4 +1,4 @@
-/** Time that passes only when everybody waits: the earliest sleeper is woken once nothing else has anything to do. */
+/** Time that passes only when everything waits: the earliest sleeper is woken once nothing else has anything to do. */
 import type { Clock } from "../engine/ports";
 
 export function virtualClock(onTime: (nowMs: number) => void, startMs = Date.UTC(2026, 0, 1)): Clock {

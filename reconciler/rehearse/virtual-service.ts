@@ -1,4 +1,7 @@
-/** The embedded service without a socket and without waiting: one call is one decision, and time passes when everybody waits. */
+/**
+ * The embedded service without a socket and without waiting: one call is one decision, and time passes when everything
+ * waits.
+ */
 import { authenticate } from "../../emulator/access";
 import type { Change } from "../../emulator/entities";
 import { isUuid } from "../../emulator/fields";
@@ -12,7 +15,7 @@ import type { ServiceClient } from "../service/client";
 import { inProcessClient, type WorldCalls } from "./in-process-client";
 import { virtualClock } from "./virtual-clock";
 
-/** A service at some moment: whoever starts from it has a service of its own, in which the same was done before. */
+/** A service at one moment. Each caller that starts from it gets a service of its own with that history. */
 export interface VirtualMoment {
   readonly changes: readonly Change[];
   readonly ids: number;
@@ -23,7 +26,7 @@ export interface VirtualService {
   readonly client: ServiceClient;
   readonly clock: Clock;
   moment(): VirtualMoment;
-  /** What somebody's own service has, by name or id; what is there already stays as it is. */
+  /** Adds flavors, images and regions by name or id; existing ones stay as they are. */
   provide(named: { readonly flavors: Names; readonly images: Names; readonly regions: Names }): void;
 }
 type Names = Iterable<string>;

@@ -1,4 +1,4 @@
-/** A world as lines that are equal when the worlds are, whatever ids and times they have. */
+/** A world as lines. The lines of two worlds are equal when the worlds are, whatever their ids and times. */
 import type { WorldDump } from "../../emulator";
 
 export function describeWorld(world: WorldDump): string[] {

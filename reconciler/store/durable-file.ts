@@ -184,7 +184,7 @@ function nowBeside(path: string): number {
   }
 }
 
-/** Gives a file the time of whoever keeps it, by writing over its first byte what is there already. */
+/** Gives a file a new time of change, on the clock of the file's storage, by writing the first byte again. */
 export function touch(path: string): void {
   const file = openSync(path, "r+");
   try {
@@ -201,7 +201,7 @@ function removeIfPossible(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // The file stays for the next holder.
+    // The next holder will remove the file.
   }
 }
 

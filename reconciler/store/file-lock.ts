@@ -1,6 +1,7 @@
 /**
- * The lock of a file state: `F.lock` says who writes, and its time of change is the holder's last sign of life. Whoever
- * changes who holds it, or replaces the snapshot, does so inside `F.lock.mark`, which is held for moments only.
+ * The lock of a file state: `F.lock` names the writer, and the file's time of change is the writer's last sign of life.
+ * Everything that changes the holder, or replaces the snapshot, happens inside `F.lock.mark`, which is held for moments
+ * only.
  */
 import { randomUUID } from "node:crypto";
 import { readlinkSync, renameSync } from "node:fs";

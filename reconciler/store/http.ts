@@ -135,7 +135,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       const present = await askForLock(id, breaker);
       if (present !== undefined) await unlock(present.id ?? "", breaker);
       if (present !== undefined && !protocol.checksId) {
-        // The document is signed, or the former holder would still take it for its own.
+        // The document is signed by the breaker, or the former holder would still take the document for its own.
         if ((await askForLock(id, breaker)) !== undefined) return present.holder;
         await openSession(id, breaker);
       }

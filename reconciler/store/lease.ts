@@ -10,7 +10,7 @@ export const unknownHolder: Holder = {
   command: "unknown",
 };
 
-/** Longer texts are cut: the text comes from outside. */
+/** Cuts longer texts, because the text comes from outside. */
 export const toldOf = (value: unknown): string => (typeof value === "string" ? value.slice(0, 200) : "unknown");
 
 /** A holder as read from the store: any field may be missing or of another type. */
@@ -49,8 +49,8 @@ export interface Heartbeat {
 }
 
 /**
- * Gives a sign of life at intervals. A failed one is no error: the next write finds out whether the lease still stands.
- * There are never two at once, and the timer does not keep the process running.
+ * Gives a sign of life at intervals. A sign that fails is no error: the next write finds out whether the lease still
+ * stands. There are never two at once, and the timer does not keep the process running.
  */
 export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<void> | void): Heartbeat {
   let beating = false;
@@ -60,7 +60,7 @@ export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<
     try {
       await beat();
     } catch {
-      // The next write finds out.
+      // The next write finds out whether the lease still stands.
     } finally {
       beating = false;
     }
@@ -70,7 +70,7 @@ export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<
 }
 
 export interface Vouching {
-  /** Called when the lock is known to be ours. */
+  /** Called when the store has just confirmed the lock. */
   renew(): void;
   assertHeld(): Promise<void>;
 }

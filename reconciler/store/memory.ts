@@ -1,4 +1,4 @@
-/** A state in memory: a copy to try things on. It says nothing to any other process and is gone with this one. */
+/** A state in memory: a copy for trying something. No other process sees it, and it ends with this process. */
 import { type Holder, LeaseLost, StateLocked, type StateSession, type StateStore, type StoredState } from "./store";
 
 /** `lastEpoch`: the epoch of the copied state's last holder; entries with a lower one are not folded. */

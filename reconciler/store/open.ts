@@ -1,4 +1,4 @@
-/** From what `--state` says to a store; each kind is loaded only when it is used. */
+/** Opens the store that `--state` names; the code of a store is loaded when it is used. */
 
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,7 +13,7 @@ export interface OpenOptions {
   readonly times?: LeaseTimes;
   /** Many states of this process are in the same place, so they share their connections. */
   readonly shared?: boolean;
-  /** Plain http to a host other than this one. */
+  /** Permits plain http to another host. */
   readonly insecureHttp?: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }

@@ -1,6 +1,6 @@
 /**
- * Waiting for a lock that somebody else holds, as long as was asked for, and by name when it takes longer; and not
- * waiting any more for a store that does not answer, once somebody said stop.
+ * Waits for a lock that somebody else holds, for as long as was asked for, and names the holder when it takes longer.
+ * Stops waiting for a store that does not answer once the command was told to stop.
  */
 import { describeHolder, type Holder, StateLocked, type StateSession, type StateStore } from "./store";
 
@@ -39,7 +39,7 @@ export function awaitFree(store: StateStore, patience: Patience, signal?: AbortS
 /** A store that works answers within this time. */
 const graceMs = 1000;
 
-/** A store that is not waited for any more soon after the signal, except for what is written: that is finished. */
+/** A store that is not waited for any more soon after the signal. Writes are still finished. */
 export function withStop(store: StateStore, signal: AbortSignal): StateStore {
   const orStop = <T>(asked: Promise<T>, undo?: (late: T) => void): Promise<T> =>
     new Promise((resolve, reject) => {

@@ -23,7 +23,7 @@ import {
 } from "./store";
 
 interface Target {
-  /** The address for the driver, without our own parameters. */
+  /** The address for the driver, without this tool's own parameters. */
   readonly connection: string;
   readonly schema: string;
   readonly state: string;
@@ -98,7 +98,7 @@ function createAsk(connection: string, location: string, limits: PostgresLimits,
           return result;
         } catch (error) {
           if (!takesTimeout || !/startup parameter/.test(errorMessage(error))) throw error;
-          // A pooler that does not know the parameter: only this side's limit is left.
+          // A pooler does not know the parameter, so only this side's limit is left.
           takesTimeout = false;
           pool = open();
           return pool.query(text, [...values]);
@@ -185,7 +185,10 @@ export function createPostgresStore(
     await ask(make);
   }
 
-  /** Tables of an older version get what they lack, where this role may do so; they serve without it as well. */
+  /**
+   * Gives the tables of an older version the columns that they lack, where this role may; the tables serve without them
+   * as well.
+   */
   async function addTail(): Promise<void> {
     try {
       await ask(`SELECT tail_epoch, tail_line FROM ${states} LIMIT 0`);

@@ -7,7 +7,7 @@ const longestPauseMs = 3000;
 /** The longest Retry-After that is waited for: nobody wants a command that sleeps for longer. */
 const longestAskedMs = 30_000;
 
-/** The server refuses for now, and may say until when. */
+/** The server of the state refuses for now, and may say until when. */
 export class StoreUnavailable extends Error {
   constructor(
     readonly status: number,
@@ -20,7 +20,7 @@ export class StoreUnavailable extends Error {
 export interface Insistence {
   isPassing(error: unknown): boolean;
   asFailure(error: unknown): Error;
-  /** For how long the request is begun anew. The second try is made however long the first one took. */
+  /** For how long the request is tried again. The second try is made however long the first one took. */
   patienceMs(): number;
 }
 

@@ -1,4 +1,4 @@
-/** The few requests that the S3 store sends, with their conditions; region, endpoint and credentials are the SDK's to find. */
+/** The few requests that the S3 store sends, with their conditions; the SDK finds region, endpoint and credentials. */
 
 import type { S3Client } from "@aws-sdk/client-s3";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
@@ -19,7 +19,7 @@ export interface S3Bucket {
   get(key: string): Promise<StoredObject | undefined>;
   /** False: such an object exists already. */
   create(key: string, text: string): Promise<boolean>;
-  /** False: the object does not have that tag any more. */
+  /** False: the object has another tag by now. */
   replace(key: string, text: string, etag: string): Promise<boolean>;
   /** Replaces whatever object is there. */
   put(key: string, text: string): Promise<void>;
@@ -128,7 +128,7 @@ const serverTimes = new WeakMap<object, number>();
 const serverTimeOf = (output: { readonly $metadata: object }): number | undefined => serverTimes.get(output.$metadata);
 
 function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
-  // Which versions of Node the SDK is going to drop is no news for whoever applies a plan.
+  // Messages about the versions of Node that the SDK will drop do not concern the user of a plan.
   process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
   let sdk: Sdk;
   try {
@@ -145,7 +145,8 @@ function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
-  // Two clocks that differ must not make a lease look over: its age is told by the server's alone.
+  // The age of a lease is computed from the server's clock alone, so that two clocks that differ do not make a lease
+  // look over.
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);

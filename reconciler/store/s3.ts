@@ -106,7 +106,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     return (await bucket.get(keyOf(number)))?.text === body;
   }
 
-  /** From here on a former holder cannot write any more. */
+  /** After this a former holder can no longer write. */
   async function fence(writer: string): Promise<Log> {
     for (let attempt = 0; attempt < 20; attempt++) {
       const log = await readLog();
@@ -143,7 +143,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     async breakLock() {
       const present = await bucket.get(lockKey);
       if (present === undefined) return undefined;
-      // In this order: while the lock is there, nobody new can have begun to write.
+      // The fence comes before the lock is removed: while the lock is there, no new holder can have begun to write.
       await fence(randomUUID());
       await bucket.remove(lockKey);
       return readHolder(fieldsOfJson(present.text));
@@ -190,7 +190,8 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     const vouching = vouch(times.leaseMs / 2, assertOurs);
     const write = async (head: Head, text: string): Promise<void> => {
       if (!(await claim(last + 1, head, token, text))) throw new LeaseLost(location);
-      // A later holder's compaction freed old numbers again; who still has the lock now wrote before any of that.
+      // A compaction of a later holder may have freed old numbers. This process still has the lock, so it wrote before
+      // such a compaction.
       await assertOurs();
       vouching.renew();
       last++;

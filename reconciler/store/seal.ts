@@ -70,7 +70,7 @@ function fromCommand(command: string | undefined): string | undefined {
 
 /** A key made for one salt. */
 export interface DerivedKey {
-  /** Tells which key opens a text, and nothing about the key. */
+  /** Names the key that opens a text, and reveals nothing about the key. */
   readonly id: string;
   readonly bytes: Buffer;
 }
@@ -122,7 +122,7 @@ export const isSealed = (text: string): boolean => text.startsWith(opening);
 
 export interface Document {
   readonly purpose: "state" | "plan";
-  /** The fact about the text inside that the store needs without opening it. */
+  /** The epoch of the text inside, which the store needs without opening the text. */
   readonly epoch: number;
   readonly salt: string;
   readonly text: string;
@@ -191,13 +191,14 @@ function readHead(sealed: string) {
   return { purpose, epoch, salt, key, body } as const;
 }
 
-/** For one file that stands alone. */
+/** Seals one file that stands alone. */
 export const sealFile = (keys: Keys, purpose: Document["purpose"], text: string): string =>
   keys.secrets.length === 0 ? text : sealDocument(keys, { purpose, epoch: 0, salt: newSalt(), text });
 
 export function unsealFile(keys: Keys, purpose: Document["purpose"], what: string, text: string): string {
   if (isSealed(text)) return unsealDocument(keys, purpose, what, text).text;
-  // With a key, every plan is sealed: one in the clear came from somewhere else, and anybody could have written it.
+  // With a key every plan is sealed, so a plan in the clear came from somewhere else, and anybody could have written
+  // it.
   if (keys.required || keys.secrets.length > 0) throw notSealed(what, purpose);
   return text;
 }

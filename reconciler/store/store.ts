@@ -1,6 +1,6 @@
 /**
- * Where a state lives. One writer at a time, which holds a lease; everybody may read. A snapshot and a journal of what
- * became true since: recording a step appends, whatever the size of the state.
+ * Where a state lives. One writer at a time, which holds a lease; everybody may read. A state is a snapshot and a
+ * journal of what became true since: recording a step appends one line, whatever the size of the state.
  */
 export interface StoredState {
   /** The last snapshot; `undefined` when there is none yet. */

@@ -1,5 +1,5 @@
-// What docs/commands.md shows being typed: one story from an empty folder to an empty one, in the order of the document.
-// Each line is run and its real output stands below it.
+// What docs/commands.md shows: one story that begins and ends with an empty folder, in the order of the document. Each
+// line is run, and its real output stands below it.
 export const commandStories = {
   init: [{ run: ["reconcile init"] }],
   validate: [

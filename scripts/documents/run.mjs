@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { blocksOf, commandsOf, replaceBodies } from "./blocks.mjs";
 import { steady } from "./steady.mjs";
 
-/** What a document shows; a reader's service has it, and one started here takes whichever is free. */
+/** The port that documents show. The reader's service has it; the service started here takes any free port. */
 const shownPort = "4010";
 
 /** @returns {{ text: string, problems: string[] }} */
@@ -25,7 +25,7 @@ export function runDocument(root, name, text) {
       env: environment(home),
       encoding: "utf8",
       stdio: ["ignore", "pipe", "pipe"],
-      // As long as one test may take (test/support/patience.mts): a busy machine runs a long document for minutes.
+      // As long as one test may take (test/support/patience.mts): on a busy machine a long document runs for minutes.
       timeout: Number(process.env.TEST_PATIENCE ?? 1) * 30 * 60_000,
     });
     const problems =
@@ -38,7 +38,7 @@ export function runDocument(root, name, text) {
 
 const isRun = ({ language, remark }) => language === "sh" && !remark.startsWith("not run");
 
-/** The credential of whoever runs this stays out of it. */
+/** The environment without the credentials of the person who runs this. */
 function environment(home) {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith("RECONCILE_"));
   return {
@@ -57,11 +57,11 @@ function installCommands(root, bin) {
     chmodSync(join(bin, name), 0o755);
   };
   write("reconcile", `exec "${process.execPath}" "${join(root, "bin/reconcile.js")}" "$@"`);
-  // What a reader gets from a registry is here already.
+  // Packages that a reader gets from a registry are here already.
   write("npx", 'shift_to=$1; shift; exec "$shift_to" "$@"');
   const link = (from, to) => `ln -sfn "${join(root, from)}" "node_modules/${to}"`;
   const install = ["mkdir -p node_modules", link("", "reconcile-cloud"), link("node_modules/@pulumi", "@pulumi")];
-  // The SDK that `pulumi package add` writes is compiled and linked, as npm does it by the SDK's own script.
+  // Compiles and links the SDK that `pulumi package add` writes, as npm does by the SDK's own script.
   const sdk = "sdks/reconcile-cloud";
   const compile = [
     `ln -sfn "${join(root, "node_modules")}" ${sdk}/node_modules`,

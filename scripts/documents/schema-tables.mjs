@@ -144,7 +144,7 @@ function table(schema, properties, changes = undefined, required = []) {
 
 const cell = (text) => text.replaceAll("|", "\\|");
 
-/** A default stands in the schema, or as the last sentence of the description. */
+/** The default is a key of the schema, or the last sentence of the description. */
 function meaningOf(schema, value) {
   const text = (value.description ?? resolve(schema, value).description ?? "").replace(/ A change: .*$/, "");
   if (value.default !== undefined) return { text, preset: `\`${value.default}\`` };

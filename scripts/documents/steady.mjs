@@ -6,11 +6,11 @@ import { createHash } from "node:crypto";
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\b/g;
 const left = /^(Embedded service: |(started|progress|done) {2,}\S|orphan {4}\S|looked at )/;
 
-/** One for a document: an id is the same wherever it shows. */
+/** Made once for each document, so that an id has the same replacement everywhere in it. */
 export function steady() {
   const known = new Map();
   const idOf = (id) => {
-    // The catalogue's own ids are the same in every world.
+    // The ids of the catalogue are the same in every world.
     if (id.startsWith("00000000-")) return id;
     if (!known.has(id)) {
       const hex = createHash("sha256").update(`id ${known.size}`).digest("hex");

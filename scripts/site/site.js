@@ -1,4 +1,4 @@
-// The search, and the list of pages that is open where there is room. The index is loaded when somebody searches.
+// The search, and the list of pages, which is open where there is room. The index is loaded at the first search.
 (() => {
   const root = document.documentElement.dataset.root ?? "";
   const details = document.querySelector("nav details");
@@ -28,7 +28,9 @@
     return loading;
   };
 
-  /** Every word has to be there; in a heading it counts most, and where a word begins more than inside one. */
+  /**
+   * A section must hold every word. A word in a heading counts most, and the beginning of a word more than its inside.
+   */
   const scoreOf = (section, words) => {
     let score = 0;
     for (const word of words) {

@@ -14,7 +14,7 @@ export function siteOf(root) {
   const repository = JSON.parse(read("package.json")).homepage.replace(/#.*$/, "");
   const sources = sourcesOf(root);
   const pageOf = new Map(sources.map((source) => [source.file, source.page]));
-  /** Every anchor of every page, against which links are held. */
+  /** Every anchor of every page, by which links are checked. */
   const anchors = new Map(sources.map(({ file, page }) => [page, new Set(headingsOf(read(file)).map(({ id }) => id))]));
   for (const folder of exampleFolders(root)) anchors.set(`examples/${folder}.html`, new Set());
 
@@ -136,7 +136,7 @@ function headingsOf(text) {
   });
 }
 
-/** As the repository's own host makes them, so that one link holds in both. */
+/** Anchors as the repository's own host makes them, so that a link works in both places. */
 const slug = (text) =>
   text
     .toLowerCase()
@@ -199,7 +199,7 @@ function bodyOf(text, resolve) {
 const codeBlock = (code, language) =>
   `<pre tabindex="0"><code class="${htmlOf(language)}">${highlighted(code.replace(/\n$/, ""), language)}</code></pre>\n`;
 
-/** Remarks, keys and texts of YAML, remarks of shells, and what a plan adds and takes away: no more is needed here. */
+/** Remarks, keys and texts of YAML, remarks of shells, and the lines that a plan adds and removes. */
 function highlighted(code, language) {
   const mark = (kind, text) => `<span class="${kind}">${text}</span>`;
   return htmlOf(code)
