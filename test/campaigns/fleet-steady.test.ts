@@ -118,4 +118,53 @@ ${names.map((name) => `  ${name}: { source: { folder: ./load } }`).join("\n")}
       ),
     ).toBe(0);
   });
+
+  test("K4: all workers replaced one after the other, and no more rounds than without", { timeout: 0 }, async () => {
+    const now = async (): Promise<Date> =>
+      new Date(String((await stage.session.database.query("SELECT now()::text AS now"))[0]?.["now"]));
+    const begunBetween = async (from: Date, to: Date): Promise<readonly number[]> =>
+      (
+        await stage.session.database.query(
+          "SELECT extract(epoch FROM started_at) AS at FROM reconcile_fleet.runs WHERE started_at >= $1 AND started_at < $2 ORDER BY started_at",
+          [from, to],
+        )
+      ).map(({ at }) => Number(at));
+    const mean = count / intervalS;
+    /** The most that began in any so many seconds, of what begins in so many on the whole. */
+    const most = (begun: readonly number[], windowS: number): number => {
+      let first = 0;
+      let found = 0;
+      for (const [index, at] of begun.entries()) {
+        while ((begun[first] ?? at) <= at - windowS) first++;
+        found = Math.max(found, index - first + 1);
+      }
+      return found / (mean * windowS);
+    };
+    const from = await now();
+    for (const worker of [...stage.workers]) {
+      await Promise.all([stage.stop(worker), stage.worker("--concurrency", "8")]);
+      await pause((intervalS * 1000) / 2 / workers);
+    }
+    await pause(Math.max(0, from.getTime() + 2000 * intervalS - (await now()).getTime()));
+    const to = await now();
+    const seconds = (to.getTime() - from.getTime()) / 1000;
+    const begun = await begunBetween(from, to);
+    const before = await begunBetween(new Date(from.getTime() - 2000 * intervalS), from);
+    const [half, whole] = [most(begun, intervalS / 2), most(begun, intervalS)];
+    console.log(
+      `K4: ${workers} workers replaced in ${seconds.toFixed(0)} s: ${begun.length} rounds of ${count} stacks; of the mean, at most ${half.toFixed(2)} in any half of an interval and ${whole.toFixed(2)} in any whole one (before: ${most(before, intervalS / 2).toFixed(2)}, ${most(before, intervalS).toFixed(2)})`,
+    );
+    expect(begun.length).toBeLessThanOrEqual(1.2 * count * (seconds / intervalS + 1));
+    // Few stacks have their moments unevenly, and an interval of seconds is shorter than a restart.
+    if (count >= 400) {
+      expect(half).toBeLessThanOrEqual(1.2);
+      expect(whole).toBeLessThanOrEqual(1.2);
+    }
+    expect(
+      await stage.session.database.query(
+        "SELECT stack, result, reason FROM reconcile_fleet.runs WHERE started_at >= $1 AND result <> 'in_sync'",
+        [from],
+      ),
+    ).toEqual([]);
+  });
 });
