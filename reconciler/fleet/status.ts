@@ -65,6 +65,8 @@ export interface Ended {
   readonly giveUpAfter: number;
 }
 
+export const pausedReason = (stack: string): string => `it is paused: reconcile fleet resume ${stack}`;
+
 /**
  * While a round runs, the status stays as the last round left it, except that the stack does not wait for a place any
  * more.
@@ -145,7 +147,8 @@ export function occasionsOf(before: Status, after: Status, { end }: RoundEnd): O
   ];
   return [
     ...(end === "applied" ? (["applied"] as const) : []),
-    ...(end === "failed" ? (["failed"] as const) : []),
+    // A failed round is tried again and again: the receiver is told again when the reason is another one.
+    ...(end === "failed" && (before.failures === 0 || before.reason !== after.reason) ? (["failed"] as const) : []),
     ...now.flatMap(([occasion, is, was]) => (is && !was ? [occasion] : [])),
   ];
 }

@@ -1,7 +1,9 @@
 /** A fleet for programs and for terminals: lines of JSON and lines of text, from the same records that the pages show. */
+import type { Standing } from "./database/pages";
 import type { DecisionRecord } from "./database/people";
-import type { RunRecord } from "./database/runs";
+import type { RunRecord, RunResult } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
+import { pausedReason } from "./status";
 
 /** The line of `fleet list --json`; its keys are fixed. */
 export const stackLine = ({ name, status, paused, lastRun, nextAt }: StackRecord): object => ({
@@ -63,7 +65,7 @@ export const planEvent = ({ stack, digest, revision, madeAt, body }: WaitingPlan
 });
 
 export const reasonOf = ({ name, status, paused }: Pick<StackRecord, "name" | "status" | "paused">): string | null =>
-  paused ? `it is paused: reconcile fleet resume ${name}` : status.reason;
+  paused ? pausedReason(name) : status.reason;
 
 /** The most urgent condition, in one word for a person. */
 export type Condition =
@@ -81,7 +83,11 @@ export function conditionOf({
   status,
   paused,
   lastRun,
-}: Pick<StackRecord, "status" | "paused"> & { readonly lastRun?: unknown }): Condition {
+}: {
+  readonly status: Standing;
+  readonly paused: boolean;
+  readonly lastRun?: unknown;
+}): Condition {
   if (paused) return "Paused";
   if (status.stalled) return "Stalled";
   if (status.awaitingApproval) return "AwaitingApproval";
@@ -106,22 +112,57 @@ export function stackTable(stacks: readonly StackRecord[], now: Date): string[] 
   return columns([["STACK", "CONDITION", "APPLIED", "LAST RUN", "NEXT", "WHAT TO DO"], ...rows]);
 }
 
+/** Consecutive runs of one stack with the same result for the same reason. */
+export interface AlikeRuns {
+  /** The newest of them. */
+  readonly run: RunRecord;
+  readonly times: number;
+  /** When the first of them began. */
+  readonly since: Date;
+}
+
+/** Puts runs with the same result and reason together, where they follow each other and changed nothing. The newest run comes first. */
+export function alikeRuns(runs: readonly RunRecord[]): AlikeRuns[] {
+  const found: AlikeRuns[] = [];
+  const newest = new Map<string, number>();
+  for (const run of runs) {
+    const at = newest.get(run.stack);
+    const last = at === undefined ? undefined : found[at];
+    if (at !== undefined && last !== undefined && isAlike(last.run, run))
+      found[at] = { ...last, times: last.times + 1, since: run.startedAt };
+    else newest.set(run.stack, found.push({ run, times: 1, since: run.startedAt }) - 1);
+  }
+  return found;
+}
+
+const repeated: readonly (RunResult | undefined)[] = ["in_sync", "observed", "awaiting_approval", "blocked", "failed"];
+
+const isAlike = (one: RunRecord, other: RunRecord): boolean =>
+  repeated.includes(one.result) &&
+  one.result === other.result &&
+  one.reason === other.reason &&
+  one.revision === other.revision &&
+  one.plan === other.plan &&
+  one.startedBy === other.startedBy;
+
 export const runTable = (runs: readonly RunRecord[]): string[] =>
   runs.length === 0
     ? ["No runs yet."]
     : columns([
         ["RUN", "STACK", "STARTED", "TOOK", "RESULT", "CAUSE", "REVISION", "WHY"],
-        ...runs.map((run) => [
+        ...alikeRuns(runs).map(({ run, times, since }) => [
           String(run.id),
           run.stack,
-          run.startedAt.toISOString().slice(0, 19).replace("T", " "),
+          clock(run.startedAt),
           run.endedAt === undefined ? "-" : span(run.endedAt.getTime() - run.startedAt.getTime()),
           run.result ?? "running",
           run.startedBy === undefined ? run.cause : `${run.cause} (${run.startedBy})`,
           run.revision?.slice(-12) ?? "-",
-          run.reason?.split("\n")[0] ?? "",
+          `${run.reason?.split("\n")[0] ?? ""}${times === 1 ? "" : ` (${times} times since ${clock(since)})`}`.trim(),
         ]),
       ]);
+
+const clock = (at: Date): string => at.toISOString().slice(0, 19).replace("T", " ");
 
 /** Columns of text; the last one is not padded. */
 function columns(rows: readonly (readonly string[])[]): string[] {

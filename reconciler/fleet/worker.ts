@@ -176,9 +176,18 @@ async function oneRound(
   counts.rounds += 1;
   if (run.tookOver) counts.takenOver += 1;
   if (outcome.result.end === "applied") counts.applied += 1;
-  if (outcome.result.end === "failed") counts.failed += 1;
-  await settle(setting, settings, stack, run, outcome);
+  const isCut = outcome.result.end === "failed" && (job.signal.aborted || stop.stop.aborted);
+  // Another worker has the round now: that worker ends this run, and its name stands in the reason.
+  if (isCut && job.signal.aborted) return;
+  if (outcome.result.end === "failed" && !isCut) counts.failed += 1;
+  await settle(setting, settings, stack, run, isCut ? { ...outcome, result: stoppedAtOnce } : outcome);
 }
+
+/** The result of a round that was cut short by the end of its worker. */
+const stoppedAtOnce: RoundOutcome["result"] = {
+  end: "handed_over",
+  why: "its worker was stopped at once; another one goes on",
+};
 
 const lendCheckMs = 500;
 

@@ -308,12 +308,14 @@ groups:
     });
     for (const name of changed) await stage.hasten(name);
     const ends: Record<string, number> = {};
+    const failures: string[] = [];
     for (const name of changed) {
       const { lastRun } = await stage.until(
         name,
         (stack) => (stack.lastRun?.id ?? 0) > before && stack.lastRun?.endedAt !== undefined,
       );
       ends[lastRun?.result ?? ""] = (ends[lastRun?.result ?? ""] ?? 0) + 1;
+      if (lastRun?.result === "failed") failures.push(lastRun.reason ?? "");
     }
     const world = readDump(stage.emulator.dump());
     const wrong: string[] = [];
@@ -336,6 +338,9 @@ groups:
     console.log(`A2: ${changed.length} changes: ${JSON.stringify(ends)}`);
     countCampaign("fleet changes under safe", changed.length, wrong.length);
     expect(wrong).toEqual([]);
+    // What no plan can do is a mistake of the file, and the only one that these changes make.
+    for (const why of failures)
+      expect(why).toMatch(/reconcile\.yaml:\d+ volume\.data cannot shrink from 5 to [1-4] GB/);
     // Something was carried out, and something waits, or the changes were too tame.
     expect(Object.keys(ends).sort()).toEqual(expect.arrayContaining(["applied", "awaiting_approval"]));
   });

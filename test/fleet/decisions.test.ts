@@ -3,11 +3,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Consent } from "../../reconciler/core/plan/consent";
 import { changesOf } from "../../reconciler/fleet/changes";
+import type { RunRecord } from "../../reconciler/fleet/database/runs";
 import { type Approval, decide, type PlanFacts } from "../../reconciler/fleet/decide";
 import { clockIsFar, priorityOf, takeTurn } from "../../reconciler/fleet/fairness";
 import { type Approve, type FleetWindow, fits, type StackSpec } from "../../reconciler/fleet/model";
 import { afterFailure, afterSuccess } from "../../reconciler/fleet/next-round";
 import { afterLostWorkers, afterRound, newStatus, occasionsOf, whileRunning } from "../../reconciler/fleet/status";
+import { alikeRuns, runTable } from "../../reconciler/fleet/views";
 import { openingOf, scheduleProblem } from "../../reconciler/fleet/windows";
 import { stackSpec } from "../support/fleet-stage";
 
@@ -224,8 +226,14 @@ describe("how a stack stands", () => {
     expect(occasionsOf(waiting, waiting, { end: "awaiting_approval", plan: "d", why: "" })).toEqual([]);
     let failing = ready;
     for (let times = 1; times <= 3; times++) {
-      failing = afterRound(whileRunning(failing), { ...end, result: { end: "failed", why: "no" } });
-      expect(failing).toMatchObject({ failures: times, stalled: times === 3, ready: false });
+      const result = { end: "failed", why: "no" } as const;
+      const next = afterRound(whileRunning(failing), { ...end, result });
+      expect(next).toMatchObject({ failures: times, stalled: times === 3, ready: false });
+      // It is tried again and again: told are the first time, another reason, and that it is given up.
+      expect(occasionsOf(failing, next, result)).toEqual([["failed"], [], ["stalled"]][times - 1]);
+      const other = { end: "failed", why: "something else" } as const;
+      expect(occasionsOf(next, afterRound(next, { ...end, result: other }), other)).toContain("failed");
+      failing = next;
     }
     expect(afterRound(failing, { ...end, result: { end: "applied" } })).toMatchObject({
       ready: true,
@@ -267,4 +275,43 @@ test("a star stands for any text", () => {
     ["x", "x", true],
   ];
   for (const [pattern, name, yes] of cases) expect([pattern, name, fits(pattern, name)]).toEqual([pattern, name, yes]);
+});
+
+describe("a list of runs", () => {
+  const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 10, minute));
+  const run = (id: number, stack: string, result: RunRecord["result"], reason?: string): RunRecord => ({
+    id,
+    stack,
+    cause: "interval",
+    worker: "w",
+    startedAt: at(id),
+    endedAt: at(id + 1),
+    counts: {},
+    ...(result === undefined ? {} : { result }),
+    ...(reason === undefined ? {} : { reason }),
+  });
+
+  test("shows once what stays as it is, however many rounds say so", () => {
+    const runs = [
+      run(9, "b", "awaiting_approval", "it loses data"),
+      run(8, "a", "in_sync"),
+      run(7, "b", "awaiting_approval", "it loses data"),
+      run(6, "b", "awaiting_approval", "it opens a port"),
+      run(5, "a", "in_sync"),
+      run(4, "a", "applied"),
+      run(3, "a", "applied"),
+      run(2, "a", "in_sync"),
+    ];
+    expect(alikeRuns(runs).map(({ run: { id }, times, since }) => [id, times, since])).toEqual([
+      [9, 2, at(7)],
+      [8, 2, at(5)],
+      [6, 1, at(6)],
+      // Each of these did something.
+      [4, 1, at(4)],
+      [3, 1, at(3)],
+      [2, 1, at(2)],
+    ]);
+    expect(runTable(runs)[1]).toMatch(/it loses data \(2 times since 2026-01-01 10:07:00\)$/);
+    expect(alikeRuns([run(2, "a", undefined), run(1, "a", undefined)])).toHaveLength(2);
+  });
 });

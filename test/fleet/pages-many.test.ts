@@ -20,15 +20,18 @@ describe.skipIf(postgresMissing !== undefined)(`the pages of ${many} stacks`, ()
   let server: PostgresServer;
   let database: Database;
   let statements = 0;
+  let read = 0;
 
   beforeAll(async () => {
     server = await startPostgres();
     const opened = await openDatabase(server.url, "");
     database = {
       ...opened,
-      query: (text, values) => {
+      query: async (text, values) => {
         statements++;
-        return opened.query(text, values);
+        const rows = await opened.query(text, values);
+        read += JSON.stringify(rows).length;
+        return rows;
       },
     };
     await prepareTables(database);
@@ -76,14 +79,15 @@ describe.skipIf(postgresMissing !== undefined)(`the pages of ${many} stacks`, ()
     ["/history?runs=all", 5, 80_000],
     ["/metrics", 3, 10_000],
   ];
-  test.each(looks)("%s takes at most %i statements and %i bytes", async (path, most, bytes) => {
+  test.each(looks)("%s takes at most %i statements and %i bytes, and reads little more", async (path, most, bytes) => {
     const app = pages();
     const look = async () => {
       statements = 0;
+      read = 0;
       const began = performance.now();
       const answer = await app.request(path, { headers: { host: "127.0.0.1" } });
       const { length } = await answer.text();
-      return { status: answer.status, length, statements, ms: Math.round(performance.now() - began) };
+      return { status: answer.status, length, read, statements, ms: Math.round(performance.now() - began) };
     };
     await look();
     const seen = await look();
@@ -91,6 +95,8 @@ describe.skipIf(postgresMissing !== undefined)(`the pages of ${many} stacks`, ()
     expect(seen.status).toBe(200);
     expect(seen.statements).toBeLessThanOrEqual(most);
     expect(seen.length).toBeLessThan(bytes);
+    // A hundred stacks with all that a line of them takes, and the names of the others.
+    expect(seen.read).toBeLessThan(250_000);
   });
 
   test("thirty open pages ask the database once a second, and one look reads next to nothing", async () => {

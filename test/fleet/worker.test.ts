@@ -29,6 +29,7 @@ describe("a worker", () => {
   const folder = makeFolder({ "reconcile.yaml": "version: 1\n" });
   const source = { kind: "folder", folder } as const;
   const variables: Record<string, unknown>[] = [];
+  let during: (stack: string) => void = () => undefined;
 
   /** What leaves is deleted, and everything else is in sync. */
   const openProject: OpenProject = async ({ stack, destroy, inputs }) => {
@@ -62,7 +63,10 @@ describe("a worker", () => {
     return {
       leases: true,
       files: [],
-      plan: async () => planned,
+      plan: async () => {
+        during(stack.name);
+        return planned;
+      },
       underLock: async (_, use) => use(planned),
       close: async () => undefined,
     };
@@ -160,5 +164,28 @@ describe("a worker", () => {
     expect(hastened.splice(0)).toEqual(["stale"]);
     await run("base");
     expect(hastened.splice(0)).toEqual([]);
+  });
+
+  test("a round that was cut short has not failed: whoever takes it over ends its run, and is named", async () => {
+    await records.saveStack(stackSpec("cut", { source }));
+    const lapse = new AbortController();
+    during = (stack) => {
+      if (stack !== "cut") return;
+      lapse.abort(new Error("its heartbeat lapsed"));
+      throw new Error("the list of VMs could not be read: cancelled");
+    };
+    await round({ stack: "cut", cause: "interval", signal: lapse.signal, lend: () => () => undefined });
+    const [open] = await records.runs("cut", 1);
+    expect([open?.endedAt, open?.result, open?.reason]).toEqual([undefined, undefined, undefined]);
+    expect(await statusOf("cut")).toMatchObject({ failures: 0, reconciling: true });
+    during = () => undefined;
+    await run("cut");
+    const [newest, before] = await records.runs("cut", 2);
+    expect(newest).toMatchObject({ cause: "taken over", result: "in_sync" });
+    expect(before).toMatchObject({
+      result: "taken_over",
+      reason: "its worker gave no sign of life any more; here:1 went on",
+    });
+    expect(await statusOf("cut")).toMatchObject({ failures: 0, ready: true });
   });
 });

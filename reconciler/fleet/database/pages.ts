@@ -1,16 +1,25 @@
 /** What lists and pages of thousands of stacks need, and no more. Each function is one statement. */
 import type { Picture } from "../picture";
-import { newStatus, type Status } from "../status";
+import { pausedReason, type Status } from "../status";
 import { columnsOf, type Database, maybeText, textOf, timeOf } from "./database";
 import type { StackRecord } from "./stacks";
 import { schema } from "./tables";
 
+/** What tells a stack's condition; the reason for it is left out. */
+export type Standing = Pick<
+  Status,
+  "ready" | "reconciling" | "stalled" | "drifted" | "awaitingApproval" | "blocked" | "failures"
+>;
+
 /** The columns that finding and counting stacks needs. */
-export interface StackOutline extends Pick<StackRecord, "name" | "status" | "paused"> {
+export interface StackOutline extends Pick<StackRecord, "name" | "paused"> {
+  readonly status: Standing;
   readonly tenant: string;
   readonly service?: string;
   /** Absent: the stack has not run yet. */
   readonly lastRun?: true;
+  /** True where the name or the reason contains the text of the search. */
+  readonly isFound: boolean;
 }
 
 /** Stacks with the same status, counted. */
@@ -25,29 +34,41 @@ export interface StackTally extends Pick<StackOutline, "status" | "paused" | "la
 const written = columnsOf<{
   readonly body: Picture;
   readonly names: string[];
-  readonly status: Partial<Status>;
+  readonly status: Standing;
 }>();
 
 /** One condition of a status as a column. */
 const isSo = (name: keyof Status): string => `coalesce(status ->> '${name}' = 'true', false)`;
 
+/** The columns from which the condition of a stack is told. */
+const standing = `jsonb_build_object('ready', ${isSo("ready")}, 'reconciling', ${isSo("reconciling")}, 'stalled', ${isSo("stalled")},
+  'drifted', ${isSo("drifted")}, 'awaitingApproval', ${isSo("awaitingApproval")}, 'blocked', ${isSo("blocked")},
+  'failures', least(1, coalesce((status ->> 'failures')::int, 0))) AS status,
+  CASE WHEN ${isSo("ready")} THEN true ELSE EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name) END AS ran`;
+
 export const pageStatements = ({ query }: Database) => ({
-  async outlines(): Promise<readonly StackOutline[]> {
+  /** Stacks with the same condition, tenant and service come in one row of the answer, which holds their names. */
+  async outlines(search = ""): Promise<readonly StackOutline[]> {
     const rows = await query(
-      `SELECT name, status, paused, spec ->> 'tenant' AS tenant, spec ->> 'service' AS service,
-         CASE WHEN status ->> 'ready' = 'true' THEN true ELSE EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name) END AS ran
-       FROM ${schema}.stacks s ORDER BY name`,
+      `SELECT paused, status, ran, tenant, service, found, array_agg(name) AS names
+       FROM (SELECT name, paused, spec ->> 'tenant' AS tenant, spec ->> 'service' AS service, ${standing},
+           $1 = '' OR position(lower($1) IN lower(name || ' ' ||
+             CASE WHEN paused THEN '${pausedReason("")}' || name ELSE coalesce(status ->> 'reason', '') END)) > 0 AS found
+         FROM ${schema}.stacks s) one
+       GROUP BY paused, status, ran, tenant, service, found`,
+      [search],
     );
-    return rows.map((row) => {
+    return rows.flatMap((row) => {
       const service = maybeText(row["service"]);
-      return {
-        name: textOf(row["name"]),
-        status: { ...newStatus, ...written(row, "status") },
+      const alike = {
+        status: written(row, "status"),
         paused: row["paused"] === true,
         tenant: textOf(row["tenant"]),
         ...(service === undefined ? {} : { service }),
-        ...(row["ran"] === true ? { lastRun: true } : {}),
+        ...(row["ran"] === true ? { lastRun: true as const } : {}),
+        isFound: row["found"] === true,
       };
+      return written(row, "names").map((name) => ({ name, ...alike }));
     });
   },
   /** Counts all stacks by status: one row for each status that occurs. */
@@ -55,18 +76,14 @@ export const pageStatements = ({ query }: Database) => ({
     const rows = await query(
       `SELECT paused, status, ran, count(*)::int AS count, coalesce(max(late), 0)::double precision AS late,
          coalesce(array_agg(name ORDER BY name) FILTER (WHERE paused OR troubled), '{}') AS names
-       FROM (SELECT name, paused, greatest(0, extract(epoch FROM now() - next_at)) * (NOT paused)::int AS late,
-           jsonb_build_object('ready', ${isSo("ready")}, 'reconciling', ${isSo("reconciling")}, 'stalled', ${isSo("stalled")},
-             'drifted', ${isSo("drifted")}, 'awaitingApproval', ${isSo("awaitingApproval")}, 'blocked', ${isSo("blocked")},
-             'failures', least(1, coalesce((status ->> 'failures')::int, 0))) AS status,
+       FROM (SELECT name, paused, greatest(0, extract(epoch FROM now() - next_at)) * (NOT paused)::int AS late, ${standing},
            ${isSo("stalled")} OR ${isSo("drifted")} OR ${isSo("awaitingApproval")} OR ${isSo("blocked")}
-             OR coalesce((status ->> 'failures')::int, 0) > 0 AS troubled,
-           CASE WHEN ${isSo("ready")} THEN true ELSE EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name) END AS ran
+             OR coalesce((status ->> 'failures')::int, 0) > 0 AS troubled
          FROM ${schema}.stacks s) one
        GROUP BY paused, status, ran`,
     );
     return rows.map((row) => ({
-      status: { ...newStatus, ...written(row, "status") },
+      status: written(row, "status"),
       paused: row["paused"] === true,
       count: Number(row["count"]),
       names: written(row, "names"),

@@ -119,8 +119,8 @@ export function createPages(setting: PagesSetting): Hono {
     });
   };
 
-  const outlinesSeenBy = async (visitor: Visitor) =>
-    (await records.outlines()).filter(({ name }) => may(visitor, "see", name));
+  const outlinesSeenBy = async (visitor: Visitor, search?: string) =>
+    (await records.outlines(search)).filter(({ name }) => may(visitor, "see", name));
   const seenBy = async (visitor: Visitor) => (await records.stacks()).filter(({ name }) => may(visitor, "see", name));
   const marked = async (topic: Topic): Promise<{ readonly live: Frame["live"] }> => ({
     live: { ...topic, mark: await live.mark(topic) },
@@ -137,7 +137,7 @@ export function createPages(setting: PagesSetting): Hono {
       page: Math.max(0, Number.parseInt(asked("page"), 10) || 0),
     };
     const mark = await marked({});
-    const found = findStacks(await outlinesSeenBy(visitor), filter);
+    const found = findStacks(await outlinesSeenBy(visitor, filter.search), filter);
     const body = stacksPage(found, await records.stacksNamed(found.names), filter, new Date());
     return { title: "Stacks", body, ...mark };
   });
@@ -149,7 +149,7 @@ export function createPages(setting: PagesSetting): Hono {
     if (stack === undefined) return undefined;
     const [plan, runs, changes, decisions, picture, dependents] = await Promise.all([
       records.waitingPlan(name),
-      records.runs(name, 20),
+      records.runs(name, 100),
       records.tellingRuns(name, 10),
       records.decisions(name, 30),
       records.picture(name),

@@ -1,7 +1,7 @@
 /** Runs: a table of them, and one run with its timeline and its log. */
 import { html } from "hono/html";
 import type { RunRecord } from "../database/runs";
-import { logText, span } from "../views";
+import { alikeRuns, logText, span } from "../views";
 import { type Part, printed, reachTitle, time } from "./layout";
 
 export interface Line {
@@ -35,13 +35,17 @@ const resultTag = ({ result }: RunRecord): Part => {
 
 export function runsTable(runs: readonly RunRecord[], withStack = false): Part {
   if (runs.length === 0) return html`<p class="quiet">None yet.</p>`;
-  return html`<table><thead><tr><th scope="col">Run</th>${withStack ? html`<th scope="col">Stack</th>` : ""}<th scope="col">Result</th><th scope="col">Started</th><th scope="col">Took</th><th scope="col">Cause</th><th scope="col">Worker</th><th scope="col">Why</th></tr></thead><tbody>${runs.map(
-    (
+  return html`<table><thead><tr><th scope="col">Run</th>${withStack ? html`<th scope="col">Stack</th>` : ""}<th scope="col">Result</th><th scope="col">Started</th><th scope="col">Took</th><th scope="col">Cause</th><th scope="col">Worker</th><th scope="col">Why</th></tr></thead><tbody>${alikeRuns(
+    runs,
+  ).map(
+    ({
       run,
-    ) => html`<tr><td><a href="/runs/${run.id}">${run.id}</a></td>${withStack ? html`<td><a href="/stacks/${encodeURIComponent(run.stack)}">${run.stack}</a></td>` : ""}
+      times,
+      since,
+    }) => html`<tr><td><a href="/runs/${run.id}">${run.id}</a></td>${withStack ? html`<td><a href="/stacks/${encodeURIComponent(run.stack)}">${run.stack}</a></td>` : ""}
 <td>${resultTag(run)}</td>
 <td data-label="Started">${time(run.startedAt)}</td><td class="short" data-label="Took">${run.endedAt === undefined ? "–" : span(run.endedAt.getTime() - run.startedAt.getTime())}</td>
-<td data-label="Cause">${causeOf(run)}</td><td data-label="Worker">${run.worker}</td><td class="reason">${run.reason ?? ""}</td></tr>`,
+<td data-label="Cause">${causeOf(run)}</td><td data-label="Worker">${run.worker}</td><td class="reason">${run.reason ?? ""}${times === 1 ? "" : html` <span class="quiet">${times} times since ${time(since)}</span>`}</td></tr>`,
   )}</tbody></table>`;
 }
 

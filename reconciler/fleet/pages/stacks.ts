@@ -59,9 +59,9 @@ ${pages(found.length, filter)}`;
 }
 
 function isFound(stack: StackOutline, filter: StackFilter): boolean {
-  const { search, condition, tenant, service } = filter;
+  const { condition, tenant, service } = filter;
   return (
-    (search === "" || `${stack.name} ${reasonOf(stack) ?? ""}`.toLowerCase().includes(search.toLowerCase())) &&
+    stack.isFound &&
     (condition === "" || conditionOf(stack) === condition) &&
     (tenant === "" || stack.tenant === tenant) &&
     (service === "" || stack.service === service)
