@@ -13,5 +13,5 @@ export default function ownTempFolder(): void {
   chmodSync(folder, 0o711);
   process.env["TMPDIR"] = folder;
   // Also when the run is interrupted. Embedded worlds outlive their last command by a while, and may still write.
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
 }
