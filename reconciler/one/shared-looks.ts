@@ -4,7 +4,8 @@
  * call says how old an answer may be: what changes or deletes something asks anew, a refresh reads each list once, and
  * a create needs no newer list than a plan of the whole file would.
  */
-import type { Outcome } from "../core/model/outcome";
+import { isKind } from "../core/model/kinds";
+import { type Operation, operationNames, rowOf } from "../core/model/operation";
 import { fieldsIn } from "../core/text/objects";
 import { sharedLook } from "../engine/shared-look";
 import type { ServiceClient } from "../service/client";
@@ -39,48 +40,19 @@ const catalogueMs = 300_000;
 /** How long the answer to a create stands for what it made. */
 const madeMs = 600_000;
 
-/** The calls of the client that send something; everything else passes through unchanged. */
-type Sends = {
-  [K in keyof ServiceClient]-?: ServiceClient[K] extends (...args: never[]) => Promise<Outcome<unknown>> ? K : never;
-}[keyof ServiceClient];
+type CallKind = "catalogue" | "read" | "write" | "removal";
 
-/** After a removal, earlier lists are wrong: they hold what was removed, or lack the name that a rename gave. */
-const kinds = {
-  listFlavors: "catalogue",
-  listImages: "catalogue",
-  listRegions: "catalogue",
-  listVms: "read",
-  listVolumes: "read",
-  listGroups: "read",
-  listRules: "read",
-  getVm: "read",
-  getVolume: "read",
-  getGroup: "read",
-  createVm: "write",
-  rebuildVm: "write",
-  resizeVm: "write",
-  confirmResize: "write",
-  revertResize: "write",
-  snapshotVm: "write",
-  stopVm: "write",
-  startVm: "write",
-  rebootVm: "write",
-  createVolume: "write",
-  attachVolume: "write",
-  detachVolume: "write",
-  resizeVolume: "write",
-  createGroup: "write",
-  createRule: "write",
-  deleteRule: "write",
-  importGroups: "write",
-  renameVm: "removal",
-  deleteVm: "removal",
-  deleteVolume: "removal",
-  updateGroup: "removal",
-  deleteGroup: "removal",
-} as const satisfies Readonly<Record<Sends, "catalogue" | "read" | "write" | "removal">>;
+function kindOf(operation: Operation): CallKind {
+  const { kind, removes } = rowOf(operation);
+  if (removes === true) return "removal";
+  if (kind !== "read") return "write";
+  return isKind(operation.split(".")[0]) ? "read" : "catalogue";
+}
 
-const kindOfCall: ReadonlyMap<string, (typeof kinds)[Sends]> = new Map(Object.entries(kinds));
+/** The kind of each call that sends a request. Everything else that a client has passes through as it is. */
+const kindOfCall: ReadonlyMap<string, CallKind> = new Map(
+  operationNames.map((operation) => [rowOf(operation).call, kindOf(operation)]),
+);
 
 const proves = (options: unknown): boolean =>
   typeof options === "object" && options !== null && "proves" in options && options.proves === true;

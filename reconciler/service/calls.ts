@@ -3,13 +3,13 @@
  * it: HTTP (http-client.ts), or a world in this process (rehearse/in-process-client.ts).
  */
 import type { CatalogueEntry, LiveImage, LiveVm, LiveVolume } from "../core/model/live";
-import type { ListOperation, Operation, operations } from "../core/model/operation";
+import { type ListOperation, type Operation, operationNames, type operations, rowOf } from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
 import type { Dialect } from "../dialect/dialect";
 import { type PagedOperation, type Reading, type RecordReaders, readLiveRule } from "../dialect/records";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
 import type { Ids } from "../dialect/requests";
-import type { GroupImportReport, RequestOptions, ServiceClient } from "./client";
+import type { Acknowledged, GroupImportReport, RequestOptions, ServiceClient } from "./client";
 import { createVmBody, isRejection, type RuleBody, ruleBody } from "./request-bodies";
 
 export interface OneRequest {
@@ -65,15 +65,24 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
       ? { status: "rejected", condition: "not_found", message: `the service shows it as ${reading.value.status}` }
       : reading;
 
+  const byIdAlone = Object.fromEntries(
+    operationNames
+      .filter((operation) => rowOf(operation).sends === "id")
+      .map((operation) => {
+        const call: Acknowledged[keyof Acknowledged] = (id, o) => acknowledge(operation, { id }, undefined, o);
+        return [rowOf(operation).call, call];
+      }),
+    // The type has the same calls from the same rows.
+  ) as Acknowledged;
+
   return {
+    ...byIdAlone,
     listVms: thoseThere(listOf("vm.list", read.vm)),
     getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => ifThere(read.vm(body)), o),
     createVm: (input, o) => acknowledge("vm.create", {}, createVmBody(input), o),
     renameVm: (id, name, o) => acknowledge("vm.rename", { id }, { name }, o),
     rebuildVm: (id, image, o) => acknowledge("vm.rebuild", { id }, { image }, o),
     resizeVm: (id, flavor, o) => acknowledge("vm.resize", { id }, { flavor }, o),
-    confirmResize: (id, o) => acknowledge("vm.resize.confirm", { id }, undefined, o),
-    revertResize: (id, o) => acknowledge("vm.resize.revert", { id }, undefined, o),
     snapshotVm: (id, name, o) =>
       send(
         "vm.snapshot",
@@ -84,9 +93,6 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
         },
         o,
       ),
-    stopVm: (id, o) => acknowledge("vm.stop", { id }, undefined, o),
-    startVm: (id, o) => acknowledge("vm.start", { id }, undefined, o),
-    rebootVm: (id, o) => acknowledge("vm.reboot", { id }, undefined, o),
     deleteVm: (id, deleteFloatingIp, o) => {
       const query = deleteFloatingIp === undefined ? "" : `?delete_floating_ip=${deleteFloatingIp}`;
       return send("vm.delete", { ids: { id }, query }, (body) => accepted(readDeletedVm(body)), o);
@@ -100,7 +106,6 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
     detachVolume: (volumeId, vmId, flushConfirmed, o) =>
       acknowledge("volume.detach", {}, { vm_id: vmId, volume_id: volumeId, flush_confirmed: flushConfirmed }, o),
     resizeVolume: (id, sizeGb, o) => acknowledge("volume.resize", { id }, { size: String(sizeGb) }, o),
-    deleteVolume: (id, o) => acknowledge("volume.delete", { id }, undefined, o),
 
     listGroups: listOf("group.list", read.group),
     getGroup: (id, o) => send("group.get", { ids: { id } }, (body) => read.group(body), o),
@@ -115,7 +120,6 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
       return send("group.create", { body }, (answer) => read.group(answer), o);
     },
     updateGroup: (id, changes, o) => acknowledge("group.update", { id }, changes, o),
-    deleteGroup: (id, o) => acknowledge("group.delete", { id }, undefined, o),
     listRules: (groupId, o) => list("group.rule.list", { id: groupId }, readLiveRule, o),
     createRule: async (groupId, rule, o) => {
       const body = ruleBody(rule, ruleForm);

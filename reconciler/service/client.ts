@@ -10,6 +10,7 @@ import type { NewVm } from "../core/model/desired";
 import type { ListCost } from "../core/model/list-cost";
 import type { CatalogueEntry, LiveGroup, LiveImage, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
 import type { NameRules } from "../core/model/name-rule";
+import type { CallsById } from "../core/model/operation";
 import type { Outcome } from "../core/model/outcome";
 
 export interface RuleInput {
@@ -42,7 +43,12 @@ export interface RequestOptions {
   readonly proves?: boolean;
 }
 
-export interface ServiceClient {
+/** The operations whose rows say that they send an id alone. */
+export type Acknowledged = {
+  -readonly [C in keyof CallsById]: (id: string, options?: RequestOptions) => Promise<Outcome<void>>;
+};
+
+export interface ServiceClient extends Acknowledged {
   readonly can: Abilities;
   /** The measured cost of a list of a kind. Absent: nothing is measured. */
   readonly listCost?: (kind: Kind) => ListCost;
@@ -64,13 +70,8 @@ export interface ServiceClient {
   renameVm(id: string, name: string, options?: RequestOptions): Promise<Outcome<void>>;
   rebuildVm(id: string, image: string, options?: RequestOptions): Promise<Outcome<void>>;
   resizeVm(id: string, flavor: string, options?: RequestOptions): Promise<Outcome<void>>;
-  confirmResize(id: string, options?: RequestOptions): Promise<Outcome<void>>;
-  revertResize(id: string, options?: RequestOptions): Promise<Outcome<void>>;
   /** Ends with the new image's id where the answer shows one. */
   snapshotVm(id: string, name: string, options?: RequestOptions): Promise<Outcome<{ readonly imageId?: string }>>;
-  stopVm(id: string, options?: RequestOptions): Promise<Outcome<void>>;
-  startVm(id: string, options?: RequestOptions): Promise<Outcome<void>>;
-  rebootVm(id: string, options?: RequestOptions): Promise<Outcome<void>>;
   deleteVm(id: string, deleteFloatingIp: boolean | undefined, options?: RequestOptions): Promise<Outcome<DeletedVm>>;
 
   listVolumes(options?: RequestOptions): Promise<Outcome<readonly LiveVolume[]>>;
@@ -84,7 +85,6 @@ export interface ServiceClient {
     options?: RequestOptions,
   ): Promise<Outcome<void>>;
   resizeVolume(id: string, sizeGb: number, options?: RequestOptions): Promise<Outcome<void>>;
-  deleteVolume(id: string, options?: RequestOptions): Promise<Outcome<void>>;
 
   listGroups(options?: RequestOptions): Promise<Outcome<readonly LiveGroup[]>>;
   getGroup(id: string, options?: RequestOptions): Promise<Outcome<LiveGroup>>;
@@ -97,7 +97,6 @@ export interface ServiceClient {
     changes: { readonly name?: string; readonly description?: string },
     options?: RequestOptions,
   ): Promise<Outcome<void>>;
-  deleteGroup(id: string, options?: RequestOptions): Promise<Outcome<void>>;
   listRules(groupId: string, options?: RequestOptions): Promise<Outcome<readonly LiveRule[]>>;
   createRule(groupId: string, rule: RuleInput, options?: RequestOptions): Promise<Outcome<LiveRule>>;
   deleteRule(groupId: string, ruleId: string, options?: RequestOptions): Promise<Outcome<void>>;

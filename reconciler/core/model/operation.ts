@@ -28,10 +28,19 @@ interface Row {
   readonly kind: RequestKind;
   /** The method of the service's client. */
   readonly call: string;
+  /** The request names one resource, has no body, and its answer says nothing but that it was accepted. */
+  readonly sends?: "id";
+  /** No earlier list tells the truth after it: it takes something away, or gives a name. */
+  readonly removes?: true;
   /** How long it is expected to take with its wait; half a second where nothing is said. */
   readonly estimateMs?: number;
   /** The operation is beyond the contract. `builtIn`: it is taken to exist until a dialect says otherwise. */
-  readonly assumed?: { readonly builtIn: boolean; readonly about: string } & Fallback;
+  readonly assumed?: {
+    readonly builtIn: boolean;
+    readonly about: string;
+    /** The name under which decisions ask whether a deployment has it (abilities.ts). */
+    readonly ability?: string;
+  } & Fallback;
   /** For a list: where its array is looked for. */
   readonly items?: readonly string[];
   /** Other paths at which services commonly have this read. */
@@ -50,7 +59,7 @@ export const operations = {
     call: "createVm",
     estimateMs: 60 * second,
   },
-  "vm.rename": { method: "POST", path: "/api/v1/vm/rename/{id}", kind: "write", call: "renameVm" },
+  "vm.rename": { method: "POST", path: "/api/v1/vm/rename/{id}", kind: "write", call: "renameVm", removes: true },
   "vm.rebuild": {
     method: "POST",
     path: "/api/v1/vm/rebuild/{id}",
@@ -72,12 +81,20 @@ export const operations = {
     call: "snapshotVm",
     estimateMs: 10 * second,
   },
-  "vm.stop": { method: "POST", path: "/api/v1/vm/stop/{id}", kind: "write", call: "stopVm", estimateMs: 20 * second },
+  "vm.stop": {
+    method: "POST",
+    path: "/api/v1/vm/stop/{id}",
+    kind: "write",
+    call: "stopVm",
+    sends: "id",
+    estimateMs: 20 * second,
+  },
   "vm.start": {
     method: "POST",
     path: "/api/v1/vm/start/{id}",
     kind: "write",
     call: "startVm",
+    sends: "id",
     estimateMs: 10 * second,
   },
   "vm.reboot": {
@@ -85,6 +102,7 @@ export const operations = {
     path: "/api/v1/vm/reboot/{id}",
     kind: "write",
     call: "rebootVm",
+    sends: "id",
     estimateMs: 15 * second,
   },
   "vm.delete": {
@@ -92,6 +110,7 @@ export const operations = {
     path: "/api/v1/vm/delete/{id}",
     kind: "delete",
     call: "deleteVm",
+    removes: true,
     estimateMs: 5 * second,
   },
   "volume.create": { method: "POST", path: "/api/v1/volume/create", kind: "write", call: "createVolume" },
@@ -100,8 +119,21 @@ export const operations = {
   "volume.detach": { method: "POST", path: "/api/v1/volume/detach", kind: "write", call: "detachVolume" },
   "volume.resize": { method: "POST", path: "/api/v1/volume/resize/{id}", kind: "write", call: "resizeVolume" },
   "group.create": { method: "POST", path: "/api/v1/security-group", kind: "write", call: "createGroup" },
-  "group.update": { method: "PATCH", path: "/api/v1/security-group/{id}", kind: "write", call: "updateGroup" },
-  "group.delete": { method: "DELETE", path: "/api/v1/security-group/{id}", kind: "delete", call: "deleteGroup" },
+  "group.update": {
+    method: "PATCH",
+    path: "/api/v1/security-group/{id}",
+    kind: "write",
+    call: "updateGroup",
+    removes: true,
+  },
+  "group.delete": {
+    method: "DELETE",
+    path: "/api/v1/security-group/{id}",
+    kind: "delete",
+    call: "deleteGroup",
+    sends: "id",
+    removes: true,
+  },
   "group.rule.create": { method: "POST", path: "/api/v1/security-group/{id}/rule", kind: "write", call: "createRule" },
   "group.rule.list": { method: "GET", path: "/api/v1/security-group/{id}/rule", kind: "read", call: "listRules" },
   "group.import": { method: "POST", path: "/api/v1/security-group/import", kind: "write", call: "importGroups" },
@@ -127,6 +159,7 @@ export const operations = {
     call: "getVm",
     assumed: {
       builtIn: false,
+      ability: "readsOneVm",
       about: "Reads one VM; {id} in the path is the VM's id.",
       cost: "One VM cannot be read by itself.",
       instead: "VMs are read from the list, once for all of them.",
@@ -138,9 +171,11 @@ export const operations = {
     path: "/api/v1/vm/resize/{id}/confirm",
     kind: "write",
     call: "confirmResize",
+    sends: "id",
     estimateMs: 5 * second,
     assumed: {
       builtIn: true,
+      ability: "confirmsResize",
       about: "Confirms a resize that waits in the verify state; {id} is the VM's id.",
       cost: "A resize cannot be made final from here.",
       instead:
@@ -152,9 +187,11 @@ export const operations = {
     path: "/api/v1/vm/resize/{id}/revert",
     kind: "write",
     call: "revertResize",
+    sends: "id",
     estimateMs: 30 * second,
     assumed: {
       builtIn: true,
+      ability: "revertsResize",
       about: "Takes a resize back that waits in the verify state; {id} is the VM's id.",
       cost: "A resize whose check failed cannot be taken back from here.",
       instead: "It waits in the verify state and the run ends with exit 4, for someone to revert or confirm it.",
@@ -180,8 +217,11 @@ export const operations = {
     path: "/api/v1/volume/{id}",
     kind: "delete",
     call: "deleteVolume",
+    sends: "id",
+    removes: true,
     assumed: {
       builtIn: true,
+      ability: "deletesVolumes",
       about: "Deletes a volume; {id} is the volume's id.",
       cost: "A volume cannot be deleted.",
       instead: "It is detached and listed among the orphans.",
@@ -209,6 +249,7 @@ export const operations = {
     call: "getGroup",
     assumed: {
       builtIn: false,
+      ability: "readsOneGroup",
       about: "Reads one security group; {id} is the group's id.",
       cost: "Without group.list as well, a name or description changed by others is not seen.",
       instead: "Rules are read by the group's id, and the plan says once that names and descriptions are not observed.",
@@ -222,6 +263,7 @@ export const operations = {
     call: "deleteRule",
     assumed: {
       builtIn: false,
+      ability: "deletesRules",
       about: "Deletes one rule; {id} is the group's id, {rule_id} the rule's.",
       cost: "A rule cannot be taken out of a group.",
       instead:
@@ -235,6 +277,7 @@ export const operations = {
     call: "listFlavors",
     assumed: {
       builtIn: true,
+      ability: "listsFlavors",
       about: "Lists the flavors (instance sizes).",
       cost: "A flavor's name cannot be resolved to its id.",
       instead: uncheckedNames,
@@ -249,6 +292,7 @@ export const operations = {
     call: "listImages",
     assumed: {
       builtIn: true,
+      ability: "listsImages",
       about: "Lists the base images.",
       cost: "An image's name cannot be resolved to its id.",
       instead: uncheckedNames,
@@ -263,6 +307,7 @@ export const operations = {
     call: "listRegions",
     assumed: {
       builtIn: true,
+      ability: "listsRegions",
       about: "Lists the regions.",
       cost: "A region's name cannot be checked.",
       instead: uncheckedNames,
@@ -279,6 +324,17 @@ export type AssumedOperation = { [O in Operation]: Rows[O] extends { assumed: ob
 export type DocumentedOperation = Exclude<Operation, AssumedOperation>;
 export type ListOperation = { [O in Operation]: Rows[O] extends { items: object } ? O : never }[Operation];
 
+/** The names under which decisions ask for an operation, each with it. */
+export type AbilityOperations = {
+  readonly [O in Operation as Rows[O] extends { assumed: { ability: infer A extends string } } ? A : never]: O;
+};
+export type Ability = keyof AbilityOperations;
+
+/** The operations of which a request is an id alone, by the methods that send them. */
+export type CallsById = {
+  readonly [O in Operation as Rows[O] extends { sends: "id" } ? Rows[O]["call"] : never]: O;
+};
+
 export const operationNames = keysOf(operations);
 
 export const rowOf = (operation: Operation): Row => operations[operation];
@@ -293,6 +349,14 @@ export const documentedOperations = operationNames.filter(
   (operation): operation is DocumentedOperation => !isAssumed(operation),
 );
 export const listOperations = operationNames.filter(isList);
+
+export const abilityOperations: ReadonlyMap<Ability, Operation> = new Map(
+  operationNames.flatMap((operation) => {
+    // The type has the same names from the same rows.
+    const ability = rowOf(operation).assumed?.ability as Ability | undefined;
+    return ability === undefined ? [] : [[ability, operation] as const];
+  }),
+);
 
 /** The ids that a request of it has to carry. */
 export const idsOf = (operation: Operation): readonly string[] =>
