@@ -16,7 +16,7 @@ import { checkHealth, runCommand, runHelperIn } from "./outside/commands";
 import { requestSpans, withinStepSpan } from "./outside/run-spans";
 import { tracing } from "./outside/tracing";
 import { Refused, refuse } from "./refused";
-import { findCredential } from "./service/credential";
+import { findCredential, type RunHelper } from "./service/credential";
 import { createServiceClient, type HttpServiceClient, type ServiceClientOptions } from "./service/http-client";
 import { checkBaseUrl } from "./service/transport";
 
@@ -32,6 +32,8 @@ export interface ServiceSetup {
   readonly parallelism: number;
   /** Holds the credential. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Runs the program that prints the credential. Absent: it runs in the dialect's folder. */
+  readonly helper?: RunHelper;
   readonly onRequest?: ServiceClientOptions["onRequest"];
   readonly pace?: ServiceClientOptions["pace"];
 }
@@ -65,7 +67,7 @@ export function openService(setup: ServiceSetup, { url, timeScale }: Location): 
   const found = findCredential(
     embedded ? withOwnToken(setup.environment) : setup.environment,
     dialect.authorization,
-    runHelperIn(setup.dialectFolder),
+    setup.helper ?? runHelperIn(setup.dialectFolder),
   );
   if (found.credential === undefined) throw new Refused(found.diagnostics);
   const realTiming = { ...defaultTiming, ...setup.timing };

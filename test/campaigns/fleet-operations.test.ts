@@ -3,6 +3,9 @@
  * back-up restored, a password and a key changed while workers work. Real processes and a real PostgreSQL.
  */
 import { execFileSync, spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openFleet } from "../../reconciler/cli/fleet/session";
@@ -10,6 +13,7 @@ import type { RunResult } from "../../reconciler/fleet/database/runs";
 import { runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage, stageToken, type WorkerProcess } from "../support/fleet-processes";
+import { json, startMeddlingProxy } from "../support/meddling-proxy";
 import { type Pooler, poolerMissing, startPooler } from "../support/pooler";
 import { postgresMissing } from "../support/postgres-server";
 
@@ -167,5 +171,102 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
     await session.queue.close();
     await session.database.close();
     for (const { output } of [before, after, alone, both]) expect(JSON.stringify(output())).not.toContain("canary");
+  });
+
+  test("changes a service's credential and the secrets of receivers while workers work", async () => {
+    const proxy = await startMeddlingProxy(stage.emulator.url);
+    const refused: string[] = [];
+    const used = new Set<string>();
+    let valid = "canary-token-of-before";
+    proxy.meddle(async ({ headers, path }, forward) => {
+      const given = String(headers.authorization);
+      if (given !== `Bearer ${valid}`) {
+        refused.push(path);
+        return json({ error: "the Authorization header is missing or not valid" }, 401);
+      }
+      used.add(given);
+      return forward();
+    });
+    /** A receiver that says which of the secrets a message was signed with. */
+    const accepted = { env: ["canary-note-1"], command: ["canary-note-1"] };
+    const heard: string[] = [];
+    const receiver = createServer((request, response) => {
+      const pieces: Buffer[] = [];
+      request.on("data", (piece: Buffer) => pieces.push(piece));
+      request.on("end", () => {
+        const which = request.url === "/env" ? "env" : "command";
+        const signer = accepted[which].find(
+          (secret) =>
+            request.headers["x-reconcile-signature"] ===
+            `sha256=${createHmac("sha256", secret).update(Buffer.concat(pieces)).digest("hex")}`,
+        );
+        heard.push(`${which} ${signer ?? "nobody"}`);
+        response.statusCode = signer === undefined ? 401 : 200;
+        response.end();
+      });
+    });
+    await new Promise<void>((done) => receiver.listen(0, "127.0.0.1", done));
+    const hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    const worker = async (secret: string): Promise<WorkerProcess> => {
+      const env = { ...stage.env, RECONCILE_TOKEN: "", NOTE_SECRET: secret };
+      const flags = ["fleet", "work", "--listen", "none", "--cache", "cache"];
+      const started = startCli(flags, { cwd: stage.cwd, env });
+      await eventually("a worker", () => (/^Working on/m.test(started.output().stderr) ? true : undefined));
+      return stage.adopt(started);
+    };
+    const applied = async (port: number): Promise<void> => {
+      stage.write("guarded/reconcile.yaml", group("guarded", port));
+      if (port > 1000) await stage.hasten("guarded");
+      await stage.untilSettled("guarded");
+    };
+    const told = (...who: readonly string[]) =>
+      eventually(`messages of ${who}`, () => (who.every((one) => heard.includes(one)) ? true : undefined));
+
+    stage.write("token", `${valid}\n`);
+    stage.write("note", "canary-note-1\n");
+    stage.write("guarded/reconcile.yaml", group("guarded", 1000));
+    const program = (file: string): string => `{ command: [cat, ${join(stage.cwd, file)}] }`;
+    await stage.sync(`version: 1
+services: { here: { base_url: "${proxy.url}", dialect: ./here.dialect.yaml, credential: ${program("token")} } }
+defaults: { service: here, interval: 1h, state: "${stage.database}?state=\${stack}", retry: { first: 1h, max: 1h } }
+notify:
+  - { on: [applied, failed], to: { webhook: "${hook}/env", secret: { env: NOTE_SECRET } } }
+  - { on: [applied, failed], to: { webhook: "${hook}/program", secret: ${program("note")} } }
+stacks:
+  guarded: { source: { folder: ./guarded } }
+`);
+    const first = await worker("canary-note-1");
+    await applied(1000);
+    await told("env canary-note-1", "command canary-note-1");
+    expect(refused).toEqual([]);
+
+    // The old credential ends at once, within the minute for which the worker keeps what the program printed.
+    stage.write("token", "canary-token-of-after\n");
+    valid = "canary-token-of-after";
+    await applied(1001);
+    expect(refused.length).toBeGreaterThan(0);
+    expect([...used]).toEqual(["Bearer canary-token-of-before", "Bearer canary-token-of-after"]);
+
+    // A receiver takes both secrets for a while: a program's is changed where it is, a variable's with the workers.
+    accepted.command = ["canary-note-1", "canary-note-2"];
+    accepted.env = ["canary-note-1", "canary-note-2"];
+    stage.write("note", "canary-note-2\n");
+    await applied(1002);
+    await told("command canary-note-2");
+    accepted.command = ["canary-note-2"];
+    const second = await worker("canary-note-2");
+    await stage.stop(first);
+    accepted.env = ["canary-note-2"];
+    await applied(1003);
+    await told("env canary-note-2");
+    await stage.stop(second);
+
+    expect(heard.filter((one) => one.endsWith("nobody"))).toEqual([]);
+    expect(heard).toHaveLength(8);
+    const runs = await stage.session.records.runs("guarded", 50);
+    expect(runs.map(({ result }) => result)).toEqual(["applied", "applied", "applied", "applied"]);
+    for (const { output } of [first, second]) expect(JSON.stringify(output())).not.toContain("canary");
+    await new Promise((done) => receiver.close(done));
+    await proxy.close();
   });
 });

@@ -1,11 +1,12 @@
 /** Stands between the command and the service as somebody else would who changes things, or the answers, at a request. */
-import { createServer, request as send } from "node:http";
+import { createServer, type IncomingHttpHeaders, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface Exchange {
   readonly method: string;
   readonly path: string;
   readonly body: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 export interface Answer {
@@ -50,7 +51,7 @@ export async function startMeddlingProxy(target: string): Promise<MeddlingProxy>
           forwarded.end(body);
         });
       try {
-        const answer = await meddle({ method, path, body: body.toString() }, forward);
+        const answer = await meddle({ method, path, body: body.toString(), headers }, forward);
         outgoing.writeHead(answer.status, { "content-type": "application/json" });
         outgoing.end(answer.body);
       } catch {

@@ -16,16 +16,24 @@ import { countChanges, isEmpty } from "../../core/plan/plan";
 import { judgeReachability } from "../../core/reachability/findings";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { builtInDialect } from "../../dialect/built-in";
+import type { Dialect } from "../../dialect/dialect";
 import { applyPlan, hasNothingToDo } from "../../engine/apply";
 import { awaitInterrupted } from "../../engine/await-interrupted";
 import { openState, type Prepared, preparePlan } from "../../engine/plan";
-import type { FleetService } from "../../fleet/model";
+import type { FleetService, SecretSource } from "../../fleet/model";
 import { pictureOf } from "../../fleet/picture";
 import type { Planned, Project, ProjectInput } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { readSecret } from "../../fleet/secrets";
 import { asInRepository, type Checkout } from "../../fleet/sources/checkout";
-import { type Location, type OpenedService, openService, portsOf, readDialectFile } from "../../open-service";
+import {
+  type Location,
+  type OpenedService,
+  openService,
+  portsOf,
+  readDialectFile,
+  type ServiceSetup,
+} from "../../open-service";
 import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
@@ -51,17 +59,7 @@ export interface ProjectSetting {
 }
 
 export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectInput) => Promise<Project> {
-  const secrets = new Map<string, { readonly at: number; readonly value: Promise<string> }>();
-  const secretOf = (service: FleetService): Promise<string> | undefined => {
-    if (service.credential === undefined) return undefined;
-    const key = canonicalJson(service.credential);
-    const known = secrets.get(key);
-    if (known !== undefined && Date.now() - known.at < secretFreshMs) return known.value;
-    const value = readSecret(service.credential);
-    secrets.set(key, { at: Date.now(), value });
-    value.catch(() => secrets.delete(key));
-    return value;
-  };
+  const secrets = createSecrets();
   return async (input) => {
     const { stack, checkout } = input;
     const workspace = readWorkspace({
@@ -75,9 +73,57 @@ export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectI
       },
     });
     const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true });
-    const secret = input.service === undefined ? undefined : await secretOf(input.service);
-    const service = await openFor(input, workspace, secret, cache);
+    const service = await openFor(input, workspace, secrets, cache);
     return project(input, workspace, service, store);
+  };
+}
+
+type Secrets = ReturnType<typeof createSecrets>;
+
+/** The output of a program is used for a minute, by all rounds of this worker. */
+function createSecrets() {
+  const known = new Map<string, { readonly at: number; readonly value: Promise<string> }>();
+  return {
+    /** `refused`: what the service took for no credential; another value is read then. */
+    of(source: SecretSource, refused?: string): Promise<string> {
+      const key = canonicalJson(source);
+      const before = known.get(key);
+      const read = (): Promise<string> => {
+        const value = readSecret(source);
+        known.set(key, { at: Date.now(), value });
+        value.catch(() => known.delete(key));
+        return value;
+      };
+      if (before === undefined || Date.now() - before.at >= secretFreshMs) return read();
+      // Another round may have read the new one already.
+      return before.value.then((value) => (value === refused ? read() : value));
+    },
+  };
+}
+
+/**
+ * How a client gets the credential of one of the fleet's services. What a program prints is asked for again when the
+ * service refuses it, so that a credential can be changed while rounds run.
+ */
+async function credentialOf(
+  source: SecretSource | undefined,
+  dialect: Dialect,
+  secrets: Secrets,
+): Promise<Pick<ServiceSetup, "dialect" | "environment" | "helper">> {
+  if (source === undefined) return { dialect, environment: process.env };
+  if ("env" in source) return { dialect, environment: { RECONCILE_TOKEN: await secrets.of(source) } };
+  let used: string | undefined;
+  return {
+    dialect: { ...dialect, authorization: { ...dialect.authorization, command: source.command } },
+    environment: {},
+    helper: async () => {
+      try {
+        used = await secrets.of(source, used);
+        return { output: used };
+      } catch (error) {
+        return { problem: error instanceof Error ? error.message : String(error) };
+      }
+    },
   };
 }
 
@@ -87,7 +133,7 @@ const baseUrlOf = (service: FleetService | undefined, { desired }: Workspace): s
 async function openFor(
   { service, budget, ear, stack }: ProjectInput,
   workspace: Workspace,
-  secret: string | undefined,
+  secrets: Secrets,
   cache: string,
 ): Promise<OpenedService> {
   const baseUrl = baseUrlOf(service, workspace);
@@ -109,12 +155,11 @@ async function openFor(
       : { url: baseUrl };
   return openService(
     {
-      dialect: given.dialect ?? builtInDialect,
+      ...(await credentialOf(service?.credential, given.dialect ?? builtInDialect, secrets)),
       dialectFolder: given.folder,
       timing: workspace.desired.service.timing,
       insecureHttp: service?.insecureHttp === true,
       parallelism: 10,
-      environment: secret === undefined ? process.env : { RECONCILE_TOKEN: secret },
       pace: {
         async take(signal) {
           const isFree = budget === undefined || (await budget.take(signal));
