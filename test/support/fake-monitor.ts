@@ -2,8 +2,10 @@
  * The program's side of Pulumi's engine: the two gRPC services that a program speaks to, on loopback, and the program
  * itself, run by the SDK's own launcher. What a registration means is the engine's to decide.
  */
-import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Empty, fromProgram, fromSdk, grpc, node, quickStart, Struct } from "./pulumi-sdk";
+import { startWarm } from "./warm-process";
 
 export type Values = Record<string, unknown>;
 // biome-ignore lint/suspicious/noExplicitAny: the SDK's stubs are untyped JavaScript
@@ -174,38 +176,33 @@ export interface ProgramRun {
 }
 
 /** Runs the program to its end; what it prints comes back when it fails. */
-export function runProgram({ folder, main, typescript, config, dryRun, address }: ProgramRun): Promise<void> {
+export async function runProgram({ folder, main, typescript, config, dryRun, address }: ProgramRun): Promise<void> {
   const settings = Object.fromEntries(
     Object.entries(config).map(([key, value]) => [key.replace(":", ":config:"), value]),
   );
-  const child = spawn(
-    node,
+  const { exitCode, stdout, stderr } = await startWarm(
+    fromProgram.resolve("@pulumi/pulumi/cmd/run"),
     [
-      fromProgram.resolve("@pulumi/pulumi/cmd/run"),
       ...["--monitor", address, "--engine", address, "--project", "demo", "--stack", "dev", "--pwd", folder],
       ...(dryRun ? ["--dry-run"] : []),
       ...["--parallel", "16", main],
     ],
     {
+      node,
+      nodeOptions: quickStart,
       cwd: folder,
       env: {
         ...process.env,
-        ...quickStart,
         PULUMI_CONFIG: JSON.stringify(settings),
         PULUMI_CONFIG_SECRET_KEYS: "[]",
         ...(typescript ? { PULUMI_NODEJS_TYPESCRIPT: "true" } : {}),
       },
-      stdio: ["ignore", "pipe", "pipe"],
+      // What is imported as an ES module, and what compiles itself, stays loaded for good.
+      alone: typescript || isModule(folder, main),
     },
-  );
-  let said = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk) => {
-      said += String(chunk);
-    });
-  return new Promise((resolve, reject) => {
-    child.once("close", (code) =>
-      code === 0 ? resolve() : reject(new Error(`the program ended with ${code}: ${said}`)),
-    );
-  });
+  ).finished;
+  if (exitCode !== 0) throw new Error(`the program ended with ${exitCode}: ${stdout}${stderr}`);
 }
+
+const isModule = (folder: string, main: string): boolean =>
+  main.endsWith(".mjs") || readFileSync(join(folder, "package.json"), "utf8").includes('"module"');

@@ -12,6 +12,18 @@ export default function ownTempFolder(): void {
   // Not all run as whoever runs the tests: PostgreSQL refuses to be root.
   chmodSync(folder, 0o711);
   process.env["TMPDIR"] = folder;
-  // Also when the run is interrupted. Embedded worlds outlive their last command by a while, and may still write.
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
+  // Also when the run is interrupted.
+  process.once("exit", () => removeWhole(folder));
+}
+
+/** Embedded worlds and processes that are kept for the next command outlive a test by a while, and may still write. */
+function removeWhole(folder: string): void {
+  for (let left = 50; ; left--)
+    try {
+      rmSync(folder, { recursive: true, force: true });
+      return;
+    } catch (error) {
+      if (left === 0) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+    }
 }

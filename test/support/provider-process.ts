@@ -2,7 +2,7 @@
  * A provider as a process, spoken to as Pulumi's engine speaks to it: the SDK's own server for dynamic resources, or
  * the plugin. Answers come back as plain values.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import {
   Empty,
@@ -15,6 +15,7 @@ import {
   quickStart,
   Struct,
 } from "./pulumi-sdk";
+import { startWarm, type WarmRun } from "./warm-process";
 
 const messages = fromSdk("@pulumi/pulumi/proto/provider_pb") as Record<string, new () => Message>;
 const statuses = fromSdk("@pulumi/pulumi/proto/status_pb") as {
@@ -54,7 +55,6 @@ export class InitFailed extends Error {
 export interface ProviderProcess {
   readonly acceptsSecrets: boolean;
   readonly supportsPreview: boolean;
-  readonly said: readonly string[];
   check(
     urn: string,
     olds: Values,
@@ -109,20 +109,26 @@ export async function startProviderProcess({
       ? fromProgram.resolve("@pulumi/pulumi/cmd/dynamic-provider")
       : join(packageFolder, "bin/pulumi-resource-reconcile-cloud");
   const home = folder ?? makeProgramFolder();
-  const child = spawn(node, [program, "127.0.0.1:1"], {
-    cwd: home,
-    env: { ...process.env, ...quickStart, ...environment, PULUMI_NODEJS_PROJECT: "demo" },
-    stdio: ["ignore", "pipe", "pipe"],
+  const { run, port } = await new Promise<{ run: WarmRun; port: number }>((serves, failed) => {
+    const run = startWarm(realpathSync(program), ["127.0.0.1:1"], {
+      node,
+      nodeOptions: quickStart,
+      cwd: home,
+      env: { ...process.env, ...environment, PULUMI_NODEJS_PROJECT: "demo" },
+      onOutput: (text) => text.includes("\n") && serves({ run, port: Number(text.slice(0, text.indexOf("\n"))) }),
+    });
+    run.finished.then(({ exitCode, stderr }) => failed(new Error(`the provider ended with ${exitCode}: ${stderr}`)));
   });
-  const said: string[] = [];
-  child.stderr.on("data", (chunk) => said.push(String(chunk)));
-  const port = await readPort(child, said);
+  let open = 0;
   const client = new ResourceProviderClient(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
   const call = (name: string, request: unknown): Promise<Message> =>
     new Promise((done, failed) => {
-      client[name]!.call(client, request, (error: GrpcError | null, response: Message) =>
-        error === null ? done(response) : failed(readError(error)),
-      );
+      open++;
+      client[name]!.call(client, request, (error: GrpcError | null, response: Message) => {
+        open--;
+        if (error === null) done(response);
+        else failed(readError(error));
+      });
     });
   const configured = await call("configure", make("ConfigureRequest", { args: config, acceptsecrets: true }));
   const failuresOf = (response: Message) =>
@@ -133,7 +139,6 @@ export async function startProviderProcess({
   return {
     acceptsSecrets: configured["getAcceptsecrets"]!() === true,
     supportsPreview: configured["getSupportspreview"]!() === true,
-    said,
     async check(urn, olds, news) {
       const response = await call("check", make("CheckRequest", { urn, olds, news }));
       return { inputs: valuesOf(response, "getInputs")!, failures: failuresOf(response) };
@@ -180,23 +185,10 @@ export async function startProviderProcess({
     },
     async stop() {
       client.close();
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      child.kill("SIGTERM");
-      await new Promise((done) => child.once("exit", done));
+      // What it was asked and has not answered would go on.
+      await (open > 0 ? run.kill() : run.stop());
     },
   };
-}
-
-function readPort(child: ChildProcess, said: readonly string[]): Promise<number> {
-  return new Promise((done, failed) => {
-    let text = "";
-    child.stdout?.on("data", (chunk) => {
-      text += String(chunk);
-      const end = text.indexOf("\n");
-      if (end >= 0) done(Number(text.slice(0, end)));
-    });
-    child.once("close", (code) => failed(new Error(`the provider ended with ${code}: ${said.join("")}`)));
-  });
 }
 
 function make(name: string, fields: Values): Message {

@@ -42,4 +42,4 @@ export function linkModules(folder: string): void {
 const before = ["compile-cache.cjs", "rarely-used.cjs"].map((file) => `--require=${join(__dirname, file)}`);
 
 /** For a process that loads the SDK: it compiles only what none before it compiled, and loads only what it uses. */
-export const quickStart = { NODE_OPTIONS: [process.env["NODE_OPTIONS"] ?? "", ...before].join(" ").trim() };
+export const quickStart = [process.env["NODE_OPTIONS"] ?? "", ...before].join(" ").trim();
