@@ -105,7 +105,7 @@ export function createPoller(
     const shared = lookedAt + Math.max(gap, mayBeLate(tookMs, intervalMs));
     if (since !== turn) return shared;
     const quietSince = Math.max(joinedAt, byAndBy.busyAt());
-    return Math.max(shared, togetherAt({ lastLookAt: last.askedAt, pages: last.pages, quietSince }, intervalMs));
+    return Math.max(shared, togetherAt({ ...last, lastLookAt: last.askedAt, quietSince }, intervalMs));
   }
 
   function firstDue(): number {

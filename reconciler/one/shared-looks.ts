@@ -34,6 +34,8 @@ interface Answer {
 
 const gatherMs = 4;
 const recentMs = 15_000;
+/** Looks of one refresh follow on one another; however long they take, they are one. */
+const refreshMs = 300_000;
 const forCreateMs = 5000;
 /** Flavors, images and regions change by the month. */
 const catalogueMs = 300_000;
@@ -85,6 +87,14 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
     return answer;
   };
 
+  /** Since when those who need what is there now have asked without a pause. */
+  let burstFrom = Number.NEGATIVE_INFINITY;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  const noteRecent = (): void => {
+    if (now() - askedAt > recentMs) burstFrom = now();
+    askedAt = now();
+  };
+
   const look = (key: string, id: string, call: () => Promise<{ readonly status: string }>) => {
     let shared = looks.get(key);
     if (shared === undefined) {
@@ -109,7 +119,7 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
     for (const arg of args) if (typeof arg === "string") writesOf.set(arg, (writesOf.get(arg) ?? 0) + 1);
   };
 
-  const view = (isGood: (answer: Answer, method: string, id: string) => boolean, isRecent = false): ServiceClient =>
+  const view = (isGood: (answer: Answer, method: string, id: string) => boolean, asksRecent = false): ServiceClient =>
     new Proxy(client, {
       get(target, method) {
         const value: unknown = Reflect.get(target, method);
@@ -138,16 +148,19 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
           const id = typeof first === "string" ? first : "";
           // A call for a list that proves an absence does not share a list that was read without that purpose.
           const options = proves(first) ? [{ proves: true }] : [];
+          if (asksRecent) noteRecent();
           const key = options.length > 0 ? `${method} that proves` : `${method} ${id}`;
           const known = answers.get(key);
           if (known !== undefined && known.accepted !== false && isGood(known, method, id)) return known.outcome;
-          if (isRecent) wantedByRecent.add(key);
+          if (asksRecent) wantedByRecent.add(key);
           return look(key, id, () => (id === "" ? call(...options) : call(id)));
         };
       },
     });
 
   const age = ({ startedAt }: Answer): number => now() - startedAt;
+  const isRecent = (answer: Answer): boolean =>
+    age(answer) <= recentMs || (answer.startedAt >= burstFrom && age(answer) <= refreshMs);
   const isCatalogue = (answer: Answer, method: string): boolean =>
     kindOfCall.get(method) === "catalogue" && age(answer) <= catalogueMs;
   return {
@@ -155,7 +168,7 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
     fresh: view(isCatalogue),
     recent: view(
       (answer, method) =>
-        isCatalogue(answer, method) || (answer.forRecent && answer.writes === writes && age(answer) <= recentMs),
+        isCatalogue(answer, method) || (answer.forRecent && answer.writes === writes && isRecent(answer)),
       true,
     ),
     forCreate: view((answer, method, id) => {

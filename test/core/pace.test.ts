@@ -186,12 +186,14 @@ describe("which look tells those who wait", () => {
 
   it.each([
     // Nobody has come for a while.
-    [10_500, { lastLookAt: 9000, pages: 10, quietSince: 10_000 }],
+    [10_500, { lastLookAt: 9000, tookMs: 100, pages: 10, quietSince: 10_000 }],
+    [11_600, { lastLookAt: 9000, tookMs: 800, pages: 10, quietSince: 10_000 }],
+    [12_000, { lastLookAt: 9000, tookMs: 9000, pages: 10, quietSince: 10_000 }],
     // They come one after the other: not for ever.
-    [19_000, { lastLookAt: 9000, pages: 10, quietSince: 60_000 }],
-    [10_000, { lastLookAt: 9000, pages: 1, quietSince: 60_000 }],
+    [19_000, { lastLookAt: 9000, tookMs: 100, pages: 10, quietSince: 60_000 }],
+    [10_000, { lastLookAt: 9000, tookMs: 100, pages: 1, quietSince: 60_000 }],
     // The last look was long ago.
-    [1000, { lastLookAt: 0, pages: 1, quietSince: 10_000 }],
+    [1000, { lastLookAt: 0, tookMs: 100, pages: 1, quietSince: 10_000 }],
   ])("at %i: %j", (at, last) => {
     expect(togetherAt(last, intervalMs)).toBe(at);
   });

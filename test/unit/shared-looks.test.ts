@@ -55,3 +55,22 @@ it("what sends nothing is passed on as it is, and makes no answer older", async 
   await recent.listVms();
   expect(lists).toBe(1);
 });
+
+it("a refresh that takes minutes reads a list once; after a pause it is read again", async () => {
+  let lists = 0;
+  let now = 0;
+  const client = {
+    listVms: async () => {
+      lists++;
+      return accepted([]);
+    },
+  } as unknown as ServiceClient;
+  const { recent } = shareLooks(client, () => now);
+  for (; now < 120_000; now += 10_000) await recent.listVms();
+  expect(lists).toBe(1);
+  now += 20_000;
+  await recent.listVms();
+  expect(lists).toBe(2);
+  for (; now < 600_000; now += 10_000) await recent.listVms();
+  expect(lists).toBe(3);
+});

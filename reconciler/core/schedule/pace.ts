@@ -34,14 +34,19 @@ export function untilNextLook({ waitedMs, tookMs, mayBeSoon }: Waiting, interval
  * come meanwhile; the more pages a look has, the longer. When nobody has come for a while and nothing is under way that
  * another wait may follow, nobody will: whoever else is to come waits for these.
  */
-export const togetherAt = (
-  {
-    lastLookAt,
-    pages,
-    quietSince,
-  }: { readonly lastLookAt: number; readonly pages: number; readonly quietSince: number },
-  intervalMs: number,
-): number => Math.min(lastLookAt + Math.min(6, pages / 2) * intervalMs, quietSince + intervalMs / 4);
+export const togetherAt = ({ lastLookAt, tookMs, pages, quietSince }: LastLook, intervalMs: number): number =>
+  Math.min(
+    lastLookAt + Math.min(6, pages / 2) * intervalMs,
+    quietSince + Math.min(Math.max(intervalMs / 4, 2 * tookMs), intervalMs),
+  );
+
+interface LastLook {
+  readonly lastLookAt: number;
+  /** Where a look takes long, so does the rest: those who come are given more time. */
+  readonly tookMs: number;
+  readonly pages: number;
+  readonly quietSince: number;
+}
 
 /**
  * Whether those who wait are told by one list or by a read of each, whichever is fewer requests. Where both cost the
