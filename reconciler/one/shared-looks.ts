@@ -62,7 +62,8 @@ const proves = (options: unknown): boolean =>
 type Call = (...args: unknown[]) => Promise<{ readonly status: string; readonly value?: unknown }>;
 
 export function shareLooks(client: ServiceClient, now: () => number = Date.now): SharedLooks {
-  const answers = new Map<string, Answer>();
+  /** Of each look the newest answer, and the one before it: the newest may still be on its way. */
+  const answers = new Map<string, { readonly newest: Answer; readonly before?: Answer }>();
   const looks = new Map<string, () => Promise<{ readonly status: string }>>();
   /** Requests that wait a moment for other calls that ask for the same. */
   const gathering = new Map<string, Promise<{ readonly status: string }>>();
@@ -77,7 +78,9 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
   const take = (key: string, id: string, outcome: Answer["outcome"], startedAt = now()): Answer => {
     const counts = { writes, removals: removed, writesOfIt: writesOf.get(id) ?? 0 };
     const answer: Answer = { startedAt, ...counts, forRecent: wantedByRecent.delete(key), outcome };
-    answers.set(key, answer);
+    const { newest, before } = answers.get(key) ?? {};
+    const last = newest?.accepted === true ? newest : before;
+    answers.set(key, { newest: answer, ...(last === undefined ? {} : { before: last }) });
     outcome.then(
       ({ status }) => {
         answer.accepted = status === "accepted";
@@ -150,8 +153,9 @@ export function shareLooks(client: ServiceClient, now: () => number = Date.now):
           const options = proves(first) ? [{ proves: true }] : [];
           if (asksRecent) noteRecent();
           const key = options.length > 0 ? `${method} that proves` : `${method} ${id}`;
-          const known = answers.get(key);
-          if (known !== undefined && known.accepted !== false && isGood(known, method, id)) return known.outcome;
+          const { newest, before } = answers.get(key) ?? {};
+          for (const known of [newest, before])
+            if (known !== undefined && known.accepted !== false && isGood(known, method, id)) return known.outcome;
           if (asksRecent) wantedByRecent.add(key);
           return look(key, id, () => (id === "" ? call(...options) : call(id)));
         };

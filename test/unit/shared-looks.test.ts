@@ -74,3 +74,28 @@ it("a refresh that takes minutes reads a list once; after a pause it is read aga
   for (; now < 600_000; now += 10_000) await recent.listVms();
   expect(lists).toBe(3);
 });
+
+it("a create is told by the last list while a newer one is on its way", async () => {
+  const pending: (() => void)[] = [];
+  let lists = 0;
+  const client = {
+    listVms: () => {
+      const value = accepted([{ id: `list-${++lists}` }]);
+      return new Promise((resolve) => pending.push(() => resolve(value)));
+    },
+  } as unknown as ServiceClient;
+  const { fresh, forCreate } = shareLooks(client);
+  const asked = async (): Promise<void> => {
+    while (pending.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  };
+  const first = fresh.listVms();
+  await asked();
+  pending.shift()?.();
+  await first;
+  const second = fresh.listVms();
+  await asked();
+  expect(await forCreate.listVms()).toEqual(await first);
+  pending.shift()?.();
+  await second;
+  expect(pending).toEqual([]);
+});

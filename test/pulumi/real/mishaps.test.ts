@@ -118,6 +118,36 @@ describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) 
     expect((await up("--expect-no-changes")).code).toBe(0);
   });
 
+  it("an engine that is killed while something is renamed, taken off or deleted: the next update goes on", async () => {
+    await open();
+    const kill = async (operation: string, wish: Wish): Promise<void> => {
+      await end("SIGKILL", operation, wish);
+      await stack.pulumi("cancel", "--yes");
+      await settle(up);
+      expect((await up("--expect-no-changes")).code, operation).toBe(0);
+    };
+    bring(program({}));
+    await settle(up);
+    const id = () => stack.emulator.dump().vms.map((one) => one.id);
+    const before = id();
+    const vm = `name: "db-2"`;
+    await kill("vm.rename", { vm });
+    expect(worldOf(stack)).toEqual({ ...made, vms: ["db-2 ACTIVE"], volumes: ["data 5 db-2"] });
+    await kill("group.rule.add", { vm, port: 2222 });
+    await kill("group.rule.delete", { vm, port: 2022 });
+    const group = `rules: [{ protocol: "tcp", dstPort: "8443", remoteIp: "0.0.0.0/0" }]`;
+    await kill("group.rule.delete", { vm, port: 2022, group });
+    const then = { ...made, vms: ["db-2 ACTIVE"], volumes: ["data 5 db-2"], ports: [2022, 8443] };
+    expect(worldOf(stack)).toEqual(then);
+    await kill("volume.detach", { vm, group, parts: 3 });
+    expect(worldOf(stack)).toEqual({ ...then, volumes: ["data 5 -"], ports: [8443] });
+    await kill("group.delete", { vm, parts: 2 });
+    expect(worldOf(stack)).toEqual({ ...then, volumes: ["data 5 -"], groups: [], ports: [] });
+    await kill("volume.delete", { vm, parts: 1 });
+    expect(worldOf(stack)).toEqual({ vms: ["db-2 ACTIVE"], volumes: [], groups: [], ports: [] });
+    expect(id()).toEqual(before);
+  });
+
   it("an engine that is interrupted at an operation: the next update goes on", async () => {
     await open();
     const interrupt = async (operation: string, wish: Wish): Promise<void> => {

@@ -172,6 +172,38 @@ describe.skipIf(reason !== undefined).each(["dynamic", "plugin"] as const)("the 
     expect(vms().map(({ id, status }) => [id, status])).toEqual([[vm?.id, "ACTIVE"]]);
   });
 
+  it.runIf(mode === "plugin")(
+    "custom timeouts end an update and a delete early, and `up` again finishes them",
+    async () => {
+      const declared = `const limit = config.get("limit") ?? "5m";
+new cloud.Vm("db-1", { ...vmArgs, flavorId: config.get("flavor") ?? "m1.small" }, { ...opts, customTimeouts: { update: limit, delete: limit } });`;
+      await open(`${head}${declared}`);
+      await up();
+      const id = vms()[0]?.id;
+      const cutShort = async (operation: string): Promise<void> => {
+        stack.emulator.setFaults([{ operation, kind: "latency", ms: 60_000, when: "after", count: 1 }]);
+        const { code, text } = await stack.pulumi("up", "--yes", "--skip-preview");
+        stack.emulator.setFaults([]);
+        expect(code, text).not.toBe(0);
+        expect(await stack.exported()).toContain(id);
+      };
+      await set("limit", "5s");
+      await set("flavor", "m1.large");
+      await cutShort("vm.resize");
+      await set("limit", "5m");
+      await up();
+      expect(vms().map((vm) => [vm.id, vm.status])).toEqual([[id, "ACTIVE"]]);
+      expect(await up()).toEqual({ unchanged: 2 + provided });
+      await set("limit", "5s");
+      await up();
+      stack.write({ "index.js": head });
+      await cutShort("vm.delete");
+      await up();
+      expect(vms()).toEqual([]);
+      expect(await up()).toEqual({ unchanged: 1 + provided });
+    },
+  );
+
   it("takes over what exists instead of creating it", async () => {
     await open(program);
     await up();
