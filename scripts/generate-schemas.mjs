@@ -22,6 +22,7 @@ function load(path) {
 }
 
 const { fieldsOf, ignorable } = load(join(root, "reconciler/core/model/fields.ts"));
+const { kindRows } = load(join(root, "reconciler/core/model/kinds.ts"));
 const { assumedOperations, rowOf } = load(join(root, "reconciler/core/model/operation.ts"));
 const ref = (name) => ({ $ref: `#/$defs/${name}` });
 const refs = { text: "text", remark: "text", name: "name", size: "size", flag: "boolean", reference: "reference" };
@@ -90,6 +91,54 @@ function fillRecords({ $defs }) {
   }
 }
 
+/** A kind without fields of its own beside the table's. */
+const plainLifecycle = {
+  description: "How the tool treats it.",
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    preventDestroy: { description: "It is never deleted.", type: "boolean" },
+    ignoreChanges: {
+      description: "Fields that are left as they are.",
+      type: "array",
+      items: { type: "string" },
+    },
+  },
+  required: ["preventDestroy", "ignoreChanges"],
+};
+
+/** The desired resources of a plan: read, with their defaults filled in. */
+function fillWishes({ $defs }) {
+  const named = (kind) => `desired_${kind}`;
+  $defs.desired.properties.resources.items = { oneOf: Object.keys(fieldsOf).map((kind) => ref(named(kind))) };
+  for (const [kind, table] of Object.entries(fieldsOf)) {
+    const { lifecycle = plainLifecycle, ...others } = $defs[named(kind)]?.properties ?? {};
+    const rows = Object.entries(table);
+    for (const key of ["kind", "address", "source", "inherited", ...Object.keys(table)]) delete others[key];
+    const wished = (row) => (row.type === "remark" ? { description: row.about, ...ref("text") } : kept(row));
+    const always = rows.filter(([, { absent }]) => absent !== "unset").map(([key]) => key);
+    $defs[named(kind)] = {
+      description: `A ${kindRows[kind].fullNoun} as it is wanted.`,
+      type: "object",
+      additionalProperties: false,
+      properties: {
+        kind: { const: kind, description: "The kind." },
+        address: ref("address"),
+        ...mapped(rows, wished),
+        lifecycle,
+        ...others,
+        source: ref("source"),
+        inherited: {
+          description: "The fields that the block leaves to the defaults, each with its place there.",
+          type: "object",
+          additionalProperties: ref("source"),
+        },
+      },
+      required: ["kind", "address", ...always, "lifecycle", "source"],
+    };
+  }
+}
+
 function fillCreate({ $defs }) {
   const create = $defs.action.oneOf.find(({ properties }) => properties.operation.const === "vm.create");
   const rows = Object.entries(fieldsOf.vm).filter(([, { sentAs }]) => sentAs !== undefined);
@@ -110,7 +159,7 @@ function fillOperations({ properties }) {
 const fills = {
   "desired-state": [fillDesired],
   state: [fillRecords],
-  plan: [fillRecords, fillCreate],
+  plan: [fillRecords, fillWishes, fillCreate],
   dialect: [fillOperations],
 };
 

@@ -10,7 +10,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const names = ["desired-state", "component", "dialect", "fleet", "tests"];
+const names = ["desired-state", "component", "dialect", "fleet", "tests", "plan"];
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const require = createRequire(import.meta.url);
@@ -32,12 +32,32 @@ const notice = (name) =>
 /** Descriptions are for people and editors; the generated code would carry each of them along. */
 const withoutDescriptions = (key, value) => (key === "description" && typeof value === "string" ? undefined : value);
 
+/**
+ * Of a saved plan its desired state is read again, and everything else is made from that. Fields that this version does
+ * not know are another version's and are left alone.
+ */
+const parts = {
+  plan({ $schema, $defs }) {
+    const open = (key, value) => (key === "additionalProperties" && value === false ? undefined : value);
+    const { resources } = $defs.desired.properties;
+    resources.items = {
+      ...resources.items,
+      type: "object",
+      discriminator: { propertyName: "kind" },
+      required: ["kind"],
+    };
+    return JSON.parse(JSON.stringify({ $schema, $ref: "#/$defs/desired", $defs }), open);
+  },
+};
+
 function compileValidator(name) {
   const text = readFileSync(join(root, "schemas", `${name}.schema.json`), "utf8");
-  const schema = JSON.parse(text, withoutDescriptions);
+  const whole = JSON.parse(text, withoutDescriptions);
+  const schema = parts[name]?.(whole) ?? whole;
   const ajv = new Ajv2020({
     code: { source: true, esm: false, optimize: true },
     allErrors: true,
+    discriminator: true,
     verbose: false,
     // A definition is compiled once and called, not copied to each place that refers to it.
     inlineRefs: false,

@@ -3,152 +3,37 @@
  * plan that was made by hand or by another version is refused here.
  */
 
+import { problemsOf } from "../config/generated/plan";
 import { kindOf } from "../core/model/address";
-import {
-  address,
-  argv,
-  type Check,
-  checksOfDesired,
-  either,
-  flag,
-  list,
-  mapOf,
-  number,
-  oneOf,
-  optional,
-  place,
-  reference,
-  shape,
-  text,
-} from "../core/model/checks";
-import { groupFields, vmFields, volumeFields } from "../core/model/fields";
+import { address, type Check, flag, list, mapOf, number, optional, shape, text } from "../core/model/checks";
 import { fieldsIn } from "../core/text/objects";
 
-const anything: Check = () => true;
-const source = optional(place);
-const inherited = optional(mapOf(place));
-const check = either(
-  shape({ kind: oneOf("tcp"), port: number }),
-  shape({ kind: oneOf("http"), url: text }),
-  shape({ kind: oneOf("command"), argv }),
-);
+/** `resources[0].flavor is missing`: what of the desired state cannot be read, in the words of the plan's schema. */
+function problemsOfDesired(desired: unknown): readonly string[] {
+  const problems = problemsOf(desired).flatMap(({ keyword, instancePath, params, message = "cannot be read" }) => {
+    const at = instancePath
+      .split("/")
+      .slice(1)
+      .map((part) => (/^\d+$/.test(part) ? `[${part}]` : `.${part}`))
+      .join("")
+      .replace(/^\./, "");
+    if (keyword === "required") return [`${at === "" ? "" : `${at}.`}${String(params["missingProperty"])} is missing`];
+    // What none of the alternatives admits is told by each of them as well.
+    if (keyword === "oneOf" || keyword === "anyOf") return [];
+    if (keyword === "discriminator") return [`${at}.kind is ${JSON.stringify(params["tagValue"])}, which is no kind`];
+    if (keyword === "enum") return [`${at} is none of ${(params["allowedValues"] as readonly unknown[]).join(", ")}`];
+    return [`${at} ${message}`];
+  });
+  const misplaced = listIn(fieldsIn(desired)["resources"]).flatMap((resource, index) => {
+    const { address, kind } = fieldsIn(resource);
+    return typeof address !== "string" || kindOf(address) === kind
+      ? []
+      : [`resources[${index}].kind is ${JSON.stringify(kind)}, and its address is ${address}`];
+  });
+  return [...new Set([...problems, ...misplaced])];
+}
 
-const vm = shape({
-  kind: oneOf("vm"),
-  address,
-  ...checksOfDesired(vmFields),
-  lifecycle: shape({
-    preventDestroy: flag,
-    ignoreChanges: list(text),
-    onImageChange: oneOf("rebuild", "replace", "ignore"),
-    snapshotBefore: list(oneOf("rebuild", "resize", "delete")),
-    deleteFloatingIp: optional(flag),
-    preservedVolumes: oneOf("retain", "delete"),
-    verifyResize: shape({
-      confirm: oneOf("auto", "manual"),
-      check: optional(check),
-      timeoutMs: number,
-      onFailure: oneOf("revert", "leave"),
-    }),
-  }),
-  source,
-  inherited,
-});
-const volume = shape({
-  kind: oneOf("volume"),
-  address,
-  ...checksOfDesired(volumeFields),
-  lifecycle: shape({ preventDestroy: flag, ignoreChanges: list(text) }),
-  source,
-  inherited,
-});
-const group = shape({
-  kind: oneOf("group"),
-  address,
-  ...checksOfDesired(groupFields),
-  lifecycle: shape({ preventDestroy: flag, ignoreChanges: list(text), onRuleRemoval: oneOf("replace", "keep") }),
-  source,
-  inherited,
-});
-const kindFits: Check = (value) => kindOf(String(fieldsIn(value)["address"])) === fieldsIn(value)["kind"];
-const isResource = either(vm, volume, group);
-const resource: Check = (value) => isResource(value) && kindFits(value);
-
-const party = either(
-  shape({ kind: oneOf("internet", "anywhere", "groups") }),
-  shape({ kind: oneOf("group"), group: reference }),
-  shape({ kind: oneOf("cidr"), cidr: text }),
-  shape({ kind: oneOf("vm"), address }),
-);
-const desired = shape({
-  project: optional(text),
-  region: optional(text),
-  environment: optional(text),
-  isProtected: optional(flag),
-  state: optional(shape({ location: text, source })),
-  service: shape({
-    baseUrl: optional(text),
-    dialect: optional(either(shape({ path: text, source }), shape({ inline: anything, source }))),
-    timing: shape({
-      pollIntervalMs: optional(number),
-      vmCreateTimeoutMs: optional(number),
-      requestTimeoutMs: optional(number),
-      discoveryWindowMs: optional(number),
-    }),
-  }),
-  resources: list(resource),
-  imports: list(shape({ to: address, id: optional(text), name: optional(text), source })),
-  moved: list(shape({ from: address, to: address, source })),
-  removed: list(shape({ from: address, destroy: flag, source })),
-  reachability: optional(
-    list(
-      shape({
-        kind: oneOf("never", "always", "only"),
-        label: text,
-        from: list(party),
-        to: list(party),
-        direction: optional(oneOf("ingress", "egress")),
-        ports: list(anything),
-        ethertype: optional(oneOf("IPv4", "IPv6")),
-        except: list(anything),
-        allow: list(shape({ from: list(party), until: text, reason: text, ports: list(anything), source: anything })),
-        because: optional(text),
-        source,
-      }),
-    ),
-  ),
-  rollouts: optional(
-    list(
-      shape({
-        name: text,
-        members: list(address),
-        maxUnavailable: anything,
-        canary: optional(number),
-        check: optional(check),
-        timeoutMs: number,
-        reverts: optional(flag),
-        source,
-      }),
-    ),
-  ),
-  checks: optional(
-    shape({
-      flavors: optional(list(text)),
-      images: optional(list(text)),
-      regions: optional(list(text)),
-      names: optional(mapOf(text)),
-      preventDestroy: optional(list(text)),
-      snapshotBefore: optional(list(text)),
-      atMost: optional(anything),
-      hours: optional(shape({ days: list(number), from: number, to: number, text })),
-      source,
-    }),
-  ),
-  policy: optional(shape({ command: list(text), timeoutMs: number, source })),
-  deny: optional(list(shape({ code: text, source }))),
-  outputs: optional(list(shape({ name: text, value: shape({ is: oneOf("text", "plain", "list", "map") }), source }))),
-  files: list(text),
-});
+const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 const parts: Readonly<Record<string, Check>> = {
   lineage: text,
@@ -163,7 +48,6 @@ const parts: Readonly<Record<string, Check>> = {
     acceptService: optional(flag),
     maxAgeMs: optional(number),
   }),
-  desired,
   changes: list(shape({ address, action: text })),
   steps: list(shape({ id: text, address: text })),
   files: optional(list(shape({ file: text, sha256: text }))),
@@ -172,8 +56,15 @@ const parts: Readonly<Record<string, Check>> = {
   consents: list(shape({ kind: text, loss: optional(shape({ disk: text })) })),
 };
 
-/** Names the part of the plan that cannot be read; `undefined` when all can be read. */
+const mostProblems = 5;
+
+/** What of the plan cannot be read, as a sentence; `undefined` when all can be read. */
 export function unreadablePart(plan: object): string | undefined {
-  for (const [name, readable] of Object.entries(parts)) if (!readable(fieldsIn(plan)[name])) return name;
-  return undefined;
+  const fields = fieldsIn(plan);
+  for (const [name, readable] of Object.entries(parts))
+    if (!readable(fields[name])) return `its ${name} cannot be read`;
+  const problems = problemsOfDesired(fields["desired"]);
+  if (problems.length === 0) return undefined;
+  const more = problems.length > mostProblems ? `; and ${problems.length - mostProblems} more` : "";
+  return `its desired cannot be read: ${problems.slice(0, mostProblems).join("; ")}${more}`;
 }

@@ -204,11 +204,7 @@ export function readPlan(path: string): SavedPlan | undefined {
     throw fail("plan/tampered", `${path} was changed after it was made`, "plan again with --out");
   const part = unreadablePart(saved);
   if (part !== undefined)
-    throw fail(
-      "plan/unreadable",
-      `${path} is no plan of this version: its ${part} cannot be read`,
-      "plan again with --out",
-    );
+    throw fail("plan/unreadable", `${path} is no plan of this version: ${part}`, "plan again with --out");
   return saved;
 }
 

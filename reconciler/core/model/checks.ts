@@ -1,7 +1,7 @@
 /** Whether a value that was read from a state or from a saved plan is what its readers rely on. */
 import { isObject } from "../text/objects";
 import { parseAddress } from "./address";
-import type { DesiredFields, FieldRow, FieldType, RecordedFields, Rows } from "./fields";
+import type { FieldRow, FieldType, RecordedFields, Rows } from "./fields";
 
 export type Check = (value: unknown) => boolean;
 export type ShapeChecks = Readonly<Record<string, Check>>;
@@ -20,7 +20,7 @@ export const optional =
   (check: Check): Check =>
   (value) =>
     value === undefined || check(value);
-export const either =
+const either =
   (...checks: readonly Check[]): Check =>
   (value) =>
     checks.some((check) => check(value));
@@ -39,17 +39,17 @@ export const shape = (fields: ShapeChecks): Check => {
     isObject(value) && entries.every(([field, check]) => check(Object.hasOwn(value, field) ? value[field] : undefined));
 };
 
-export const place = shape({ file: text, line: number, column: optional(number) });
-export const reference = either(shape({ address }), shape({ id: text }));
+const place = shape({ file: text, line: number, column: optional(number) });
+const reference = either(shape({ address }), shape({ id: text }));
 /** Text, or text with values in it that only the service knows. */
-export const template: Check = either(
+const template: Check = either(
   text,
   shape({
     parts: list(either(text, shape({ address, attribute: text, late: optional(flag) }))),
     source: optional(place),
   }),
 );
-export const argv: Check = (value) => list(template)(value) && Array.isArray(value) && value.length > 0;
+const argv: Check = (value) => list(template)(value) && Array.isArray(value) && value.length > 0;
 const port: Check = (value) => typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535;
 const remote = either(
   shape({ kind: oneOf("any") }),
@@ -78,9 +78,6 @@ const checkOfType: Readonly<Record<Extract<FieldType, string>, Check>> = {
 };
 
 const checkOf = ({ type }: FieldRow): Check => (typeof type === "string" ? checkOfType[type] : oneOf(...type));
-
-export const checksOfDesired = <F extends Rows>(rows: F): Readonly<Record<keyof DesiredFields<F> & string, Check>> =>
-  fromRows(rows, (row) => (row.absent === "unset" ? optional(checkOf(row)) : checkOf(row)));
 
 export const checksOfRecord = <F extends Rows>(rows: F): Readonly<Record<keyof RecordedFields<F> & string, Check>> =>
   fromRows(rows, (row) => {
