@@ -54,34 +54,39 @@ export async function plannedSync(
   return changesOf(now, new Map(stacks.map((spec) => [spec.name, spec])));
 }
 
+/** So many changes of a sync are carried out at the same time: each one waits for its statements. */
+const changesAtOnce = 16;
+
 export async function carryOutSync(desk: Desk, fleet: Fleet, changes: readonly StackChange[]): Promise<void> {
-  const { records, queue, who } = desk;
   // The settings alone: each stack has a row of its own.
   const { stacks: _stacks, generators: _generators, ...settings } = fleet;
-  await records.saveSettings(settings);
-  for (const { action, name, spec } of changes) {
-    switch (action) {
-      case "add":
-      case "change": {
-        await records.saveStack(spec);
-        await queue.hasten({ stack: name, tenant: spec.tenant, cause: "new" });
-        break;
-      }
-      case "release": {
-        await queue.forget(name);
-        await records.releaseStack(name);
-        break;
-      }
-      case "destroy": {
-        await records.leaveStack(name);
-        await queue.hasten({ stack: name, tenant: spec.tenant, cause: "new" });
-        break;
-      }
-      default:
-        action satisfies never;
+  await desk.records.saveSettings(settings);
+  for (let index = 0; index < changes.length; index += changesAtOnce)
+    await Promise.all(changes.slice(index, index + changesAtOnce).map((change) => carryOutChange(desk, change)));
+}
+
+async function carryOutChange({ records, queue, who }: Desk, { action, name, spec }: StackChange): Promise<void> {
+  switch (action) {
+    case "add":
+    case "change": {
+      await records.saveStack(spec);
+      await queue.hasten({ stack: name, tenant: spec.tenant, cause: "new" });
+      break;
     }
-    await records.note({ who, what: "sync", stack: name, detail: action });
+    case "release": {
+      await queue.forget(name);
+      await records.releaseStack(name);
+      break;
+    }
+    case "destroy": {
+      await records.leaveStack(name);
+      await queue.hasten({ stack: name, tenant: spec.tenant, cause: "new" });
+      break;
+    }
+    default:
+      action satisfies never;
   }
+  await records.note({ who, what: "sync", stack: name, detail: action });
 }
 
 export async function runNow({ records, queue, who }: Desk, name: string): Promise<void> {
