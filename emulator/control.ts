@@ -118,6 +118,10 @@ function advance({ body, world }: ControlRequest): Decision {
   return doneWith([{ put: "setting", value: { id: "clock_offset_ms", value } }]);
 }
 
+const isOfType = (value: unknown, current: unknown): boolean =>
+  (current === null || value === null || typeof current === typeof value) &&
+  Array.isArray(current) === Array.isArray(value);
+
 /** Drift: any field the entity has, with a value of its type. The VM's pending transition ends with a new status. */
 function patch({ world, body, now }: ControlRequest, kind: Patchable, id: string): Decision {
   const stored = world.tables[kind].get(id);
@@ -127,10 +131,9 @@ function patch({ world, body, now }: ControlRequest, kind: Patchable, id: string
   if (!isObject(body)) return refuse(400, "the body must be an object of fields");
   for (const [name, value] of Object.entries(body)) {
     const current: unknown = fields.get(name);
-    if (name === "id" || name === "seq" || name === "project_id" || current === undefined)
+    if (["id", "seq", "project_id"].includes(name) || current === undefined)
       return refuse(400, `${name} is not a field of a ${kind} that can be set`);
-    const sameType = current === null || value === null || typeof current === typeof value;
-    if (!sameType || Array.isArray(current) !== Array.isArray(value))
+    if (!isOfType(value, current))
       return refuse(400, `${name} must be ${Array.isArray(current) ? "an array" : `a ${typeof current}`}`);
   }
   const settled = kind === "vm" && Object.hasOwn(body, "status") ? { pending: null } : {};

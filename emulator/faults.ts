@@ -66,20 +66,25 @@ export function parseFault(text: string): FaultSpec {
   return readFault(given, problems);
 }
 
+const canBeHit = (operation: unknown): boolean =>
+  typeof operation === "string" && (isOperation(operation) || ["*", "read", "write"].includes(operation));
+
+const isWholeNumber = (value: unknown): boolean => typeof value === "number" && Number.isInteger(value) && value >= 0;
+
 /** As parseFault, from a JSON object, which is what the control endpoint takes. */
 export function readFault(given: unknown, problems: string[] = []): FaultSpec {
   const fault: Readonly<Record<string, unknown>> = isObject(given) ? given : {};
   for (const name of Object.keys(fault))
     if (!fieldNames.includes(name)) problems.push(`${name || "(empty)"} is not one of ${fieldNames.join(", ")}`);
   const operation = fault["operation"] ?? "*";
-  if (typeof operation !== "string" || !(isOperation(operation) || ["*", "read", "write"].includes(operation)))
+  if (!canBeHit(operation))
     problems.push(`operation must be the name of an operation, *, read or write, not ${String(operation)}`);
   const kind = faultKinds.find((known) => known === fault["kind"]);
   if (kind === undefined)
     problems.push(`kind must be one of ${faultKinds.join(", ")}, not ${String(fault["kind"] ?? "(nothing)")}`);
   for (const name of numberFields) {
     const value = fault[name];
-    if (value !== undefined && !(typeof value === "number" && Number.isInteger(value) && value >= 0))
+    if (value !== undefined && !isWholeNumber(value))
       problems.push(`${name} must be a whole number, not ${String(value)}`);
   }
   problems.push(...unfitting(fault));

@@ -4,7 +4,7 @@
  * that has no counterpart here is left out and reported, never widened into one that has.
  */
 import { mayCreateGroup } from "./access";
-import { networkOf } from "./cidr";
+import { type Network, networkOf } from "./cidr";
 import { answer, type Decision, type Request, refusals, refuse } from "./decision";
 import type { Change } from "./entities";
 import { checkName } from "./fields";
@@ -60,6 +60,7 @@ function shapesOf(group: ListedGroup, skipped: string[], failures: string[]): Ru
   ];
 }
 
+/** One branch for each sort of source in the listing, with the reason why it is left out. */
 function shapesOfPermission(
   direction: Direction,
   permission: ListedPermission,
@@ -82,7 +83,7 @@ function shapesOfPermission(
   const protocol = protocolOf(permission.protocol);
   const icmpType = protocol === "icmp" && (permission.from ?? -1) !== -1;
   if (protocol === undefined || icmpType) {
-    const why = icmpType ? "ICMP type/code cannot be represented" : "this protocol cannot be represented";
+    const why = `${icmpType ? "ICMP type/code" : "this protocol"} cannot be represented`;
     for (const range of ranges) skip(`${towards} ${range.cidr}${noted(range.description)}`, why);
     return [];
   }
@@ -99,12 +100,9 @@ function shapesOfPermission(
         failures.push(`${what} ${towards} ${cidr}: not an ${ether_type} CIDR`);
         continue;
       }
-      if (["icmpv6", "58"].includes(permission.protocol.toLowerCase()) && ether_type === "IPv4") {
-        skip(`${towards} ${cidr}${noted(description)}`, "ICMPv6 over IPv4 cannot be represented");
-        continue;
-      }
-      if (direction === "egress" && protocol === null && /^(0\.0\.0\.0|::)\/0$/.test(network.cidr)) {
-        skip(`${towards} ${cidr}${noted(description)}`, "the provider's default egress allow-all is not imported");
+      const why = notRepresented(direction, permission.protocol, protocol, network);
+      if (why !== undefined) {
+        skip(`${towards} ${cidr}${noted(description)}`, why);
         continue;
       }
       shapes.push({
@@ -135,6 +133,20 @@ function describe(direction: Direction, { protocol, from, to }: ListedPermission
     return from === -1 ? name : `${name} type ${from}${code}`;
   }
   return `${name} ${to === undefined || to === from ? from : `${from}-${to}`}`;
+}
+
+/** Why a source with a valid CIDR makes no rule; absent: it makes one. */
+function notRepresented(
+  direction: Direction,
+  listed: string,
+  protocol: RuleShape["protocol"],
+  { version, cidr }: Network,
+): string | undefined {
+  if (["icmpv6", "58"].includes(listed.toLowerCase()) && version === "IPv4")
+    return "ICMPv6 over IPv4 cannot be represented";
+  return direction === "egress" && protocol === null && /^(0\.0\.0\.0|::)\/0$/.test(cidr)
+    ? "the provider's default egress allow-all is not imported"
+    : undefined;
 }
 
 /** null: any protocol; undefined: none that a rule of this service can have. Listings spell some of them as numbers. */

@@ -58,7 +58,12 @@ const anything = {
   description: "",
 } as const;
 
-/** Reads a rule input. `prefix` names its place in the body, such as `rules[2].`. */
+function portProblems(protocol: RuleShape["protocol"] | undefined, prefix: string): string[] {
+  if (protocol === "icmp") return [`${prefix}dst_port must be left out for icmp`];
+  return protocol === undefined ? [`${prefix}dst_port needs a protocol: tcp or udp`] : [];
+}
+
+/** Reads a rule input, one row for each field. `prefix` names its place in the body, such as `rules[2].`. */
 export function readRule(
   world: World,
   projectId: string,
@@ -72,15 +77,13 @@ export function readRule(
   const ethertype = oneOf(fields.text("ethertype"), ["IPv4", "IPv6"], `${prefix}ethertype`, problems);
   const protocol = oneOf(fields.text("protocol"), ["tcp", "udp", "icmp"], `${prefix}protocol`, problems);
   const ports = readPorts(fields.text("dst_port"), portRange, `${prefix}dst_port`, problems);
-  if (ports !== undefined && protocol === "icmp") problems.push(`${prefix}dst_port must be left out for icmp`);
-  else if (ports !== undefined && protocol === undefined)
-    problems.push(`${prefix}dst_port needs a protocol: tcp or udp`);
+  if (ports !== undefined) problems.push(...portProblems(protocol, prefix));
 
   const remoteIp = fields.text("remote_ip");
   const remoteGroup = fields.text("remote_group");
   if (remoteIp !== undefined && remoteGroup !== undefined)
     problems.push(`${prefix}remote_ip and ${prefix}remote_group exclude each other`);
-  const network = remoteIp === undefined ? undefined : networkOf(remoteIp);
+  const network = networkOf(remoteIp ?? "");
   if (remoteIp !== undefined) problems.push(...networkProblems(network, ethertype, prefix));
   if (remoteGroup !== undefined) problems.push(...remoteGroupProblems(world, projectId, remoteGroup, prefix));
   return {

@@ -38,10 +38,11 @@ export interface Service {
 const mib = 1024 * 1024;
 const noQuery = new URLSearchParams();
 
+/** The order that the head of this file names: an exchange may be broken at each of its points. */
 export async function exchange(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const url = request.url ?? "";
   const mark = url.indexOf("?");
-  const path = mark < 0 ? url : url.slice(0, mark);
+  const [path, query] = mark < 0 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
   const method = request.method ?? "";
   if (service.hasControl && path.startsWith("/_control/")) return exchangeControl(service, request, response, path);
 
@@ -55,17 +56,14 @@ export async function exchange(service: Service, request: IncomingMessage, respo
 
   await linger(faults, "before");
   const broken = breakingFault(faults);
-  if (broken?.kind === "drop-before") request.socket.destroy();
-  else if (broken !== undefined && whenOf(broken) === "before")
-    sendBroken(response, entry, broken, undefined, service.speech);
+  if (broken !== undefined && breaksBefore(broken))
+    breakOff(request, response, entry, broken, undefined, service.speech);
   else {
-    const query = mark < 0 ? "" : url.slice(mark + 1);
     const decided = await serve(service, request, { match, query, faults, entry, spoken });
     if (decided === undefined) return;
     const decision = spoken === undefined ? decided : inItsWords(spoken, operation, decided, request, response);
     await linger(faults, "after");
-    if (broken?.kind === "drop-after") request.socket.destroy();
-    else if (broken !== undefined) sendBroken(response, entry, broken, decision, service.speech);
+    if (broken !== undefined) breakOff(request, response, entry, broken, decision, service.speech);
     else {
       if (match.status === "no method") response.setHeader("Allow", match.allow);
       send(response, entry, decision);
@@ -123,7 +121,17 @@ interface Asked {
   readonly spoken: Spoken | undefined;
 }
 
-/** `undefined`: the client is gone, so nobody can be answered. */
+const unauthenticated = (): Decision => refuse(401, "the Authorization header is missing or not valid");
+
+const refuseUnrouted = (match: Exclude<Match, { status: "found" }>): Decision =>
+  match.status === "no path"
+    ? refuse(404, "there is nothing at this path")
+    : refuse(405, `method not allowed; allowed here: ${match.allow}`);
+
+/**
+ * The refusals of a request in the order in which a service gives them, and then its decision. `undefined`: the client
+ * is gone, so nobody can be answered.
+ */
 async function serve(
   service: Service,
   request: IncomingMessage,
@@ -131,12 +139,10 @@ async function serve(
 ): Promise<Decision | undefined> {
   const authorization =
     spoken === undefined ? request.headers.authorization : spoken.speech.authorization(spoken.heard);
-  if (match.status === "no path") return refuse(404, "there is nothing at this path");
-  if (match.status === "no method") return refuse(405, `method not allowed; allowed here: ${match.allow}`);
+  if (match.status !== "found") return refuseUnrouted(match);
   const { settings } = service;
   const { operation, params } = match;
-  if (authenticate(service.world, authorization, settings.strict) === undefined)
-    return refuse(401, "the Authorization header is missing or not valid");
+  if (authenticate(service.world, authorization, settings.strict) === undefined) return unauthenticated();
   if (spoken?.speech.misses(spoken.heard) === true)
     return refuse(400, "a header that this deployment wants is missing");
 
@@ -151,15 +157,15 @@ async function serve(
   // The world may have been replaced while the body arrived; from here to the changes nothing waits.
   const { world } = service;
   const caller = authenticate(world, authorization, settings.strict);
-  if (caller === undefined) return refuse(401, "the Authorization header is missing or not valid");
+  if (caller === undefined) return unauthenticated();
   const { vmFails, ...distortion } = decidedFaults(faults);
+  const hasQuery = query !== "" && spoken?.match === undefined;
   const decided = decide(operation, {
     world,
-    // A list is cut into pages in the words of the dialect.
-    settings: spoken === undefined ? settings : { ...settings, pageSize: Number.MAX_SAFE_INTEGER },
+    settings: spoken === undefined ? settings : withoutPages(settings),
     caller,
-    params: operation === "group.rule.delete" ? { id: groupOfRule(world, params), ...params } : params,
-    query: query === "" || spoken?.match !== undefined ? noQuery : new URLSearchParams(query),
+    params: withGroup(operation, world, params),
+    query: hasQuery ? new URLSearchParams(query) : noQuery,
     body: read.value,
     now: service.clock.now(),
     newId: service.newId,
@@ -170,6 +176,12 @@ async function serve(
   if (decision.holdUntil !== undefined) await service.clock.until(decision.holdUntil);
   return decision;
 }
+
+/** A dialect cuts a list into pages in its own words. */
+const withoutPages = (settings: Settings): Settings => ({ ...settings, pageSize: Number.MAX_SAFE_INTEGER });
+
+const withGroup = (operation: string, world: World, params: Record<string, string>): Record<string, string> =>
+  operation === "group.rule.delete" ? { id: groupOfRule(world, params), ...params } : params;
 
 /** A dialect may delete a rule without naming its group. */
 const groupOfRule = (world: World, { rule_id = "" }: Record<string, string>): string =>
@@ -247,6 +259,21 @@ function send(response: ServerResponse, entry: LoggedRequest, decision: Decision
   // The rest of an oversized body is not read, so the connection cannot be used again.
   if (decision.status === 413) response.setHeader("Connection", "close");
   sendText(response, decision.status, JSON.stringify(decision.body));
+}
+
+const breaksBefore = (fault: FaultSpec): boolean => fault.kind === "drop-before" || whenOf(fault) === "before";
+
+/** Drops the connection, or sends the answer that the fault asks for. */
+function breakOff(
+  request: IncomingMessage,
+  response: ServerResponse,
+  entry: LoggedRequest,
+  fault: FaultSpec,
+  decision: Decision | undefined,
+  speech: Speech | undefined,
+): void {
+  if (fault.kind === "drop-before" || fault.kind === "drop-after") request.socket.destroy();
+  else sendBroken(response, entry, fault, decision, speech);
 }
 
 function sendBroken(

@@ -120,13 +120,9 @@ function convertPermission(
     });
   };
   for (const { source, ethertype } of addresses) {
-    const cidr = parseCidr(source.id);
-    if (cidr?.ethertype !== ethertype) skip("", source, `this is no ${ethertype} CIDR`);
-    else if (service.only !== undefined && service.only !== ethertype)
-      skip("", source, `this protocol belongs to ${service.only}`);
-    else if (direction === "egress" && service.protocol === "any" && cidr.prefix === 0)
-      skip("", source, "the provider's default, which lets everything out; each group here has its own");
-    else add(ethertype, canonicalRemote(source.id, ethertype), source);
+    const reason = whyNoRule(direction, service, source.id, ethertype);
+    if (reason === undefined) add(ethertype, canonicalRemote(source.id, ethertype), source);
+    else skip("", source, reason);
   }
   for (const source of permission.peers) {
     const key = keyOfId.get(source.id);
@@ -147,7 +143,22 @@ type Service =
   | { readonly protocol: string; readonly ports?: PortRange; readonly only?: Ethertype }
   | { readonly reason: string };
 
-/** Listings spell some protocols as numbers, and `all ports` in several ways. */
+/** Why an address of a listing makes no rule; absent: it makes one. */
+function whyNoRule(
+  direction: Direction,
+  { protocol, only }: Exclude<Service, { reason: string }>,
+  address: string,
+  ethertype: Ethertype,
+): string | undefined {
+  const cidr = parseCidr(address);
+  if (cidr?.ethertype !== ethertype) return `this is no ${ethertype} CIDR`;
+  if (only !== undefined && only !== ethertype) return `this protocol belongs to ${only}`;
+  return direction === "egress" && protocol === "any" && cidr.prefix === 0
+    ? "the provider's default, which lets everything out; each group here has its own"
+    : undefined;
+}
+
+/** One row for each protocol: listings spell some as numbers, and `all ports` in several ways. */
 function serviceOf({ protocol, from, to }: ListedPermission): Service {
   switch (protocol) {
     case "-1":

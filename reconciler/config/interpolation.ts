@@ -339,8 +339,10 @@ function evaluateEach({ text, steps }: Expression, scope: InterpolationScope, re
     if (key === undefined) return undefined;
     keys.push(key);
   }
-  const value = valueAt(each.value, keys);
-  if (value !== undefined && value !== null) return value;
+  return valueAt(each.value, keys) ?? failWithoutValue(text, each, keys, report);
+}
+
+function failWithoutValue(text: string, each: Each, keys: readonly string[], report: Report): unknown {
   const known = isMap(each.value) ? Object.keys(each.value) : [];
   const nearest = nearestName(keys.join("."), known);
   return fail(

@@ -103,7 +103,10 @@ function refuseOthers(
   }
 }
 
-/** What `${read.…}` and `${lookup.…}` are worth; `used` learns what was asked for. */
+/**
+ * The value of `${read.…}` and `${lookup.…}`; `used` is told what was asked for. Each branch is one way in which a
+ * reference can be wrong, in the order of its parts.
+ */
 export function externalValue(
   expression: Expression,
   scope: InterpolationScope,

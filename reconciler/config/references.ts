@@ -60,6 +60,7 @@ export function declare(
 
 const namesKind = new RegExp(`^(?:[^.]*/)?(?:${kinds.join("|")})\\.`);
 
+/** The forms of a reference one after the other, each with its own refusal. */
 export function readReference(
   subject: Subject,
   value: unknown,

@@ -322,7 +322,10 @@ function evaluateOutput(output: MergedEntry | undefined, { scope }: Room, proble
   );
 }
 
-/** `${component.shop.addresses}`, `${component.eu[a].addresses}`, `${component.eu[*].addresses}`. */
+/**
+ * `${component.shop.addresses}`, `${component.eu[a].addresses}`, `${component.eu[*].addresses}`: the forms one after the
+ * other, each with its own refusal.
+ */
 function outputOf(expression: Expression, scope: InterpolationScope, uses: Uses, report: Report): unknown {
   const [first, ...rest] = expression.steps;
   const fail = (summary: string, detail?: string, fix?: string): undefined =>

@@ -37,8 +37,8 @@ export interface ValueMisfit {
 export type Fitted = { readonly value: unknown } | { readonly misfit: ValueMisfit };
 
 /**
- * Reads a declaration and reports its contradictions. The schema reports a declaration that is no map, or of a wrong
- * shape.
+ * Reads a declaration, one row for each key, and reports its contradictions. The schema reports a declaration that is no
+ * map, or of a wrong shape.
  */
 export function readDeclaration(declared: unknown, place: (path: Path) => Place, problems: Problems): Declaration {
   if (!isMap(declared)) return { sensitive: false };

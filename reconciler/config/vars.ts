@@ -141,6 +141,7 @@ export function resolveVars(
     ...(names.environment === undefined ? {} : { environment: names.environment }),
     ...(names.componentKey === undefined ? {} : { component: { key: names.componentKey, params: resolver } }),
   };
+  // The sources of a value one after the other, the strongest first.
   const work = (declaration: VarDeclaration): unknown => {
     const { name } = declaration;
     const type = types.get(name) ?? { sensitive: false };

@@ -51,9 +51,7 @@ export function writeYaml(file: WrittenYaml): string {
   // The document was just made from a map.
   const root = document.contents as YAMLMap;
   for (const block of file.blocks) describeBlock(root, block);
-  for (const entry of itemsOf(root.get("imports", true))) if (isMap(entry)) entry.flow = true;
-  for (const entry of itemsOf(root.get("reachability", true)))
-    for (const pair of isMap(entry) ? entry.items : []) if (isMap(pair.value)) pair.value.flow = true;
+  writeOnOneLine(root);
   spaceSections(root);
   const header = [
     ...(file.schema === undefined ? [] : [` yaml-language-server: $schema=${file.schema}`]),
@@ -78,6 +76,13 @@ function describeBlock(root: YAMLMap, { kind, key, notes = [] }: YamlBlock): voi
 }
 
 const itemsOf = (node: unknown): readonly unknown[] => (isSeq(node) ? node.items : []);
+
+/** An import is on one line, and so is each party of an assertion. */
+function writeOnOneLine(root: YAMLMap): void {
+  for (const entry of itemsOf(root.get("imports", true))) if (isMap(entry)) entry.flow = true;
+  for (const entry of itemsOf(root.get("reachability", true)))
+    for (const pair of isMap(entry) ? entry.items : []) if (isMap(pair.value)) pair.value.flow = true;
+}
 
 function spaceSections(root: YAMLMap): void {
   root.items.forEach((pair, index) => {

@@ -10,7 +10,10 @@ export function findTooDeep(text: string): number | undefined {
   return mayNestDeeply(text) ? measureDepth(text) : undefined;
 }
 
-/** Looks at the characters alone: quick, never too low, and too high only for odd texts, which are then measured. */
+/**
+ * Looks at the characters alone: quick, never too low, and too high only for odd texts, which are then measured. One
+ * loop without calls, because it looks at every character of every file.
+ */
 function mayNestDeeply(text: string): boolean {
   const indents: number[] = [];
   let brackets = 0;

@@ -203,6 +203,10 @@ function plainValue(value: unknown, source: string | undefined): unknown {
 const isFaithful = (value: number, written: string): boolean =>
   /^(?:[-+]?(?:0|[1-9][0-9]*)|0[ox].*)$/.test(written) || String(value) === written;
 
+function reportMerges(parts: readonly unknown[], offset: number, reading: Reading): void {
+  for (const part of parts) if (part !== null && !isMap(part)) reportMerge(part, offset, reading);
+}
+
 function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): void {
   const merged: unknown[] = [];
   for (const pair of node.items) {
@@ -224,10 +228,9 @@ function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): v
       reading.problems.add({ code: "config/forbidden-key", summary: "the key __proto__ is not allowed", at });
       reading.isIncomplete = true;
     } else if (key === "<<" && yaml().isScalar(pair.key) && pair.key.type === "PLAIN") {
-      for (const part of Array.isArray(value) ? value : [value]) {
-        if (part !== null && !isMap(part)) reportMerge(part, base + startOf(pair.value), reading);
-        merged.push(part);
-      }
+      const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
+      merged.push(...parts);
+      reportMerges(parts, base + startOf(pair.value), reading);
     } else if (Object.hasOwn(map, key)) {
       const first = { source: reading.source, offset: keyOffset(map, key) ?? 0 };
       reading.problems.add({

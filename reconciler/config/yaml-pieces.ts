@@ -35,6 +35,7 @@ const header = /^(vms|volumes|groups):[ ]*(?:#[^\n]*)?\r?$/;
 const rootLine = /^(?:[A-Za-z0-9_-]+:(?:\s|$)|-(?:\s|$)|[\]}])/;
 const entryKey = /^[A-Za-z0-9_-]+:(?:\s|$)/;
 
+/** One pass over the lines; each branch is a kind of line that the premise above names. */
 export function cutIntoPieces(text: string, smallest = worthCutting, batch = batchSize): Pieces | undefined {
   if (text.length < smallest || crossesPieces.test(text)) return undefined;
   const pieces: Piece[] = [];

@@ -192,6 +192,14 @@ export const isThrottled = (outcome: Failure): boolean =>
     outcome.httpStatus === 429 ||
     outcome.httpStatus === 425);
 
+/** What an answer that may be a failure says of itself. `inside`: the failure; absent where the answer shows none. */
+function failureTold(body: unknown, succeeded: boolean | undefined, envelope: EnvelopeReader, scrub: Judging["scrub"]) {
+  const message = envelope.message(body);
+  const told = message ? messageInBody(body, scrub, message) : undefined;
+  const silent = succeeded === false ? (told ?? "an error that is not told") : undefined;
+  return { told, inside: failureInside(body, scrub, told) ?? silent };
+}
+
 function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
   const { errors, scrub, nowMs, envelope = contractEnvelope } = judging;
   const { kind } = rowOf(operation);
@@ -206,10 +214,7 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
   }
   const succeeded = envelope.succeeded(body);
   if (succeeded === true) return accepted(body);
-  const message = envelope.message(body);
-  const told = message ? messageInBody(body, scrub, message) : undefined;
-  const inside =
-    failureInside(body, scrub, told) ?? (succeeded === false ? (told ?? "an error that is not told") : undefined);
+  const { told, inside } = failureTold(body, succeeded, envelope, scrub);
   const code = envelope.code(body);
   // A rule of the dialect counts whatever the status: some services answer refusals with 200.
   const known = errors.find(

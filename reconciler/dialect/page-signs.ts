@@ -107,6 +107,7 @@ export function nextLink(header: string): string | undefined {
 export const speaksOfPages = (name: string): boolean =>
   /^(link|content-range|age)$|next|total|count|more|pag(e|ing|ination)|continu|cursor|marker|truncat/i.test(name);
 
+/** One line for each sort of key, in the order in which one name may fit several of them. */
 function signOf(key: string, value: unknown, inside: boolean): Omit<Sign, "at"> | undefined {
   const sign = (kind: SignKind, count = 0) => ({ kind, count });
   const flag = asFlag(value);

@@ -41,6 +41,10 @@ export interface Creation<K extends Kind> {
 /** How often a create may prove not to have been done before the run gives up. */
 const attempts = 3;
 
+/**
+ * The order of the branches is the proof that nothing is made twice: each one ends the step, or leads to a look before
+ * the create is sent again.
+ */
 export async function createOnce<K extends Kind>(step: Step, creation: Creation<K>, run: Run): Promise<StepResult> {
   const { kind, name, what } = creation;
   const { address } = step;
@@ -56,32 +60,42 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
     idsBefore: earlier?.idsBefore ?? run.idsBefore(kind, name),
     record: creation.record,
   };
+  const madeBy = (outcome: Outcome<LiveOf[K] | undefined>): LiveOf[K] | undefined => {
+    const shown = outcome.status === "accepted" ? outcome.value : undefined;
+    return shown !== undefined && isAnothers(step, kind, shown.id, run) ? undefined : shown;
+  };
   for (let attempt = 1; ; attempt++) {
     await run.recorder.record([{ type: "intent", address, intent }]);
     const outcome = await creation.send();
-    if (outcome.status === "accepted" && outcome.value !== undefined && !isAnothers(step, kind, outcome.value.id, run))
-      return keepOrTell(step, creation, outcome.value);
+    const made = madeBy(outcome);
+    if (made !== undefined) return keepOrTell(step, creation, made);
     // A lost attempt, of this run or of the one before, may have taken the name: the refusal contradicts the list that
     // did not show it.
     const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
     if (!isTaken && provesNothingDone(outcome)) return refused(outcome, intent, run);
     if (saysAccepted(outcome)) intent = { ...intent, accepted: true };
     // Where nobody can look, only an answer in the service's own form proves that the resource is being made.
-    if (!run.ports.client.can.canFindCreated(kind))
-      return outcome.status === "accepted" && creation.unlisted !== undefined
-        ? creation.unlisted()
-        : outcomeUnknown(what, intent, run);
+    if (!run.ports.client.can.canFindCreated(kind)) return whereNobodyLooks(creation, outcome, intent, run);
     if (intent.accepted === true) await run.recorder.record([{ type: "intent", address, intent }]);
     const found = await find(step, creation, intent, run);
     if ("settled" in found) return found.settled;
     const { evidence, isOther, isDoubtful } = found;
     if (isTaken && outcome.status === "rejected" && isOther)
       return refused({ ...outcome, message: `${outcome.message} (${evidence})` }, intent, run);
-    if (intent.accepted === true || isTaken || isDoubtful || attempt >= attempts)
-      return outcomeUnknown(what, intent, run, evidence);
+    const isOpen = intent.accepted === true || isTaken || isDoubtful;
+    if (isOpen || attempt >= attempts) return outcomeUnknown(what, intent, run, evidence);
     run.progress(step, "the lost create was not done; sending it again");
   }
 }
+
+/** Where no list or record can show the new resource, the answer to the create is all there is. */
+const whereNobodyLooks = <K extends Kind>(
+  { what, unlisted }: Creation<K>,
+  { status }: Outcome<unknown>,
+  intent: Intent,
+  run: Run,
+): StepResult | Promise<StepResult> =>
+  status === "accepted" && unlisted !== undefined ? unlisted() : outcomeUnknown(what, intent, run);
 
 /**
  * An answer with the id of a resource that existed before speaks of something else: it is a proxy's, or the service

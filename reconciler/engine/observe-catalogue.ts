@@ -79,7 +79,9 @@ export async function readCatalogue(
   return { flavors, images, regions };
 }
 
-/** A list is needed for a VM to be created, and where two spellings might be one thing. */
+/**
+ * A list is needed for a VM to be created, and where two spellings might be one thing. One line for each such case.
+ */
 function catalogueNeeds(desired: Desired, state: State, vms: readonly LiveVm[] | undefined, vmById: Looks) {
   // The VM of an open create is recognised by its flavor and image, whether or not the file still wants it.
   const isOpen = [...state.intents.values()].some(({ operation }) => operation === "vm.create");

@@ -47,6 +47,7 @@ export const cannotLook = (what: string): Unobserved => ({
   reason: `this service has no way to look at ${what}`,
 });
 
+/** One part for each ability to look at VMs: the list, one by one, or not at all. */
 export async function observeVms(
   client: ServiceClient,
   asked: Asked,

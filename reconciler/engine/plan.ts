@@ -146,12 +146,15 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
       findings: [...notes, ...seen.findings],
     });
   const fromState = (): Plan => planFrom({ live: notSeen, findings: [] });
-  let part =
-    options.maxAgeMs === undefined || !input.observe
-      ? before === undefined
-        ? partTargeted(desired, state, options)
-        : partUnswept(fromState(), desired, state, before)
-      : partChanged(fromState(), desired, known, started, input.memory);
+  /** What to look at: everything (`undefined`), or the part that targets, a sweep or the age of memory leave. */
+  const partToSee = (): Part | undefined => {
+    if (options.maxAgeMs !== undefined && input.observe)
+      return partChanged(fromState(), desired, known, started, input.memory);
+    return before === undefined
+      ? partTargeted(desired, state, options)
+      : partUnswept(fromState(), desired, state, before);
+  };
+  let part = partToSee();
   const resources = part?.addresses.size ?? state.resources.size;
   input.emit?.({ type: "refresh", status: "started", resources, elapsedMs: 0 });
   let seen = input.observe ? await look(part) : { live: notSeen, findings: [] };

@@ -15,6 +15,7 @@ export interface StoppedProof {
   readonly vm?: LiveVm;
 }
 
+/** Each branch is one thing that a look at the VM can prove; the rest looks again. */
 export async function proveStopped(step: Step, run: Run, id: string): Promise<StoppedProof> {
   const { clock, timing } = run.ports;
   const started = clock.now();

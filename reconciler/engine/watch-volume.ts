@@ -6,7 +6,7 @@ import type { LiveVolume } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
 import { untilNextLook } from "../core/schedule/pace";
-import { settleVolume, type VolumeWait } from "../core/schedule/settle";
+import { type SettleVerdict, settleVolume, type VolumeWait } from "../core/schedule/settle";
 import type { Ports } from "./ports";
 import { done, type Run, type StepResult } from "./run";
 import { isConflict } from "./watch-vm";
@@ -35,6 +35,10 @@ export const watchOf = (step: Step, { ports, signal, ...run }: Run): Watch => ({
   waited: (ms) => run.waited(step, ms),
 });
 
+/** A look that failed says nothing about the volume. */
+const verdictOn = (outcome: Outcome<unknown>, wait: VolumeWait, live: LiveVolume | undefined): SettleVerdict =>
+  outcome.status === "accepted" || outcome.status === "rejected" ? settleVolume(wait, live) : { status: "pending" };
+
 /** Looks until the service shows what was asked for. Where nobody may look, the acknowledgement has to do. */
 export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait): Promise<StepResult> {
   const { client, clock, timing, signal } = watch;
@@ -47,10 +51,7 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
     if (signal.aborted) return interrupted;
     if (outcome.status === "rejected" && !isGone(outcome)) return done;
     const live = outcome.status === "accepted" ? outcome.value : undefined;
-    const verdict =
-      outcome.status === "accepted" || outcome.status === "rejected"
-        ? settleVolume(wait, live)
-        : { status: "pending" as const };
+    const verdict = verdictOn(outcome, wait, live);
     if (verdict.status === "settled") return done;
     if (verdict.status === "failed") return { end: "failed", code: "apply/volume-failed", message: verdict.because };
     if (live?.changing === true) moved = clock.now();

@@ -40,6 +40,7 @@ export type Decision =
   | { readonly do: "observe"; readonly why: string }
   | { readonly do: "hold"; readonly why: string; readonly until?: Date };
 
+/** The rules in the order in which they count; each line is one of them. */
 export function decide(
   facts: PlanFacts,
   { approve, consents }: { readonly approve: Approve; readonly consents: readonly StandingConsent[] },

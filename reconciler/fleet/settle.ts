@@ -28,7 +28,7 @@ export async function settle(
   outcome: RoundOutcome,
 ): Promise<void> {
   const { records, queue } = setting;
-  const { result, revision, plan, approval } = outcome;
+  const { result, revision } = outcome;
   const before = stack.status;
   const status = afterRound(before, {
     result,
@@ -37,20 +37,7 @@ export async function settle(
     ...(revision === undefined ? {} : { revision }),
   });
   const next = nextOf(stack, status, result, run);
-  const isMine = await records.finishRun(
-    run.id,
-    {
-      result: resultOf(outcome),
-      reason: status.reason,
-      counts: outcome.counts,
-      ...(revision === undefined ? {} : { revision }),
-      ...(plan === undefined ? {} : { plan: plan.digest }),
-      ...(approval === undefined ? {} : { approval }),
-      ...(outcome.begun === true && plan !== undefined ? { report: reportOf(plan.body) } : {}),
-    },
-    status,
-    next.at,
-  );
+  const isMine = await records.finishRun(run.id, finishedRun(outcome, status), status, next.at);
   // Another worker took the stack over while this one slept: that worker records the result.
   if (!isMine) return;
   if (outcome.gone) {
@@ -63,14 +50,7 @@ export async function settle(
     }
     return;
   }
-  if (result.end === "awaiting_approval" && plan !== undefined && revision !== undefined)
-    await records.savePlan(
-      stack.name,
-      { digest: plan.digest, revision, body: plan.body },
-      { voids: outcome.voids === true },
-    );
-  else if (!["failed", "blocked", "handed_over"].includes(result.end) && (mayWait(stack) || run.tookOver))
-    await records.dropPlan(stack.name);
+  await saveOrDropPlan(records, stack, run, outcome);
   const changed = await saveWhatChanged(records, stack, outcome);
   await savePicture(records, stack, outcome);
   // A worker that died between these two writes saved the change and woke no stack.
@@ -102,6 +82,33 @@ const resultOf = ({ result }: RoundOutcome): RunResult => (result.end === "hande
 
 /** Whether a plan of the stack, or an approval of one, may be waiting. */
 const mayWait = ({ status, approval }: StackRecord): boolean => status.plan !== null || approval !== undefined;
+
+/** The row of a run that has ended. */
+function finishedRun(outcome: RoundOutcome, { reason }: Status): Parameters<Records["finishRun"]>[1] {
+  const { revision, plan, approval, counts } = outcome;
+  return {
+    result: resultOf(outcome),
+    reason,
+    counts,
+    ...(revision === undefined ? {} : { revision }),
+    ...(plan === undefined ? {} : { plan: plan.digest }),
+    ...(approval === undefined ? {} : { approval }),
+    ...(outcome.begun === true && plan !== undefined ? { report: reportOf(plan.body) } : {}),
+  };
+}
+
+/** Keeps the plan that waits for a person. A former plan stays only while the round says nothing about the stack. */
+async function saveOrDropPlan(
+  records: Records,
+  stack: StackRecord,
+  run: StartedRun,
+  { result, plan, revision, voids }: RoundOutcome,
+): Promise<void> {
+  if (result.end === "awaiting_approval" && plan !== undefined && revision !== undefined)
+    await records.savePlan(stack.name, { digest: plan.digest, revision, body: plan.body }, { voids: voids === true });
+  else if (!["failed", "blocked", "handed_over"].includes(result.end) && (mayWait(stack) || run.tookOver))
+    await records.dropPlan(stack.name);
+}
 
 const reportOf = ({ text, consents, opens, exposure }: PlanBody): RunReport => ({
   plan: text,

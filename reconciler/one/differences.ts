@@ -17,7 +17,7 @@ export const isOtherwiseNow =
 
 /**
  * Changes that the inputs show by themselves: a value that is unknown, given for the first time, emptied, or another
- * behaviour.
+ * behaviour. One line for each such sort of change.
  */
 export function changedInputs<K extends Kind>(shape: Shape<K>, remembered: Remembered, before: Props, inputs: Props) {
   const changes: PropertyChange[] = [];

@@ -67,6 +67,19 @@ const adoptsTooMuch = "taking it over would go further than a preview can show";
 
 const flushStated = (inputs: Props): boolean => inputs["flushConfirmed"] === true;
 
+/** What the user loses: by the plan, or where only the program replaces the resource by its shape. */
+function lossesToTell<K extends Kind>(
+  shape: Shape<K>,
+  change: ReturnType<typeof changeOf>,
+  isReplacedByProgram: boolean,
+  inputs: Props,
+): readonly string[] {
+  const told = (change?.losses ?? []).map(({ detail }) => detail);
+  if (told.length > 0 || !isReplacedByProgram) return told;
+  const loss = shape.lossOfReplacing?.(inputs) ?? "";
+  return loss === "" ? [] : [loss];
+}
+
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   const { kind } = shape;
   const idOf = (record: RecordedResource | undefined): string | undefined => record?.id;
@@ -140,14 +153,13 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       // A change that `up` would refuse is refused here, before anything else is changed.
       if (change?.action === "update" && !observed && !holdsUnknown(inputs))
         assertPermitted(await planUpdate(context, service, id, before, inputs, "recent"), flushStated(inputs));
-      const untold = (change?.losses ?? []).length === 0 && changes.some(isOtherwiseNow(before, inputs));
+      const losses = lossesToTell(shape, change, changes.some(isOtherwiseNow(before, inputs)), inputs);
       changes.push(...plannedChanges(shape, change, changes));
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
       if (changes.length === 0 && compareScopes(remembered.scope, service.client) !== undefined)
         changes.push({ property: recordedKey, replaces: false });
       return difference(shape, changes, [
-        ...(change?.losses ?? []).map(({ detail }) => detail),
-        ...(untold ? [shape.lossOfReplacing?.(inputs) ?? ""] : []).filter((text) => text !== ""),
+        ...losses,
         ...planned.plan.diagnostics.filter(({ severity }) => severity === "warning").map(({ summary }) => summary),
       ]);
     },
@@ -298,6 +310,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     return keep(context, inputs, ran, desired, remembered);
   }
 
+  // A delete of a known record, of one that is looked up by its id, or of an open create: what is absent is skipped.
   async function remove(context: HandlerContext, service: HandlerService, id: string, before: Props): Promise<void> {
     const remembered = rememberedIn(before);
     const known = recordIn(shape, before);

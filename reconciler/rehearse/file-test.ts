@@ -95,6 +95,9 @@ export async function carryOutGiven(desired: Desired, now: Date): Promise<Given 
   return failed === undefined ? bench.now() : `what is given cannot be applied: ${failed}`;
 }
 
+const convergenceProblem = (converges: boolean, stillToDo: string | undefined): string =>
+  converges ? "it converges, and was expected not to" : `it does not converge: ${stillToDo}`;
+
 /** The differences from what is expected, one line each; empty: the test passes. */
 export async function runFileTest(test: RunTest): Promise<string[]> {
   const bench = benchOf(test.given);
@@ -110,13 +113,9 @@ export async function runFileTest(test: RunTest): Promise<string[]> {
   if (expect.converges === undefined && expect.outputs === undefined && isEmpty(prepared.plan)) return problems;
   const failed = await bench.apply(prepared);
   const again = failed === undefined ? await bench.plan(test.when, test.destroy ? options : {}) : undefined;
-  const converges = again !== undefined && again.plan.steps.length === 0;
-  if (converges !== (expect.converges ?? true))
-    problems.push(
-      converges
-        ? "it converges, and was expected not to"
-        : `it does not converge: ${failed ?? again?.plan.steps.map(({ title }) => title).join("; ")}`,
-    );
+  const stillToDo = failed ?? again?.plan.steps.map(({ title }) => title).join("; ");
+  const converges = failed === undefined && again?.plan.steps.length === 0;
+  if (converges !== (expect.converges ?? true)) problems.push(convergenceProblem(converges, stillToDo));
   if (expect.outputs !== undefined) problems.push(...otherOutputs(expect.outputs, await bench.outputs()));
   return problems;
 }

@@ -196,6 +196,7 @@ const hostsNamed = ({ live, desired, state }: Builder): string[] => [
   ...recordsOf(state, "volume").flatMap(({ attachedTo }) => attachedTo ?? []),
 ];
 
+/** One row for each field: the value that was seen, else the recorded one, else the wanted one. */
 function twinVm(builder: Builder, vm: LiveVm): Vm {
   const { createdAt } = builder;
   const record = builder.vmRecords.get(vm.id);
@@ -326,6 +327,7 @@ function disksOf(builder: Builder, vm: Vm, live: LiveVm | undefined): Placed[] {
   }));
 }
 
+/** One loop for each source of groups: seen or recorded, retired, the default, and those that only rules name. */
 function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rules: Entities["rule"][] } {
   const { live, state, desired, createdAt } = builder;
   const groups = new Map<string, Group>();

@@ -61,6 +61,12 @@ export interface PlanLayout {
   readonly titles: ReadonlyMap<string, string>;
 }
 
+/** From how many alike instances on they are shown as one. */
+function alikeShownAsOne({ summary, steps }: PlanTextOptions): number {
+  if (summary === true) return 2;
+  return steps === true ? Number.POSITIVE_INFINITY : manyAlike;
+}
+
 export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator<string> {
   const { blocks, touched } = outlinePlan(plan);
   const look: PlanLayout = {
@@ -68,7 +74,7 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
     width: Math.max(40, options.width ?? 80),
     titles: stepTitles(plan.steps),
   };
-  const atLeast = options.summary === true ? 2 : options.steps === true ? Number.POSITIVE_INFINITY : manyAlike;
+  const atLeast = alikeShownAsOne(options);
   const counts = countsByComponent(blocks);
   let within = "";
   for (const alike of foldAlike(blocks, atLeast)) {

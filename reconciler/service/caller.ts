@@ -102,6 +102,7 @@ export function createCaller(parts: CallerParts): Caller {
   const envelope = envelopeReader(parts.dialect);
   let budget = fullBudget;
 
+  /** One branch for each outcome of a try; a lost answer is remembered, because a later refusal may be due to it. */
   async function call(request: Call, options: RequestOptions = {}): Promise<Outcome<ReadAnswer>> {
     const startedMs = clock.now();
     let refreshed = false;
@@ -130,7 +131,10 @@ export function createCaller(parts: CallerParts): Caller {
     }
   }
 
-  /** Waits for a slot and sends. `undefined`: the request was given up before it was sent. */
+  /**
+   * Waits for a slot and sends. `undefined`: the request was given up before it was sent. The order counts: each wait may
+   * end in giving up, and the permission to write is asked for last.
+   */
   async function sendInTurn(request: Call, attempt: number, options: RequestOptions): Promise<Sent | undefined> {
     const isRead = rowOf(request.operation).kind === "read";
     const slot = limiter.acquire(options.priority ?? 0, options.signal);

@@ -188,6 +188,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     return undefined;
   }
 
+  /** Reads a list to its end. Each branch is one way in which the end, or a list that never ends, shows. */
   async function readPages<T extends { readonly id: string }>(
     call: ListCall,
     first: PageRequest,
@@ -236,13 +237,9 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       // A next page that the page itself names is requested while this page is read. A number or an offset depends on
       // how many items the page shows.
       const named = next === undefined ? undefined : leadsTo();
-      const isNew =
-        named !== undefined &&
-        "request" in named &&
-        seen.size < mostPages &&
-        !seen.has(JSON.stringify(named.request)) &&
-        !showsAgain(items, values, readRecord);
-      const ahead = isNew ? ask(named.request) : undefined;
+      const isNew = (request: PageRequest): boolean =>
+        seen.size < mostPages && !seen.has(JSON.stringify(request)) && !showsAgain(items, values, readRecord);
+      const ahead = named !== undefined && "request" in named && isNew(named.request) ? ask(named.request) : undefined;
       const records = readAll(items, readRecord);
       if (records.status !== "accepted") return records;
       const before = values.size;
@@ -260,12 +257,9 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
         return accepted({ values: [...values.values()], list });
       }
       if ("problem" in to) return pagingBroken(operation, to.problem);
-      const key = JSON.stringify(to.request);
-      if (seen.has(key)) return pagingBroken(operation, "its pages lead in a circle");
-      if (items.length > 0 && values.size === before)
-        return pagingBroken(operation, "a page shows nothing but what the pages before it have shown, and leads on");
-      if (seen.size >= mostPages) return pagingBroken(operation, `it has more than ${mostPages} pages`);
-      seen.add(key);
+      const problem = whyNotOn(to.request, seen, items.length > 0 && values.size === before);
+      if (problem !== undefined) return pagingBroken(operation, problem);
+      seen.add(JSON.stringify(to.request));
       current = to.request;
       answer = ahead ?? ask(current);
     }
@@ -291,6 +285,13 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
 }
 
 /** A page that begins with items that were shown before is not worth asking for the next one in advance. */
+/** Why a list that leads on to another page is not read any further. */
+function whyNotOn(request: PageRequest, seen: ReadonlySet<string>, showedNothingNew: boolean): string | undefined {
+  if (seen.has(JSON.stringify(request))) return "its pages lead in a circle";
+  if (showedNothingNew) return "a page shows nothing but what the pages before it have shown, and leads on";
+  return seen.size >= mostPages ? `it has more than ${mostPages} pages` : undefined;
+}
+
 function showsAgain<T extends { readonly id: string }>(
   [first]: readonly unknown[],
   known: ReadonlyMap<string, T>,

@@ -157,6 +157,9 @@ function ownerOnce(blocks: readonly YamlBlock[]): {
   };
 }
 
+const dialectFileOf = ({ dialect }: Workspace["desired"]["service"]): string | undefined =>
+  dialect !== undefined && "path" in dialect ? resolve(dirname(dialect.source.file), dialect.path) : undefined;
+
 function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean, owner: string | undefined) {
   const { service } = workspace.desired;
   const project = flags.project ?? workspace.desired.project;
@@ -164,29 +167,20 @@ function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean, o
   const userId = flags["user-id"];
   const baseUrl = flags["base-url"] ?? service.baseUrl;
   const folder = dirname(resolve(flags.out ?? "reconcile.yaml"));
-  const dialect =
-    flags.dialect ??
-    (service.dialect !== undefined && "path" in service.dialect
-      ? resolve(dirname(service.dialect.source.file), service.dialect.path)
-      : undefined);
+  const dialect = flags.dialect ?? dialectFileOf(service);
   const settings = {
     ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
     ...(dialect === undefined ? {} : { dialect: relative(folder, resolve(dialect)) }),
   };
   const required = { project, region, user_id: userId };
+  const vm = { ...(owner === undefined ? {} : { owner }), ...(userId === undefined ? {} : { user_id: userId }) };
   return {
     head: {
       version: 1,
       ...(project === undefined ? {} : { project }),
       ...(region === undefined ? {} : { region }),
       ...(Object.keys(settings).length === 0 ? {} : { service: settings }),
-      ...(userId === undefined && owner === undefined
-        ? {}
-        : {
-            defaults: {
-              vm: { ...(owner === undefined ? {} : { owner }), ...(userId === undefined ? {} : { user_id: userId }) },
-            },
-          }),
+      ...(Object.keys(vm).length === 0 ? {} : { defaults: { vm } }),
     },
     missing: hasVms ? Object.entries(required).flatMap(([name, value]) => (value === undefined ? [name] : [])) : [],
   };

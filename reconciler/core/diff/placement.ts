@@ -67,6 +67,7 @@ export const consequences: Readonly<Record<Becomes, Consequence>> = {
   replanted: { verb: "follow", cause: "vm_renewed", isAsked: false },
 };
 
+/** The decision table of a volume: where it is, where it shall be, and what becomes of the VMs at both ends. */
 export function placementOf(whereabouts: Whereabouts): Placement {
   const { host, formerHost, target, isTargetRenewed, isOurs, isIgnored } = whereabouts;
   const isManaged = (target !== undefined || isOurs) && !isIgnored;

@@ -44,6 +44,7 @@ export function standingsOf({ differences, pairs, state, context, isYoung }: Sta
   const pairAt = lazily(() => new Map(pairs.map((pair) => [pair.address, pair])));
   const known = (text: string): Standing => ({ is: "known", text });
 
+  // One line for each source of a value, the surest first.
   return (computed) => {
     const { address, attribute } = computed;
     const difference = byAddress().get(address);

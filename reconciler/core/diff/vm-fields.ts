@@ -199,6 +199,19 @@ function wantedImage(
   return { id, sameText, isUnknown, ...(appliedAs === undefined || appliedAs === id ? {} : { appliedAs }) };
 }
 
+/**
+ * The image that the service shows, where it can be compared. A name in the VM's record that no list resolves proves
+ * nothing about the image: comparing it would rebuild the VM with every run.
+ */
+function comparableImage(live: LiveVm | undefined, wanted: string, images: DiffContext["images"]): string | undefined {
+  const image = live?.image;
+  return image !== undefined && isEntry(image, wanted, images) !== undefined ? image : undefined;
+}
+
+/** The image as the file spelled it when it was applied, where it is still that image. */
+const spelledAsApplied = (recorded: RecordedVm | undefined, id: string): string =>
+  recorded?.image !== undefined && recorded.imageId === id ? recorded.image : id;
+
 function compareImage(
   desired: DesiredVm,
   recorded: RecordedVm | undefined,
@@ -212,15 +225,13 @@ function compareImage(
   if (appliedAs !== undefined && resolveEntry(desired.image, images).found === "one")
     diagnostics.push(imageNameMoved(desired, appliedAs, id));
   const wanted = appliedAs ?? id;
-  // A name in the VM's record that no list resolves proves nothing about the image: comparing it would rebuild the VM
-  // with every run.
-  const shown = live?.image !== undefined && isEntry(live.image, wanted, images) !== undefined ? live.image : undefined;
+  const shown = comparableImage(live, wanted, images);
   const before = shown === undefined ? (recorded?.imageId ?? recorded?.image) : catalogueId(shown, images);
   if (before === undefined || before === wanted || (sameText && shown === undefined)) return { wanted };
   const policy = desired.lifecycle.onImageChange;
   if (policy === "ignore") return { wanted };
   const after = appliedAs ?? desired.image;
-  const was = recorded?.image !== undefined && recorded.imageId === before ? recorded.image : before;
+  const was = spelledAsApplied(recorded, before);
   return { wanted, change: fieldChange(vmFields.image, nameLike(after, was, images), after, policy) };
 }
 

@@ -189,6 +189,7 @@ export function hangsOn(
   return detaching === attachedTo && isCarriedBy(attachedTo, id, live, context) === false ? undefined : attachedTo;
 }
 
+/** What changes about a volume, one row for each part of the answer; placementOf has decided where the volume goes. */
 function updateVolume(
   pair: VolumePair,
   desired: DesiredVolume,

@@ -64,6 +64,7 @@ export function partUnswept(fromSwept: Plan, desired: Desired, before: State, sw
   return partAround(start, pairs, state, rest);
 }
 
+/** One loop for each way in which a resource gets near to the start. */
 export function partAround(
   start: ReadonlySet<Address>,
   pairs: readonly Pair[],

@@ -180,6 +180,7 @@ function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan"
     };
   };
 
+  // One finding with all its fields, of which each is there or not by the verdict.
   const violated = (verdict: JudgedAssertion): Finding[] => {
     const { query, set, change } = verdict;
     const { assertion, group } = query;

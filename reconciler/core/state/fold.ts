@@ -105,7 +105,10 @@ export interface MutableState {
   seen?: LastSeen;
 }
 
-/** Changes a state in place: only the holder of the state, which owns its maps, calls this. */
+/**
+ * Changes a state in place: only the holder of the state, which owns its maps, calls this. One row for each type of
+ * change.
+ */
 export function applyChange(state: MutableState, change: StateChange): void {
   switch (change.type) {
     case "resource":

@@ -158,6 +158,7 @@ function readEntry(line: string): Entry | string {
   return problem ?? { serial: parsed.n, epoch: parsed.e, change };
 }
 
+/** One row for each type of change. */
 function changeProblem(change: StateChange): string | undefined {
   switch (change.type) {
     case "resource":
@@ -247,6 +248,10 @@ const quarantinedIn = ({ quarantined }: Record<string, unknown>): Quarantined[] 
       : [],
   );
 
+const keyOfLine = (line: string): string | undefined => /^"([^"\\]+)":/.exec(line)?.[1];
+
+const damagedAddress = (line: string): string => keyOfLine(line) ?? addressIn(line) ?? "unknown";
+
 /**
  * Reads a snapshot that is not JSON as a whole, line by line. This works because every record has a line of its own.
  */
@@ -272,11 +277,10 @@ function salvage(text: string): { head: Record<string, unknown>; broken: Quarant
       for (const key of Object.keys(parsed)) if (key !== "__proto__") (current ?? head)[key] = parsed[key];
     } else if (current !== undefined && current === head.runs) {
       // A damaged line among the runs loses history only; no resource depends on it.
-      current[/^"([^"\\]+)":/.exec(line)?.[1] ?? "~"] = null;
+      current[keyOfLine(line) ?? "~"] = null;
     } else if (current !== undefined) {
-      const key = /^"([^"\\]+)":/.exec(line)?.[1];
       broken.push({
-        address: key ?? addressIn(line) ?? "unknown",
+        address: damagedAddress(line),
         text: line.slice(0, 4096),
         problem: "its line in the state is damaged",
       });

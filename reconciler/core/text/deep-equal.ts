@@ -1,12 +1,13 @@
 /** Structural equality of plain values; an absent key and one that is `undefined` are the same. */
 import { fieldsIn } from "./objects";
+
+const areEqualLists = (a: readonly unknown[], b: readonly unknown[]): boolean =>
+  a.length === b.length && a.every((item, index) => deepEqual(item, b[index]));
+
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item, index) => deepEqual(item, b[index]));
-  }
+  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && areEqualLists(a, b);
   const left = fieldsIn(a);
   const right = fieldsIn(b);
   for (const key in left) if (!deepEqual(left[key], right[key])) return false;

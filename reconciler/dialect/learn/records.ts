@@ -211,6 +211,7 @@ function learnPlace(
     const key = JSON.stringify(leaf.place);
     if (!byPlace.has(key)) byPlace.set(key, leaf);
   }
+  // One line for each clause of the rule that a place has to keep.
   const candidates = [...byPlace.values()].flatMap(({ place, names }): Candidate[] => {
     if (rule.own === true && typeof place === "string" && !isOwn(place)) return [];
     const found = leaves.map((all) => all.find((leaf) => samePlace(leaf.place, place)));

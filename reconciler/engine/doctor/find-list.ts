@@ -17,11 +17,8 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   const route = given.operations[operation];
   const tried: { path: string; answer: string }[] = [];
   let unclear = false;
-  const paths = isLookedFor
-    ? candidates(operation, route, styles, ports.told?.[operation] ?? [])
-    : route === null
-      ? []
-      : [route.path];
+  const written = route === null ? [] : [route.path];
+  const paths = isLookedFor ? candidates(operation, route, styles, ports.told?.[operation] ?? []) : written;
   for (const path of paths) {
     const said = route !== null && route.path === path ? route : undefined;
     const filled: FilledRequest | undefined = said === undefined ? { path } : fillRoute(said, {}, given);
@@ -29,9 +26,12 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     const seen = await look(ports, { operation, ...filled, ...(said !== undefined && { method: said.method }) });
     unclear ||= decidesNothing(seen.outcome);
     const where = itemsIn(learnings, seen, operation, route);
-    if (typeof where === "string" || "several" in where) {
-      tried.push({ path, answer: typeof where === "string" ? where : where.answer });
-      if (typeof where === "string") continue;
+    if (typeof where === "string") {
+      tried.push({ path, answer: where });
+      continue;
+    }
+    if ("several" in where) {
+      tried.push({ path, answer: where.answer });
       unclear = true;
       learnings.todo.push(
         `operations.${operation}.items: which of ${where.several.map((place) => JSON.stringify(place)).join(", ")} is the list at ${path}`,

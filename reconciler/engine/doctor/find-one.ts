@@ -44,13 +44,13 @@ export async function findOne(
       continue;
     }
     const payload = payloadOf(seen.body);
-    const own = findRecordIn(payload, id);
     const isPlain = findText(payload, compilePointers(given.records[kind].id)) === id;
-    if (own === undefined && !isPlain) {
+    const own = isPlain ? { item: "", record: payload } : findRecordIn(payload, id);
+    if (own === undefined) {
       tried.push({ path, answer: "an answer that is not the record" });
       continue;
     }
-    const item = isPlain ? "" : (own?.item ?? "");
+    const { item } = own;
     tried.push({ path, answer: "the record" });
     const { item: _, ...bare } = candidate;
     findings.set(operation, {
@@ -60,7 +60,7 @@ export async function findOne(
       tried,
     });
     if (!samples.has(kind)) {
-      samples.set(kind, [item === "" ? payload : own?.record]);
+      samples.set(kind, [own.record]);
       learnings.learn(kind);
     }
     return;
