@@ -101,9 +101,9 @@ export function createPoller(
     const mayBeSoon = soon !== undefined && mayLookSoon(looks, intervalMs);
     const waiting = { waitedMs: lookedAt - from, mayBeSoon, ...(tookMs === undefined ? {} : { tookMs }) };
     const gap = Math.max(untilNextLook(waiting, intervalMs), Math.min(4 * last.tookMs, intervalMs));
-    if (byAndBy === undefined || kind === "each") return lookedAt + gap;
+    if (byAndBy === undefined) return lookedAt + gap;
     const shared = lookedAt + Math.max(gap, mayBeLate(tookMs, intervalMs));
-    if (since !== turn) return shared;
+    if (kind === "each" || since !== turn) return shared;
     const quietSince = Math.max(joinedAt, byAndBy.busyAt());
     return Math.max(shared, togetherAt({ ...last, lastLookAt: last.askedAt, quietSince }, intervalMs));
   }

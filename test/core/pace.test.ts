@@ -123,15 +123,21 @@ describe("waiting for what comes in by and by", () => {
     expect(looks()).toBeLessThanOrEqual(Math.ceil((clock.now() - from) / ((intervalMs * pages) / 2)) + 3);
   });
 
-  it("takes few looks for eight at a time that take a minute, out of step, and notices each soon enough", async () => {
-    const { wait, looks, clock } = service(0, "by-and-by", 3);
+  it.each([
+    ["one list", 3, false],
+    ["a read of each beside a list of ten pages", 10, true],
+  ])("takes few looks for eight at a time that take a minute, out of step, by %s", async (_, pages, readsOneVm) => {
+    const { wait, looks, reads, clock, shownAt } = service(0, "by-and-by", pages, readsOneVm);
+    for (let index = 0; index < 1000; index++) shownAt.set(`old-${index}`, 0);
+    await wait("first", 10, "shown");
     const line = async (first: number) => {
       await clock.sleep(first * 7000);
       for (let round = 0; round < 6; round++)
         expect(await wait(`vm-${first}-${round}`, 60_000, "built")).toBeLessThanOrEqual(60_000 * 1.2);
     };
-    await Promise.all(Array.from({ length: 8 }, (_, first) => line(first)));
-    expect(looks()).toBeLessThan(48 * 2);
+    await Promise.all(Array.from({ length: 8 }, (__, first) => line(first)));
+    expect(looks()).toBeLessThan(readsOneVm ? 2 : 48 * 2);
+    expect(reads()).toBeLessThan(readsOneVm ? 48 * 14 : 1);
   });
 
   it("waits no longer than for those who come: eight at a time beside a list of ten pages", async () => {
