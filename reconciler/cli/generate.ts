@@ -3,7 +3,7 @@ import { blockOfGroup, blockOfVm, blockOfVolume, createNames, nameGroup } from "
 import type { YamlBlock } from "../config/write-yaml";
 import { type Address, componentOf, keyWithin, parseAddress } from "../core/model/address";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
-import type { Kind } from "../core/model/kinds";
+import { type Kind, kindRows } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
 import { pullWorld } from "../engine/pull";
 import type { ServiceClient } from "../service/client";
@@ -21,8 +21,7 @@ export async function generateBlock(
 ): Promise<Generated> {
   // An address was parsed when the command line or the file was read.
   const parts = parseAddress(address)!;
-  const only = (kind: typeof parts.kind): readonly string[] => (parts.kind === kind ? [id] : []);
-  const pulled = await pullWorld(client, { vms: only("vm"), volumes: only("volume"), groups: only("group") });
+  const pulled = await pullWorld(client, { [kindRows[parts.kind].section]: [id] });
   const { diagnostics } = pulled;
   if (hasErrors(diagnostics)) return { diagnostics };
   const names = createNames();

@@ -12,9 +12,9 @@ import type { Intent, PlannedChange, State } from "../core/model/recorded";
 import { keysOf } from "../core/text/objects";
 import type { ServiceClient } from "../service/client";
 import type { StateStore } from "../store/store";
+import { listOfKind } from "./observe";
 import { openState } from "./plan";
 import type { Clock, Ports } from "./ports";
-import { listOfKind } from "./reads-by-kind";
 import { failedBy } from "./run";
 
 interface Listed {

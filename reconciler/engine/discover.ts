@@ -7,8 +7,8 @@ import { hasPlainNames } from "../core/model/fields";
 import type { LiveOf, LiveVm } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
+import { listOfKind } from "./observe";
 import { blindAfter } from "./poller";
-import { listOfKind } from "./reads-by-kind";
 import type { Run } from "./run";
 
 export interface Search<L> {

@@ -8,11 +8,28 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import { type Look, notFoundTwice, notInList, notLookedAt, type Unobserved } from "../core/model/evidence";
 import { kindRows } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
-import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
-import type { ServiceClient } from "../service/client";
+import type { RequestOptions, ServiceClient } from "../service/client";
 import { readFailed } from "./read-failed";
+
+// The reads that every kind has, for whoever asks the same of each.
+
+type List<L> = (client: ServiceClient, options?: RequestOptions) => Promise<Outcome<readonly L[]>>;
+type Read<L> = (client: ServiceClient, id: string, options?: RequestOptions) => Promise<Outcome<L>>;
+
+export const listOfKind: { readonly [K in Kind]: List<LiveOf[K]> } = {
+  vm: (client, options) => client.listVms(options),
+  volume: (client, options) => client.listVolumes(options),
+  group: (client, options) => client.listGroups(options),
+};
+
+export const readOfKind: { readonly [K in Kind]: Read<LiveOf[K]> } = {
+  vm: (client, id, options) => client.getVm(id, options),
+  volume: (client, id, options) => client.getVolume(id, options),
+  group: (client, id, options) => client.getGroup(id, options),
+};
 
 export type Options = { readonly signal?: AbortSignal };
 

@@ -16,8 +16,8 @@ import { readFailed } from "./read-failed";
 /** `all`: everything that this service can list. */
 export type Wanted = readonly string[] | "all";
 
-/** Each by id or name. */
-export type PullWanted = Readonly<Record<Section, Wanted>>;
+/** Each by id or name. A kind that is left out is not read. */
+export type PullWanted = Readonly<Partial<Record<Section, Wanted>>>;
 
 export interface Pulled extends Readonly<Record<Section, readonly unknown[]>> {
   /** Resources that may exist and could not be seen, a line for each. */
@@ -31,11 +31,11 @@ export interface Pulled extends Readonly<Record<Section, readonly unknown[]>> {
 export async function pullWorld(client: ServiceClient, wanted: PullWanted): Promise<Pulled> {
   const diagnostics: Diagnostic[] = [];
   const [{ all, chosen }, groups, listed] = await Promise.all([
-    pullVms(client, wanted.vms, diagnostics),
-    pullGroups(client, wanted.groups, diagnostics),
+    pullVms(client, wanted.vms ?? [], diagnostics),
+    pullGroups(client, wanted.groups ?? [], diagnostics),
     wanted.volumes === "all" ? listVolumes(client, diagnostics) : undefined,
   ]);
-  const named = wanted.volumes === "all" ? [] : wanted.volumes;
+  const named = wanted.volumes === "all" ? [] : (wanted.volumes ?? []);
   const volumes = await readVolumes(client, listed, chosen, named, diagnostics);
   const disksOf = new Map(all.map((vm) => [vm.id, tellDisks(vm, volumes)]));
   // Root and data disks belong to their VM's block; what else hangs on a chosen VM is a volume of its own.

@@ -136,13 +136,13 @@ const outcomeOf = ({
 async function takeOver(client: ServiceClient, outcomes: readonly ListingOutcome[], listed: readonly ListedGroup[]) {
   const created = new Map(outcomes.flatMap((one) => (one.id === undefined ? [] : [[one.id, one] as const])));
   const descriptions = new Map(listed.map(({ name, description }) => [name.toLowerCase(), description]));
-  const pulled = await pullWorld(client, { vms: [], volumes: [], groups: [...created.keys()] });
+  const pulled = await pullWorld(client, { groups: [...created.keys()] });
   const groups = pulled.groups.map((group) => {
     const { name } = mustGet(created, group.id);
     const description = descriptions.get(name.toLowerCase());
     return { ...group, name, ...(description === undefined ? {} : { description }) };
   });
-  const { blocks } = worldBlocks({ vms: [], volumes: [], groups });
+  const { blocks } = worldBlocks({ ...pulled, groups });
   const withSkipped = blocks.map((block): YamlBlock => {
     if (block.id === undefined) return block;
     const skipped = mustGet(created, block.id).skipped.map((source) => `skipped: ${source}`);

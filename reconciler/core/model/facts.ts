@@ -9,6 +9,7 @@ import type { DesiredByKind, DesiredResource, HealthCheck, Reference } from "./d
 import {
   type DesiredFields,
   type FieldRow,
+  type fieldsOf,
   groupFields,
   type RecordedFields,
   type Rows,
@@ -33,15 +34,12 @@ interface Facts<K extends Kind> {
   names(recorded: RecordedByKind[K]): readonly string[];
   /** Ids that nothing but the record remembers, beside its own, each as an orphan's key. */
   keeps(recorded: RecordedByKind[K]): readonly string[];
-  memory(): Memory<Omit<RecordedByKind[K], keyof RecordedFields<(typeof fieldRows)[K]>>>;
+  memory(): Memory<Omit<RecordedByKind[K], keyof RecordedFields<(typeof fieldsOf)[K]>>>;
   /** The record as a wish that changes nothing. `ignoreChanges` has the fields that the record does not know. */
   wish(recorded: RecordedByKind[K]): DesiredByKind[K];
   /** The wish, behaving as the file says today, where the file still declares the resource. */
   behaving(wish: DesiredByKind[K], now: DesiredByKind[K] | undefined): DesiredByKind[K];
 }
-
-/** As `fieldsOf`, with each kind's own rows in its type. */
-const fieldRows = { vm: vmFields, volume: volumeFields, group: groupFields };
 
 const computedInCheck = (check: HealthCheck): Computed[] =>
   check.kind === "tcp" ? [] : computedInTexts(check.kind === "http" ? [check.url] : check.argv);

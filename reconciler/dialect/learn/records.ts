@@ -18,8 +18,9 @@ import {
   withCut,
   withNone,
 } from "./values";
+import type { Learnt } from "./where";
 
-export type ReadKind = "vm" | "volume" | "group" | "flavor" | "image" | "region";
+export type ReadKind = Learnt;
 
 /** The ids that are known of other kinds, by which references are recognised. */
 export interface KnownThings {

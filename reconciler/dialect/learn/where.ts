@@ -1,8 +1,9 @@
 /** Where operations are commonly found: by rule and not by a list of paths, the usual place first. */
+import type { Kind } from "../../core/model/kinds";
 import { type AssumedOperation, rowOf } from "../../core/model/operation";
 import type { Route } from "../dialect";
 
-export type Learnt = "vm" | "volume" | "group" | "flavor" | "image" | "region";
+export type Learnt = Kind | "flavor" | "image" | "region";
 
 /** What a kind is called, one and several of it. */
 export const nouns: Readonly<Record<Learnt, readonly string[]>> = {

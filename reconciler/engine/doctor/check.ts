@@ -7,7 +7,7 @@ import type { RecordedResource } from "../../core/model/recorded";
 import { keysOf } from "../../core/text/objects";
 import { showPlace } from "../../dialect/places";
 import type { ServiceClient } from "../../service/client";
-import { listOfKind, readOfKind } from "../reads-by-kind";
+import { listOfKind, readOfKind } from "../observe";
 import type { DoctorReport } from "./report";
 
 export interface DialectMisfit {
