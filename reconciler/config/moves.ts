@@ -22,7 +22,7 @@ export function resolveMoves(moves: readonly Move[], declared: Declared): MovedR
   const byFrom = new Map<Address, Move>();
   const byTo = new Map<Address, Move>();
   for (const move of moves) {
-    if (!isSound(move, declared)) continue;
+    if (!isValidMove(move, declared)) continue;
     const twice = byFrom.get(move.from);
     const joined = byTo.get(move.to);
     if (twice !== undefined) report(move, `${move.from} is moved twice`, "from", lineOfMove(twice));
@@ -88,7 +88,7 @@ export function isDeclared(name: string, declared: Declared): boolean {
   );
 }
 
-function isSound(move: Move, declared: Declared): boolean {
+function isValidMove(move: Move, declared: Declared): boolean {
   const { from, to } = move;
   if (from === to) report(move, `${from} is moved to itself`, "to", undefined, "take the move out");
   else if (from.endsWith("/") !== to.endsWith("/"))

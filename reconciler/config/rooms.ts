@@ -85,7 +85,9 @@ function openRoom(plan: Plan, house: House): Room & { readonly uses: Uses } {
     elsewhere: (expression, report, inner) => {
       if (expression.root === "component") return outputOf(expression, inner, uses, report);
       if (isOfKind(expression)) return openValue(expression, inner, declared, report);
-      return plan.outside === undefined ? handItOn(expression, report) : plan.outside(expression, report, inner);
+      return plan.outside === undefined
+        ? refuseOutsideReference(expression, report)
+        : plan.outside(expression, report, inner);
     },
   };
   const room = { within, scope, expanded, declared, problems, uses, ...(use === undefined ? {} : { use }) };
@@ -96,7 +98,7 @@ function openRoom(plan: Plan, house: House): Room & { readonly uses: Uses } {
 
 const isOfKind = ({ root }: Expression): boolean => isKind(root);
 
-const handItOn = ({ text }: Expression, report: Report): undefined =>
+const refuseOutsideReference = ({ text }: Expression, report: Report): undefined =>
   void report({
     code: "config/interpolation",
     summary: `\${${text}} has no meaning in a component`,

@@ -36,7 +36,7 @@ export function gapIn(list: ListRead): Gap | undefined {
   if (last === undefined) return undefined;
   const of = (kind: SignKind): Sign | undefined => last.signs.find((sign) => sign.kind === kind);
   const total = lastTotal(list.pages);
-  return saidToLack(of) ?? miscounted(list, total) ?? mayGoOn(of, list.pages.length, last.items, total);
+  return saidToLack(of) ?? miscounted(list, total) ?? gapAfterLastPage(of, list.pages.length, last.items, total);
 }
 
 type SignOf = (kind: SignKind) => Sign | undefined;
@@ -71,7 +71,7 @@ function miscounted({ pages, distinct, repeated }: ListRead, total: Sign | undef
 }
 
 /** The last page may be an old one, or not the last. */
-function mayGoOn(of: SignOf, pages: number, shown: number, total: Sign | undefined): Gap | undefined {
+function gapAfterLastPage(of: SignOf, pages: number, shown: number, total: Sign | undefined): Gap | undefined {
   const stale = of("age");
   if (stale !== undefined && stale.count > oldestSeconds)
     return open(stale, `a cache has answered, with what was so ${stale.count} seconds ago`);
@@ -92,7 +92,7 @@ function mayGoOn(of: SignOf, pages: number, shown: number, total: Sign | undefin
 }
 
 /** Whether nothing in the answer tells where the list ends. */
-export const maySayNothing = (pages: readonly PageRead[]): boolean =>
+export const hasNoEndSign = (pages: readonly PageRead[]): boolean =>
   pages.length === 1 &&
   pages.every(
     ({ items, signs }) =>

@@ -62,13 +62,13 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
   };
   const madeBy = (outcome: Outcome<LiveOf[K] | undefined>): LiveOf[K] | undefined => {
     const shown = outcome.status === "accepted" ? outcome.value : undefined;
-    return shown !== undefined && isAnothers(step, kind, shown.id, run) ? undefined : shown;
+    return shown !== undefined && existedBefore(step, kind, shown.id, run) ? undefined : shown;
   };
   for (let attempt = 1; ; attempt++) {
     await run.recorder.record([{ type: "intent", address, intent }]);
     const outcome = await creation.send();
     const made = madeBy(outcome);
-    if (made !== undefined) return keepOrTell(step, creation, made);
+    if (made !== undefined) return keepOrShowId(step, creation, made);
     // A lost attempt, of this run or of the one before, may have taken the name: the refusal contradicts the list that
     // did not show it.
     const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
@@ -101,7 +101,7 @@ const whereNobodyLooks = <K extends Kind>(
  * An answer with the id of a resource that existed before speaks of something else: it is a proxy's, or the service
  * answers creates in a way of its own.
  */
-function isAnothers({ address }: Step, kind: Kind, id: string, run: Run): boolean {
+function existedBefore({ address }: Step, kind: Kind, id: string, run: Run): boolean {
   const manager = run.recorder.addressOf(id);
   if (manager !== undefined && manager !== address) return true;
   return run.recorder.state.orphans.has(orphanKey({ kind, id })) || sight[kind](run.live, id).seen === "yes";
@@ -133,11 +133,11 @@ async function find<K extends Kind>(step: Step, creation: Creation<K>, intent: I
   const windowMs = intent.accepted === true ? creation.acceptedWindowMs : run.ports.timing.discoveryWindowMs;
   const looked = await discover(kind, { step, name, isEnough: isFound, windowMs }, run);
   if (looked.status === "aborted") return { settled: stoppedLooking(what) };
-  if (looked.status === "blind") return { settled: await blind(what, intent, looked.failure, run) };
+  if (looked.status === "blind") return { settled: await endUnreadableList(what, intent, looked.failure, run) };
   const { ours, doubtful, strangers } = judge(looked.named);
   if (ours.length + doubtful.length > 1)
     return { settled: await severalFound(what, intent, [...ours, ...doubtful], run) };
-  if (ours[0] !== undefined) return { settled: await keepOrTell(step, creation, ours[0]) };
+  if (ours[0] !== undefined) return { settled: await keepOrShowId(step, creation, ours[0]) };
   if (doubtful[0] !== undefined)
     return {
       evidence: `${doubtful[0].id} bears its name, and the service shows nothing else to tell whether it is the one`,
@@ -168,7 +168,7 @@ async function refused(outcome: Failure, { address }: Intent, run: Run): Promise
 }
 
 /** An id that could not be recorded is shown in the message: where nobody can list, it is found nowhere else. */
-async function keepOrTell<K extends Kind>(
+async function keepOrShowId<K extends Kind>(
   { address }: Step,
   { what, name, keep }: Creation<K>,
   live: LiveOf[K],
@@ -210,7 +210,7 @@ async function outcomeUnknown(what: string, intent: Intent, run: Run, evidence?:
 }
 
 /** Ends the step when the list cannot be read: waiting does not help. */
-async function blind(what: string, intent: Intent, failure: Failure, run: Run): Promise<StepResult> {
+async function endUnreadableList(what: string, intent: Intent, failure: Failure, run: Run): Promise<StepResult> {
   const { address, name, sentAt, accepted } = intent;
   await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
   const { message, fix } = failedBy(failure);

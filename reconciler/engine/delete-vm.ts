@@ -142,7 +142,7 @@ async function leftBehind(
   const before = disksOf({ ...record, ...(own === undefined ? {} : { dataVolumeId: own, sizeGb }) });
   const known = new Map(before.map((disk) => [disk.id, disk]));
   const unnamed = before.filter((disk) => named?.includes(disk.id) !== true);
-  const there = await Promise.all(unnamed.map((disk) => outlives(disk, named, run)));
+  const there = await Promise.all(unnamed.map((disk) => outlivesVm(disk, named, run)));
   const left = [...(named ?? []), ...unnamed.filter((_, index) => there[index]).map((disk) => disk.id)].filter(
     (volume) => !isManaged(volume, action, run),
   );
@@ -160,7 +160,7 @@ async function leftBehind(
 }
 
 /** Where the answer was lost, a disk that is known not to be the root disk needs no look: it outlives every VM. */
-async function outlives(disk: Disk, named: readonly string[] | undefined, run: Run): Promise<boolean> {
+async function outlivesVm(disk: Disk, named: readonly string[] | undefined, run: Run): Promise<boolean> {
   if (named === undefined && disk.maybeRoot !== true) return true;
   if (named !== undefined && named.length > 0 && disk.maybeRoot === true) return false;
   return !isGone(await run.ports.client.getVolume(disk.id, { signal: run.signal }));

@@ -73,7 +73,7 @@ export const listedIn = ({ vm, volume, group }: SeenByKind): Pick<Live, "vms" | 
 });
 
 /** What two looks saw; the later one counts. */
-export function both(first: SeenByKind, then: SeenByKind): SeenByKind {
+export function laterOver(first: SeenByKind, then: SeenByKind): SeenByKind {
   const vms = then.vm.listed ?? first.vm.listed;
   return {
     vm: { ...merged(first.vm, then.vm), ...(vms === undefined ? {} : { listed: vms }) },
@@ -89,7 +89,7 @@ const merged = <T>(first: Observed<T>, then: Observed<T>): Observed<T> => ({
 });
 
 /** By what was seen: volumes on these VMs and VMs under these volumes at which nobody has looked yet. */
-export function beside(seen: SeenByKind, wanted: IdsOfKinds, { known }: Looking): IdsOfKinds {
+export function unseenNeighbours(seen: SeenByKind, wanted: IdsOfKinds, { known }: Looking): IdsOfKinds {
   const ids = perKind(() => new Set<string>());
   const add = (kind: Kind, id: string): void => {
     if (known[kind].has(id) && !seen[kind].looks.has(id)) ids[kind].add(id);

@@ -44,7 +44,7 @@ export const observeCatalogue = (
 type Looks = ReadonlyMap<string, Look<LiveVm> | Sighting<LiveVm>>;
 
 /** Asks for what will be needed once the VMs are seen, so that what else is looked at need not be waited for. */
-export function askAhead(
+export function askForCatalogueEarly(
   lists: CatalogueLists,
   desired: Desired,
   state: State,

@@ -5,7 +5,7 @@ import type { LiveGroup, LiveRule } from "../core/model/live";
 import { accepted, isGone, type Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedGroup, type StateChange } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
-import { describeNamers, type Namer, whoNames } from "../core/plan/named-groups";
+import { describeNamers, type Namer, namersByGroup } from "../core/plan/named-groups";
 import type { ActionOf, OperationOn, Step } from "../core/plan/step";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
@@ -302,7 +302,7 @@ async function waitUntilGone(id: string, name: string, run: Run): Promise<StepRe
 
 /** The groups that have a rule naming it now. */
 async function stillNaming(id: string, run: Run): Promise<Namer[]> {
-  const candidates = whoNames(run.recorder.state, run.live.groups).get(id) ?? [];
+  const candidates = namersByGroup(run.recorder.state, run.live.groups).get(id) ?? [];
   const looked = await Promise.all(
     candidates.map(async (namer): Promise<Namer[]> => {
       const listed = await run.ports.client.listRules(namer.id, { signal: run.signal });

@@ -32,19 +32,19 @@ import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
 import type { ServiceClient } from "../service/client";
 import {
-  beside,
-  both,
   isNobody,
   type Looking,
   type LooksOf,
+  laterOver,
   listedIn,
   lookAtKinds,
   looksOf,
   others,
   type SeenByKind,
+  unseenNeighbours,
 } from "./look";
 import { cannotLook, type Options, observeEach } from "./observe";
-import { askAhead, catalogueLists, readCatalogue } from "./observe-catalogue";
+import { askForCatalogueEarly, catalogueLists, readCatalogue } from "./observe-catalogue";
 import { forbiddenFix } from "./read-failed";
 import { scopeOf } from "./scope";
 
@@ -84,14 +84,14 @@ export async function refresh(
     young,
     findings,
     ...signalOf(options),
-    ...(part === undefined ? { sawVms: (vm) => askAhead(lists, desired, state, vm.listed, vm.looks) } : {}),
+    ...(part === undefined ? { sawVms: (vm) => askForCatalogueEarly(lists, desired, state, vm.listed, vm.looks) } : {}),
   };
   const wanted = part === undefined ? known : knownIds(desired, state, part);
   let seen = await lookAtKinds(looking, wanted, (kind) => part === undefined || part.named.has(kind));
-  if (part !== undefined) seen = await lookBeside(seen, wanted, looking);
+  if (part !== undefined) seen = await lookAtNeighbours(seen, wanted, looking);
   const judge = async () => {
-    await lookForLeft(client, state, seen, findings, signalOf(options));
-    contradict(state, seen, findings);
+    await lookForVolumesLeft(client, state, seen, findings, signalOf(options));
+    doubtContradictedAbsence(state, seen, findings);
     const evidence = await witnessesOf(client, state, looksOf(seen), part, signalOf(options));
     const forbidden = [...new Set(kinds.flatMap((kind) => seen[kind].forbidden))];
     const accepted = options.acceptService === true;
@@ -106,7 +106,7 @@ export async function refresh(
   for (let round = 1; part !== undefined && !isClear && (round === 1 || isDoubt(verdict)); round++) {
     const more = others(seen, looking, tried, round === 1 ? fewWitnesses : manyWitnesses);
     const isLast = isNobody(more);
-    seen = both(seen, await lookAtKinds(looking, more, () => isLast));
+    seen = laterOver(seen, await lookAtKinds(looking, more, () => isLast));
     ({ verdict, isClear, forbidden } = await judge());
     if (isLast) break;
   }
@@ -158,9 +158,9 @@ const fewWitnesses = 10;
 const manyWitnesses = 50;
 
 /** Looks at volumes and VMs that are attached in another way than the state says. */
-async function lookBeside(seen: SeenByKind, wanted: IdsOfKinds, looking: Looking): Promise<SeenByKind> {
-  const ids = beside(seen, wanted, looking);
-  return isNobody(ids) ? seen : both(seen, await lookAtKinds(looking, ids, () => false));
+async function lookAtNeighbours(seen: SeenByKind, wanted: IdsOfKinds, looking: Looking): Promise<SeenByKind> {
+  const ids = unseenNeighbours(seen, wanted, looking);
+  return isNobody(ids) ? seen : laterOver(seen, await lookAtKinds(looking, ids, () => false));
 }
 
 const within = (desired: Desired, { addresses }: Part): Desired => ({
@@ -169,7 +169,7 @@ const within = (desired: Desired, { addresses }: Part): Desired => ({
 });
 
 /** A volume that hung on a VM which is gone counts as gone only when a read of its id says so. */
-async function lookForLeft(
+async function lookForVolumesLeft(
   client: ServiceClient,
   state: State,
   { vm: vms, volume: volumes }: SeenByKind,
@@ -187,7 +187,7 @@ async function lookForLeft(
  * A volume that a VM's record names is there, and a VM that its own data volume names, whatever a list or a read said of
  * it: two answers that differ prove nothing. What was attached later may go on naming a VM that is gone.
  */
-function contradict(
+function doubtContradictedAbsence(
   { resources }: State,
   { vm: { looks: vms }, volume: volumes }: SeenByKind,
   findings: Diagnostic[],

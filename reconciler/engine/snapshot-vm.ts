@@ -27,13 +27,13 @@ export async function performVmSnapshot(
   const open = run.recorder.state.intents.get(step.address);
   const earlier = open?.operation === "vm.snapshot" && open.name === name ? open : undefined;
   return (
-    (earlier === undefined ? undefined : await tookEarlier(step, earlier, id, images?.value, run)) ??
+    (earlier === undefined ? undefined : await endOfEarlierSnapshot(step, earlier, id, images?.value, run)) ??
     (await take(step, name, id, images?.value, run))
   );
 }
 
 /** How an earlier run's snapshot ends. `undefined`: it was never made or is too old, and another one is taken. */
-async function tookEarlier(
+async function endOfEarlierSnapshot(
   step: Step,
   earlier: Intent,
   id: string,

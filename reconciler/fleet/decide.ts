@@ -57,7 +57,7 @@ export function decide(
   if (approve === "never") return { do: "observe", why: "approve: never" };
   // A plan that only records what became true changes nothing in the world.
   if (facts.steps === 0 && facts.consents.length === 0) return { do: "apply", grants: noGrants };
-  const approved = approval !== undefined && stands(approval, facts.digest, now);
+  const approved = approval !== undefined && isValidFor(approval, facts.digest, now);
   const needs = approved ? undefined : needsPerson(facts, approve, consents);
   if (needs !== undefined) return { do: "await", why: needs };
   if (approved && !opening.open)
@@ -73,7 +73,7 @@ export function decide(
 }
 
 /** Whether an approval is for this very plan and not too old. */
-export const stands = ({ digest, until }: Approval, plan: string, now: Date): boolean =>
+export const isValidFor = ({ digest, until }: Approval, plan: string, now: Date): boolean =>
   digest === plan && Date.parse(until) > now.getTime();
 
 /** Why a person has to decide; absent: nobody has to. */

@@ -77,15 +77,17 @@ export async function runRound(input: RoundInput, ports: RoundPorts): Promise<Ro
   let checkout: Checkout | undefined;
   try {
     checkout = await ports.checkOut(stack, input.signal);
-    return called(await withProject(input, ports, checkout, inputs), checkout);
+    return namedAsInRepository(await withProject(input, ports, checkout, inputs), checkout);
   } catch (error) {
     const outcome = { ...nothingSeen, ...resultOfError(error) };
-    return checkout === undefined ? outcome : called({ ...outcome, revision: checkout.revision }, checkout);
+    return checkout === undefined
+      ? outcome
+      : namedAsInRepository({ ...outcome, revision: checkout.revision }, checkout);
   }
 }
 
 /** Files of a copy are named in texts as the repository names them. */
-function called(outcome: RoundOutcome, checkout: Checkout): RoundOutcome {
+function namedAsInRepository(outcome: RoundOutcome, checkout: Checkout): RoundOutcome {
   if (checkout.copied !== true) return outcome;
   const name = asInRepository(checkout);
   const { result, plan, picture } = outcome;

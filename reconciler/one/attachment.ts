@@ -110,7 +110,7 @@ function byId({ live }: PlannedOne, volumeId: string): (text: string) => string 
   return (text) => (name === undefined ? text : text.replaceAll(`volume ${name}`, `volume ${volumeId}`));
 }
 
-async function bringAbout(
+async function planAndCarryOut(
   context: HandlerContext,
   service: HandlerService,
   planned: PlannedOne,
@@ -203,7 +203,7 @@ export const attachmentHandler: Handler = {
           "warning",
           `volume ${ids.volumeId} is attached to ${ids.vmId} already; it is managed here from now on`,
         );
-      await bringAbout(context, service, planned, ids.volumeId, props["flushConfirmed"] === true);
+      await planAndCarryOut(context, service, planned, ids.volumeId, props["flushConfirmed"] === true);
       const id = idOf(props);
       const owner = newOwner();
       claimMade(service, thing(id), owner);
@@ -250,7 +250,7 @@ export const attachmentHandler: Handler = {
     await exclusively(service, ids, async () => {
       const planned = await plan(context, service, ids, flushOf(before), false, remembered);
       if (changeOf(planned)?.action === "create") return;
-      await bringAbout(context, service, planned, ids.volumeId, before["flushConfirmed"] === true);
+      await planAndCarryOut(context, service, planned, ids.volumeId, before["flushConfirmed"] === true);
       releaseClaim(service, thing(id));
     });
   },

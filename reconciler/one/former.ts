@@ -16,7 +16,7 @@ const lookEveryMs = 50;
  * False when several resources have the name, or when another resource of this program has shown that it manages the
  * one that has it. That other resource may be asked about only after this one, so it is given a moment.
  */
-export async function mayBeItself(
+export async function mayBeFormerVersion(
   service: HandlerService,
   live: Live,
   kind: Kind,
@@ -38,7 +38,7 @@ interface Named {
   readonly name?: string;
 }
 
-export const orElseRefused = ({ summary }: Diagnostic, loss: string | undefined): string =>
+export const warningOfReplacement = ({ summary }: Diagnostic, loss: string | undefined): string =>
   [
     summary.replace(", and no address manages it", ""),
     `if this resource is being replaced, that one goes first${loss === undefined ? "" : `, and ${loss}`} (by the option deleteBeforeReplace, which the classes of reconcile-cloud/pulumi give by themselves)`,

@@ -15,7 +15,7 @@ export interface Lookup {
 }
 
 const text = (description: string): Property => ({ type: "string", description });
-const sure = (description: string): Property => ({ type: "string", description, required: true });
+const requiredText = (description: string): Property => ({ type: "string", description, required: true });
 const texts = (description: string, of: string): Property => ({ type: "array", description, items: text(of) });
 
 interface Kind<T> {
@@ -32,7 +32,7 @@ function lookup<T extends { readonly id: string; readonly name?: string }>(name:
     name,
     description: `Looks up ${what === "image" ? "an" : "a"} ${what} by its name or its id. It is an error when there is none, or when several bear the name.`,
     inputs: { name: text("Its name."), id: text("Its id; instead of the name.") },
-    outputs: { id: sure("Its id."), name: text("Its name."), ...kind.outputs },
+    outputs: { id: requiredText("Its id."), name: text("Its name."), ...kind.outputs },
     async look(service, { id, name: wanted }) {
       if ((id === undefined) === (wanted === undefined)) throw fail(`${name}: give either name or id`, "");
       const client = service.looks?.recent ?? service.client;

@@ -193,7 +193,7 @@ export async function carryOut(
   const permitted = permit(planned.plan, flushConfirmed);
   for (const diagnostic of planned.plan.diagnostics)
     if (diagnostic.severity === "warning") context.log("warning", sentence(diagnostic));
-  const recorder = notedBy(notes, createRecorder(planned.state, memorySession()));
+  const recorder = recorderWithNotes(notes, createRecorder(planned.state, memorySession()));
   const report = await runPlan(
     permitted,
     planned.live,
@@ -227,7 +227,7 @@ export async function carryOut(
 }
 
 /** Writes a create down before it is sent, in case neither this process nor its engine sees the end. */
-const notedBy = (notes: OpenCreateNotes | undefined, recorder: Recorder): Recorder =>
+const recorderWithNotes = (notes: OpenCreateNotes | undefined, recorder: Recorder): Recorder =>
   notes === undefined
     ? recorder
     : {

@@ -7,7 +7,7 @@ import { itemAt } from "../core/text/invariant";
 import { createdBefore } from "./created-before";
 import { changedInputs, difference, emptied, isOtherwiseNow, plannedChanges } from "./differences";
 import { holding } from "./exclusion";
-import { mayBeItself, orElseRefused } from "./former";
+import { mayBeFormerVersion, warningOfReplacement } from "./former";
 import { assertSameService, keepingRules, notedOpen, refuseLosses, replacesAdopted, stillPending } from "./guards";
 import {
   type Difference,
@@ -178,13 +178,16 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         (former !== undefined ||
           (shape.deleteBeforeReplace &&
             !isAdopted &&
-            (await mayBeItself(service, planned.live, kind, inputs["name"], context.signal))));
+            (await mayBeFormerVersion(service, planned.live, kind, inputs["name"], context.signal))));
       const inItsWay = mayMakeWay ? errors.filter(isNameTaken) : [];
       if (errors.length > inItsWay.length) throw new HandlerFailure(errors);
       if (isAdopted) refuseLosses(planned, adoptsTooMuch);
       const loss = former === "told" ? undefined : shape.lossOfReplacing?.(inputs);
       if (former === "there" && loss !== undefined) return [loss, ...warningsOf(planned)];
-      return [...(former === undefined ? inItsWay.map((one) => orElseRefused(one, loss)) : []), ...warningsOf(planned)];
+      return [
+        ...(former === undefined ? inItsWay.map((one) => warningOfReplacement(one, loss)) : []),
+        ...warningsOf(planned),
+      ];
     },
 
     async create(context, inputs) {

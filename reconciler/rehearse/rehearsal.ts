@@ -108,7 +108,10 @@ async function rehearseOn(
     consents: plan.consents,
     assumptions: [...twin.assumptions, ...twin.notRun],
     remaining: after.changes,
-    diagnostics: [...unlike(plan, seenAlike), ...after.diagnostics.filter(({ severity }) => severity === "error")],
+    diagnostics: [
+      ...planDifferences(plan, seenAlike),
+      ...after.diagnostics.filter(({ severity }) => severity === "error"),
+    ],
     verdict: verdictOf(report, after),
     world: describeWorld(twin.emulator.dump()),
   };
@@ -169,7 +172,7 @@ function downtimeOf(report: RunReport): Record<Address, number> {
  * Differences between the plan for the real service and the plan for the twin: where the two differ, the rehearsal
  * proves less.
  */
-function unlike(real: Plan, twin: Plan): Diagnostic[] {
+function planDifferences(real: Plan, twin: Plan): Diagnostic[] {
   const before = new Map(real.changes.map((change) => [change.address, canonicalJson(change)]));
   const now = new Map(twin.changes.map((change) => [change.address, canonicalJson(change)]));
   return [...new Set([...before.keys(), ...now.keys()])]

@@ -30,7 +30,8 @@ export type Sample =
 
 const throttledGapMs = 250;
 const latencyGapMs = 1000;
-const risen = (latency: Latency): boolean => latency.recent > 4 * latency.best && latency.recent - latency.best > 250;
+const hasRisen = (latency: Latency): boolean =>
+  latency.recent > 4 * latency.best && latency.recent - latency.best > 250;
 
 export const startConcurrency = (allowed: number): Concurrency => ({
   allowed: Math.max(1, Math.floor(allowed)),
@@ -49,7 +50,7 @@ export function adjustConcurrency(state: Concurrency, sample: Sample): Concurren
   if (sample.latencyMs !== undefined) {
     const latency = nextLatency(latencies.get(sample.operation), sample.latencyMs);
     latencies = new Map(latencies).set(sample.operation, latency);
-    if (risen(latency)) {
+    if (hasRisen(latency)) {
       if (sinceDecrease < latencyGapMs) return { ...state, latencies };
       const limit = Math.min(state.limit, Math.max(state.limit * 0.8, state.allowed / 4, 1));
       return { ...state, latencies, limit, decreasedAtMs: sample.atMs };

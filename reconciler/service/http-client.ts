@@ -17,9 +17,9 @@ import { fillRoute, type Ids } from "../dialect/requests";
 import {
   cutSilently,
   gapIn,
+  hasNoEndSign,
   incomplete,
   type ListRead,
-  maySayNothing,
   type PageRead,
   waysToAskForMore,
 } from "../dialect/whole-list";
@@ -173,7 +173,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     requestOptions: RequestOptions,
   ): Promise<Rejection | undefined> {
     const { operation } = call;
-    if (call.method !== "GET" || !maySayNothing(pages)) return undefined;
+    if (call.method !== "GET" || !hasNoEndSign(pages)) return undefined;
     const known = new Set(values.map(({ id }) => id));
     for (const { query, line } of waysToAskForMore(first.path, values.length)) {
       const path = `${first.path}${first.path.includes("?") ? "&" : "?"}${query}`;

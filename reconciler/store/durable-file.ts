@@ -161,13 +161,13 @@ function listIfThere(folder: string): string[] {
 export function ageOf(path: string, beside = path): number | undefined {
   try {
     const then = statSync(path).mtimeMs;
-    return nowBeside(beside) - then;
+    return storageTimeBeside(beside) - then;
   } catch {
     return undefined;
   }
 }
 
-function nowBeside(path: string): number {
+function storageTimeBeside(path: string): number {
   const probe = `${path}.${randomUUID()}.new`;
   try {
     const file = openSync(probe, "wx", 0o600);

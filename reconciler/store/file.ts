@@ -172,17 +172,17 @@ function ownJournal(paths: Paths, token: string, { snapshot, journal, acknowledg
     return { ...end, file: file.open, end: endFile.open };
   } catch (error) {
     closeSync(file.open);
-    for (const path of [paths.journal, paths.end]) removeIfThere(aside(path, token));
+    for (const path of [paths.journal, paths.end]) removeIfThere(temporaryPath(path, token));
     throw error;
   }
 }
 
-const aside = (path: string, token: string): string => `${path}.${token}.tmp`;
+const temporaryPath = (path: string, token: string): string => `${path}.${token}.tmp`;
 
 /** The file is made beside the journal, and renamed once it is filled. */
 function ownFile(path: string, token: string, flag: "ax" | "wx") {
-  const open = openSync(aside(path, token), flag, 0o600);
-  return { open, name: (): void => renameSync(aside(path, token), path) };
+  const open = openSync(temporaryPath(path, token), flag, 0o600);
+  return { open, name: (): void => renameSync(temporaryPath(path, token), path) };
 }
 
 /** Acknowledged lines are durable already: a file that cannot be closed, as on a network, loses none of them. */

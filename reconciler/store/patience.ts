@@ -17,7 +17,7 @@ export interface Patience {
 export function withPatience(store: StateStore, patience: Patience): StateStore {
   return {
     ...store,
-    lock: (holder, signal): Promise<StateSession> => insist(() => store.lock(holder), patience, signal),
+    lock: (holder, signal): Promise<StateSession> => tryUntilFree(() => store.lock(holder), patience, signal),
   };
 }
 
@@ -26,7 +26,7 @@ export function withPatience(store: StateStore, patience: Patience): StateStore 
  * its holder, and refuses when it is locked.
  */
 export function awaitFree(store: StateStore, patience: Patience, signal?: AbortSignal): Promise<void> {
-  return insist(
+  return tryUntilFree(
     async () => {
       const holder = await store.holder();
       if (holder !== undefined) throw new StateLocked(holder);
@@ -111,7 +111,11 @@ const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
     signal?.addEventListener("abort", end);
   });
 
-async function insist<T>(attempt: () => Promise<T>, { waitMs, onWait }: Patience, signal?: AbortSignal): Promise<T> {
+async function tryUntilFree<T>(
+  attempt: () => Promise<T>,
+  { waitMs, onWait }: Patience,
+  signal?: AbortSignal,
+): Promise<T> {
   const deadline = performance.now() + waitMs;
   let pauseMs = firstPauseMs;
   for (let tried = 0; ; tried++) {

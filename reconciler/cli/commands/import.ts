@@ -89,7 +89,7 @@ async function run(invocation: ImportInvocation): Promise<number> {
     const id = parts.kind === "vm" ? await idOfVm(client, given) : given;
     const recorded = state.resources.get(address);
     const isManaged = recorded?.id !== undefined && !state.intents.has(address);
-    const gone = isManaged ? await lettingGo(client, workspace, state, address) : undefined;
+    const gone = isManaged ? await changesThatForget(client, workspace, state, address) : undefined;
     if (isManaged && gone === undefined)
       throw fail(
         "state/occupied",
@@ -279,7 +279,7 @@ const settled = (address: Address, made: NonNullable<Intent["record"]>, id: stri
  * The changes of the state that forget the recorded resource of an address when the service no longer has it, so that
  * another one may take the address; `undefined` while the service has it.
  */
-async function lettingGo(
+async function changesThatForget(
   client: ServiceClient,
   workspace: Workspace,
   state: State,

@@ -123,7 +123,7 @@ const placeOf = ({ where }: Output, part: Part | undefined) => {
 };
 
 /** `doctor` says that this service never shows the names of groups; a plan repeats it only when it changes a group. */
-function withoutStanding(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
+function withoutGroupNamesNote(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
   if (changes.some(({ kind }) => kind === "group")) return diagnostics;
   // One that --deny or --strict refuses is the reason of the exit code.
   return diagnostics.filter(({ code, severity }) => code !== "plan/group-names-unobserved" || severity === "error");
@@ -177,7 +177,7 @@ async function plan(invocation: Invocation, part?: Part): Promise<number> {
     const pending = plan.changes.length > 0 || plan.steps.length > 0 || changesOutputs(plan.outputs);
     return output.finish({
       exitCode: failed ? review.exitCode : pending && flags["detailed-exitcode"] === true ? 2 : 0,
-      diagnostics: withoutStanding(diagnostics, plan),
+      diagnostics: withoutGroupNamesNote(diagnostics, plan),
       forPrograms: diagnostics,
       plan,
       findings,

@@ -58,7 +58,7 @@ interface ComparedGroup {
 
 export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, state: State): GroupDifference[] {
   const found = pairs.map((pair) => ({ pair, entry: find(pair, "group", context) }));
-  const dying = dyingIds(found, state);
+  const dying = idsGoneAfterPlan(found, state);
   const ids = new Map<Address, string>();
   for (const { pair, entry } of found) if (entry.how === "known") ids.set(pair.address, entry.id);
 
@@ -114,7 +114,7 @@ function compareGroups(
 }
 
 /** Ids of groups that will not be there after this plan, those of earlier replacements included. */
-function dyingIds(found: readonly FoundPair[], state: State): Set<string> {
+function idsGoneAfterPlan(found: readonly FoundPair[], state: State): Set<string> {
   const dying = new Set<string>();
   for (const { pair, entry } of found) {
     if (pair.desired === undefined && !pair.forget && entry.how === "known") dying.add(entry.id);
@@ -144,7 +144,7 @@ function updateGroup(
   // A group whose adoption comes from an interrupted replacement leaves its old self to be retired.
   const retired = [
     ...(recorded?.retired ?? []),
-    ...(adopted === "interrupted" && recorded !== undefined ? [formerSelf(recorded, desired.name)] : []),
+    ...(adopted === "interrupted" && recorded !== undefined ? [retiredGroup(recorded, desired.name)] : []),
   ];
   const moved = movedField(pair);
   const acts = fields.length > 0 || moved.length > 0 || retired.length > 0;
@@ -184,7 +184,10 @@ function updateGroup(
 }
 
 /** The record for the group that replaces another one. */
-const formerSelf = ({ id, name }: RecordedGroup, otherwise: string): RetiredGroup => ({ id, name: name ?? otherwise });
+const retiredGroup = ({ id, name }: RecordedGroup, otherwise: string): RetiredGroup => ({
+  id,
+  name: name ?? otherwise,
+});
 
 /** Whether the file says what was applied last, whatever became of the groups that the rules name. */
 const isAsApplied = (desired: DesiredGroup, recorded: RecordedGroup, context: DiffContext): boolean =>
@@ -222,7 +225,7 @@ function removeKnown(
 ): ActedGroup<"delete" | "forget"> {
   const known = entry.how === "known" ? entry : undefined;
   const retired = recorded.retired ?? [];
-  const former = known !== undefined && known.id !== recorded.id ? [formerSelf(recorded, recorded.id)] : [];
+  const former = known !== undefined && known.id !== recorded.id ? [retiredGroup(recorded, recorded.id)] : [];
   const id = known?.id ?? recorded.id;
   const why =
     pair.forget || entry.how === "absent"

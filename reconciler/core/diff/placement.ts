@@ -74,7 +74,7 @@ export function placementOf(whereabouts: Whereabouts): Placement {
   const isThere = target?.id !== undefined && target.id === host?.id;
   if (isManaged && !isThere) {
     if (target === undefined) return { becomes: "detached" };
-    const isFromThere = isTargetRenewed && mayHaveHungOn(host ?? formerHost, target);
+    const isFromThere = isTargetRenewed && mayHaveBeenAttachedTo(host ?? formerHost, target);
     if (host === undefined) return { becomes: isFromThere ? "reattached" : "attached", target };
     return { becomes: isFromThere ? "follows" : "moved", target };
   }
@@ -84,5 +84,5 @@ export function placementOf(whereabouts: Whereabouts): Placement {
 }
 
 /** A VM that no address manages any more may have been the former one at the target's address. */
-const mayHaveHungOn = (host: Host | undefined, target: Target): boolean =>
+const mayHaveBeenAttachedTo = (host: Host | undefined, target: Target): boolean =>
   host !== undefined && target.address !== undefined && (host.address ?? target.address) === target.address;

@@ -158,7 +158,7 @@ export const importUnseen = (pair: Pair, name: string, isListed: boolean): Diagn
   source: pair.import?.source,
 });
 
-export const leftUntold = ({ address, desired }: Pair, { name, id, sizeGb }: RecordedVm): Diagnostic => ({
+export const volumesUnseenNote = ({ address, desired }: Pair, { name, id, sizeGb }: RecordedVm): Diagnostic => ({
   severity: "warning",
   code: "plan/attachments-unseen",
   summary: `VM ${name} (${id}) is gone, and no record has shown which volume of ${sizeGb} GB it left behind`,

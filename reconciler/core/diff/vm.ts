@@ -36,7 +36,7 @@ import { isCarriedBy, moveUnknown } from "./open-moves";
 import type { PairOf } from "./pair";
 import { type Departure, lossesOfRemoval } from "./vm-departure";
 import { compareVm, findDataVolume, type VmComparison } from "./vm-fields";
-import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, leftUntold } from "./vm-findings";
+import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, volumesUnseenNote } from "./vm-findings";
 
 interface VmFacts extends Facts<"vm"> {
   /** What the interrupted create that made this VM had asked for. */
@@ -88,8 +88,8 @@ export function diffVm(pair: VmPair, context: DiffContext): VmDifference {
 
 function diffAbsent(pair: VmPair, base: VmFacts, gone: Vanished | undefined, context: DiffContext): VmDifference {
   const { desired, recorded } = pair;
-  const strands = strandedBy(recorded, context);
-  const told = recorded !== undefined && isLeftUntold(recorded, context) ? [leftUntold(pair, recorded)] : [];
+  const strands = volumesLeftBy(recorded, context);
+  const told = recorded !== undefined && areVolumesUnseen(recorded, context) ? [volumesUnseenNote(pair, recorded)] : [];
   if (desired !== undefined) {
     const created = createVm(desired, recorded, gone, pair, context);
     return { ...base, recorded: undefined, ...created, ...strands, diagnostics: [...created.diagnostics, ...told] };
@@ -132,7 +132,7 @@ const createdBy = (pair: VmPair, found: Known<LiveVm>): Omit<RecordedVm, "id"> =
 });
 
 /** Deleting a VM never deletes its volumes, whoever deleted it and whether or not the answer arrived. */
-function strandedBy(recorded: RecordedVm | undefined, context: DiffContext): Pick<VmDifference, "strands"> {
+function volumesLeftBy(recorded: RecordedVm | undefined, context: DiffContext): Pick<VmDifference, "strands"> {
   if (recorded?.id === undefined) return {};
   const strands = disksOf(recorded).flatMap((disk): Orphan[] => {
     const sighting = sightVolume(context.live, disk.id);
@@ -147,7 +147,7 @@ function strandedBy(recorded: RecordedVm | undefined, context: DiffContext): Pic
 }
 
 /** Nothing ever showed what hung on the VM. */
-const isLeftUntold = (recorded: RecordedVm, context: DiffContext): boolean =>
+const areVolumesUnseen = (recorded: RecordedVm, context: DiffContext): boolean =>
   recorded.id !== undefined &&
   recorded.sizeGb !== undefined &&
   disksOf(recorded).length === 0 &&

@@ -25,13 +25,13 @@ export function breakNameCycles(draft: Draft): void {
       path.add(key);
       key = mustGet(renames, key).to;
     }
-    if (path.has(key)) stepAside(draft, key, mustGet(indexOfStep, mustGet(renames, key).from));
+    if (path.has(key)) renameToPassingName(draft, key, mustGet(indexOfStep, mustGet(renames, key).from));
     for (const visited of path) done.add(visited);
   }
 }
 
 /** The rename that frees `key` is preceded by one to a passing name; whoever wants `key` waits only for that. */
-function stepAside(draft: Draft, key: string, index: number): void {
+function renameToPassingName(draft: Draft, key: string, index: number): void {
   const rename = itemAt(draft.steps, index);
   const { action } = rename;
   if (action.operation !== "vm.rename" && action.operation !== "group.update") return;

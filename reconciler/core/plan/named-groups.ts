@@ -38,7 +38,7 @@ function groupsWithRules(state: State, groups: Live["groups"]): readonly Namer[]
 }
 
 /** By the id of a group: the others whose rules name it. */
-export function whoNames(state: State, groups: Live["groups"]): ReadonlyMap<string, readonly Namer[]> {
+export function namersByGroup(state: State, groups: Live["groups"]): ReadonlyMap<string, readonly Namer[]> {
   const named = new Map<string, Namer[]>();
   for (const owner of groupsWithRules(state, groups)) {
     const targets = new Map<string, Rule[]>();
@@ -70,7 +70,7 @@ export function deleteNamedGroupsLast(draft: Draft): void {
   for (const step of draft.steps)
     if (isGroupDelete(step) && "id" in step.action.group) deletes.set(step.action.group.id, step);
   if (deletes.size === 0) return;
-  const named = whoNames(draft.state, draft.context.live.groups);
+  const named = namersByGroup(draft.state, draft.context.live.groups);
   const namersOf = (id: string): readonly Namer[] => named.get(id) ?? [];
   const going = (id: string): Namer[] => namersOf(id).filter((namer) => deletes.has(namer.id));
   const stuck = new Set(orderNodes([...deletes.keys()], (id) => going(id).map((namer) => namer.id)).stuck);

@@ -50,7 +50,7 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
       summary: `${step.address} cannot have the name ${name}: ${kindRows[kind].fullNoun} ${other.id} has it${address === undefined ? ", and no address manages that" : `, which is ${address}`}`,
       detail:
         "The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.",
-      fix: wayOut(address, targeted),
+      fix: fixForTakenName(address, targeted),
       address: step.address,
       source: pair?.desired?.source,
     });
@@ -81,7 +81,7 @@ function bearerLookup(draft: Draft): ByKind<Bearer> {
   return lazilyByKind<Bearer>((kind) => (isListed[kind](live) ? byName[kind] : known(kind, sightingsOf(live)[kind])));
 }
 
-function wayOut(bearer: Address | undefined, targeted: readonly Pair[]): string {
+function fixForTakenName(bearer: Address | undefined, targeted: readonly Pair[]): string {
   if (bearer === undefined) return "another name, or rename or delete that one first";
   return targeted.some((pair) => pair.address === bearer)
     ? "another name"

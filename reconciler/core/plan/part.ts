@@ -93,7 +93,7 @@ export function partAround(
   }
   // An assertion of the file is about all of its groups.
   if (reachability !== undefined) for (const { kind, address } of pairs) if (kind === "group") addresses.add(address);
-  for (const address of handedOutUnseen(outputs, state)) addresses.add(address);
+  for (const address of vmsWithUnknownOutputAddress(outputs, state)) addresses.add(address);
   // The record of a moved resource may still be under its old address.
   for (const { address, movedFrom } of pairs)
     if (movedFrom !== undefined && addresses.has(address)) addresses.add(movedFrom);
@@ -107,7 +107,7 @@ function addressesById(state: State): ReadonlyMap<string, Address> {
 }
 
 /** The VMs of which an output hands out an IP address that the state does not remember. */
-const handedOutUnseen = (outputs: NonNullable<Desired["outputs"]>, state: State): Address[] =>
+const vmsWithUnknownOutputAddress = (outputs: NonNullable<Desired["outputs"]>, state: State): Address[] =>
   outputs.flatMap(({ value }) =>
     computedInShaped(value).flatMap(({ address, attribute }) =>
       isAddressAttribute(attribute) && !isRemembered(state.resources.get(address), attribute) ? [address] : [],

@@ -36,7 +36,7 @@ export function planVmDelete(
       ...(flush === undefined ? {} : { flush }),
     },
     title: `delete VM ${name}`,
-    needs: readyToGo({ difference, recorded, name, draft }, managedVolumes.length > 0, flush, after),
+    needs: stepsBeforeDelete({ difference, recorded, name, draft }, managedVolumes.length > 0, flush, after),
     holds: [vmHold(draft, { address })],
     forgets: true,
     ...(action === "replace" ? { downtimeOf: address } : {}),
@@ -55,7 +55,7 @@ interface Going {
 }
 
 /** What is done before the delete, in this order: it arrives, its resize is undone, its snapshot is taken, it is stopped. */
-function readyToGo(
+function stepsBeforeDelete(
   { difference, recorded, name, draft }: Going,
   hasManaged: boolean,
   flush: "stop" | "ask" | undefined,

@@ -234,7 +234,7 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
   const after = [need(created), ...detached];
   if (attachTo !== undefined) {
     const attached = attach({ address }, attachTo, desired, draft, detached);
-    shareStop(difference.attachedTo, difference.wantedOn, [attached], draft);
+    startVmAfter(difference.attachedTo, difference.wantedOn, [attached], draft);
   }
   if (!draft.context.can.deletesVolumes) return;
   const deleted = addStep(draft, {
@@ -255,7 +255,7 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
 }
 
 /** The VM that was stopped for this volume starts again only after these steps, when they concern that VM. */
-function shareStop(from: string | undefined, to: Target | undefined, steps: readonly string[], draft: Draft): void {
+function startVmAfter(from: string | undefined, to: Target | undefined, steps: readonly string[], draft: Draft): void {
   if (from !== undefined && to?.id === from) draft.stops.get(from)?.users.push(...steps);
 }
 
@@ -286,7 +286,7 @@ function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
     comesOff === undefined || detachFrom !== undefined || draft.vmDeletes.has(comesOff) ? undefined : { id: comesOff };
   const target = difference.attachTo ?? goesBack;
   if (target === undefined) return;
-  shareStop(attachedTo, target, [attach(volume, target, desired, draft, beforeAttach)], draft);
+  startVmAfter(attachedTo, target, [attach(volume, target, desired, draft, beforeAttach)], draft);
 }
 
 function adoptVolume(difference: To<"update" | "import">, draft: Draft): string {

@@ -9,7 +9,7 @@ import { type AssumedOperation, assumedOperations, rowOf } from "../../core/mode
 import { keysOf } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
-import { enter, judgeFirst, notThisService, saysSoOfEverything } from "./enter";
+import { answersEverythingAlike, enter, judgeFirst, notThisService } from "./enter";
 import { findList } from "./find-list";
 import { findOne, readRules, tryVolumeRead } from "./find-one";
 import { fittingDialect } from "./fit";
@@ -46,7 +46,7 @@ export async function diagnoseService(
     };
   const learnings = new Learnings(ports, dialect, known);
   await examine(learnings, (operation) => !notAgain.has(operation));
-  return reportOf(learnings, first, seen, authorization, await saysSoOfEverything(ports, seen));
+  return reportOf(learnings, first, seen, authorization, await answersEverythingAlike(ports, seen));
 }
 
 async function examine(learnings: Learnings, isLookedFor: (operation: AssumedOperation) => boolean): Promise<void> {

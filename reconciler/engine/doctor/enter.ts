@@ -16,7 +16,7 @@ export const volumePath = (id: string): string =>
  * Whether it says the same of a path that no service has: then what it says of a volume that nobody has means nothing.
  * What is asked for stands in many messages, and is no difference.
  */
-export async function saysSoOfEverything(ports: DoctorPorts, missing: SeenAnswer): Promise<boolean> {
+export async function answersEverythingAlike(ports: DoctorPorts, missing: SeenAnswer): Promise<boolean> {
   const path = `/api/v1/${nobody}/${nobody}`;
   const other = await look(ports, { operation: "volume.get", path });
   const textOf = ({ status, body }: SeenAnswer, asked: string): string =>

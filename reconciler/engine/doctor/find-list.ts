@@ -8,7 +8,7 @@ import { findAt, tokensOf } from "../../dialect/places";
 import { payloadOf } from "../../dialect/records";
 import { type FilledRequest, fillRoute } from "../../dialect/requests";
 import type { Learnings } from "./learnings";
-import { decidesNothing, describe, isSuccess, look, type SeenAnswer } from "./look";
+import { describe, isSuccess, leavesUndecided, look, type SeenAnswer } from "./look";
 import { readWholeList } from "./read-whole";
 import { type OperationFinding, operationNotFound } from "./report";
 
@@ -24,7 +24,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     const filled: FilledRequest | undefined = said === undefined ? { path } : fillRoute(said, {}, given);
     if (filled === undefined) continue;
     const seen = await look(ports, { operation, ...filled, ...(said !== undefined && { method: said.method }) });
-    unclear ||= decidesNothing(seen.outcome);
+    unclear ||= leavesUndecided(seen.outcome);
     const where = itemsIn(learnings, seen, operation, route);
     if (typeof where === "string") {
       tried.push({ path, answer: where });

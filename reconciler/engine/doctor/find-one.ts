@@ -9,7 +9,7 @@ import { payloadOf } from "../../dialect/records";
 import { fillRoute } from "../../dialect/requests";
 import { volumePath } from "./enter";
 import type { Learnings } from "./learnings";
-import { decidesNothing, describe, isSuccess, look } from "./look";
+import { describe, isSuccess, leavesUndecided, look } from "./look";
 import { operationNotFound } from "./report";
 
 export async function findOne(
@@ -37,7 +37,7 @@ export async function findOne(
     const filled = fillRoute(candidate, { id }, given);
     if (filled === undefined) continue;
     const seen = await look(ports, { operation, method: candidate.method, ...filled });
-    unclear ||= decidesNothing(seen.outcome);
+    unclear ||= leavesUndecided(seen.outcome);
     const { path } = candidate;
     if (!isSuccess(seen)) {
       tried.push({ path, answer: describe(seen.outcome) });

@@ -50,7 +50,7 @@ export const isSuccess = ({ outcome, status, body }: SeenAnswer): boolean =>
   outcome.status === "accepted" && (status === undefined || (status >= 200 && status < 300)) && body !== undefined;
 
 /** No answer, or one that does not tell whether the operation exists. */
-export const decidesNothing = (outcome: Outcome<unknown>): boolean =>
+export const leavesUndecided = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "unavailable" ||
   outcome.status === "unknown" ||
   (outcome.status === "rejected" && (outcome.condition === "forbidden" || outcome.condition === "unauthenticated"));

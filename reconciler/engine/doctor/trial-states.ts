@@ -11,7 +11,7 @@ export interface Told {
 }
 
 /** `undefined`: nothing in the records tells them apart. */
-export function tellApart(records: readonly unknown[], given: Pointers): Told | undefined {
+export function placeThatDiffers(records: readonly unknown[], given: Pointers): Told | undefined {
   const wordsAt = (places: Pointers): readonly string[] | undefined => {
     const paths = compilePointers(places);
     const words = records.flatMap((record) => findWord(record, paths) ?? []);

@@ -15,7 +15,7 @@ import { withWords } from "./fit";
 import type { DoctorPorts } from "./look";
 import type { DoctorReport, OperationFinding, TrialFindings, TriedOperation } from "./report";
 import { type Notebook, Notes, type TrialThing } from "./trial-notes";
-import { tellApart } from "./trial-states";
+import { placeThatDiffers } from "./trial-states";
 import { type TrialWhereabouts, whereaboutsOf, writesFor } from "./trial-writes";
 
 export type TrialPhase = "running" | "stopped" | "verify_resize";
@@ -250,7 +250,7 @@ export class Trial {
     const record = this.report.samples.get("vm")?.find((one) => findText(one, places) === id);
     if (record === undefined) return false;
     this.#records.set(phase, record);
-    const told = tellApart([...this.#records.values()], this.report.dialect.records.vm.status);
+    const told = placeThatDiffers([...this.#records.values()], this.report.dialect.records.vm.status);
     if (told === undefined) return false;
     if (told.place !== undefined) this.#lookForStatusAt(told.place);
     [...this.#records.keys()].forEach((known, index) => {
