@@ -28,37 +28,51 @@ const longest = [
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification): number => {
+    const place = ({ moduleId, project }: TestSpecification): number => {
       const known = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-      if (known >= 0) return known;
-      return longest.length + (/\/test\/(campaigns|deployments|e2e|pulumi|store)\//.test(moduleId) ? 0 : 1);
+      // A process is kept for the next file only where that is of the same project.
+      return known >= 0 ? known : longest.length + projects.indexOf(project.name);
     };
     return files.sort((one, other) => place(one) - place(other));
   }
 }
 
-/** Tests of values and of services in this process, which leave nothing behind: many files share one process. */
-const together = ["core", "dialect", "engine", "golden", "properties", "service", "unit"].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+const filesIn = (...folders: readonly string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
+
+/**
+ * Files that leave nothing behind in their process, so that many share one: those that run commands and programs, and
+ * those of values and of services in this process.
+ */
+const commands = filesIn("conformance", "deployments", "docs", "e2e", "fleet", "pulumi", "rehearse");
+const values = filesIn("core", "dialect", "engine", "golden", "properties", "service", "unit");
+/** Needs a `pulumi` on PATH: npm run test:pulumi. */
+const elsewhere = ["test/pulumi/real/**", "node_modules/**"];
+
+/** In this order, apart from the longest. */
+const projects = ["apart", "commands", "values"];
+
+const common = {
+  ...patience,
+  // CI has two cores. Two thirds of what the long files take is waiting, for a lease, a lock or a service, so that more
+  // of them have to be under way for both to have work.
+  maxWorkers: 6,
+};
 
 export default defineConfig({
   test: {
+    ...common,
+    // Once, and not for each project, as it would be if they extended this.
     globalSetup: ["test/support/build-once.ts", "test/support/own-temp-folder.ts"],
-    ...patience,
     sequence: { sequencer: LongestFirst },
-    // CI has two cores. Two thirds of what the long files take is waiting, for a lease, a lock or a service, so that more
-    // of them have to be under way for both to have work.
-    maxWorkers: 6,
     projects: [
-      { extends: true, test: { name: "together", include: together, isolate: false } },
+      { test: { ...common, name: "values", include: values, isolate: false } },
+      { test: { ...common, name: "commands", include: commands, exclude: elsewhere, isolate: false } },
       {
-        extends: true,
         test: {
+          ...common,
           name: "apart",
           include: ["test/**/*.test.ts"],
-          // Needs a `pulumi` on PATH: npm run test:pulumi.
-          exclude: [...together, "test/pulumi/real/**", "node_modules/**"],
+          exclude: [...commands, ...values, ...elsewhere],
         },
       },
     ],
