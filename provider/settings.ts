@@ -13,14 +13,14 @@ export const settingNames = [
   "acceptService",
 ] as const satisfies readonly (keyof Settings)[];
 
-export type SettingName = (typeof settingNames)[number];
+export type ProviderSettingName = (typeof settingNames)[number];
 
-export function readSettings(get: (name: SettingName) => unknown): Settings {
-  const text = (name: SettingName): string | undefined => {
+export function readSettings(get: (name: ProviderSettingName) => unknown): Settings {
+  const text = (name: ProviderSettingName): string | undefined => {
     const value = get(name);
     return value === undefined || value === null || value === "" ? undefined : String(value);
   };
-  const number = (name: SettingName): number | undefined => {
+  const number = (name: ProviderSettingName): number | undefined => {
     const written = text(name);
     if (written === undefined) return undefined;
     const value = Number(written);

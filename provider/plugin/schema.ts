@@ -3,7 +3,7 @@ import { type Handler, type Lookup, listHandlers, listLookups, type Property, ve
 import { dynamicToken, packageName, pluginDownloadUrl, pluginToken } from "../captured";
 import type { Component } from "../components/parts";
 import { components } from "../components/table";
-import { type SettingName, settingNames } from "../settings";
+import { type ProviderSettingName, settingNames } from "../settings";
 import { exampleOf, lookupExampleOf } from "./examples";
 
 type Json = Record<string, unknown>;
@@ -71,7 +71,7 @@ const text = (description: string, environment?: string): Json => ({
 });
 
 /** A credential has no default: a credential from the environment is then written nowhere. */
-const settings: Readonly<Record<SettingName, Json>> = {
+const settings: Readonly<Record<ProviderSettingName, Json>> = {
   baseUrl: text("embedded, or the URL of the service; else RECONCILE_BASE_URL.", "RECONCILE_BASE_URL"),
   dialect: text("The path of a dialect, or the dialect as JSON; else RECONCILE_DIALECT.", "RECONCILE_DIALECT"),
   timing: text("How long to wait, as JSON, with the names that a file has."),

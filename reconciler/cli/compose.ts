@@ -193,7 +193,7 @@ export function openStore(workspace: Workspace, flags: Flags): StateStore {
 export function lockTimeoutMs(flags: Flags): number {
   const text = flags["lock-timeout"];
   if (text === undefined || text === "0") return 0;
-  return readDuration(text, "--lock-timeout");
+  return readDurationFlag(text, "--lock-timeout");
 }
 
 export const tellHolder = (holder: Holder): void =>
@@ -216,7 +216,7 @@ export function readCount(text: string | undefined, flag: string): number | unde
   return text === undefined ? undefined : Number(held("count", text, flag));
 }
 
-export const readDuration = (text: string, flag: string): number =>
+export const readDurationFlag = (text: string, flag: string): number =>
   parseDuration(held("duration", text, flag)) ?? longestDurationMs;
 
 /** Values of flags were held when the command line was read; those of the environment and of callers are held here. */

@@ -5,7 +5,7 @@
 
 import type { Kind } from "../core/model/address";
 import type { FoldedState } from "../core/state/fold";
-import { openState } from "../engine/plan";
+import { openStoredState } from "../engine/plan";
 import { setting } from "../outside/environment";
 import {
   allCommands,
@@ -172,7 +172,7 @@ async function stateOf(flags: Flags): Promise<FoldedState | undefined> {
     const workspace = workspaceOf(flags) ?? nothingHere;
     if (isUrl(stateLocation(workspace, flags))) return undefined;
     const store = openStore(workspace, flags);
-    return openState(await store.read(), store.location, newLineage()).state;
+    return openStoredState(await store.read(), store.location, newLineage()).state;
   } catch {
     return undefined;
   }

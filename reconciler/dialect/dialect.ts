@@ -80,7 +80,7 @@ export type AssumedRoutes = {
   readonly [O in AssumedOperation]: (O extends ListOperation ? ListRoute : Route) | null;
 };
 
-export interface Records {
+export interface RecordPlaces {
   readonly vm: Readonly<Record<keyof ObservedFields<typeof vmFields>, Pointers>> & {
     readonly id: Pointers;
     readonly name: Pointers;
@@ -157,7 +157,7 @@ export interface ErrorRule {
 
 export interface Dialect {
   readonly operations: AssumedRoutes;
-  readonly records: Records;
+  readonly records: RecordPlaces;
   readonly states: States;
   readonly pagination: Paging;
   /** `port_range`: how a range is written in dst_port, e.g. `{min}-{max}`; `null`: ranges are refused. */

@@ -14,7 +14,7 @@ import { asError } from "../core/text/errors";
 import { invariant } from "../core/text/invariant";
 import type { Holder, StateStore } from "../store/store";
 import { whyMayBeCreated } from "./await-interrupted";
-import { openState, type Prepared } from "./plan";
+import { openStoredState, type Prepared } from "./plan";
 import type { Ports } from "./ports";
 import { createRecorder, type Recorder } from "./recorder";
 import { type RunReport, runPlan, type StopSignals } from "./run-plan";
@@ -45,7 +45,7 @@ export async function openForWriting(
       await session.replace(writeSnapshot({ ...emptyState(lineage), epoch: session.epoch }));
       stored = await session.read();
     }
-    const { state } = openState(stored, store.location, lineage);
+    const { state } = openStoredState(stored, store.location, lineage);
     // Entries of an older holder of the lock are not folded.
     invariant(session.epoch >= state.epoch, "no holder of the state has an older epoch than the last one");
     return { recorder: createRecorder(state, session), lineage: state.lineage, serial: state.serial };

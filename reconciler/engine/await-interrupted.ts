@@ -13,7 +13,7 @@ import { keysOf } from "../core/text/objects";
 import type { ServiceClient } from "../service/client";
 import type { StateStore } from "../store/store";
 import { listOfKind } from "./observe";
-import { openState } from "./plan";
+import { openStoredState } from "./plan";
 import type { Clock, Ports } from "./ports";
 import { failedBy } from "./run";
 
@@ -37,7 +37,7 @@ export async function awaitInterrupted(
   lineage: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { state } = openState(await store.read(), store.location, lineage);
+  const { state } = openStoredState(await store.read(), store.location, lineage);
   const intents = [...state.intents.values()];
   const { timing, clock } = ports;
   const started = clock.now();

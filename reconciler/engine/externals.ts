@@ -7,7 +7,7 @@ import type { Json } from "../core/model/output";
 import { nearestName } from "../core/text/nearest";
 import type { ServiceClient } from "../service/client";
 import type { StateStore } from "../store/store";
-import { openState } from "./plan";
+import { openStoredState } from "./plan";
 
 export interface ExternalFound {
   readonly values: ExternalValues;
@@ -29,7 +29,7 @@ export async function fetchExternal(
     reads.map(async (read) => {
       try {
         const store = open(read.state, read);
-        const { outputs = {} } = openState(await store.read(), store.location, "none").state;
+        const { outputs = {} } = openStoredState(await store.read(), store.location, "none").state;
         found.reads[read.name] = Object.fromEntries(
           Object.entries(outputs).flatMap(([name, { value, sensitive }]): [string, Json][] =>
             sensitive === true ? [] : [[name, value]],

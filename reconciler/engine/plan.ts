@@ -36,7 +36,7 @@ class UnreadableState extends Error {
   readonly code = "state/unreadable";
 }
 
-export function openState(
+export function openStoredState(
   stored: StoredState,
   location: string,
   lineage: string,
@@ -106,7 +106,7 @@ export interface PreparePlan {
 }
 
 /** A function of its own, so that the text can be freed once the state is read. */
-const readIn = async ({ store, lineage }: PreparePlan) => openState(await store.read(), store.location, lineage);
+const readIn = async ({ store, lineage }: PreparePlan) => openStoredState(await store.read(), store.location, lineage);
 
 export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   const { desired, client, options, swept } = input;

@@ -2,7 +2,7 @@
 
 import { createHash, randomBytes } from "node:crypto";
 import { isOneOf } from "../core/text/objects";
-import { fits, isMeant, type RoleRule } from "./model";
+import { fits, fitsAny, type RoleRule } from "./model";
 
 export const roles = ["viewer", "approver", "operator"] as const;
 export type Role = (typeof roles)[number];
@@ -33,7 +33,7 @@ const reaches = (role: Role, needed: Role): boolean => roles.indexOf(role) >= ro
 
 /** Whether a visitor may do something to a stack. An operator may approve as well, and an approver may see. */
 export const may = ({ grants }: Visitor, act: Act, stack: string): boolean =>
-  grants.some(({ role, stacks }) => reaches(role, needs[act]) && isMeant(stacks, stack));
+  grants.some(({ role, stacks }) => reaches(role, needs[act]) && fitsAny(stacks, stack));
 
 /** Whether a visitor may see what belongs to no stack, or to all. */
 export const maySeeAll = ({ grants }: Visitor): boolean =>
@@ -73,7 +73,7 @@ const within = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 
 /** The name under which the history shows a person. */
-export const nameIn = (claims: Claims, claim: string): string | undefined =>
+export const nameInHistory = (claims: Claims, claim: string): string | undefined =>
   [...valuesOf(claims, claim), ...valuesOf(claims, "email"), ...valuesOf(claims, "sub")].find((name) => name !== "");
 
 export const newToken = (): string => `rfl_${randomBytes(24).toString("base64url")}`;

@@ -62,7 +62,7 @@ export const proofOf = (secret: string): Proof => {
 
 export const donePath = "/sign-in/done";
 
-export interface Provider {
+export interface IdentityProvider {
   /** Answers with the address to which the browser goes. */
   begin(signIn: SignIn, proof: Proof): Promise<string>;
   /** Answers with the claims of the person who came back. Rejects when anything about the answer is wrong. */
@@ -74,7 +74,7 @@ const timeoutS = 10;
 /** The difference of clocks that is tolerated. */
 const toleranceS = 30;
 
-export function createProvider(secretOf: (source: SecretSource) => Promise<string> = readSecret): Provider {
+export function createProvider(secretOf: (source: SecretSource) => Promise<string> = readSecret): IdentityProvider {
   const client = () => requirePackage<OpenidClient>("openid-client");
   let known: { readonly key: string; readonly at: number; readonly found: Promise<Configuration> } | undefined;
 

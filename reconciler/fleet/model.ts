@@ -111,7 +111,7 @@ const hourMs = 3_600_000;
 export const usualHistory: History = { quietMs: 72 * hourMs, changesMs: 400 * 24 * hourMs };
 
 /** Settings that all stacks share: one document in the database. */
-export interface Settings {
+export interface FleetSettings {
   readonly services: readonly FleetService[];
   readonly tenants: readonly Tenant[];
   readonly windows: readonly FleetWindow[];
@@ -122,7 +122,7 @@ export interface Settings {
   readonly history?: History;
 }
 
-export interface Fleet extends Settings {
+export interface Fleet extends FleetSettings {
   readonly stacks: readonly StackSpec[];
   readonly generators: readonly Generator[];
 }
@@ -137,7 +137,7 @@ export interface Generator {
   readonly template: Omit<StackSpec, "name" | "source" | "state"> & { readonly state: string };
 }
 
-export const noSettings: Settings = { services: [], tenants: [], windows: [], receivers: [] };
+export const noSettings: FleetSettings = { services: [], tenants: [], windows: [], receivers: [] };
 
 /** Whether a name fits a pattern in which `*` stands for any text. */
 export function fits(pattern: string, name: string): boolean {
@@ -155,5 +155,5 @@ export function fits(pattern: string, name: string): boolean {
 }
 
 /** No pattern means every stack. */
-export const isMeant = (patterns: readonly string[], name: string): boolean =>
+export const fitsAny = (patterns: readonly string[], name: string): boolean =>
   patterns.length === 0 || patterns.some((pattern) => fits(pattern, name));

@@ -1,6 +1,6 @@
 /** Tells receivers what happened to a stack: one JSON object by POST, signed where a secret is named. */
 import { createHmac } from "node:crypto";
-import { isMeant, type Occasion, type Receiver } from "./model";
+import { fitsAny, type Occasion, type Receiver } from "./model";
 import { readSecret } from "./secrets";
 import type { Status } from "./status";
 
@@ -20,7 +20,7 @@ export async function notify(
   notice: Notice,
   { fetch: send = fetch }: { readonly fetch?: typeof fetch },
 ): Promise<void> {
-  const meant = receivers.filter(({ on, stacks }) => on.includes(notice.occasion) && isMeant(stacks, notice.stack));
+  const meant = receivers.filter(({ on, stacks }) => on.includes(notice.occasion) && fitsAny(stacks, notice.stack));
   const results = await Promise.allSettled(meant.map((receiver) => deliver(receiver, notice, send)));
   for (const result of results) if (result.status === "rejected") throw result.reason;
 }

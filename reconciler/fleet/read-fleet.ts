@@ -12,7 +12,7 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagn
 import { invariant } from "../core/text/invariant";
 import type { Fleet } from "./model";
 import type { FleetFile, FleetReading, Reader } from "./read/blocks";
-import { type Part, referenceProblems } from "./read/references";
+import { type FleetPart, referenceProblems } from "./read/references";
 import { readHistory, readService, readSignIn, readTenant, readWindow } from "./read/services";
 import { readGenerator, readStack } from "./read/stacks";
 
@@ -45,7 +45,7 @@ export function readFleet(sources: readonly ConfigSource[], reading: FleetReadin
   return hasErrors(all) ? { diagnostics: all } : { fleet, diagnostics: all };
 }
 
-interface ReadPart extends Part {
+interface ReadPart extends FleetPart {
   readonly problems: Problem[];
   readonly diagnostics: readonly Diagnostic[];
 }

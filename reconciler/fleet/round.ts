@@ -9,7 +9,7 @@ import { describeHolder, LeaseLost, StateLocked } from "../store/store";
 import type { Budget } from "./database/budget";
 import type { PlanBody, StackRecord } from "./database/stacks";
 import { type Approval, type Decision, decide } from "./decide";
-import type { Settings } from "./model";
+import type { FleetSettings } from "./model";
 import type { Picture } from "./picture";
 import type { OpenProject, Planned, Project } from "./project";
 import type { Ear } from "./silence";
@@ -34,7 +34,7 @@ export interface RoundPorts {
 
 export interface RoundInput {
   readonly stack: StackRecord;
-  readonly settings: Settings;
+  readonly settings: FleetSettings;
   /** A worker died in a round of this stack: what it left is finished first. */
   readonly resumed: boolean;
   /** Fires when the round is no longer this worker's, or the worker is to end at once. */

@@ -4,9 +4,9 @@
  */
 import { deepEqual } from "../core/text/deep-equal";
 import type { Records } from "./database/records";
-import type { RunReport, RunResult, StartedRun } from "./database/runs";
+import type { RunResult, StartedRun, StoredReport } from "./database/runs";
 import type { PlanBody, StackRecord } from "./database/stacks";
-import type { Settings } from "./model";
+import type { FleetSettings } from "./model";
 import { afterFailure, afterSuccess } from "./next-round";
 import { type Notice, notify } from "./notify";
 import { pictureDigest } from "./picture";
@@ -22,7 +22,7 @@ const leaseLeftMs = 1500;
 
 export async function settle(
   setting: WorkerSetting,
-  settings: Settings,
+  settings: FleetSettings,
   stack: StackRecord,
   run: StartedRun,
   outcome: RoundOutcome,
@@ -66,7 +66,7 @@ export async function settle(
  */
 export async function giveUp(
   setting: WorkerSetting,
-  settings: Settings,
+  settings: FleetSettings,
   stack: StackRecord,
   { id, lost }: StartedRun,
 ): Promise<void> {
@@ -110,7 +110,7 @@ async function saveOrDropPlan(
     await records.dropPlan(stack.name);
 }
 
-const reportOf = ({ text, consents, opens, exposure }: PlanBody): RunReport => ({
+const reportOf = ({ text, consents, opens, exposure }: PlanBody): StoredReport => ({
   plan: text,
   consents: consents.map(({ detail }) => detail),
   opens,
@@ -174,7 +174,7 @@ function nextOf(
 
 async function tell(
   setting: WorkerSetting,
-  { receivers }: Settings,
+  { receivers }: FleetSettings,
   { name, spec }: StackRecord,
   status: Status,
   occasions: readonly Notice["occasion"][],

@@ -2,7 +2,7 @@
 import { type Budget, createBudget, pauseChannel } from "./database/budget";
 import type { Database } from "./database/database";
 import type { Records } from "./database/records";
-import type { Settings } from "./model";
+import type { FleetSettings } from "./model";
 import type { OpenProject } from "./project";
 import type { Queue } from "./queue";
 import type { RoundOutcome } from "./round";
@@ -23,14 +23,14 @@ export interface WorkerSetting {
   readonly within: (stack: string, round: () => Promise<RoundOutcome>) => Promise<RoundOutcome>;
   readonly say: (text: string) => void;
   /** Called whenever the settings were read anew, before a round uses them. */
-  readonly onSettings: (settings: Settings) => void;
+  readonly onSettings: (settings: FleetSettings) => void;
   readonly fetch?: typeof fetch;
 }
 
 export interface Shared {
-  settings(): Promise<Settings>;
+  settings(): Promise<FleetSettings>;
   readonly silences: Silences;
-  budgetOf(settings: Settings, service: string): Budget | undefined;
+  budgetOf(settings: FleetSettings, service: string): Budget | undefined;
   /** Why requests to a service wait at present; absent: they do not wait. */
   waitsOf(service: string): string | undefined;
   paused(service: string): Promise<void>;
@@ -42,7 +42,7 @@ const settingsFreshMs = 2000;
 /** Makes what the rounds of one worker share. */
 export function createShared({ records, database, say, onSettings }: WorkerSetting): Shared {
   const budgets = new Map<string, { readonly key: string; readonly budget: Budget }>();
-  let known: { readonly at: number; readonly settings: Promise<Settings> } | undefined;
+  let known: { readonly at: number; readonly settings: Promise<FleetSettings> } | undefined;
   let workers = 1;
   return {
     silences: createSilences(),

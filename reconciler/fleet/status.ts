@@ -56,7 +56,7 @@ export const newStatus: Status = {
   waitingFor: null,
 };
 
-export interface Ended {
+export interface EndedRound {
   readonly result: RoundEnd;
   /** Absent: the source could not be read. */
   readonly revision?: string;
@@ -90,7 +90,7 @@ export const waitsForPlace = (
       : `the service ${limit?.service} has its ${limit?.most} rounds`,
 });
 
-export function afterRound(before: Status, { result, revision, drifted, giveUpAfter }: Ended): Status {
+export function afterRound(before: Status, { result, revision, drifted, giveUpAfter }: EndedRound): Status {
   const base: Status = {
     ...before,
     ready: false,

@@ -1,5 +1,5 @@
 /** A fleet for programs and for terminals: lines of JSON and lines of text, from the same records that the pages show. */
-import type { Standing } from "./database/pages";
+import type { StackStanding } from "./database/pages";
 import type { DecisionRecord } from "./database/people";
 import type { RunRecord, RunResult } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
@@ -68,7 +68,7 @@ export const reasonOf = ({ name, status, paused }: Pick<StackRecord, "name" | "s
   paused ? pausedReason(name) : status.reason;
 
 /** The most urgent condition, in one word for a person. */
-export type Condition =
+export type StackCondition =
   | "Paused"
   | "Stalled"
   | "AwaitingApproval"
@@ -84,10 +84,10 @@ export function conditionOf({
   paused,
   lastRun,
 }: {
-  readonly status: Standing;
+  readonly status: StackStanding;
   readonly paused: boolean;
   readonly lastRun?: unknown;
-}): Condition {
+}): StackCondition {
   if (paused) return "Paused";
   if (status.stalled) return "Stalled";
   if (status.awaitingApproval) return "AwaitingApproval";

@@ -3,12 +3,12 @@
  * outside of them.
  */
 import { CronExpressionParser } from "cron-parser";
-import { type FleetWindow, isMeant, type WindowAction } from "./model";
+import { type FleetWindow, fitsAny, type WindowAction } from "./model";
 
 export type Opening = { readonly open: true } | { readonly open: false; readonly until?: Date; readonly why: string };
 
 export function openingOf(windows: readonly FleetWindow[], stack: string, action: WindowAction, now: Date): Opening {
-  const meant = windows.filter((window) => isMeant(window.stacks, stack) && window.actions.includes(action));
+  const meant = windows.filter((window) => fitsAny(window.stacks, stack) && window.actions.includes(action));
   const denied = meant.flatMap((window) => {
     const until = window.kind === "deny" ? lastsUntil(window, now) : undefined;
     return until === undefined ? [] : [{ window, until }];

@@ -6,7 +6,7 @@ import { deepEqual } from "../core/text/deep-equal";
 import type { Records } from "./database/records";
 import { type Held, mostLost, type ServiceLimit } from "./database/runs";
 import type { StackRecord } from "./database/stacks";
-import { type Settings, type Source, usualHistory } from "./model";
+import { type FleetSettings, type Source, usualHistory } from "./model";
 import { lookForPushes } from "./pushes";
 import type { Cause, Job } from "./queue";
 import { type RoundOutcome, runRound } from "./round";
@@ -228,7 +228,7 @@ function whyNotHere({ services }: WorkerSetting, shared: Shared, { spec }: Stack
   return shared.silences.pauseMs(spec.service);
 }
 
-function limitOf({ services }: Settings, { spec }: StackRecord): ServiceLimit | undefined {
+function limitOf({ services }: FleetSettings, { spec }: StackRecord): ServiceLimit | undefined {
   const most = services.find(({ name }) => name === spec.service)?.concurrency;
   return most === undefined || spec.service === undefined ? undefined : { service: spec.service, most };
 }
@@ -236,7 +236,7 @@ function limitOf({ services }: Settings, { spec }: StackRecord): ServiceLimit | 
 /** Puts the round back and writes what it waits for. */
 async function hold(
   setting: WorkerSetting,
-  settings: Settings,
+  settings: FleetSettings,
   job: Job,
   stack: StackRecord,
   { held }: Held,
@@ -254,7 +254,7 @@ async function later({ queue }: WorkerSetting, job: Job, stack: StackRecord, ms:
   await queue.enqueue({ ...triggerOf(stack, job.cause), ...startedBy, at });
 }
 
-async function forgetOld(records: Records, { history = usualHistory }: Settings): Promise<void> {
+async function forgetOld(records: Records, { history = usualHistory }: FleetSettings): Promise<void> {
   while (await records.forget(history));
 }
 

@@ -15,7 +15,7 @@ import { isEmpty, type Plan } from "../core/plan/plan";
 import { judgeReachability } from "../core/reachability/findings";
 import { deepEqual } from "../core/text/deep-equal";
 import { carryOutPermitted } from "../engine/apply";
-import { openState, type Prepared, preparePlan } from "../engine/plan";
+import { openStoredState, type Prepared, preparePlan } from "../engine/plan";
 import { defaultTiming, type Ports } from "../engine/ports";
 import { createMemoryStore } from "../store/memory";
 import type { StateStore, StoredState } from "../store/store";
@@ -78,7 +78,7 @@ function benchOf(given: Given) {
             .join("; ");
     },
     now: async (): Promise<Given> => ({ service: service.moment(), stored: await store.read() }),
-    outputs: async () => openState(await store.read(), "memory", "test").state.outputs ?? {},
+    outputs: async () => openStoredState(await store.read(), "memory", "test").state.outputs ?? {},
   };
 }
 

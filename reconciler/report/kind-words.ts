@@ -27,13 +27,13 @@ export type NameOfId = (id: string) => string | undefined;
 
 /** The words for a value. A list is shown as lines of its own; `undefined` leaves the field out. */
 export type Told = string | number | boolean | readonly string[] | undefined;
-export type Row<T> = readonly [label: string, tell: (record: T) => Told];
-type Rows<T> = Readonly<Record<Exclude<keyof T, "kind" | "address">, Row<T>>>;
+export type LabelledRow<T> = readonly [label: string, tell: (record: T) => Told];
+type Rows<T> = Readonly<Record<Exclude<keyof T, "kind" | "address">, LabelledRow<T>>>;
 
 /** A row with its words. */
 export type ToldRow = readonly [label: string, words: Told];
 
-export const toldBy = <T>(rows: Readonly<Record<string, Row<T>>>, one: T): ToldRow[] =>
+export const toldBy = <T>(rows: Readonly<Record<string, LabelledRow<T>>>, one: T): ToldRow[] =>
   Object.values(rows).map(([label, tell]) => [label, tell(one)]);
 
 export interface SideRow {
@@ -71,7 +71,7 @@ const isSo = (condition: boolean | undefined, remark: string): string => (condit
 export const yes = (value: boolean | undefined, words = "yes"): string | undefined =>
   value === true ? words : undefined;
 
-const deletingRow: Row<{ readonly deleting?: boolean }> = ["delete sent", ({ deleting }) => yes(deleting)];
+const deletingRow: LabelledRow<{ readonly deleting?: boolean }> = ["delete sent", ({ deleting }) => yes(deleting)];
 
 const vmRows: Rows<RecordedVm> = {
   id: ["id", ({ id }) => id ?? "(not known yet)"],

@@ -1,10 +1,10 @@
 /** One record of the state for people: every field in the words of its kind (kind-words.ts), then the open intent. */
 import type { Intent, RecordedResource } from "../core/model/recorded";
 import { printable } from "../core/text/printable";
-import { type NameOfId, type Row, type ToldRow, toldBy, toldOfRecord, yes } from "./kind-words";
+import { type LabelledRow, type NameOfId, type ToldRow, toldBy, toldOfRecord, yes } from "./kind-words";
 import { displayColumns, hang, padTo, type TextOptions, valueText } from "./style";
 
-const intentRows: Readonly<Record<Exclude<keyof Intent, "address" | "record">, Row<Intent>>> = {
+const intentRows: Readonly<Record<Exclude<keyof Intent, "address" | "record">, LabelledRow<Intent>>> = {
   step: ["step", ({ step }) => step],
   operation: ["operation", ({ operation }) => operation],
   name: ["name", ({ name }) => name],

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../emulator";
 import { systemClock } from "../../reconciler/cli/compose";
-import { openState, preparePlan } from "../../reconciler/engine/plan";
+import { openStoredState, preparePlan } from "../../reconciler/engine/plan";
 import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
 import { everything } from "../support/stories";
 
@@ -93,7 +93,7 @@ describe("a delete that finds nothing", () => {
     const destroyed = await present.apply(standing, { destroy: true });
     expect(present.emulator.requests().counts["volume.delete"]).toBe(1);
     expect(destroyed.report?.counts.failed).toBe(0);
-    const state = openState(present.store.stored, "memory", "l").state;
+    const state = openStoredState(present.store.stored, "memory", "l").state;
     expect([...state.resources.values(), ...state.orphans.values()].map(({ id }) => id)).not.toContain(volume!.id);
   });
 });

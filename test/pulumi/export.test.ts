@@ -1,6 +1,6 @@
 import { transpileModule } from "typescript";
 import { afterEach, describe, expect, it } from "vitest";
-import { openState } from "../../reconciler/engine/plan";
+import { openStoredState } from "../../reconciler/engine/plan";
 import { exportedParts, pulumiProgram } from "../../reconciler/one/program-text";
 import { type BenchWorld, desiredOf, startBenchWorld } from "../support/bench-world";
 import { createHandlerProgram } from "../support/handler-program";
@@ -31,7 +31,7 @@ describe("reconcile export pulumi", () => {
       const desired = desiredOf(file);
       await world.apply(desired);
       const before = world.emulator.dump();
-      const { state } = openState(await world.store.read(), "memory", "x");
+      const { state } = openStoredState(await world.store.read(), "memory", "x");
       const known = hasFile ? desired : { ...desired, resources: [] };
       const parts = exportedParts(known, state).map((part) => {
         const id = state.resources.get(part.address)?.id;
@@ -54,7 +54,7 @@ describe("reconcile export pulumi", () => {
     world = await startBenchWorld();
     const desired = desiredOf(file);
     await world.apply(desired);
-    const { state } = openState(await world.store.read(), "memory", "x");
+    const { state } = openStoredState(await world.store.read(), "memory", "x");
     const files = pulumiProgram("acme", exportedParts(desired, state), state);
     const compiled = transpileModule(files["index.ts"]!, { reportDiagnostics: true });
     expect(compiled.diagnostics).toEqual([]);

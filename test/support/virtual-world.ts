@@ -10,7 +10,7 @@ import type { StateChange } from "../../reconciler/core/model/recorded";
 import { PermittedPlan } from "../../reconciler/core/plan/permitted";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { carryOutPermitted, openForWriting } from "../../reconciler/engine/apply";
-import { openState, type Prepared, preparePlan } from "../../reconciler/engine/plan";
+import { openStoredState, type Prepared, preparePlan } from "../../reconciler/engine/plan";
 import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { StoreFailed } from "../../reconciler/store/store";
@@ -96,7 +96,7 @@ export function virtualWorld(
       const input = { prepared, store, ports: { ...ports, client: sent }, holder, stop, planId: "plan" };
       return carryOutPermitted(PermittedPlan.onTwin(prepared.plan), input);
     },
-    state: async () => openState(await store.read(), "memory", "story").state,
+    state: async () => openStoredState(await store.read(), "memory", "story").state,
     async record(changes: readonly StateChange[]) {
       const { recorder } = await openForWriting(store, holder, "story");
       await recorder.record(changes);

@@ -16,7 +16,7 @@ import { type DialectMisfit, misfitsOf, readByDialect } from "../../engine/docto
 import { diagnoseService } from "../../engine/doctor/diagnose";
 import type { DoctorPorts } from "../../engine/doctor/look";
 import type { DoctorReport, KnownIds } from "../../engine/doctor/report";
-import { openState } from "../../engine/plan";
+import { openStoredState } from "../../engine/plan";
 import { writePrivately } from "../../outside/private-file";
 import { dialectYaml, doctorText } from "../../report/doctor-text";
 import { command, type Invocation } from "../command";
@@ -89,7 +89,7 @@ async function examine(
   { service, store }: Session,
   trial: (TrialPlan & { readonly signal: AbortSignal }) | undefined,
 ): Promise<number> {
-  const { state } = openState(await store.read(), store.location, newLineage());
+  const { state } = openStoredState(await store.read(), store.location, newLineage());
   const recorded = [...state.resources.values()];
   const live: DoctorPorts = {
     probe: (request) => service.client.probe(request),

@@ -5,7 +5,7 @@ import { parseAddress } from "../../core/model/address";
 import { hasErrors } from "../../core/model/diagnostic";
 import { judgeReachability } from "../../core/reachability/findings";
 import { findDrift } from "../../engine/drift";
-import { openState } from "../../engine/plan";
+import { openStoredState } from "../../engine/plan";
 import { todayUtc } from "../../outside/clock";
 import { driftText } from "../../report/drift-text";
 import { findingEvent } from "../../report/json-lines";
@@ -37,7 +37,7 @@ function run(invocation: Invocation): Promise<number> {
     needed: accepts,
   });
   return withSession(invocation, workspace, async ({ store, service }) => {
-    const { state } = openState(await store.read(), store.location, newLineage());
+    const { state } = openStoredState(await store.read(), store.location, newLineage());
     const report = await findDrift(service.client, state);
     for (const drift of report.drifts)
       output.event({

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
-import { openState } from "../../engine/plan";
+import { openStoredState } from "../../engine/plan";
 import { outputPartsOf } from "../../one/parts";
 import { exportedParts, pulumiProgram } from "../../one/program-text";
 import { writePrivately } from "../../outside/private-file";
@@ -24,7 +24,7 @@ async function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
   const workspace = readWorkspace(invocation, { needed: false });
   const store = openStore(workspace, flags);
-  const { state } = openState(await store.read(), store.location, newLineage());
+  const { state } = openStoredState(await store.read(), store.location, newLineage());
   if (state.resources.size === 0)
     throw fail(
       "state/empty",

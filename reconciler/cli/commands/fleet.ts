@@ -5,7 +5,7 @@ import type { StackChange } from "../../fleet/changes";
 import { decisionEvent, logText, planEvent, runEvent, runTable, stackLine, stackTable } from "../../fleet/views";
 import { ask } from "../ask";
 import { command, type Invocation, maybeOne, noArguments, one, type Positionals, two } from "../command";
-import { readCount, readDuration } from "../compose";
+import { readCount, readDurationFlag } from "../compose";
 import { allStacks, readFleetFiles } from "../fleet/read-file";
 import { servePages } from "../fleet/serve";
 import { type FleetSession, withFleet } from "../fleet/session";
@@ -111,7 +111,7 @@ export const fleetApproveCommand = command({
   run: (invocation) =>
     withFleet(invocation.flags, async (session) => {
       const { flags: given, output } = invocation;
-      const forMs = readDuration(given.for ?? "24h", "--for");
+      const forMs = readDurationFlag(given.for ?? "24h", "--for");
       await approve(session, argument(invocation), argument(invocation, 1), {
         forMs,
         ...(given.why === undefined ? {} : { why: given.why }),

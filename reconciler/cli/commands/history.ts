@@ -7,7 +7,7 @@ import type { RecordedRun } from "../../core/model/recorded";
 import { desiredBefore } from "../../core/plan/undo";
 import type { FoldedState } from "../../core/state/fold";
 import { findRun, recordsBefore } from "../../core/state/history";
-import { openState } from "../../engine/plan";
+import { openStoredState } from "../../engine/plan";
 import { historyText, runAsEvent, shortId } from "../../report/history-text";
 import { command, type Invocation, noArguments, one } from "../command";
 import { fail, newLineage, openStore } from "../compose";
@@ -32,7 +32,7 @@ export const historyCommand = command({
   async run(invocation) {
     const { output, flags } = invocation;
     const store = openStore(readWorkspace(invocation, { args: [], needed: false }), flags);
-    const { state } = openState(await store.read(), store.location, newLineage());
+    const { state } = openStoredState(await store.read(), store.location, newLineage());
     const runs = state.runs ?? [];
     for (const run of runs) output.event(runAsEvent(run));
     output.print(historyText(runs, { colour: output.colour, width: output.width }));
@@ -130,7 +130,7 @@ async function wayBack(
   { store, workspace }: Session,
   named: string,
 ): Promise<{ readonly desired: Desired; readonly notes: readonly Diagnostic[] }> {
-  const { state } = openState(await store.read(), store.location, newLineage());
+  const { state } = openStoredState(await store.read(), store.location, newLineage());
   const run = runNamed(state, named);
   const before = recordsBefore(state, run.id);
   if (before === undefined) throw tooLongAgo(run);

@@ -25,7 +25,7 @@ import { makePlan, type Plan } from "../../core/plan/plan";
 import { idProblem } from "../../core/text/id-problem";
 import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
-import { openState } from "../../engine/plan";
+import { openStoredState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
 import { assertSameScope, scopeOf } from "../../engine/scope";
 import type { ServiceClient } from "../../service/client";
@@ -83,7 +83,7 @@ async function run(invocation: ImportInvocation): Promise<number> {
     return generate(invocation, workspace, address, given);
   }
   return withLockedSession(invocation, workspace, async ({ store, service: { client } }) => {
-    const { state } = openState(await store.read(), store.location, newLineage());
+    const { state } = openStoredState(await store.read(), store.location, newLineage());
     if (!isDeclared && !isOpen(state, address)) throw undeclaredAddress(address, given, workspace);
     assertSameScope(state, scopeOf(client, workspace.desired));
     const id = parts.kind === "vm" ? await idOfVm(client, given) : given;
@@ -344,7 +344,7 @@ async function idOfVm(client: ServiceClient, given: string): Promise<string> {
 
 function generate(invocation: Invocation, workspace: Workspace, address: string, given: string): Promise<number> {
   return withSession(invocation, workspace, async ({ store, service }) => {
-    const { state } = openState(await store.read(), store.location, newLineage());
+    const { state } = openStoredState(await store.read(), store.location, newLineage());
     const diagnostics = await printYaml(invocation, service.client, address, given, state, true);
     return invocation.output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
   });

@@ -7,7 +7,7 @@ import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { nearestName } from "../../core/text/nearest";
 import { canDeleteOrphan, deleteOrphan } from "../../engine/delete-orphan";
-import { openState } from "../../engine/plan";
+import { openStoredState } from "../../engine/plan";
 import { observeOrphans } from "../../engine/refresh";
 import { assertSameScope, scopeOf } from "../../engine/scope";
 import type { Watch } from "../../engine/watch-volume";
@@ -66,7 +66,7 @@ async function list(invocation: Invocation): Promise<number> {
  * it means.
  */
 async function listed({ output }: Invocation, store: StateStore, asked?: Asked): Promise<number> {
-  const { state } = openState(await store.read(), store.location, newLineage());
+  const { state } = openStoredState(await store.read(), store.location, newLineage());
   const orphans = [...state.orphans.values()];
   const looked = asked === undefined ? undefined : await observeOrphans(asked.client, asked.desired, state, orphans);
   for (const orphan of orphans) {
@@ -87,7 +87,7 @@ function remove(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   return withLockedSession(invocation, workspace, async ({ store, service }, stop) => {
     const { client } = service;
-    const { state } = openState(await store.read(), store.location, newLineage());
+    const { state } = openStoredState(await store.read(), store.location, newLineage());
     assertSameScope(state, scopeOf(client, workspace.desired));
     const wanted = flags.all === true ? [...state.orphans.values()] : args.map((id) => orphanOf(id, state));
     if (wanted.length === 0) output.print("No orphans: there is nothing to delete.");

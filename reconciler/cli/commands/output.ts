@@ -5,7 +5,7 @@
 import { hiddenValue, type Json, type Outputs } from "../../core/model/output";
 import { nearestName } from "../../core/text/nearest";
 import { isOneOf, keysOf } from "../../core/text/objects";
-import { openState } from "../../engine/plan";
+import { openStoredState } from "../../engine/plan";
 import {
   ansibleHost,
   ansibleList,
@@ -48,7 +48,7 @@ async function run(invocation: Of): Promise<number> {
   const { args, flags, output } = invocation;
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   const store = openStore(workspace, flags);
-  const { state } = openState(await store.read(), store.location, newLineage());
+  const { state } = openStoredState(await store.read(), store.location, newLineage());
   const { outputs = {} } = state;
   const [name] = args;
   const format = flags.format;

@@ -11,7 +11,7 @@ import type { RecordedResource } from "../../core/model/recorded";
 import type { PortRange } from "../../core/model/rule";
 import { judgeFile } from "../../core/reachability/findings";
 import { proposeAssertions } from "../../core/reachability/propose";
-import { openState } from "../../engine/plan";
+import { openStoredState } from "../../engine/plan";
 import { type Pulled, pullWorld, type Wanted } from "../../engine/pull";
 import { todayUtc } from "../../outside/clock";
 import { command, type Invocation, noArguments } from "../command";
@@ -104,7 +104,7 @@ async function managedHere(
   const found = new Set([...vms.map(({ vm }) => vm.id), ...volumes.map(({ id }) => id), ...groups.map(({ id }) => id)]);
   try {
     const store = openStore(workspace, flags);
-    const { state } = openState(await store.read(), store.location, "none");
+    const { state } = openStoredState(await store.read(), store.location, "none");
     return [...state.resources.values()].filter(({ id }) => id !== undefined && found.has(id));
   } catch {
     return [];

@@ -15,7 +15,7 @@ import { recordsAfter } from "../../core/state/history";
 import { readState, writeSnapshot } from "../../core/state/text";
 import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
-import { openState } from "../../engine/plan";
+import { openStoredState } from "../../engine/plan";
 import { patchRecord } from "../../engine/recorder";
 import { recordText } from "../../report/record-text";
 import { stateListText } from "../../report/state-text";
@@ -151,13 +151,13 @@ async function unnamed(args: readonly string[], known: CompletionSources): Promi
 type OfOne = Invocation<FlagName, readonly [string]>;
 
 const read = async (store: StateStore): Promise<FoldedState> =>
-  openState(await store.read(), store.location, newLineage()).state;
+  openStoredState(await store.read(), store.location, newLineage()).state;
 
 /** What can be read of a state whose journal lost lines, for a person who compares it with what exists. */
 async function readWhatIsLeft(store: StateStore): Promise<FoldedState> {
   const stored = await store.read();
   const left = readState(stored, newLineage(), true);
-  return left.ok ? left.state : openState(stored, store.location, newLineage()).state;
+  return left.ok ? left.state : openStoredState(stored, store.location, newLineage()).state;
 }
 
 async function list({ output }: Invocation, store: StateStore): Promise<number> {
@@ -294,8 +294,8 @@ async function push(invocation: OfOne, store: StateStore): Promise<number> {
       ? left.state
       : isForced
         ? emptyState(pushed.state.lineage)
-        : openState(stored, store.location, pushed.state.lineage).state;
-    if (!isForced && !read.ok) openState(stored, store.location, pushed.state.lineage);
+        : openStoredState(stored, store.location, pushed.state.lineage).state;
+    if (!isForced && !read.ok) openStoredState(stored, store.location, pushed.state.lineage);
     const isNew = stored.snapshot === undefined && stored.journal.length === 0;
     if (!isNew && !isForced) refusePush(present, pushed.state);
     await session.replace(

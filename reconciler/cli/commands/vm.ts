@@ -7,7 +7,7 @@ import { PermittedPlan } from "../../core/plan/permitted";
 import type { Plan } from "../../core/plan/plan";
 import type { StepAction } from "../../core/plan/step";
 import { nearestName } from "../../core/text/nearest";
-import { openState } from "../../engine/plan";
+import { openStoredState } from "../../engine/plan";
 import { createRecorder } from "../../engine/recorder";
 import { failedBy } from "../../engine/run";
 import { runPlan } from "../../engine/run-plan";
@@ -101,7 +101,7 @@ function act(
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   // A run that holds the state may be about to act on the same VM, so this takes the lock.
   return withLockedSession(invocation, workspace, async (session, stop) => {
-    const { state } = openState(await session.store.read(), session.store.location, newLineage());
+    const { state } = openStoredState(await session.store.read(), session.store.location, newLineage());
     const record = state.resources.get(address);
     if (record?.kind !== "vm" || record.id === undefined) {
       const near = nearestName(address, state.resources.keys());
@@ -148,7 +148,7 @@ function list(invocation: Invocation): Promise<number> {
   const { output } = invocation;
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   return withSession(invocation, workspace, async ({ store, service }) => {
-    const { state } = openState(await store.read(), store.location, newLineage());
+    const { state } = openStoredState(await store.read(), store.location, newLineage());
     const { client } = service;
     const [listed, flavors] = await Promise.all([
       client.can.seesVms === "list" ? client.listVms({}) : undefined,

@@ -32,7 +32,7 @@ import {
   newLineage,
   openStore,
   openWorkspaceService,
-  readDuration,
+  readDurationFlag,
   type Service,
   systemClock,
 } from "../compose";
@@ -81,7 +81,7 @@ type Stop = ReturnType<typeof listenForStop>;
 
 async function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
-  const intervalMs = readDuration(flags.interval ?? "10m", "--interval");
+  const intervalMs = readDurationFlag(flags.interval ?? "10m", "--interval");
   if (flags.refresh === "none")
     throw fail("cli/bad-flag", "a watch that looks at nothing watches nothing", "--refresh=changed, or leave it out");
   // Errors in the files end the command at its start, not in its first round.

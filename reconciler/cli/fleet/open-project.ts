@@ -19,7 +19,7 @@ import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect } from "../../dialect/dialect";
 import { applyPlan, hasNothingToDo } from "../../engine/apply";
 import { awaitInterrupted } from "../../engine/await-interrupted";
-import { openState, type Prepared, preparePlan } from "../../engine/plan";
+import { openStoredState, type Prepared, preparePlan } from "../../engine/plan";
 import type { FleetService, SecretSource } from "../../fleet/model";
 import { pictureOf } from "../../fleet/picture";
 import type { Planned, Project, ProjectInput } from "../../fleet/project";
@@ -224,7 +224,7 @@ function project(
         planId: digestOf(prepared, checkout),
         grants,
       });
-      const { state } = openState(await store.read(), store.location, prepared.state.lineage);
+      const { state } = openStoredState(await store.read(), store.location, prepared.state.lineage);
       const desired = destroy ? [] : prepared.desired.resources;
       return {
         report,

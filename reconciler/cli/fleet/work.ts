@@ -4,7 +4,7 @@ import { homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { schema } from "../../fleet/database/tables";
 import { type FleetMetrics, metricsText } from "../../fleet/metrics";
-import type { Settings } from "../../fleet/model";
+import type { FleetSettings } from "../../fleet/model";
 import { startWorker, type Worker } from "../../fleet/worker";
 import { withhold } from "../../outside/environment";
 import { version } from "../../version";
@@ -29,7 +29,7 @@ const fleetVariables = (): string[] =>
   Object.keys(process.env).filter((name) => /^(PG|AWS_|RECONCILE_FLEET_)/.test(name));
 
 /** The environment variables that hold the fleet's own secrets, as its file names them. */
-const secretNames = ({ services, receivers }: Settings): string[] =>
+const secretNames = ({ services, receivers }: FleetSettings): string[] =>
   [...services.map(({ credential }) => credential), ...receivers.map(({ secret }) => secret)].flatMap((source) =>
     source !== undefined && "env" in source ? [source.env] : [],
   );

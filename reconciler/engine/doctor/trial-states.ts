@@ -3,7 +3,7 @@ import type { Pointers, RecordPlace } from "../../dialect/dialect";
 import { type Leaf, leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findWord } from "../../dialect/pointers";
 
-export interface Told {
+export interface StateWords {
   /** The word of each record, all of them different. */
   readonly words: readonly string[];
   /** Left out: the places that were given tell the states apart already. */
@@ -11,7 +11,7 @@ export interface Told {
 }
 
 /** `undefined`: nothing in the records tells them apart. */
-export function placeThatDiffers(records: readonly unknown[], given: Pointers): Told | undefined {
+export function placeThatDiffers(records: readonly unknown[], given: Pointers): StateWords | undefined {
   const wordsAt = (places: Pointers): readonly string[] | undefined => {
     const paths = compilePointers(places);
     const words = records.flatMap((record) => findWord(record, paths) ?? []);

@@ -6,14 +6,14 @@ import type { StackRecord } from "./stacks";
 import { schema } from "./tables";
 
 /** What tells a stack's condition; the reason for it is left out. */
-export type Standing = Pick<
+export type StackStanding = Pick<
   Status,
   "ready" | "reconciling" | "stalled" | "drifted" | "awaitingApproval" | "blocked" | "failures"
 >;
 
 /** The columns that finding and counting stacks needs. */
 export interface StackOutline extends Pick<StackRecord, "name" | "paused"> {
-  readonly status: Standing;
+  readonly status: StackStanding;
   readonly tenant: string;
   readonly service?: string;
   /** Absent: the stack has not run yet. */
@@ -34,7 +34,7 @@ export interface StackTally extends Pick<StackOutline, "status" | "paused" | "la
 const written = columnsOf<{
   readonly body: Picture;
   readonly names: string[];
-  readonly status: Standing;
+  readonly status: StackStanding;
 }>();
 
 /** One condition of a status as a column. */

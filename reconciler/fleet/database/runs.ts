@@ -19,11 +19,11 @@ export interface RunRecord {
   readonly plan?: string;
   readonly approval?: Approval;
   readonly counts: Readonly<Record<string, number>>;
-  readonly report?: RunReport;
+  readonly report?: StoredReport;
 }
 
 /** What a run that changed the world carried out: the plan, and what was permitted for it. */
-export interface RunReport {
+export interface StoredReport {
   readonly plan: string;
   readonly consents: readonly string[];
   readonly opens: readonly string[];
@@ -65,7 +65,7 @@ const written = columnsOf<{
   readonly approval: Approval | null;
   readonly body: Row;
   readonly counts: Record<string, number> | null;
-  readonly report: RunReport | null;
+  readonly report: StoredReport | null;
   readonly result: RunResult | null;
 }>();
 
@@ -119,7 +119,7 @@ export const runStatements = ({ query }: Database) => ({
       plan?: string;
       approval?: Approval;
       counts: Readonly<Record<string, number>>;
-      report?: RunReport;
+      report?: StoredReport;
     },
     status: Status,
     nextAt: Date | null,

@@ -1,7 +1,7 @@
 /** Stacks, their waiting plans, and what all stacks share. Each function is one statement. */
 import type { Graph } from "../../report/graph";
 import type { Approval } from "../decide";
-import { noSettings, type Settings, type StackSpec } from "../model";
+import { type FleetSettings, noSettings, type StackSpec } from "../model";
 import { newStatus, type Status, type WaitingFor } from "../status";
 import { columnsOf, type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
 import { type RunRecord, runOf } from "./runs";
@@ -56,14 +56,14 @@ const written = columnsOf<{
   readonly outputs_used: Record<string, unknown>;
   readonly files: string[];
 }>();
-const settingsIn = columnsOf<{ readonly body: Settings }>();
+const settingsIn = columnsOf<{ readonly body: FleetSettings }>();
 
 export const stackStatements = ({ query }: Database) => ({
-  async settings(): Promise<Settings> {
+  async settings(): Promise<FleetSettings> {
     const rows = await query(`SELECT body FROM ${schema}.documents WHERE name = 'settings'`);
     return rows[0] === undefined ? noSettings : settingsIn(rows[0], "body");
   },
-  async saveSettings(settings: Settings): Promise<void> {
+  async saveSettings(settings: FleetSettings): Promise<void> {
     await query(
       `INSERT INTO ${schema}.documents (name, body) VALUES ('settings', $1)
        ON CONFLICT (name) DO UPDATE SET body = $1, changed_at = now()`,

@@ -13,7 +13,7 @@ import { type Act, may, maySeeAll, roleNeeded, type Visitor } from "../access";
 import { ActionRefused, approve, type Desk, pause, reject, resume, runNow, stackNamed } from "../actions";
 import { planEvent, runEvent, stackLine } from "../views";
 import { type HookSetting, hookRoutes } from "./hooks";
-import { type Frame, type Part, page, type Said } from "./layout";
+import { type Frame, type PagePart, page, type Said } from "./layout";
 import { createLive, type Topic } from "./live";
 import { historyPage, servicesPage, workersPage } from "./operations";
 import { createRates } from "./rates";
@@ -37,7 +37,7 @@ const policy =
 
 interface Shown {
   readonly title: string;
-  readonly body: Part;
+  readonly body: PagePart;
   readonly live?: Frame["live"];
 }
 

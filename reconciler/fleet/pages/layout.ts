@@ -1,9 +1,9 @@
 /** The frame of every page. */
 import { html } from "hono/html";
 import { roleOf, type Visitor } from "../access";
-import type { Condition } from "../views";
+import type { StackCondition } from "../views";
 
-export type Part = ReturnType<typeof html>;
+export type PagePart = ReturnType<typeof html>;
 
 export interface Frame {
   readonly title: string;
@@ -28,7 +28,10 @@ const places = [
   ["/history", "History"],
 ] as const;
 
-export const page = ({ title, here, visitor, said, signOut, live }: Frame, body: Part): Part => html`<!doctype html>
+export const page = (
+  { title, here, visitor, said, signOut, live }: Frame,
+  body: PagePart,
+): PagePart => html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -53,7 +56,7 @@ function eventsOf({ stack, mark }: NonNullable<Frame["live"]>): string {
 const capital = (text: string): string =>
   `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
 
-const hues: Readonly<Record<Condition, "good" | "wait" | "bad" | "">> = {
+const hues: Readonly<Record<StackCondition, "good" | "wait" | "bad" | "">> = {
   Ready: "good",
   Reconciling: "",
   New: "",
@@ -65,7 +68,7 @@ const hues: Readonly<Record<Condition, "good" | "wait" | "bad" | "">> = {
   Stalled: "bad",
 };
 
-const words: Readonly<Record<Condition, string>> = {
+const words: Readonly<Record<StackCondition, string>> = {
   Ready: "Ready",
   Reconciling: "Reconciling",
   New: "New",
@@ -77,11 +80,11 @@ const words: Readonly<Record<Condition, string>> = {
   Stalled: "Stalled",
 };
 
-export const tag = (condition: Condition): Part =>
+export const tag = (condition: StackCondition): PagePart =>
   html`<span class="tag ${hues[condition]}">${words[condition]}</span>`;
-export const conditionWord = (condition: Condition): string => words[condition];
+export const conditionWord = (condition: StackCondition): string => words[condition];
 
-export const time = (at: Date | undefined): Part =>
+export const time = (at: Date | undefined): PagePart =>
   at === undefined
     ? html`–`
     : html`<time datetime="${at.toISOString()}">${at.toISOString().slice(0, 19).replace("T", " ")} UTC</time>`;
@@ -89,7 +92,7 @@ export const time = (at: Date | undefined): Part =>
 const signs: Readonly<Record<string, string>> = { "+": "good", "~": "wait", "-": "bad", "±": "bad", "!": "bad" };
 
 /** A plan's text, with its signs coloured as on a terminal. */
-export const coloured = (text: string): Part[] =>
+export const coloured = (text: string): PagePart[] =>
   text.split("\n").map((line, index) => {
     const hue = signs[/^\s*([+~±!-]) /.exec(line)?.[1] ?? ""];
     const end = index === 0 ? "" : "\n";
@@ -97,7 +100,7 @@ export const coloured = (text: string): Part[] =>
   });
 
 /** A text as on a terminal, under a title that opens it. */
-export const printed = (id: string, title: string, text: string): Part =>
+export const printed = (id: string, title: string, text: string): PagePart =>
   html`<details open id="${id}"><summary>${title}</summary><pre tabindex="0" id="${id}-lines" role="region" aria-label="${title}">${coloured(text)}</pre></details>`;
 
 export const reachTitle = "Who can reach what, before and after";

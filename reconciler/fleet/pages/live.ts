@@ -12,7 +12,7 @@ export interface Topic {
   readonly stack?: string;
 }
 
-export interface Live {
+export interface LivePages {
   /** The mark of a page that is being made, taken before its rows are read. */
   mark(topic: Topic): Promise<string>;
   /** Sends a message when the mark of what the page shows has changed. */
@@ -35,7 +35,7 @@ interface Watcher {
   tell(): void;
 }
 
-export function createLive(records: Pick<Records, "moment" | "moments">): Live {
+export function createLive(records: Pick<Records, "moment" | "moments">): LivePages {
   const watchers = new Set<Watcher>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;

@@ -4,15 +4,15 @@ import type { StackOutline } from "../database/pages";
 import type { DecisionRecord } from "../database/people";
 import type { RunRecord } from "../database/runs";
 import type { BudgetRecord, WorkerRecord } from "../database/workers";
-import type { Settings } from "../model";
+import type { FleetSettings } from "../model";
 import { ago, span } from "../views";
-import { type Part, time } from "./layout";
+import { type PagePart, time } from "./layout";
 import { runsTable } from "./run";
 
 const silentMs = 15_000;
 
 export interface ServicesView {
-  readonly settings: Settings;
+  readonly settings: FleetSettings;
   readonly budgets: readonly BudgetRecord[];
   /** Requests a second lately, by service; absent: the budget was not looked at twice yet. */
   readonly rates: ReadonlyMap<string, Rate>;
@@ -35,7 +35,7 @@ export const servicesPage = ({
   load,
   stacks,
   now,
-}: ServicesView): Part => html`<h1>Services</h1>
+}: ServicesView): PagePart => html`<h1>Services</h1>
 ${services.length === 0 ? html`<p class="quiet">The fleet declares none: each file names its own.</p>` : ""}
 <div class="cards">${services.map((service) => {
   const budget = budgets.find((one) => one.service === service.name);
@@ -65,7 +65,7 @@ ${
   return html`<tr><td>${tenant.name}</td><td data-label="Weight">${tenant.weight}</td><td data-label="At once">${tenant.maxRunning ?? "any"}</td><td data-label="Running">${share?.running ?? 0}</td><td data-label="Waiting">${share?.waiting ?? 0}</td></tr>`;
 })}</tbody></table>`;
 
-export const workersPage = (workers: readonly WorkerRecord[], now: Date): Part => html`<h1>Workers</h1>
+export const workersPage = (workers: readonly WorkerRecord[], now: Date): PagePart => html`<h1>Workers</h1>
 ${workers.length === 0 ? html`<p>No worker runs: <code>reconcile fleet work</code></p>` : ""}
 <div class="cards">${workers.map((worker) => {
   const silent = now.getTime() - worker.aliveAt.getTime() > silentMs;
@@ -78,7 +78,7 @@ export const historyPage = (
   runs: readonly RunRecord[],
   decisions: readonly DecisionRecord[],
   isAll: boolean,
-): Part => html`<h1>History</h1>
+): PagePart => html`<h1>History</h1>
 <h2>Decisions</h2>
 ${decisions.length === 0 ? html`<p class="quiet">None yet.</p>` : html`<ul class="plain">${decisions.map((one) => html`<li>${time(one.at)} <strong>${one.who}</strong> ${one.what} ${one.stack === undefined ? "" : html`<a href="/stacks/${encodeURIComponent(one.stack)}">${one.stack}</a>`} ${one.detail ?? ""}</li>`)}</ul>`}
 <h2 id="runs">Runs</h2>

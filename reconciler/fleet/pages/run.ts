@@ -2,16 +2,16 @@
 import { html } from "hono/html";
 import type { RunRecord } from "../database/runs";
 import { alikeRuns, logText, span } from "../views";
-import { type Part, printed, reachTitle, time } from "./layout";
+import { type PagePart, printed, reachTitle, time } from "./layout";
 
-export interface Line {
+export interface LogLine {
   readonly at: Date;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 export interface RunView {
   readonly run: RunRecord;
-  readonly lines: readonly Line[];
+  readonly lines: readonly LogLine[];
   readonly now: Date;
 }
 
@@ -28,12 +28,12 @@ const resultWords: Readonly<Record<NonNullable<RunRecord["result"]> | "running",
 
 export const resultWord = ({ result }: Pick<RunRecord, "result">): string => resultWords[result ?? "running"][0];
 
-const resultTag = ({ result }: RunRecord): Part => {
+const resultTag = ({ result }: RunRecord): PagePart => {
   const [words, hue] = resultWords[result ?? "running"];
   return html`<span class="tag ${hue}">${words}</span>`;
 };
 
-export function runsTable(runs: readonly RunRecord[], withStack = false): Part {
+export function runsTable(runs: readonly RunRecord[], withStack = false): PagePart {
   if (runs.length === 0) return html`<p class="quiet">None yet.</p>`;
   return html`<table><thead><tr><th scope="col">Run</th>${withStack ? html`<th scope="col">Stack</th>` : ""}<th scope="col">Result</th><th scope="col">Started</th><th scope="col">Took</th><th scope="col">Cause</th><th scope="col">Worker</th><th scope="col">Why</th></tr></thead><tbody>${alikeRuns(
     runs,
@@ -56,7 +56,7 @@ export const runPage = ({
   run,
   lines,
   now,
-}: RunView): Part => html`<h1>Run ${run.id} of <a href="/stacks/${encodeURIComponent(run.stack)}">${run.stack}</a> ${resultTag(run)}</h1>
+}: RunView): PagePart => html`<h1>Run ${run.id} of <a href="/stacks/${encodeURIComponent(run.stack)}">${run.stack}</a> ${resultTag(run)}</h1>
 ${run.reason === undefined ? "" : html`<p class="said ${run.result === "failed" ? "bad" : ""}">${run.reason}</p>`}
 <dl class="facts"><dt>Started</dt><dd>${time(run.startedAt)}</dd><dt>Ended</dt><dd>${time(run.endedAt)}</dd>
 <dt>Took</dt><dd>${span((run.endedAt ?? now).getTime() - run.startedAt.getTime())}${run.endedAt === undefined ? " so far" : ""}</dd>
@@ -69,7 +69,7 @@ ${timeline(lines, run.endedAt ?? now)}
 ${logOf(lines, "log-lines")}`;
 
 /** What the run was permitted to do, by whom, and the plan as it was then. */
-function carriedOut({ report, approval }: RunRecord): Part {
+function carriedOut({ report, approval }: RunRecord): PagePart {
   if (report === undefined && approval === undefined) return html``;
   const { consents = [], opens = [] } = report ?? {};
   const permitted = [...consents, ...opens.map((opening) => `it opens to the whole world: ${opening}`)];
@@ -95,7 +95,7 @@ function countsOf({ counts }: RunRecord): string {
   return parts.length === 0 ? "none" : parts.join(", ");
 }
 
-export const logOf = (lines: readonly Line[], id: string): Part =>
+export const logOf = (lines: readonly LogLine[], id: string): PagePart =>
   html`<pre tabindex="0" id="${id}" role="region" aria-label="Log">${lines.length === 0 ? "Nothing was done." : lines.map(({ at, body }) => `${at.toISOString().slice(11, 19)}  ${logText(body)}`).join("\n")}</pre>`;
 
 interface Bar {
@@ -110,7 +110,7 @@ const barHues: Readonly<Record<string, string>> = { done: "good", failed: "bad",
 const mostBars = 200;
 
 /** A bar for each step, from its first line to its last; the bar of a step under way ends now. */
-export function timeline(lines: readonly Line[], now: Date): Part {
+export function timeline(lines: readonly LogLine[], now: Date): PagePart {
   const steps = new Map<string, Bar>();
   for (const { at, body } of lines) {
     if (body["type"] !== "step") continue;

@@ -3,15 +3,15 @@ import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
-import { type Claims, grantsOf, hashOf, localVisitor, nameIn, newToken, type Visitor } from "../access";
+import { type Claims, grantsOf, hashOf, localVisitor, nameInHistory, newToken, type Visitor } from "../access";
 import type { Records } from "../database/records";
-import { donePath, newSignInSecret, type Provider, proofOf } from "../identity";
+import { donePath, type IdentityProvider, newSignInSecret, proofOf } from "../identity";
 import type { SignIn } from "../model";
-import { type Part, page } from "./layout";
+import { type PagePart, page } from "./layout";
 
 export interface SignInSetting {
   readonly records: Records;
-  readonly provider: Provider;
+  readonly provider: IdentityProvider;
   /** The name of the local user while nobody has to sign in. */
   readonly local: () => Promise<string | undefined>;
   readonly say: (text: string) => void;
@@ -119,7 +119,7 @@ export function signInRoutes(setting: SignInSetting): Hono {
       say(`sign-in: the answer of ${signIn.issuer} was not accepted: ${wordsOf(error)}`);
       return refused(context, "provider");
     }
-    const name = nameIn(claims, signIn.nameClaim);
+    const name = nameInHistory(claims, signIn.nameClaim);
     const grants = grantsOf(claims, signIn.roles);
     if (name === undefined || grants.length === 0) {
       say(`sign-in: no role fits ${name ?? "a person without a name"}`);
@@ -182,7 +182,7 @@ export function isSameSite(context: Context): boolean {
   return origin !== undefined && URL.canParse(origin) && new URL(origin).host === context.req.header("host");
 }
 
-const door = (signIn: SignIn | undefined, to: string): Part => html`<h1>Sign in</h1>
+const door = (signIn: SignIn | undefined, to: string): PagePart => html`<h1>Sign in</h1>
 ${signIn === undefined ? "" : html`<p><a class="button primary" id="provider" href="/sign-in/provider?to=${encodeURIComponent(to)}">Sign in with ${new URL(signIn.issuer).hostname}</a></p><h2>Or with a token</h2>`}
 <form method="post" action="/sign-in"><input type="hidden" name="to" value="${to}">
 <div><label for="token">Token</label><input id="token" name="token" type="password" autocomplete="current-password" required></div>

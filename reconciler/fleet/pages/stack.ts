@@ -11,8 +11,8 @@ import type { StackRecord, WaitingPlan } from "../database/stacks";
 import type { Source } from "../model";
 import type { Picture } from "../picture";
 import { conditionOf, reasonOf, span } from "../views";
-import { type Part, printed, reachTitle, tag, time } from "./layout";
-import { type Line, logOf, runsTable, timeline } from "./run";
+import { type PagePart, printed, reachTitle, tag, time } from "./layout";
+import { type LogLine, logOf, runsTable, timeline } from "./run";
 import { pending } from "./stacks";
 
 export interface StackView {
@@ -22,7 +22,7 @@ export interface StackView {
   /** The runs that carried something out, or failed. */
   readonly changes: readonly RunRecord[];
   /** The lines of the run under way. */
-  readonly lines: readonly Line[];
+  readonly lines: readonly LogLine[];
   readonly decisions: readonly DecisionRecord[];
   readonly picture: { readonly seenAt: Date; readonly picture: Picture } | undefined;
   /** The stacks that use its outputs, or wait for it. */
@@ -31,7 +31,7 @@ export interface StackView {
   readonly now: Date;
 }
 
-export function stackPage(view: StackView): Part {
+export function stackPage(view: StackView): PagePart {
   const { stack, plan, runs, changes, decisions, visitor } = view;
   const { name, status } = stack;
   return html`<h1>${name} ${tag(conditionOf(stack))}${stack.leaving ? html` <span class="tag bad">leaves the fleet</span>` : ""}</h1>
@@ -50,12 +50,12 @@ ${runsTable(runs)}
 ${decisions.length === 0 ? html`<p class="quiet">None yet.</p>` : html`<ul class="plain">${decisions.map((one) => html`<li>${time(one.at)} <strong>${one.who}</strong> ${one.what} ${one.detail ?? ""}</li>`)}</ul>`}`;
 }
 
-const linkTo = (name: string): Part => html`<a href="/stacks/${encodeURIComponent(name)}">${name}</a>`;
+const linkTo = (name: string): PagePart => html`<a href="/stacks/${encodeURIComponent(name)}">${name}</a>`;
 
-const listOf = (names: readonly string[]): Part[] =>
+const listOf = (names: readonly string[]): PagePart[] =>
   names.map((name, index) => html`${index === 0 ? "" : ", "}${linkTo(name)}`);
 
-function standing({ stack, dependents }: StackView): Part {
+function standing({ stack, dependents }: StackView): PagePart {
   const { spec, status } = stack;
   return html`<h2>How it stands</h2>
 <dl class="facts">
@@ -87,15 +87,15 @@ const sourceText = (source: Source): string => {
   }
 };
 
-function outputsOf({ outputs }: StackRecord): Part {
+function outputsOf({ outputs }: StackRecord): PagePart {
   const entries = Object.entries(outputs);
   if (entries.length === 0) return html``;
   return html`<h2>Outputs</h2><dl class="facts">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${typeof value === "string" ? value : JSON.stringify(value)}</dd>`)}</dl>`;
 }
 
-function acts(stack: StackRecord, visitor: Visitor): Part {
+function acts(stack: StackRecord, visitor: Visitor): PagePart {
   const path = `/stacks/${encodeURIComponent(stack.name)}`;
-  const button = (act: "run" | "pause" | "resume", text: string): Part =>
+  const button = (act: "run" | "pause" | "resume", text: string): PagePart =>
     may(visitor, act, stack.name)
       ? html`<form method="post" action="${path}/${act}"><button id="act-${act}">${text}</button></form>`
       : html``;
@@ -104,7 +104,7 @@ function acts(stack: StackRecord, visitor: Visitor): Part {
   }</div>`;
 }
 
-function planCard(stack: StackRecord, { digest, madeAt, body }: WaitingPlan, visitor: Visitor): Part {
+function planCard(stack: StackRecord, { digest, madeAt, body }: WaitingPlan, visitor: Visitor): PagePart {
   const path = `/stacks/${encodeURIComponent(stack.name)}`;
   const isApproved = stack.approval?.digest === digest;
   // Each decision has a form of its own, so that Enter in its reason can only press its own button.
@@ -112,7 +112,7 @@ function planCard(stack: StackRecord, { digest, madeAt, body }: WaitingPlan, vis
     act: "approve" | "reject",
     text: string,
     kind: string,
-  ): Part => html`<form method="post" action="${path}/${act}"${act === "approve" ? html` data-ask="Carry out exactly this plan?"` : ""}>
+  ): PagePart => html`<form method="post" action="${path}/${act}"${act === "approve" ? html` data-ask="Carry out exactly this plan?"` : ""}>
 <input type="hidden" name="plan" value="${digest}">
 <div><label for="why-${act}">Why (${act})</label><input id="why-${act}" name="why" maxlength="300"></div>
 <button class="${kind}" id="${act}">${text}</button></form>`;
@@ -131,10 +131,10 @@ ${isApproved ? html`<p class="said">Approved by ${stack.approval?.by} until ${ti
   }</div></section>`;
 }
 
-const pictured = (path: string, text: string): Part =>
+const pictured = (path: string, text: string): PagePart =>
   html`<div class="picture" tabindex="0" role="region" aria-label="A picture"><img src="${path}" alt="${text}"></div>`;
 
-function runningCard({ runs, lines, now }: StackView): Part {
+function runningCard({ runs, lines, now }: StackView): PagePart {
   const [run] = runs;
   if (run === undefined || run.endedAt !== undefined) return html``;
   return html`<section class="card" aria-labelledby="running-title"><h2 id="running-title">Runs now: <a href="/runs/${run.id}">run ${run.id}</a></h2>
@@ -143,7 +143,7 @@ ${timeline(lines, now)}
 <details open id="running-log"><summary>Log</summary>${logOf(lines.slice(-60), "running-lines")}</details></section>`;
 }
 
-function graphOf({ stack, picture }: StackView): Part {
+function graphOf({ stack, picture }: StackView): PagePart {
   const graph = picture?.picture.graph;
   if (graph === undefined || graph.nodes.length === 0) return html``;
   const path = `/stacks/${encodeURIComponent(stack.name)}/graph.svg?v=${stack.picture ?? ""}`;
@@ -169,7 +169,7 @@ const liveWords: Readonly<Record<Side["live"], string>> = {
 /** At most this many resources without a difference are shown field by field. */
 const mostShown = 100;
 
-function sidesOf({ picture }: StackView): Part {
+function sidesOf({ picture }: StackView): PagePart {
   if (picture === undefined) return html``;
   const { sides, left, asOf } = picture.picture;
   const differing = sides.filter(({ action }) => action !== undefined).length;
@@ -180,7 +180,7 @@ ${sides.slice(0, mostShown).map((side) => sideOf(side, sides.length === 1))}
 ${sides.length + left > mostShown ? html`<p class="quiet">${all - Math.min(mostShown, sides.length)} more are as the files want them, or stand in the plan.</p>` : ""}`;
 }
 
-function sideOf({ address, action, because, live, rows }: Side, only: boolean): Part {
+function sideOf({ address, action, because, live, rows }: Side, only: boolean): PagePart {
   const isOpen = action !== undefined || only;
   return html`<details class="side" id="side-${address}"${isOpen ? html` open` : ""}><summary><code>${address}</code> ${
     action === undefined
@@ -194,6 +194,6 @@ ${because === undefined ? "" : html`<p class="quiet">${because}</p>`}
 const sideRow = (
   { field, desired, live, recorded, differs, own }: SideRow,
   seen: Side["live"],
-): Part => html`<tr${differs === true ? html` class="differs"` : ""}><th scope="row">${field}${differs === true ? html` <span class="tag wait">differs</span>` : ""}</th>
+): PagePart => html`<tr${differs === true ? html` class="differs"` : ""}><th scope="row">${field}${differs === true ? html` <span class="tag wait">differs</span>` : ""}</th>
 <td data-label="Desired">${desired ?? html`<span class="quiet">${own === true ? "the service's own" : "not asked for"}</span>`}</td>
 <td data-label="Live">${live ?? html`<span class="quiet">${seen !== "seen" ? liveWords[seen] : field === "rule" ? "not there" : "not shown"}</span>`}${recorded === true ? html` <span class="quiet">(as recorded)</span>` : ""}</td></tr>`;

@@ -2,8 +2,8 @@
 import { html } from "hono/html";
 import type { StackOutline } from "../database/pages";
 import type { StackRecord } from "../database/stacks";
-import { ago, type Condition, conditionOf, reasonOf, span } from "../views";
-import { conditionWord, type Part, tag } from "./layout";
+import { ago, conditionOf, reasonOf, type StackCondition, span } from "../views";
+import { conditionWord, type PagePart, tag } from "./layout";
 import { resultWord } from "./run";
 
 export interface StackFilter {
@@ -16,7 +16,7 @@ export interface StackFilter {
 }
 
 const perPage = 100;
-const order: readonly Condition[] = [
+const order: readonly StackCondition[] = [
   "Stalled",
   "AwaitingApproval",
   "Failing",
@@ -28,7 +28,7 @@ const order: readonly Condition[] = [
   "Ready",
 ];
 
-export interface Found {
+export interface FoundStacks {
   readonly all: readonly StackOutline[];
   readonly found: readonly StackOutline[];
   /** The names of the stacks on the page that is asked for. */
@@ -36,7 +36,7 @@ export interface Found {
 }
 
 /** The stacks that fit a filter, the most urgent first. */
-export function findStacks(all: readonly StackOutline[], filter: StackFilter): Found {
+export function findStacks(all: readonly StackOutline[], filter: StackFilter): FoundStacks {
   const found = all.filter((stack) => isFound(stack, filter)).sort(byUrgency);
   const last = Math.max(0, Math.ceil(found.length / perPage) - 1);
   const at = Math.min(filter.page, last) * perPage;
@@ -44,11 +44,11 @@ export function findStacks(all: readonly StackOutline[], filter: StackFilter): F
 }
 
 export function stacksPage(
-  { all, found, names }: Found,
+  { all, found, names }: FoundStacks,
   records: ReadonlyMap<string, StackRecord>,
   filter: StackFilter,
   now: Date,
-): Part {
+): PagePart {
   const shown = names.flatMap((name) => records.get(name) ?? []);
   return html`<h1>Stacks</h1>
 ${counts(all, filter)}
@@ -81,8 +81,8 @@ function linkTo(filter: StackFilter, change: Partial<StackFilter>): string {
   return text === "" ? "/" : `/?${text}`;
 }
 
-function counts(all: readonly StackOutline[], filter: StackFilter): Part {
-  const numbers = new Map<Condition, number>();
+function counts(all: readonly StackOutline[], filter: StackFilter): PagePart {
+  const numbers = new Map<StackCondition, number>();
   for (const stack of all) {
     const condition = conditionOf(stack);
     numbers.set(condition, (numbers.get(condition) ?? 0) + 1);
@@ -95,7 +95,7 @@ function counts(all: readonly StackOutline[], filter: StackFilter): Part {
   })}</ul>`;
 }
 
-const choice = (name: string, label: string, values: readonly string[], chosen: string): Part =>
+const choice = (name: string, label: string, values: readonly string[], chosen: string): PagePart =>
   html`<div><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}"><option value="">${name === "group" ? "nothing" : "any"}</option>${values.map(
     (value) => html`<option value="${value}"${value === chosen ? html` selected` : ""}>${value}</option>`,
   )}</select></div>`;
@@ -106,7 +106,7 @@ const distinct = (values: readonly (string | undefined)[]): string[] =>
 const filterForm = (
   all: readonly StackOutline[],
   filter: StackFilter,
-): Part => html`<form class="filter" method="get" action="/" role="search">
+): PagePart => html`<form class="filter" method="get" action="/" role="search">
 <div><label for="f-search">Name or reason</label><input id="f-search" name="search" type="search" value="${filter.search}"></div>
 ${choice("condition", "Condition", order, filter.condition)}
 ${choice("tenant", "Tenant", distinct(all.map(({ tenant }) => tenant)), filter.tenant)}
@@ -114,7 +114,7 @@ ${choice("service", "Service", distinct(all.map(({ service }) => service)), filt
 ${choice("group", "Group by", ["tenant", "service", "condition"], filter.groupBy)}
 <button>Show</button></form>`;
 
-function table(stacks: readonly StackRecord[], { groupBy }: StackFilter, now: Date): Part {
+function table(stacks: readonly StackRecord[], { groupBy }: StackFilter, now: Date): PagePart {
   const groups = new Map<string, StackRecord[]>();
   for (const stack of stacks) {
     const group = groupOf(stack, groupBy);
@@ -133,7 +133,7 @@ function groupOf(stack: StackRecord, by: string): string {
   return by === "condition" ? conditionWord(conditionOf(stack)) : "";
 }
 
-const line = (stack: StackRecord, now: Date): Part => html`<tr>
+const line = (stack: StackRecord, now: Date): PagePart => html`<tr>
 <td><a href="/stacks/${encodeURIComponent(stack.name)}">${stack.name}</a></td>
 <td>${tag(conditionOf(stack))}${stack.status.drifted && conditionOf(stack) !== "Drifted" ? html` <span class="tag wait">drift</span>` : ""}</td>
 <td class="reason">${reasonOf(stack) ?? ""}</td>
@@ -151,7 +151,7 @@ export function pending({ lastRun, status }: Pick<StackRecord, "lastRun" | "stat
   return parts.length === 0 ? "–" : parts.map(([what, count]) => `${count} to ${what}`).join(", ");
 }
 
-function pages(found: number, filter: StackFilter): Part {
+function pages(found: number, filter: StackFilter): PagePart {
   const last = Math.ceil(found / perPage) - 1;
   if (last <= 0) return html``;
   const at = Math.min(filter.page, last);

@@ -7,13 +7,13 @@ import { fieldsIn } from "../../core/text/objects";
 import type { Fleet, StackSpec } from "../model";
 
 /** One file of a fleet. */
-export interface Part {
+export interface FleetPart {
   readonly file: YamlFile;
   readonly fleet: Fleet;
 }
 
 /** Problems of references, which are reported only when every file could be read. */
-export function referenceProblems(fleet: Fleet, parts: readonly Part[]): Problem[] {
+export function referenceProblems(fleet: Fleet, parts: readonly FleetPart[]): Problem[] {
   const problems: Problem[] = [];
   const places = placesOf(parts);
   const services = fleet.services.map(({ name }) => name);
@@ -57,7 +57,7 @@ export function referenceProblems(fleet: Fleet, parts: readonly Part[]): Problem
   return problems;
 }
 
-function placesOf(parts: readonly Part[]): (section: string, name: string) => Problem["at"] {
+function placesOf(parts: readonly FleetPart[]): (section: string, name: string) => Problem["at"] {
   return (section, name) => {
     for (const { file } of [...parts].reverse()) {
       if (Object.hasOwn(fieldsIn(fieldsIn(file.root)[section]), name))
