@@ -82,7 +82,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       if (desired.external !== undefined && desired.external.values === undefined)
         throw refuse(
           "config/read-failed",
-          "nobody has looked at what the file reads of elsewhere, so what stands on it is missing",
+          "the file's reads and lookups were not carried out, so the values that need them are missing",
           "read it again: readDesired(sources, { external: await cloud.look(desired) })",
         );
       const store = openStore(state);

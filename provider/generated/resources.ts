@@ -296,7 +296,7 @@ unsetUntilGiven(Volume, namesOfVolume);
 
 const namesOfVolumeAttachment: PropertyNames = {"inputs":["vmId","volumeId","flush","flushConfirmed"],"outputs":[]};
 
-/** A volume attached to a VM. Taking it off needs a flush that somebody or something stands for. */
+/** A volume attached to a VM. Detaching it needs a confirmed flush. */
 export class VolumeAttachment extends CloudResource {
   /** The id of the VM. */
   declare readonly vmId: pulumi.Output<string>;
@@ -403,7 +403,7 @@ export interface GetFlavorResult {
   name?: string | undefined;
 }
 
-/** Looks up a flavor by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up a flavor by its name or its id. It is an error when there is none, or when several have the name. Through the plugin. */
 export const getFlavor = (args: GetFlavorArgs, opts: pulumi.InvokeOptions = {}): Promise<GetFlavorResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getFlavor", args, opts);
 
@@ -433,7 +433,7 @@ export interface GetImageResult {
   name?: string | undefined;
 }
 
-/** Looks up an image by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up an image by its name or its id. It is an error when there is none, or when several have the name. Through the plugin. */
 export const getImage = (args: GetImageArgs, opts: pulumi.InvokeOptions = {}): Promise<GetImageResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getImage", args, opts);
 
@@ -463,7 +463,7 @@ export interface GetRegionResult {
   name?: string | undefined;
 }
 
-/** Looks up a region by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up a region by its name or its id. It is an error when there is none, or when several have the name. Through the plugin. */
 export const getRegion = (args: GetRegionArgs, opts: pulumi.InvokeOptions = {}): Promise<GetRegionResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getRegion", args, opts);
 
@@ -511,7 +511,7 @@ export interface GetVmResult {
   rootSize?: number | undefined;
 }
 
-/** Looks up a VM by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up a VM by its name or its id. It is an error when there is none, or when several have the name. Through the plugin. */
 export const getVm = (args: GetVmArgs, opts: pulumi.InvokeOptions = {}): Promise<GetVmResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getVm", args, opts);
 
@@ -547,7 +547,7 @@ export interface GetVolumeResult {
   vmId?: string | undefined;
 }
 
-/** Looks up a volume by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up a volume by its name or its id. It is an error when there is none, or when several have the name. Through the plugin. */
 export const getVolume = (args: GetVolumeArgs, opts: pulumi.InvokeOptions = {}): Promise<GetVolumeResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getVolume", args, opts);
 
@@ -579,7 +579,7 @@ export interface GetSecurityGroupResult {
   description?: string | undefined;
 }
 
-/** Looks up a security group by its name or its id. It is an error when there is none, or when several bear the name. Through the plugin. */
+/** Looks up a security group by its name or its id. It is an error when there is none, or when several have the name. Through the plugin. */
 export const getSecurityGroup = (args: GetSecurityGroupArgs, opts: pulumi.InvokeOptions = {}): Promise<GetSecurityGroupResult> =>
   pulumi.runtime.invoke("reconcile-cloud:index:getSecurityGroup", args, opts);
 

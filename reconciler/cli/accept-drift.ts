@@ -36,7 +36,11 @@ export function acceptDrift(
     if (componentOf(drift.address) !== "") {
       const source = desired.resources.find(({ address }) => address === drift.address)?.source;
       const where = source === undefined ? "" : ` (${source.file}:${source.line})`;
-      leave(drift.address, "what differs", `it stands in a component, whose file is for every use of it${where}`);
+      leave(
+        drift.address,
+        "what differs",
+        `it is in a component, whose file holds for every use of the component${where}`,
+      );
       return [];
     }
     if (!drift.gone) return editsOf(drift, desired, state, (what, why) => leave(drift.address, what, why));

@@ -234,7 +234,7 @@ export const flagTable = {
     type: "string",
     multiple: true,
     value: "ADDR",
-    help: "makes this resource anew although the one that the state knows vanished (repeatable; `all`)",
+    help: "creates this resource again although the recorded one vanished (repeatable; `all`)",
   },
   "accept-service": {
     type: "boolean",

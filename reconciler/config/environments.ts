@@ -191,4 +191,4 @@ function readEnvironmentVars(
 }
 
 export const openOrSayWhy = (path: string, beside: string, open: OpenFile | undefined): ReturnType<OpenFile> =>
-  open?.(path, beside) ?? { problem: `${shown(path)} is not read: whoever reads this text gave no way to open files` };
+  open?.(path, beside) ?? { problem: `${shown(path)} is not read: this program opens no files that a file names` };

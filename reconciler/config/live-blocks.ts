@@ -84,7 +84,7 @@ function nameBlock(
   const wanted = !hasPlainNames[kind] ? shown : fits ? canonicalName(shown) : fitName(shown);
   const name = names.name(kind, wanted);
   const leftAlone = !fits || name !== wanted;
-  const why = fits ? "another one bears as well" : "breaks the name rule";
+  const why = fits ? "another one has as well" : "breaks the name rule";
   return {
     key,
     fields: name === key ? {} : { name },

@@ -150,7 +150,7 @@ export function externalValue(
   if (given === undefined)
     return say({
       summary: `\${${text}} has no value`,
-      detail: "nobody has looked there: this way of reading a file takes no reads and lookups",
+      detail: "reads and lookups are not carried out here",
     });
   const values: Readonly<Record<string, Json>> = (isRead ? given.reads[first.name] : given.lookups[first.name]) ?? {};
   const value = Object.hasOwn(values, second.name) ? values[second.name] : undefined;

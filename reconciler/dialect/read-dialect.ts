@@ -172,7 +172,7 @@ function headerProblems(file: YamlFile, given: PartialDialect): Problem[] {
       .filter((name) => name.toLowerCase() === carrier || /^(authorization|cookie|x-auth-token)$/i.test(name))
       .map((name) => ({
         code: "dialect/credential-header",
-        summary: `The header ${name} would carry a credential that stands in the dialect`,
+        summary: `The header ${name} would carry a credential that is written in the dialect`,
         fix: `take it out, set RECONCILE_TOKEN, and say how it is sent: authorization: { name: ${name}, header: "{token}" }`,
         at: placeOf(file, [...path, name], "key"),
       })),

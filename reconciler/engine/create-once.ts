@@ -140,12 +140,14 @@ async function find<K extends Kind>(step: Step, creation: Creation<K>, intent: I
   if (ours[0] !== undefined) return { settled: await keepOrShowId(step, creation, ours[0]) };
   if (doubtful[0] !== undefined)
     return {
-      evidence: `${doubtful[0].id} bears its name, and the service shows nothing else to tell whether it is the one`,
+      evidence: `${doubtful[0].id} has its name, and the service shows nothing else that tells whether this create made it`,
       isOther: false,
       isDoubtful: true,
     };
   const isOther = strangers.length > 0;
-  const evidence = isOther ? `what bears its name is not the one: ${describeStrangers(strangers)}` : undefined;
+  const evidence = isOther
+    ? `the resource with its name was not made by this create: ${describeStrangers(strangers)}`
+    : undefined;
   return { evidence, isOther, isDoubtful: false };
 }
 

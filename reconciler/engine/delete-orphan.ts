@@ -51,7 +51,7 @@ async function deleteVolume({ id, sizeGb }: Orphan, watch: Watch): Promise<Orpha
       return {
         ...changed(
           `it has ${now} GB, and had ${sizeGb} when it was left`,
-          "its new size is written down: run the same command again, if it shall go all the same",
+          "its new size is recorded; run the same command again to delete it all the same",
         ),
         learnt: { sizeGb: now },
       };

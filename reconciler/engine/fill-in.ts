@@ -77,7 +77,7 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
   const { address, attribute } = computed;
   const record = run.recorder.state.resources.get(address);
   if (!isAddressAttribute(attribute) || record?.kind !== "vm" || record.id === undefined || !canSee(run))
-    throw new NoValue(notShown(computed, "nobody knows it"));
+    throw new NoValue(notShown(computed, "no record and no look has it"));
   const { id } = record;
   const key = attribute === "private_ip" ? "privateIp" : "floatingIp";
   const started = run.ports.clock.now();

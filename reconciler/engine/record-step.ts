@@ -86,7 +86,7 @@ export function missingInstead(
   if (!isGone(deleted) || sentBefore || record?.id !== id) return [];
   const sighting = sight[kind](run.live, id);
   if (sighting.seen === "yes") return [];
-  const orphan = missingOrphan(record, id, "its delete was answered with not-found, and nobody had seen it before");
+  const orphan = missingOrphan(record, id, "its delete was answered with not-found, and no look had shown it before");
   return recordedAt([{ type: "missing", orphan }], isoNow(run));
 }
 

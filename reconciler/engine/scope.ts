@@ -56,7 +56,7 @@ const rightWay: Record<ScopeDoubt["about"], string> = {
   origin: `give the service's own address (service.base_url, RECONCILE_BASE_URL or --base-url); if the service has moved there: reconcile apply ${acceptService}`,
   project: `give the project's own file or state; if everything of this state is in that project now: reconcile apply ${acceptService}`,
   environment: `choose the environment that this state is of (--env), or give the other one its own state (--state, or state: in the file); if this state is the other environment's from now on: reconcile apply ${acceptService}`,
-  credential: `use the credential of the project that this state is of; if it is the right one, and they are really gone: reconcile apply ${acceptService}, and --recreate ADDR for each that shall be made anew`,
+  credential: `use the credential of the project that this state is of; if it is the right one, and they are really gone: reconcile apply ${acceptService}, and --recreate ADDR for each resource to create again`,
 };
 
 const shown = 10;

@@ -115,7 +115,7 @@ async function awaitImage(step: Step, intent: Intent, withinMs: number, run: Run
   try {
     for (;;) {
       const images = await listImages(run);
-      if (images.status !== "accepted") return unlistable(images, "what it was to save is not touched");
+      if (images.status !== "accepted") return unlistable(images, "what the snapshot was to save is not touched");
       const image = imageOf(intent, images.value);
       if (image !== undefined && (image.phase === undefined || image.phase === "ready"))
         return { ...done, message: `image ${image.id}` };
@@ -155,20 +155,20 @@ const unlistable = (failure: Parameters<typeof failedBy>[0], consequence: string
 const unlisted = ({ address }: Step, { name }: Intent, waitedMs: number): StepResult => ({
   end: "failed",
   code: missing,
-  message: `the snapshot was accepted, and no image named ${name} is listed after ${inSeconds(waitedMs)}; what it was to save is not touched`,
+  message: `the snapshot was accepted, and no image named ${name} is listed after ${inSeconds(waitedMs)}; what the snapshot was to save is not touched`,
   fix: `run the same command again: it looks for the image and takes no second one. If it was never made: reconcile state resolve ${address} --not-created`,
 });
 
 const failedImage = ({ address }: Step, { id, status }: LiveImage): StepResult => ({
   end: "failed",
   code: "apply/snapshot-failed",
-  message: `the image ${id} of the snapshot is in the failed state ${status ?? ""}; what it was to save is not touched`,
+  message: `the image ${id} of the snapshot is in the failed state ${status ?? ""}; what the snapshot was to save is not touched`,
   fix: `delete the image in the service, then run: reconcile state resolve ${address} --not-created, and the same command again takes another`,
 });
 
 const unfinished = ({ id, status }: LiveImage, waitedMs: number): StepResult => ({
   end: "failed",
   code: "apply/timeout",
-  message: `the image ${id} of the snapshot is still ${status ?? "being made"} after ${inSeconds(waitedMs)}; what it was to save is not touched`,
+  message: `the image ${id} of the snapshot is still ${status ?? "being made"} after ${inSeconds(waitedMs)}; what the snapshot was to save is not touched`,
   fix: `run the same command again: it goes on waiting. If ${status ?? "this state"} means that it can be used, say so in the dialect: states: { image: { ready: [${status ?? "…"}] } }`,
 });

@@ -136,7 +136,7 @@ const flushMissing = (id: string): HandlerFailure =>
     {
       severity: "error",
       code: "consent/flush",
-      summary: `volume ${idsIn(id).volumeId} has to be detached, and nobody stands for its flush`,
+      summary: `volume ${idsIn(id).volumeId} has to be detached, and nothing confirms that it is flushed`,
     },
   ]);
 
@@ -145,7 +145,7 @@ const asksForFlush = (props: Props): boolean =>
 
 export const attachmentHandler: Handler = {
   type: "VolumeAttachment",
-  description: "A volume attached to a VM. Taking it off needs a flush that somebody or something stands for.",
+  description: "A volume attached to a VM. Detaching it needs a confirmed flush.",
   inputs,
   outputs: { [recordedKey]: recordedProperty },
   stables: ["vmId", "volumeId"],

@@ -30,7 +30,7 @@ function lookup<T extends { readonly id: string; readonly name?: string }>(name:
   const { what, list, show } = kind;
   return {
     name,
-    description: `Looks up ${what === "image" ? "an" : "a"} ${what} by its name or its id. It is an error when there is none, or when several bear the name.`,
+    description: `Looks up ${what === "image" ? "an" : "a"} ${what} by its name or its id. It is an error when there is none, or when several have the name.`,
     inputs: { name: text("Its name."), id: text("Its id; instead of the name.") },
     outputs: { id: requiredText("Its id."), name: text("Its name."), ...kind.outputs },
     async look(service, { id, name: wanted }) {

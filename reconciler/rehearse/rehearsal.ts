@@ -181,7 +181,7 @@ function planDifferences(real: Plan, twin: Plan): Diagnostic[] {
     .map((address) => ({
       severity: "warning" as const,
       code: "rehearse/twin-differs",
-      summary: `the twin shows ${address} otherwise than the service does; what the rehearsal says of it is less certain`,
+      summary: `the twin shows ${address} differently from the service; the rehearsal is less certain about it`,
       address,
     }));
 }

@@ -104,7 +104,7 @@ function groupLines(group: GroupExposure, changesOnly: boolean): Line[] {
   for (const name of group.retired)
     lines.push({ sign: "!", text: `VMs may still be under the replaced group ${name}, whose rules are not read` });
   if (!changesOnly && group.unobserved)
-    lines.push({ sign: "!", text: "its rules could not be read; what was recorded stands in" });
+    lines.push({ sign: "!", text: "its rules could not be read; the recorded rules are used" });
   return [...lines, ...proofLines(group)];
 }
 

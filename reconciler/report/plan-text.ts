@@ -253,7 +253,7 @@ export function* stepLines(plan: Plan, { paint, width }: PlanLayout) {
     const text = `${printable(step.title)}${remarks.length === 0 ? "" : ` (${remarks.join("; ")})`}`;
     for (const line of hang(label, text, width)) yield fallback ? paint("quiet", line) : line;
   }
-  if (conditional) yield paint("quiet", `  ${"?".padStart(digits)}  only if what it stands after fails`);
+  if (conditional) yield paint("quiet", `  ${"?".padStart(digits)}  only if the step before it fails`);
   yield "";
 }
 

@@ -244,7 +244,7 @@ describe("a stranger that bears the name of a lost create", () => {
     );
     const ran = await apply();
     expect([ran.exitCode, place.proxy.writes]).toEqual([1, []]);
-    expect(said(ran)).toContain(`${id} bears its name`);
+    expect(said(ran)).toContain(`${id} has its name`);
     expect(said(ran)).toContain("reconcile state resolve volume.data --not-created");
   });
 });

@@ -97,7 +97,9 @@ it("says that a run is at it, where what that has begun looks unfinished", async
     await eventually("a VM that is being made", () => (slow.dump().vms.length > 0 ? true : undefined));
     const planned = await reconcile(["plan", "a.yaml"], slow.url);
     expect(planned.exitCode, planned.stderr).toBe(0);
-    expect(planned.stderr).toMatch(/warning\[plan\/run-under-way\]: another run is at it: .* reconcile apply\) since /);
+    expect(planned.stderr).toMatch(
+      /warning\[plan\/run-under-way\]: another run holds the state: .* reconcile apply\) since /,
+    );
     expect((await running.finished).exitCode).toBe(0);
     expect((await reconcile(["plan", "a.yaml"], slow.url)).stderr).not.toContain("run-under-way");
   } finally {

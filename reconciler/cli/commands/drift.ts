@@ -21,7 +21,7 @@ export const driftCommand = command({
   summary: "what differs between the state and the service; exit 2 if anything does",
   section: "Looking",
   examples: [
-    ["reconcile drift", "exit 0: nobody changed anything behind its back; exit 2: this is what"],
+    ["reconcile drift", "exit 0: the service is as the state has it; exit 2: it prints what differs"],
     ["reconcile drift --accept group.web", "writes what was found at group.web into the file, comments kept"],
   ],
   flags: ["file", "accept", ...commonFlags],

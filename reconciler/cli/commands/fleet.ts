@@ -253,7 +253,7 @@ function changeText({ action, name, fields }: StackChange): string {
   const what: Readonly<Record<StackChange["action"], string>> = {
     add: "is added",
     change: `changes: ${fields.join(", ")}`,
-    release: "is released: the fleet looks at it no more, and nothing of it is touched",
+    release: "is released: the fleet no longer looks at it, and its resources stay as they are",
     destroy: "is to be destroyed: everything it made waits for an approval of its own",
   };
   return `${signs[action]} ${name} ${what[action]}`;

@@ -36,7 +36,7 @@ export const planCommand = command({
     ["reconcile plan --out change.plan.json", "saves what you reviewed, for: reconcile apply change.plan.json"],
     ["reconcile plan --detailed-exitcode", "exit 2 when changes are pending, for scripts"],
     ["reconcile plan --allow-loss vm.db", "which losses that consent permits; apply is where it is given"],
-    ["reconcile plan --target vm.db", "only this VM and what it stands on"],
+    ["reconcile plan --target vm.db", "only this VM and what it needs"],
     ["reconcile plan --refresh=changed", "looks at what changed, and at what was not seen for a day"],
     ["reconcile plan --env all", "each environment that the file declares, in turn"],
     ["reconcile plan --changed-since origin/main prod staging --markdown", "the projects that a change touches"],
@@ -137,7 +137,7 @@ async function runBeside({ store }: Session, { plan: { changes } }: Prepared): P
     {
       severity: "warning",
       code: "plan/run-under-way",
-      summary: `another run is at it: ${printable(describeHolder(holder))}`,
+      summary: `another run holds the state: ${printable(describeHolder(holder))}`,
       detail: "a change that looks unfinished here may be under way in that run",
       fix: "plan again when it has ended",
     },

@@ -318,13 +318,13 @@ function refusePush(present: State, pushed: State): void {
     throw fail(
       "state/other-lineage",
       `the pushed state is of another lineage (${pushed.lineage}, not ${present.lineage})`,
-      "--force, if it shall really take its place",
+      "--force replaces the state all the same",
     );
   if (pushed.serial < present.serial)
     throw fail(
       "state/older",
       `the pushed state is older (serial ${pushed.serial}, not ${present.serial})`,
-      "--force, if it shall really take its place",
+      "--force replaces the state all the same",
     );
   const lost = forgottenBy(pushed, present);
   if (lost.length > 0)

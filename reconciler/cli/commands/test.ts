@@ -25,7 +25,7 @@ export const testCommand = command({
   examples: [
     ["reconcile test", "every *.test.yaml of this folder and those below; asks nothing of any service"],
     ["reconcile test --init", "writes the first, from what the file asks for"],
-    ["reconcile test --format junit --out report.xml", "for whoever shows test results; tap likewise"],
+    ["reconcile test --format junit --out report.xml", "JUnit for a pipeline's test report; --format tap writes TAP"],
   ],
   flags: ["init", "format", "out", "env", "var", "var-file", "json", "no-color"],
   run,

@@ -32,7 +32,10 @@ export const vmListCommand = command({
   summary: "every VM of the project with its id and addresses, managed or not",
   section: "Looking",
   examples: [
-    ["reconcile vm list", "looks at the service; what nobody manages here has no address in the first column"],
+    [
+      "reconcile vm list",
+      "looks at the service; a VM that this state does not manage has no address in the first column",
+    ],
   ],
   flags: ["file", ...commonFlags],
   positionals: noArguments,

@@ -149,13 +149,15 @@ export function unclearCreate(
       pair,
       intent,
       what,
-      `${doubt.id} bears its name, and the service shows nothing else that tells whether it is the one`,
+      `${doubt.id} has its name, and the service shows nothing else that tells whether this create made it`,
     );
   if (intent.accepted !== true || ours.length > 0) return undefined;
   return unsettledIntent(
     pair,
     intent,
     what,
-    strangers.length === 0 ? undefined : `What bears its name is not the one: ${describeStrangers(strangers)}`,
+    strangers.length === 0
+      ? undefined
+      : `The resource with its name was not made by this create: ${describeStrangers(strangers)}`,
   );
 }

@@ -194,7 +194,7 @@ function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan"
       detail: [
         `${flowText(flow, query)}${told.words}${byRule(rule, isAlways)}${halfOf(query)}`,
         `in all: ${setText(set)}`,
-        ...(judge.world.unobserved.has(group) ? ["its rules could not be read; what was recorded stands in"] : []),
+        ...(judge.world.unobserved.has(group) ? ["its rules could not be read; the recorded rules are used"] : []),
         ...(verdict.expired ? ["an exception that covered it has ended"] : []),
       ].join("; "),
       ...placeIn(query),

@@ -163,7 +163,7 @@ export const input = {
   "config/wrong-type": row("A value is of the wrong type.", "The message says which is expected."),
   "config/yaml-syntax": row("The file is not YAML.", "The message is the parser's, at its place."),
   "dialect/credential-header": row(
-    "A header of the dialect would carry a credential that stands in the file.",
+    "A header of the dialect would carry a credential that is written in the file.",
     "Take it out of the file. RECONCILE_TOKEN has the credential, and authorization.name the header that it is sent in.",
   ),
   "dialect/documented-operation": row(
@@ -195,7 +195,7 @@ export const input = {
   ),
   "dialect/state-twice": row("One word stands under two states.", "Keep it under one."),
   "dialect/todo": row(
-    "Whoever wrote the dialect left something for a person to find out.",
+    "The dialect has a `todo`: something that a person has to find out.",
     "Find it out, correct the line that it speaks of, and take it out of todo.",
   ),
   "dialect/unknown-key": row("The dialect has a key that is not known.", "The nearest right one is in the message."),
@@ -248,6 +248,6 @@ export const input = {
     "The service shows nothing under an id that was asked for.",
     "Correct the id, and check with reconcile doctor that this credential sees the project.",
   ),
-  "pull/several": row("Several VMs bear the name that was given.", "Give the id of one of them."),
+  "pull/several": row("Several VMs have the name that was given.", "Give the id of one of them."),
   "pull/vms-unlisted": row("This service has no list of VMs.", "Name them one by one: reconcile pull --vm ID."),
 } satisfies Partial<Record<DiagnosticCode, Explanation>>;

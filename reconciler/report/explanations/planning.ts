@@ -167,7 +167,7 @@ export const planning = {
     "The address to which a record would move has a record already.",
     "reconcile state rm ADDR, or remove the moved entry.",
   ),
-  "plan/name-ambiguous": row("Several resources bear the name.", "Say which one with an imports entry."),
+  "plan/name-ambiguous": row("Several resources have the name.", "Say which one with an imports entry."),
   "plan/name-taken": row(
     "Something else with that name exists: unknown to the state, left out by the targets, or let go. It is neither taken over nor made twice.",
     "An imports entry, --adopt for a VM, --target for what is left out, or another name.",

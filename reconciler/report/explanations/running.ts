@@ -4,7 +4,7 @@ import { type Explanation, row } from "./row";
 
 export const running = {
   "apply/ambiguous": row(
-    "After a create, several new VMs bear its name, so it cannot be told which one is yours.",
+    "After a create, several new VMs have its name, so it is unknown which of them the create made.",
     "Import the right one by its id and delete the other in the service.",
   ),
   "apply/attached-since": row(
