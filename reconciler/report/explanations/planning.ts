@@ -29,7 +29,7 @@ export const planning = {
     "Check that it is really gone, and that the credential is not another project's; then --recreate ADDR for each, or all.",
   ),
   "consent/removal": row(
-    "The file no longer declares more than half of what the state has, and at least five resources, which is more often a file that was cut than a wish.",
+    "The file no longer declares more than half of what the state has, and at least five resources; most often the file was cut by mistake.",
     "Check that the file is whole; then --allow-removal N (the number that the plan names) or all, or reconcile destroy.",
   ),
   "consent/missing": row(
