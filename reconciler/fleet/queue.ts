@@ -91,7 +91,8 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     // idle worker costs the database.
     monitorIntervalSeconds: 1,
     superviseIntervalSeconds: 2,
-    maintenanceIntervalSeconds: 3600,
+    // How often the queue deletes what ended more than ten minutes ago.
+    maintenanceIntervalSeconds: 300,
     registerInstance: false,
     persistWarnings: false,
     monitorVacuum: false,
