@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EmulatorOptions, FaultSpec } from "../../emulator";
 import { type Operation, operations } from "../../emulator/operations";
 import { countCampaign } from "../support/campaign-count";
-import { recover, type Stage, setStage } from "../support/stage";
+import { recover, setStage } from "../support/stage";
 import { type Service, type Story, stories } from "../support/stories";
 import { type Shape, shapeOf, withoutOrphans } from "../support/world-shape";
 
@@ -129,16 +129,6 @@ function pointsOf({ spec, strikes, lasts }: Fault, log: readonly Operation[]): F
   );
 }
 
-/** With so short a timeout a busy machine may not get the world before to stand at once. */
-async function standing(set: () => Promise<Stage>): Promise<Stage> {
-  for (let tried = 1; ; tried++)
-    try {
-      return await set();
-    } catch (error) {
-      if (tried === 5) throw error;
-    }
-}
-
 async function goThrough(
   story: Story,
   service: Service,
@@ -146,7 +136,7 @@ async function goThrough(
   expected: Shape,
 ): Promise<string[]> {
   const slow = spec.kind === "latency" ? { requestTimeoutMs: 250 } : {};
-  const stage = await standing(() => setStage(story, service, { ...more, ...slow }));
+  const stage = await setStage(story, service, { ...more, ...slow });
   try {
     await stage.world.control("POST", "/faults", spec);
     const { plan, report } = await stage.run();

@@ -32,6 +32,8 @@ import { refusedOf } from "./refused";
 
 export interface BenchWorld {
   readonly emulator: RunningEmulator;
+  /** Where the client finds the service; the state names it. */
+  readonly baseUrl: string;
   readonly client: HttpServiceClient;
   readonly store: MemoryStore;
   readonly ports: Ports;
@@ -60,6 +62,8 @@ export interface BenchOptions extends EmulatorOptions {
   readonly checkHealth?: Ports["checkHealth"];
   readonly runCommand?: Ports["runCommand"];
   readonly requestTimeoutMs?: number;
+  /** What one run has written before. */
+  readonly stored?: (baseUrl: string) => MemoryStore["stored"];
   /** Stands between the engine and the emulated service. */
   readonly front?: (emulator: string) => Promise<{ readonly url: string; close(): Promise<void> }>;
 }
@@ -102,14 +106,15 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
   const timing = { ...defaultTiming, pollIntervalMs: 2, discoveryWindowMs: 60, vmCreateTimeoutMs: 5000 };
   const front = await options.front?.(emulator.url);
   const dialect = options.dialect ?? builtInDialect;
+  const baseUrl = front?.url ?? emulator.url;
   const client = createServiceClient({
-    baseUrl: front?.url ?? emulator.url,
+    baseUrl,
     dialect,
     credential: new Credential(dialect.authorization.header.replace("{token}", token), { kind: "fixed" }),
     timing: { ...timing, requestTimeoutMs: options.requestTimeoutMs ?? timing.requestTimeoutMs },
     clock: hurriedClock,
   });
-  const store = createMemoryStore();
+  const store = createMemoryStore(options.stored?.(baseUrl), options.stored === undefined ? 0 : 1);
   const events: EngineEvent[] = [];
   const ports: Ports = {
     client,
@@ -128,6 +133,7 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
     });
   return {
     emulator,
+    baseUrl,
     client,
     store,
     ports,

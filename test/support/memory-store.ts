@@ -14,13 +14,14 @@ export interface MemoryStore extends StateStore {
   writes: number;
 }
 
-export function createMemoryStore(): MemoryStore {
+/** `stored`: what it holds at first; `epochs`: how often it was locked before. */
+export function createMemoryStore(stored: MemoryStore["stored"] = { journal: [] }, epochs = 0): MemoryStore {
   let holder: (Holder & { epoch: number }) | undefined;
-  let epoch = 0;
+  let epoch = epochs;
   const store: MemoryStore = {
     location: "memory",
     leases: true,
-    stored: { journal: [] },
+    stored: { ...stored, journal: [...stored.journal] },
     writes: 0,
     read: async (): Promise<StoredState> => ({ snapshot: store.stored.snapshot, journal: [...store.stored.journal] }),
     holder: async () => holder,
