@@ -49,8 +49,9 @@ export function readVmLifecycle(subject: Subject, values: Values): DesiredVm["li
   };
 }
 
-export const readVolumeLifecycle = (subject: Subject, values: Values) =>
-  readCommon(subject, readMap(subject, values, "lifecycle"), "volume");
+/** The lifecycle of a kind that has nothing of its own in it. */
+export const readPlainLifecycle = (subject: Subject, values: Values, kind: Kind) =>
+  readCommon(subject, readMap(subject, values, "lifecycle"), kind);
 
 export function readGroupLifecycle(subject: Subject, values: Values): DesiredGroup["lifecycle"] {
   const lifecycle = readMap(subject, values, "lifecycle");

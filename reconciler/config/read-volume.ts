@@ -2,7 +2,7 @@
 import type { DesiredVolume, FlushPolicy } from "../core/model/desired";
 import { type Instance, placeOfBlock } from "./blocks";
 import { fieldOf, isGiven, readArgv, readEnum, readMap, reportMissing, type Subject, type Values } from "./fields";
-import { readVolumeLifecycle } from "./read-lifecycle";
+import { readPlainLifecycle } from "./read-lifecycle";
 import { readRows } from "./read-rows";
 import { type Declared, readReference } from "./references";
 import { positionOf } from "./yaml-file";
@@ -24,7 +24,7 @@ export function readVolume(subject: Subject, instance: Instance, declared: Decla
     ...(attachTo === undefined ? {} : { attachTo }),
     flush,
     ...(flush.via === "command" ? { commandFile: positionOf(subject.place(["flush", "command"])).file } : {}),
-    lifecycle: readVolumeLifecycle(subject, values),
+    lifecycle: readPlainLifecycle(subject, values, "volume"),
     source: positionOf(placeOfBlock(instance.block)),
   };
 }

@@ -4,8 +4,9 @@
  * them in conditions.ts).
  */
 import { assumedOperations, rowOf } from "../core/model/operation";
+import { keysOf, tableOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
-import type { Dialect, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
+import type { Dialect, Paging, Pointers, RecordPlace, Records, Route, Scalar, States } from "./dialect";
 
 /** A list as it is written: a list with one item may be written as that item. */
 type Written<T> = T extends readonly (infer E)[]
@@ -28,26 +29,22 @@ export type PartialDialect = Written<
     readonly todo?: string | readonly string[];
   };
 
+function mergeRecords(own: NonNullable<PartialDialect["records"]>): Records {
+  const { records } = builtInDialect;
+  const merged = tableOf(keysOf(records), (of) => ({ ...records[of], ...lists<object>(own[of]) }));
+  const { volume_entry } = records.vm;
+  const entry = { ...volume_entry, ...lists(own.vm?.volume_entry) };
+  // Each has the fields of its own built-in record.
+  return { ...merged, vm: { ...merged.vm, volume_entry: entry } } as Records;
+}
+
 /** Takes what the schema has accepted; knows every key by name, so that no other can get in. */
 export function mergeDialect(given: PartialDialect): Dialect {
-  const { records, states, rules, authorization, errors } = builtInDialect;
-  const own = given.records ?? {};
+  const { states, rules, authorization, errors } = builtInDialect;
   const { data, error, success } = given.envelope ?? {};
   return {
     operations: mergeOperations(given.operations ?? {}),
-    records: {
-      vm: {
-        ...records.vm,
-        ...lists(own.vm),
-        volume_entry: { ...records.vm.volume_entry, ...lists(own.vm?.volume_entry) },
-      },
-      volume: { ...records.volume, ...lists(own.volume) },
-      group: { ...records.group, ...lists(own.group) },
-      flavor: { ...records.flavor, ...lists(own.flavor) },
-      image: { ...records.image, ...lists(own.image) },
-      region: { ...records.region, ...lists(own.region) },
-      snapshot: { ...records.snapshot, ...lists(own.snapshot) },
-    },
+    records: mergeRecords(given.records ?? {}),
     states: {
       vm: mergeStates(states.vm, words(given.states?.vm), vmPhases),
       volume: mergeStates(states.volume, words(given.states?.volume), volumePhases),

@@ -5,9 +5,10 @@
 import { recordRules } from "../diff/group";
 import type { Text } from "../model/computed";
 import type { DesiredGroup, DesiredVm, DesiredVolume, NewVm, Reference } from "../model/desired";
-import { groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFields } from "../model/fields";
+import { fieldsOf, groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFields } from "../model/fields";
+import { perKind } from "../model/kinds";
 import type { LiveVm } from "../model/live";
-import type { RecordedGroup, RecordedVm, RecordedVolume } from "../model/recorded";
+import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import { fieldsIn, keysOf } from "../text/objects";
 
@@ -88,14 +89,10 @@ const keysByField = (rows: Rows): Readonly<Record<string, readonly string[]>> =>
       recordKeys ?? (recorded === "never" ? [] : [key]),
     ]),
   );
-const recordFields = {
-  vm: keysByField(vmFields),
-  volume: keysByField(volumeFields),
-  group: keysByField(groupFields),
-};
+const recordFields = perKind((kind) => keysByField(fieldsOf[kind]));
 
 /** `next`, but with the old value of every field that is still to change. */
-export function holdBack<T extends RecordedVm | RecordedVolume | RecordedGroup>(
+export function holdBack<T extends RecordedResource>(
   next: T,
   previous: Partial<T>,
   pendingFields: Iterable<string>,
@@ -103,7 +100,7 @@ export function holdBack<T extends RecordedVm | RecordedVolume | RecordedGroup>(
   const pending = [...pendingFields];
   if (pending.length === 0) return next;
   const held: Record<string, unknown> = { ...next };
-  const table: Record<string, readonly string[]> = recordFields[next.kind];
+  const table = recordFields[next.kind];
   for (const field of pending) {
     for (const key of table[field] ?? []) {
       const value = fieldsIn(previous)[key];
@@ -116,12 +113,12 @@ export function holdBack<T extends RecordedVm | RecordedVolume | RecordedGroup>(
 }
 
 /** What a step makes true: the record fields behind some fields of the file. */
-export function patchFor<T extends RecordedVm | RecordedVolume | RecordedGroup>(
+export function patchFor<T extends RecordedResource>(
   next: Unidentified<T> & { kind: T["kind"] },
   fields: readonly string[],
 ): Partial<T> {
   const patch: Record<string, unknown> = {};
-  const table: Record<string, readonly string[]> = recordFields[next.kind];
+  const table = recordFields[next.kind];
   for (const field of fields) for (const key of table[field] ?? []) patch[key] = fieldsIn(next)[key];
   // Every value of the patch is from `next`, under the key that it has there.
   return patch as Partial<T>;
