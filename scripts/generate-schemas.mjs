@@ -66,8 +66,13 @@ const kept = ({ type, about }) => {
 const mapped = (rows, shown) => Object.fromEntries(rows.map(([key, row]) => [key, shown(row)]));
 const byField = (rows) => rows.map(([, row]) => [row.field, row]);
 
-function fillDesired({ $defs }) {
+function fillDesired({ $defs, properties }) {
   for (const [kind, table] of Object.entries(fieldsOf)) {
+    const { section } = kindRows[kind];
+    for (const name of [kind, `${kind}_defaults`, `${kind}_lifecycle`])
+      if ($defs[name] === undefined)
+        throw new Error(`desired-state.schema.json: $defs.${name} is missing, of kind ${kind}`);
+    if (properties[section] === undefined) throw new Error(`desired-state.schema.json: there is no section ${section}`);
     const rows = byField(Object.entries(table));
     const { for_each, enabled, max_unavailable, lifecycle } = $defs[kind].properties;
     const waves = max_unavailable === undefined ? {} : { max_unavailable };

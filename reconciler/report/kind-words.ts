@@ -7,7 +7,14 @@ import { canonicalLiveRule, describeRule, ruleKey } from "../core/canonical/rule
 import type { Address, Kind } from "../core/model/address";
 import { type OpenText, shownText } from "../core/model/computed";
 import type { DesiredByKind, DesiredResource } from "../core/model/desired";
-import { groupFields, keysWith, vmFields, volumeFields } from "../core/model/fields";
+import {
+  type Rows as FieldTable,
+  groupFields,
+  type KeysWith,
+  keysWith,
+  vmFields,
+  volumeFields,
+} from "../core/model/fields";
 import { ofKind } from "../core/model/kinds";
 import type { Catalogue, CatalogueEntry, LiveOf } from "../core/model/live";
 import type {
@@ -19,6 +26,7 @@ import type {
 } from "../core/model/recorded";
 import type { Reference } from "../core/model/reference";
 import type { Rule } from "../core/model/rule";
+import { fieldsIn } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { countOf, cutToColumns, valueText } from "./style";
 
@@ -73,20 +81,39 @@ export const yes = (value: boolean | undefined, words = "yes"): string | undefin
 
 const deletingRow: LabelledRow<{ readonly deleting?: boolean }> = ["delete sent", ({ deleting }) => yes(deleting)];
 
+/** The kinds of fields whose value is told as it is. */
+type PlainType = "text" | "name" | "remark" | "size" | "flag" | readonly string[];
+type ToldAsItIs<F extends FieldTable> = {
+  readonly [K in KeysWith<F, { recorded: "always" | "known"; type: PlainType }>]: LabelledRow<object>;
+};
+
+/** The rows of fields that are told as they are, under their names in the file. */
+const toldAsTheyAre = <F extends FieldTable>(fields: F): ToldAsItIs<F> =>
+  Object.fromEntries(
+    Object.entries(fields).map(([key, { field }]): [string, LabelledRow<object>] => [
+      key,
+      [
+        field,
+        (record) => {
+          const value = fieldsIn(record)[key];
+          return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+            ? value
+            : undefined;
+        },
+      ],
+    ]),
+    // A key that the type does not name has a row of its own below.
+  ) as ToldAsItIs<F>;
+
+const { name, flavor, image, ...otherVmRows } = toldAsTheyAre(vmFields);
+
 const vmRows: Rows<RecordedVm> = {
   id: ["id", ({ id }) => id ?? "(not known yet)"],
-  name: [vmFields.name.field, ({ name }) => name],
-  flavor: [vmFields.flavor.field, ({ flavor }) => flavor],
-  image: [vmFields.image.field, ({ image }) => image],
+  name,
+  flavor,
+  image,
   imageId: ["which meant", ({ image, imageId }) => (imageId === image ? undefined : imageId)],
-  owner: [vmFields.owner.field, ({ owner }) => owner],
-  userId: [vmFields.userId.field, ({ userId }) => userId],
-  project: [vmFields.project.field, ({ project }) => project],
-  region: [vmFields.region.field, ({ region }) => region],
-  rootSizeGb: [vmFields.rootSizeGb.field, ({ rootSizeGb }) => rootSizeGb],
-  sizeGb: [vmFields.sizeGb.field, ({ sizeGb }) => sizeGb],
-  skipFloatingIp: [vmFields.skipFloatingIp.field, ({ skipFloatingIp }) => skipFloatingIp],
-  power: [vmFields.power.field, ({ power }) => power],
+  ...otherVmRows,
   preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
   onDelete: [
     "on delete",
