@@ -6,7 +6,7 @@
 import { assumedOperations, rowOf } from "../core/model/operation";
 import { keysOf, tableOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
-import type { Dialect, Paging, Pointers, RecordPlace, Records, Route, Scalar, States } from "./dialect";
+import type { Dialect, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
 
 /** A list as it is written: a list with one item may be written as that item. */
 type Written<T> = T extends readonly (infer E)[]
@@ -29,13 +29,13 @@ export type PartialDialect = Written<
     readonly todo?: string | readonly string[];
   };
 
-function mergeRecords(own: NonNullable<PartialDialect["records"]>): Records {
+function mergeRecords(own: NonNullable<PartialDialect["records"]>): Dialect["records"] {
   const { records } = builtInDialect;
   const merged = tableOf(keysOf(records), (of) => ({ ...records[of], ...lists<object>(own[of]) }));
   const { volume_entry } = records.vm;
   const entry = { ...volume_entry, ...lists(own.vm?.volume_entry) };
   // Each has the fields of its own built-in record.
-  return { ...merged, vm: { ...merged.vm, volume_entry: entry } } as Records;
+  return { ...merged, vm: { ...merged.vm, volume_entry: entry } } as Dialect["records"];
 }
 
 /** Takes what the schema has accepted; knows every key by name, so that no other can get in. */

@@ -10,8 +10,8 @@ const rooms = ["", "reconciler", "reconciler/core", "reconciler/config", "docs",
 
 const isPath = (word: string): boolean =>
   /^[\w.*-]+(\/[\w.*-]+)+\/?$/.test(word) || /^[\w*-]+\.(ts|mts|mjs|json|yaml|md)$/.test(word);
-/** A name that the reader chooses: `test/store/NAME.test.ts`. */
-const isPlaceholder = (word: string): boolean => /(^|[/.-])(NAME|KIND)\b/.test(word);
+/** A name that the reader chooses (`test/store/NAME.test.ts`), or an address. */
+const isPlaceholder = (word: string): boolean => /(^|[/.-])(NAME|KIND)\b/.test(word) || /^\d+\./.test(word);
 
 function isThere(path: string, folder: string): boolean {
   const whole = join(root, folder, path);
