@@ -92,7 +92,7 @@ export function createPoller(
     if (client.can.seesVms !== "list") return "each";
     if (!client.can.readsOneVm) return "list";
     const byName = [...watchers].some(({ ids }) => ids.length === 0);
-    return cheaperLook({ byName, ids: idsOf(watchers).size }, { ...listCost(), pages: last.pages });
+    return cheaperLook({ byName, ids: idsOf(watchers).size }, { pages: last.pages, ...listCost() });
   }
 
   /** A look that costs much, because the list is long, is not repeated at once. */

@@ -22,6 +22,7 @@ export function measureLists(sizeAsked: (operation: PagedOperation) => number | 
   const pageMs = new Map<PagedOperation, number>();
   const oneMs = new Map<Kind, number>();
   const pageItems = new Map<PagedOperation, number>();
+  const pageCounts = new Map<PagedOperation, number>();
   const later = (before: number | undefined, ms: number): number =>
     before === undefined ? ms : 0.8 * before + 0.2 * ms;
   return {
@@ -35,6 +36,7 @@ export function measureLists(sizeAsked: (operation: PagedOperation) => number | 
     /** The first of several pages is full, so it shows the size of a page. */
     whole(operation: PagedOperation, pages: readonly { readonly items: number }[]): void {
       const [first] = pages;
+      pageCounts.set(operation, Math.max(1, pages.length));
       if (first === undefined || first.items === 0) return;
       if (pages.length > 1) pageItems.set(operation, first.items);
       else pageItems.set(operation, Math.max(first.items, pageItems.get(operation) ?? usualListCost.pageItems));
@@ -43,7 +45,9 @@ export function measureLists(sizeAsked: (operation: PagedOperation) => number | 
       const operation = `${kind}.list` as const;
       const page = pageMs.get(operation);
       const one = oneMs.get(kind);
+      const pages = pageCounts.get(operation);
       return {
+        ...(pages === undefined ? {} : { pages }),
         pageItems: pageItems.get(operation) ?? sizeAsked(operation) ?? usualListCost.pageItems,
         pageReads:
           page === undefined || one === undefined ? 1 : Math.min(mostReads, Math.max(1, page / Math.max(1, one))),

@@ -3,6 +3,8 @@ export interface ListCost {
   readonly pageItems: number;
   /** What a page costs, in reads of one. */
   readonly pageReads: number;
+  /** How many pages the last whole list had. */
+  readonly pages?: number;
 }
 
 /** Before anything is measured. */
