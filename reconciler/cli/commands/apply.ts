@@ -20,7 +20,7 @@ import { readWorkspace, type Workspace } from "../workspace";
 
 export const applyCommand = command({
   usage: "apply [FILE|DIR|PLAN]… [flags]",
-  summary: "plans, asks, and makes it so; or applies a saved plan",
+  summary: "plans, asks and carries the plan out; or applies a saved plan",
   section: "From a file to the service",
   examples: [
     ["reconcile apply", "shows the plan, asks, and does it"],

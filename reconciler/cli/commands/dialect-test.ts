@@ -14,7 +14,7 @@ import { CommandFailed } from "../crash";
 
 export const dialectTestCommand = command({
   usage: "dialect test FILE…",
-  summary: "recorded answers against what a dialect has to read in them",
+  summary: "compares recorded answers with what a dialect has to read in them",
   section: "Looking",
   examples: [
     ["reconcile dialect test my.dialect.test.yaml", "exit 1 when an answer is read otherwise than the file says"],

@@ -14,7 +14,7 @@ const anyWords: Positionals = { min: 0, max: 20, what: "" };
 
 export const docsCommand = command({
   usage: "docs [PAGE | WORD…] [--serve [--listen HOST:PORT]]",
-  summary: "the documents that came with this program: a page, where words stand, or all in a browser",
+  summary: "the documents that came with this program: a page, a search, or all of them in a browser",
   section: "This program",
   examples: [
     ["reconcile docs", "every page and what it is about"],

@@ -33,7 +33,7 @@ export const fleetSyncCommand = command({
 
 export const fleetWorkCommand = command({
   usage: "fleet work [--concurrency 8] [--service NAME]… [--listen HOST:PORT]",
-  summary: "a worker, any number of them; SIGTERM drains it",
+  summary: "runs a worker, of which there may be any number; SIGTERM drains it",
   section,
   longRunning: true,
   examples: [["reconcile fleet work --concurrency 8", "works until it is stopped; /healthz and /metrics on port 9465"]],
@@ -68,7 +68,7 @@ export const fleetTokenCommand = command({
 
 export const fleetListCommand = command({
   usage: "fleet list",
-  summary: "every stack and how it stands",
+  summary: "every stack and its status",
   section,
   examples: [["reconcile fleet list --json", "one line a stack, for programs"]],
   flags,
@@ -78,7 +78,7 @@ export const fleetListCommand = command({
 
 export const fleetShowCommand = command({
   usage: "fleet show STACK",
-  summary: "one stack: how it stands, what waits, its last runs",
+  summary: "one stack: its status, what waits, its last runs",
   section,
   examples: [["reconcile fleet show prod-shop", "its condition, and what to do about it"]],
   flags,
@@ -199,7 +199,7 @@ export const fleetLogCommand = command({
 
 export const fleetHistoryCommand = command({
   usage: "fleet history [STACK]",
-  summary: "who and what ran, decided and approved",
+  summary: "the history: runs, decisions and approvals, and who made them",
   section,
   examples: [["reconcile fleet history prod-shop", "runs and decisions, the newest first"]],
   flags,

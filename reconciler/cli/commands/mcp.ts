@@ -16,7 +16,7 @@ import { planOfSaved, readPlan } from "../saved-plan";
 
 export const mcpCommand = command({
   usage: "mcp [--approve PLAN]",
-  summary: "the looking commands as tools over the Model Context Protocol",
+  summary: "the commands that only look, as tools over the Model Context Protocol",
   section: "This program",
   examples: [
     ["reconcile mcp", "serves validate, plan, explain, exposure, drift and rehearse on standard input and output"],

@@ -16,7 +16,7 @@ import { defaultFile, expandFolder, readSource, readWorkspace } from "../workspa
 
 export const schemaCommand = command({
   usage: "schema [FILE|DIR]… [--out FILE]",
-  summary: "the schema for your editor, which completes your own keys and what your service has",
+  summary: "the schema for your editor, with your own keys and the names that your service has",
   section: "Looking",
   examples: [
     [

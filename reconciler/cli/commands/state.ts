@@ -125,7 +125,7 @@ export const stateUnlockCommand = command({
 
 export const stateResolveCommand = command({
   usage: "state resolve ADDR --not-created|--confirmed|--reverted|--attached|--detached",
-  summary: "settles a request of which nothing shows the outcome",
+  summary: "settles a request whose outcome nothing shows",
   section: "The state",
   examples: [
     ["reconcile state resolve volume.data --not-created", "you looked, and it is not there: the next run creates it"],
