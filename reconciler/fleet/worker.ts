@@ -4,7 +4,7 @@
  */
 import { deepEqual } from "../core/text/deep-equal";
 import type { Records } from "./database/records";
-import { type Held, mostLost, type ServiceLimit } from "./database/runs";
+import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./database/runs";
 import type { StackRecord } from "./database/stacks";
 import { type FleetSettings, type Source, usualHistory } from "./model";
 import { lookForPushes } from "./pushes";
@@ -173,14 +173,19 @@ async function oneRound(
       ear.end(isReached);
     });
   await log.flush();
-  counts.rounds += 1;
-  if (run.tookOver) counts.takenOver += 1;
-  if (outcome.result.end === "applied") counts.applied += 1;
   const isCut = outcome.result.end === "failed" && (job.signal.aborted || stop.stop.aborted);
-  // Another worker has the round now: that worker ends this run, and its name stands in the reason.
+  countRound(counts, run, outcome, isCut);
+  // Another worker has the round now: that worker ends this run, and its name is in the reason.
   if (isCut && job.signal.aborted) return;
-  if (outcome.result.end === "failed" && !isCut) counts.failed += 1;
   await settle(setting, settings, stack, run, isCut ? { ...outcome, result: stoppedAtOnce } : outcome);
+}
+
+/** A round that was cut short has not failed. */
+function countRound(counts: WorkerCounts, { tookOver }: StartedRun, { result }: RoundOutcome, isCut: boolean): void {
+  counts.rounds += 1;
+  if (tookOver) counts.takenOver += 1;
+  if (result.end === "applied") counts.applied += 1;
+  if (result.end === "failed" && !isCut) counts.failed += 1;
 }
 
 /** The result of a round that was cut short by the end of its worker. */
