@@ -372,7 +372,7 @@ export async function observeOrphans(
   const looks = new Map<string, Look<LiveVolume>>();
   const findings: Diagnostic[] = [];
   const [{ live }] = await Promise.all([
-    // These are looked for by id, like everything that is missing.
+    // VMs and groups among the orphans are looked for by id, like every resource that is missing.
     refresh(client, desired, {
       ...state,
       orphans: new Map(orphans.map((orphan) => [orphanKey(orphan), { missingSince: "", ...orphan }])),

@@ -21,11 +21,11 @@ export interface Property {
   readonly type: PropertyType;
   readonly description: string;
   readonly required?: true;
-  /** A create needs it, and no service shows it: an existing resource may go without it. */
+  /** A create needs the property, and no service shows it: an existing resource may go without it. */
   readonly onlyToCreate?: true;
-  /** A change of it makes a new resource. */
+  /** A change of the property makes a new resource. */
   readonly replaces?: true;
-  /** It says how changes are carried out; the service knows nothing of it. */
+  /** The property says how changes are carried out; the service does not know the property. */
   readonly behaviour?: true;
   readonly values?: readonly string[];
   readonly items?: Property;
