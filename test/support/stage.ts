@@ -70,6 +70,15 @@ async function makeBefore(story: Story, options: BenchOptions): Promise<Before> 
   }
 }
 
+const read = new Map<Story, Desired>();
+
+/** Read once: nothing changes what was read. */
+function desiredAfter(story: Story): Desired {
+  const after = read.get(story) ?? desiredOf(JSON.stringify(story.after));
+  read.set(story, after);
+  return after;
+}
+
 export async function setStage(
   story: Story,
   service: Service,
@@ -83,7 +92,7 @@ export async function setStage(
     ...(requestTimeoutMs === undefined ? {} : { requestTimeoutMs }),
     checkHealth: async () => story.unhealthy !== true,
   });
-  const after: Desired = desiredOf(JSON.stringify(story.after));
+  const after = desiredAfter(story);
   const planOptions: PlanOptions = story.destroy === true ? { destroy: true } : {};
   return {
     world,

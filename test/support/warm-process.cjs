@@ -24,7 +24,11 @@ process.on("beforeExit", () => {
   else end();
 });
 
+/** What a run left behind, and fails after its end, would have died with its process. */
+const ignore = () => undefined;
+
 function begin({ script, args, cwd, env }) {
+  process.removeListener("uncaughtException", ignore);
   before = {
     files: new Set(Object.keys(require.cache)),
     listeners: emitters.map((emitter) => listenersOf(emitter)),
@@ -83,6 +87,7 @@ function end() {
   }
   for (const file of Object.keys(require.cache))
     if (!files.has(file) && !isWithoutState(file)) delete require.cache[file];
+  process.on("uncaughtException", ignore);
   channel.ref();
   for (const stream of [process.stdout, process.stderr]) stream.write(`\0ended ${code}\0`);
 }
