@@ -4,11 +4,11 @@ import { expect, it } from "vitest";
 import { makeFolder } from "../support/folder";
 import { startWarm } from "../support/warm-process";
 
-/** Runs these lines as a script, with a module beside it that counts how often it was asked. */
-function run(lines: string, env: Readonly<Record<string, string>> = {}) {
-  const cwd = makeFolder({ "script.js": lines, "count.js": "let n = 0; module.exports = () => ++n;" });
-  return startWarm(join(cwd, "script.js"), ["one"], { cwd, env });
-}
+/** A script of these lines, and a module beside it that counts how often it was asked. */
+const scriptOf = (lines: string): string =>
+  makeFolder({ "script.js": lines, "count.js": "let n = 0; module.exports = () => ++n;" });
+const run = (lines: string, env: Readonly<Record<string, string>> = {}, cwd = scriptOf(lines)) =>
+  startWarm(join(cwd, "script.js"), ["one"], { cwd, env });
 const ended = async (lines: string, env?: Readonly<Record<string, string>>) => run(lines, env).finished;
 
 it("a run finds nothing of the one before", async () => {
@@ -23,8 +23,9 @@ it("a run finds nothing of the one before", async () => {
     process.stdout.write = (text) => write("[" + text + "]");
     setTimeout(() => console.log(JSON.stringify([...seen, process.argv.slice(2)])), 20);`;
   const own = { exitCode: 4, stdout: expect.stringContaining('[[1,null,null,0,null,["one"]]\n]'), stderr: "" };
-  expect(await ended(lines)).toEqual(own);
-  expect(await ended(lines)).toEqual(own);
+  const folder = scriptOf(lines);
+  expect(await run(lines, {}, folder).finished).toEqual(own);
+  expect(await run(lines, {}, folder).finished).toEqual(own);
   const pause = "setTimeout(() => console.log('over'), 50)";
   expect(await ended(pause)).toEqual({ exitCode: 0, stdout: "over\n", stderr: "" });
 });
