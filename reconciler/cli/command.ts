@@ -55,6 +55,8 @@ export interface Command<F extends FlagName = FlagName, A extends readonly strin
   readonly section: (typeof sections)[number];
   readonly examples: readonly [Example, ...Example[]];
   readonly flags: readonly F[];
+  /** The words that its `--format` takes, the usual one first where one is meant when the flag is left out. */
+  formats?(): readonly string[];
   /** Left out: the command takes any number of files of the desired state. */
   readonly positionals?: Positionals<A>;
   /** What the next argument may be, after the typed ones. Left out: a file, where the command takes arguments. */

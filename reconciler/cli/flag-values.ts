@@ -58,6 +58,14 @@ export function isDeniable(code: string): boolean {
 
 export const nearestCode = (code: string): string | undefined => nearestName(code, Object.keys(explanations));
 
+/** What is wrong with the format that a command was asked for; `undefined` when it has that format. */
+export function formatProblem(formats: readonly string[], format: string): Diagnostic | undefined {
+  if (formats.includes(format)) return undefined;
+  const near = nearestName(format, formats);
+  const fix = near === undefined ? `one of ${formats.join(", ")}` : `--format ${near}`;
+  return { severity: "error", code: "cli/bad-flag", summary: `--format ${format} is not known`, fix };
+}
+
 /** What is wrong with the value of a flag; `undefined` when nothing is. */
 export function valueProblem(shape: ValueShape, flag: string, text: string): Diagnostic | undefined {
   const { isValid, problem, example }: Shape = valueShapes[shape];

@@ -1,4 +1,5 @@
 /** Every flag of every command in one table: help, completion and read-flags.ts read it. */
+import { shownLocations } from "../store/open";
 import type { ValueShape } from "./flag-values";
 
 export interface FlagRow {
@@ -41,7 +42,10 @@ export const flagTable = {
     type: "string",
     value: "URL",
     offers: "files",
-    help: "where the state lives: a file, https://…, s3://bucket/key, postgres://…",
+    // Read when help is shown, because every command loads this table.
+    get help() {
+      return `where the state lives: ${shownLocations().join(", ")}`;
+    },
   },
   "base-url": {
     type: "string",
@@ -255,8 +259,7 @@ export const flagTable = {
   format: {
     type: "string",
     value: "FORMAT",
-    offers: ["mermaid", "dot", "svg", "env", "hosts", "ssh-config", "ansible", "prometheus-sd", "tap", "junit"],
-    help: "of a graph: mermaid (default), dot or svg; of output: env, hosts, ssh-config, ansible or prometheus-sd; of test: tap or junit",
+    help: "the form in which it is printed; of a picture, mermaid is the default",
   },
   list: { type: "boolean", help: "with --format ansible: the whole inventory, as Ansible asks for it" },
   host: {

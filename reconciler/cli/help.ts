@@ -82,12 +82,13 @@ export function groupHelp(commands: Commands, first: string, wrong?: string): st
   ].join("\n");
 }
 
-function commandHelp({ usage, summary, examples, flags, ownFlags }: NamedCommand): string {
+function commandHelp(command: NamedCommand): string {
+  const { usage, summary, examples, flags, ownFlags } = command;
   const { own, shared } = splitFlags(flags);
   const title = examples.length === 1 ? "Example" : "Examples";
   const lines = [`Usage: reconcile ${usage}`, "", ...hang("  ", summary, columns()), ""];
   lines.push(title, ...exampleLines(examples), "");
-  const particular = ownFlags?.() ?? own.map(flagHelp);
+  const particular = ownFlags?.() ?? own.map((flag) => flagHelp(flag, command));
   if (particular.length > 0) lines.push("Flags", ...columnsOfFlags(particular), "");
   if (shared.length > 0) lines.push("Common flags", ...flagLines(shared), "");
   return lines.join("\n");
@@ -103,12 +104,13 @@ export const splitFlags = (flags: readonly FlagName[]) => ({
 const exampleLines = (examples: readonly Example[]): string[] =>
   examples.flatMap(([line, says]) => [`  ${line}`, ...hang("      ", says, columns())]);
 
-const flagLines = (names: readonly FlagName[]): string[] => columnsOfFlags(names.map(flagHelp));
+const flagLines = (names: readonly FlagName[]): string[] => columnsOfFlags(names.map((name) => flagHelp(name)));
 
-export function flagHelp(name: FlagName): FlagHelp {
+export function flagHelp(name: FlagName, command?: Pick<NamedCommand, "formats">): FlagHelp {
   const row: FlagRow = flagTable[name];
   const short = row.short === undefined ? "" : `-${row.short}, `;
-  return { left: `${short}--${name}${row.value === undefined ? "" : ` ${row.value}`}`, help: row.help };
+  const value = (name === "format" ? command?.formats?.().join("|") : undefined) ?? row.value;
+  return { left: `${short}--${name}${value === undefined ? "" : ` ${value}`}`, help: row.help };
 }
 
 function columnsOfFlags(flags: readonly FlagHelp[]): string[] {

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
 import { nearestName } from "../core/text/nearest";
-import { valueProblem } from "./flag-values";
+import { formatProblem, valueProblem } from "./flag-values";
 import { type FlagName, type FlagRow, type Flags, flagRowOf, flagRows } from "./flags";
 
 export interface ReadFlags {
@@ -21,10 +21,12 @@ export interface ReadFlags {
 interface Reads {
   readonly name: string;
   readonly flags: readonly FlagName[];
+  formats?(): readonly string[];
   readonly positionals?: { readonly min: number; readonly max: number; readonly what: string };
 }
 
-export function readFlags(argv: readonly string[], { name, flags, positionals: wanted }: Reads): ReadFlags {
+export function readFlags(argv: readonly string[], command: Reads): ReadFlags {
+  const { name, flags, positionals: wanted } = command;
   const options = Object.fromEntries(
     Object.entries(flagRows).map(([name, row]) => [
       name,
@@ -44,7 +46,7 @@ export function readFlags(argv: readonly string[], { name, flags, positionals: w
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     const problem = flagProblem(token, name, known);
-    const badValue = problem === undefined ? badValueOf(token) : undefined;
+    const badValue = problem === undefined ? badValueOf(token, command) : undefined;
     if (problem !== undefined) problems.push(problem);
     if (badValue !== undefined) badValues.push(badValue);
   }
@@ -75,9 +77,11 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   return `${rawName} is one of ${row.oneOf.join(", ")}, not ${value}${meant}`;
 }
 
-function badValueOf({ name, rawName, value }: GivenFlag): Diagnostic | undefined {
+function badValueOf({ name, rawName, value }: GivenFlag, { formats }: Reads): Diagnostic | undefined {
+  if (value === undefined) return undefined;
+  if (name === "format" && formats !== undefined) return formatProblem(formats(), value);
   const shape = flagRowOf(name)?.shape;
-  return shape === undefined || value === undefined ? undefined : valueProblem(shape, rawName, value);
+  return shape === undefined ? undefined : valueProblem(shape, rawName, value);
 }
 
 interface GivenFlag {

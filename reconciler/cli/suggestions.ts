@@ -44,6 +44,7 @@ async function candidates(
     found.positionals !== undefined || args.length === 0 ? given : { ...given, file: [...args, ...(given.file ?? [])] };
   const known = knownHere(flags);
   const open = flagBefore(rest.at(-1) ?? "", found);
+  if (open === "format" && found.formats !== undefined) return found.formats().map((word) => ({ word }));
   if (open !== undefined) return flagValues(flagTable[open], known);
   if (typed.startsWith("-")) return flagsOf(found, given);
   return nextArgument(found, args, known);

@@ -2,6 +2,7 @@
 
 import { isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { listText } from "../core/text/list-text";
 import { protectStore } from "./encrypted";
 import { createFileStore } from "./file";
 import { createHttpStore } from "./http";
@@ -18,29 +19,41 @@ export interface OpenOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
+interface StoreKind {
+  /** The schemes of its locations; files have none as well. */
+  readonly schemes: readonly string[];
+  /** A location as help shows it. */
+  readonly shown: string;
+  open(location: string, options: OpenOptions): StateStore;
+}
+
+/** Every kind of store there is. */
+const storeKinds: readonly StoreKind[] = [
+  {
+    schemes: ["file"],
+    shown: "a file",
+    open: (location, { times }) =>
+      createFileStore(/^file:/i.test(location) ? fileURLToPath(location) : location, times),
+  },
+  { schemes: ["https", "http"], shown: "https://…", open: (location, options) => createHttpStore(location, options) },
+  { schemes: ["s3"], shown: "s3://bucket/key", open: (location, { times }) => createS3Store(location, times) },
+  {
+    schemes: ["postgres", "postgresql"],
+    shown: "postgres://…",
+    open: (location, { times, shared = false }) => createPostgresStore(location, times, { shared }),
+  },
+];
+
+export const shownLocations = (): readonly string[] => storeKinds.map(({ shown }) => shown);
+
 export function openStateStore(location: string, options: OpenOptions): StateStore {
-  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase();
-  switch (scheme) {
-    case undefined:
-    case "file": {
-      return createFileStore(scheme === undefined ? location : fileURLToPath(location), options.times);
-    }
-    case "http":
-    case "https": {
-      return createHttpStore(location, options);
-    }
-    case "s3": {
-      return createS3Store(location, options.times);
-    }
-    case "postgres":
-    case "postgresql": {
-      return createPostgresStore(location, options.times, { shared: options.shared === true });
-    }
-    default:
-      throw new StoreFailed(
-        `--state ${scheme}://… is of no kind this version knows; it knows files, https://, s3:// and postgres://`,
-      );
-  }
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase() ?? "file";
+  const kind = storeKinds.find(({ schemes }) => schemes.includes(scheme));
+  if (kind === undefined)
+    throw new StoreFailed(
+      `--state ${scheme}://… is of no kind this version knows; it knows ${listText(shownLocations())}`,
+    );
+  return kind.open(location, options);
 }
 
 /** The store, with its state encrypted if a key is given. */

@@ -44,7 +44,7 @@ function commandSections(root) {
     for (const [line, says] of command.examples) lines.push(`- \`${line}\`: ${says}`);
     lines.push("");
     const { own, shared } = splitFlags(command.flags);
-    const flags = command.ownFlags?.() ?? own.map(flagHelp);
+    const flags = command.ownFlags?.() ?? own.map((flag) => flagHelp(flag, command));
     if (flags.length > 0) lines.push(flagTable(flags), "");
     if (commonFlags.every((flag) => shared.includes(flag))) lines.push("And the [common flags](#common-flags).", "");
     else if (shared.length > 0)
@@ -69,7 +69,7 @@ const flagTable = (rows) =>
   [
     "| flag | |",
     "| --- | --- |",
-    ...rows.map(({ left, help }) => `| \`${left}\` | ${help.replaceAll("|", "\\|")} |`),
+    ...rows.map(({ left, help }) => `| \`${left.replaceAll("|", "\\|")}\` | ${help.replaceAll("|", "\\|")} |`),
   ].join("\n");
 
 function errorSections(root) {

@@ -1,12 +1,11 @@
 /** `reconcile graph`: the resources with what they refer to, or the steps of the plan, as a picture. */
 
-import { isOneOf } from "../../core/text/objects";
+import { keyIn, keysOf } from "../../core/text/objects";
 import { writePrivately } from "../../outside/private-file";
 import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "../../report/graph";
 import { graphSvg } from "../../report/graph-svg";
 import { findingEvent } from "../../report/json-lines";
 import { command, type Invocation } from "../command";
-import { fail } from "../compose";
 import { commonFlags } from "../flags";
 import { planOptions } from "../plan-options";
 import { prepareBeside } from "../planning";
@@ -23,22 +22,20 @@ export const graphCommand = command({
     ["reconcile graph --plan", "the steps of the plan, as Mermaid for a Markdown page"],
   ],
   flags: ["file", "format", "plan", "out", ...commonFlags],
+  formats: () => keysOf(drawings),
   run,
 });
 
-const formats = ["mermaid", "dot", "svg"] as const;
-type Format = (typeof formats)[number];
-const drawings: Readonly<Record<Format, (graph: Graph) => string>> = {
-  mermaid: (graph) => graphMermaid(graph),
-  dot: (graph) => graphDot(graph),
-  svg: (graph) => graphSvg(graph),
+const drawings = {
+  mermaid: (graph: Graph) => graphMermaid(graph),
+  dot: (graph: Graph) => graphDot(graph),
+  svg: (graph: Graph) => graphSvg(graph),
 };
+type Format = keyof typeof drawings;
 
 async function run(invocation: Invocation): Promise<number> {
   const { flags, output } = invocation;
-  const format = flags.format ?? "mermaid";
-  if (!isOneOf(format, formats))
-    throw fail("cli/bad-flag", `--format ${format} is no format`, `--format ${formats.join(", or ")}`);
+  const format = keyIn(drawings, flags.format) ?? "mermaid";
   const workspace = readWorkspace(invocation);
   if (flags.plan === true) return graphOfPlan(invocation, workspace, format);
   show(invocation, drawings[format](resourceGraph(workspace.desired.resources)));

@@ -4,7 +4,7 @@
 
 import { hiddenValue, type Json, type Outputs } from "../../core/model/output";
 import { nearestName } from "../../core/text/nearest";
-import { isOneOf, keysOf } from "../../core/text/objects";
+import { keyIn, keysOf } from "../../core/text/objects";
 import { openStoredState } from "../../engine/plan";
 import {
   ansibleHost,
@@ -37,6 +37,7 @@ export const outputCommand = command({
     ["reconcile output --format prometheus-sd --port 9100", "targets for file_sd or http_sd"],
   ],
   flags: ["file", "format", "list", "host", "port", ...commonFlags],
+  formats: () => keysOf(formats),
   positionals: maybeOne,
   complete: async (_, known) => Object.keys((await known.state())?.outputs ?? {}).map((word) => ({ word })),
   run,
@@ -51,7 +52,7 @@ async function run(invocation: Of): Promise<number> {
   const { state } = openStoredState(await store.read(), store.location, newLineage());
   const { outputs = {} } = state;
   const [name] = args;
-  const format = flags.format;
+  const format = keyIn(formats, flags.format);
   if (name !== undefined && !Object.hasOwn(outputs, name)) throw unknownOutput(name, outputs);
   if (format === undefined) {
     refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
@@ -59,12 +60,7 @@ async function run(invocation: Of): Promise<number> {
   }
   const asked = name === undefined ? readable(invocation, outputs) : pick(outputs, name);
   const inventory = inventoryOf(state);
-  const text = (isOneOf(format, keysOf(formats)) ? formats[format] : undefined)?.({
-    invocation,
-    outputs: asked,
-    inventory,
-  });
-  if (text === undefined) throw badFormat(format);
+  const text = formats[format]({ invocation, outputs: asked, inventory });
   if (name !== undefined && format !== "env")
     throw fail("cli/bad-flag", `--format ${format} is about all VMs, and not about ${name}`, `leave ${name} out`);
   if (format !== "env" && inventory.without.length > 0)
@@ -190,12 +186,3 @@ function unknownOutput(name: string, outputs: Outputs): Error {
       : `reconcile output ${near}`,
   );
 }
-
-const badFormat = (format: string): Error => {
-  const near = nearestName(format, Object.keys(formats));
-  return fail(
-    "cli/bad-flag",
-    `--format ${format} is not known`,
-    near === undefined ? `one of ${Object.keys(formats).join(", ")}` : `--format ${near}`,
-  );
-};

@@ -9,6 +9,7 @@ import { type ReadResult, readDesired } from "../../config/read-desired";
 import { readTests } from "../../config/read-tests";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { errorCode } from "../../core/text/errors";
+import { keyIn, keysOf } from "../../core/text/objects";
 import { openBeside } from "../../outside/beside";
 import { junitOfTests, tapText, testEvent, testsText } from "../../report/test-text";
 import { command, type Invocation } from "../command";
@@ -28,17 +29,19 @@ export const testCommand = command({
     ["reconcile test --format junit --out report.xml", "JUnit for a pipeline's test report; --format tap writes TAP"],
   ],
   flags: ["init", "format", "out", "env", "var", "var-file", "json", "no-color"],
+  formats: () => keysOf(reports),
   run,
 });
+
+type Results = Awaited<ReturnType<typeof runFileTests>>;
+const reports = { tap: (results: Results) => tapText(results), junit: (results: Results) => junitOfTests(results) };
 
 const defaultTest = "reconcile.test.yaml";
 
 async function run(invocation: Invocation): Promise<number> {
   const { args, flags, output } = invocation;
   if (flags.init === true) return writeFirst(invocation);
-  const { format } = flags;
-  if (format !== undefined && format !== "tap" && format !== "junit")
-    throw fail("cli/bad-flag", `--format ${format} is none of tap, junit`, "--format tap");
+  const format = keyIn(reports, flags.format);
   const files = (args.length === 0 ? ["."] : args).flatMap(findTests);
   if (files.length === 0)
     throw fail("cli/no-files", "there is no *.test.yaml here", "reconcile test --init writes the first");
@@ -57,13 +60,9 @@ async function run(invocation: Invocation): Promise<number> {
   return output.finish({ exitCode: results.some(({ problems }) => problems.length > 0) ? 1 : 0 });
 }
 
-function showResults(
-  results: Awaited<ReturnType<typeof runFileTests>>,
-  format: "tap" | "junit" | undefined,
-  { flags, output }: Invocation,
-): void {
+function showResults(results: Results, format: keyof typeof reports | undefined, { flags, output }: Invocation): void {
   for (const result of results) output.event(testEvent(result));
-  const text = format === "tap" ? tapText(results) : format === "junit" ? junitOfTests(results) : undefined;
+  const text = format === undefined ? undefined : reports[format](results);
   if (text !== undefined && flags.out !== undefined) writeFileSync(flags.out, text);
   else if (text !== undefined) output.print(text);
   if (text === undefined || flags.out !== undefined)

@@ -25,6 +25,12 @@ export const isOneOf = <T extends string>(value: unknown, words: readonly T[]): 
 export const keysOf = <T extends object>(table: T): readonly (keyof T & string)[] =>
   Object.keys(table) as (keyof T & string)[];
 
+/** The key, where the table has it. */
+export function keyIn<T extends object>(table: T, key: string | undefined): (keyof T & string) | undefined {
+  const keys = keysOf(table);
+  return isOneOf(key, keys) ? key : undefined;
+}
+
 /** A table with the same keys, each made from its key. */
 export const tableOf = <K extends string, V>(keys: readonly K[], make: (key: K) => V): Readonly<Record<K, V>> =>
   Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, V>;
