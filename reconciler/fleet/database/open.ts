@@ -131,6 +131,14 @@ async function openEmbedded(folder: string): Promise<Database> {
 export const loadQueuePackage = async (): Promise<typeof import("pg-boss")> =>
   requirePackage<typeof import("pg-boss")>("pg-boss");
 
+/** What every fleet needs. The queue's version is the one that its kill tests have passed. */
+const ofEveryFleet = ["pg-boss@12.38.0", "cron-parser", "hono", "@hono/node-server"];
+
+export function installOf(missing: string): string {
+  const isListed = ofEveryFleet.some((named) => named === missing || named.startsWith(`${missing}@`));
+  return `npm install ${[...ofEveryFleet, ...(isListed ? [] : [missing])].join(" ")}`;
+}
+
 export function requirePackage<T>(name: string): T {
   try {
     // The caller names the package and its type side by side.
@@ -140,7 +148,7 @@ export function requirePackage<T>(name: string): T {
     throw new DatabaseFailed(
       "fleet/package-missing",
       `the fleet needs the package ${name}, which is not installed`,
-      `npm install pg-boss cron-parser hono @hono/node-server ${name === "openid-client" ? name : "@electric-sql/pglite"}`,
+      installOf(name),
     );
   }
 }

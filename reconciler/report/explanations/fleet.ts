@@ -40,7 +40,7 @@ export const fleet = {
   ),
   "fleet/package-missing": row(
     "The fleet needs packages that a single project does not, and they are not installed.",
-    "Install them beside this one: npm install pg-boss cron-parser hono @hono/node-server (and @electric-sql/pglite for --database embedded, openid-client for sign_in).",
+    "Install them beside this one: npm install pg-boss@12.38.0 cron-parser hono @hono/node-server (and @electric-sql/pglite for --database embedded, pg for postgres://, openid-client for sign_in).",
   ),
   "fleet/paused": row(
     "The stack is paused, so that it is not looked at.",
