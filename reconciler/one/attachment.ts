@@ -5,6 +5,7 @@ import { sightVm, sightVolume } from "../core/model/live";
 import type { RecordedVolume } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { fieldsIn } from "../core/text/objects";
+import { isChanged } from "./changed-volumes";
 import { holding } from "./exclusion";
 import { assertSameService } from "./guards";
 import {
@@ -103,6 +104,21 @@ function plan(
   return planAsObserved(service, { ...nothingDesired, resources: [volume] }, state, address, context.signal, look);
 }
 
+/** The VM that a volume hangs on; null: none; `undefined`: the service does not say. */
+function hostIn(live: PlannedOne["live"], volumeId: string): string | null | undefined {
+  const sighting = sightVolume(live, volumeId);
+  return sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
+}
+
+/** Whether the volume hangs on the VM, as the volume's own record or else the VM's shows; `undefined`: neither does. */
+function isAttached(live: PlannedOne["live"], ids: { readonly vmId: string; readonly volumeId: string }) {
+  const host = hostIn(live, ids.volumeId);
+  if (host !== undefined) return host === ids.vmId;
+  const vm = sightVm(live, ids.vmId);
+  if (vm.seen === "gone") return false;
+  return vm.seen === "yes" ? vm.value.volumes?.some((disk) => disk.id === ids.volumeId) : undefined;
+}
+
 /** Messages name the volume by its id: its name belongs to another resource, for which it may be a secret. */
 function byId({ live }: PlannedOne, volumeId: string): (text: string) => string {
   const sighting = sightVolume(live, volumeId);
@@ -140,6 +156,16 @@ const flushMissing = (id: string): HandlerFailure =>
     },
   ]);
 
+const attachedElsewhere = (volumeId: string, vmId: string): HandlerFailure =>
+  new HandlerFailure([
+    {
+      severity: "error",
+      code: "plan/attached-elsewhere",
+      summary: `volume ${volumeId} is attached to ${vmId}`,
+      fix: "remove that attachment first",
+    },
+  ]);
+
 const asksForFlush = (props: Props): boolean =>
   props["flushConfirmed"] !== true && (fieldsIn(props["flush"])["via"] ?? "ask") === "ask";
 
@@ -165,7 +191,17 @@ export const attachmentHandler: Handler = {
     }
     const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
     if (replaces.length > 0 && asksForFlush(before)) throw flushMissing(id);
-    return { changes, replaces, deleteBeforeReplace: changes.length > 0, warnings: [] };
+    const deleteBeforeReplace = changes.length > 0;
+    const ids = idsIn(id);
+    if (changes.length > 0 || !isChanged(service, ids.volumeId))
+      return { changes, replaces, deleteBeforeReplace, warnings: [] };
+    const isOn = await exclusively(service, ids, async () => {
+      const { live } = await plan(context, service, ids, flushOf(before), false, remembered, "recent");
+      return isAttached(live, ids) ?? true;
+    });
+    if (isOn) return { changes, replaces, deleteBeforeReplace, warnings: [] };
+    const again = `volume ${ids.volumeId} is off VM ${ids.vmId}: a change of it was cut off, and it is attached again`;
+    return { changes: [{ property: recordedKey, replaces: false }], replaces, deleteBeforeReplace, warnings: [again] };
   },
 
   async preview(context, props) {
@@ -175,7 +211,7 @@ export const attachmentHandler: Handler = {
     const planned = await plan(context, service, ids, flushOf(props), true, {}, "recent");
     const sighting = sightVolume(planned.live, ids.volumeId);
     if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
-    const hangsOn = sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
+    const hangsOn = hostIn(planned.live, ids.volumeId);
     return typeof hangsOn === "string" && hangsOn !== ids.vmId
       ? [`volume ${ids.volumeId} is attached to ${hangsOn}, and has to be taken off it before`]
       : [];
@@ -188,16 +224,9 @@ export const attachmentHandler: Handler = {
       const planned = await plan(context, service, ids, flushOf(props), true, {}, "forCreate");
       const sighting = sightVolume(planned.live, ids.volumeId);
       if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
-      const hangsOn = sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
+      const hangsOn = hostIn(planned.live, ids.volumeId);
       if (hangsOn !== undefined && hangsOn !== null && hangsOn !== ids.vmId)
-        throw new HandlerFailure([
-          {
-            severity: "error",
-            code: "plan/attached-elsewhere",
-            summary: `volume ${ids.volumeId} is attached to ${hangsOn}`,
-            fix: "remove that attachment first",
-          },
-        ]);
+        throw attachedElsewhere(ids.volumeId, hangsOn);
       if (hangsOn === ids.vmId)
         context.log(
           "warning",
@@ -219,14 +248,7 @@ export const attachmentHandler: Handler = {
     const planned = await plan(context, service, ids, policy, false, remembered, "recent");
     const volume = sightVolume(planned.live, ids.volumeId);
     if (volume.seen === "gone") return undefined;
-    let attached =
-      volume.seen === "yes" && volume.value.attachedTo !== undefined ? volume.value.attachedTo === ids.vmId : undefined;
-    if (attached === undefined) {
-      const vm = sightVm(planned.live, ids.vmId);
-      if (vm.seen === "gone") attached = false;
-      else if (vm.seen === "yes") attached = vm.value.volumes?.some((disk) => disk.id === ids.volumeId);
-    }
-    if (attached === false) return undefined;
+    if (isAttached(planned.live, ids) === false) return undefined;
     const { [recordedKey]: _recorded, ...declared } = before ?? {};
     const props = plain({ ...declared, ...ids });
     const known = remembered ?? { owner: newOwner(), scope: { origin: service.client.origin }, imported: true };
@@ -235,8 +257,18 @@ export const attachmentHandler: Handler = {
 
   async update(context, id, before, props) {
     const service = await context.service();
-    const { owner = newOwner() } = rememberedIn(before);
+    const remembered = rememberedIn(before);
+    const { owner = newOwner() } = remembered;
     claimMade(service, thing(id), owner);
+    const ids = idsIn(id);
+    if (isChanged(service, ids.volumeId))
+      await exclusively(service, ids, async () => {
+        const planned = await plan(context, service, ids, flushOf(props), true, remembered, "fresh");
+        const hangsOn = hostIn(planned.live, ids.volumeId);
+        if (typeof hangsOn === "string" && hangsOn !== ids.vmId) throw attachedElsewhere(ids.volumeId, hangsOn);
+        if (isAttached(planned.live, ids) === false)
+          await planAndCarryOut(context, service, planned, ids.volumeId, false);
+      });
     return { id, outputs: plain({ ...props, [recordedKey]: { owner, scope: { origin: service.client.origin } } }) };
   },
 

@@ -4,6 +4,7 @@ import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { compareScopes } from "../core/model/evidence";
 import type { RecordedResource } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
+import { noteChange } from "./changed-volumes";
 import { createdBefore } from "./created-before";
 import { changedInputs, difference, emptied, isOtherwiseNow, plannedChanges } from "./differences";
 import { holding } from "./exclusion";
@@ -155,6 +156,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         assertPermitted(await planUpdate(context, service, id, before, inputs, "recent"), flushStated(inputs));
       const losses = lossesToTell(shape, change, changes.some(isOtherwiseNow(before, inputs)), inputs);
       changes.push(...plannedChanges(shape, change, changes));
+      if (changes.length > 0 && shape.hangsOn !== undefined) noteChange(service, id);
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
       if (changes.length === 0 && compareScopes(remembered.scope, service.client) !== undefined)
         changes.push({ property: recordedKey, replaces: false });

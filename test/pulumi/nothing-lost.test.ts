@@ -41,6 +41,54 @@ describe("what one resource deletes is never what another has taken over", () =>
     expect(world.emulator.dump().volumes.find(({ id }) => id === data.id)?.attached_to).toBeNull();
   });
 
+  it("an attachment whose volume an engine took off to grow it, and was killed", async () => {
+    const host = await handlers.Vm.create(context, vm);
+    const data = await handlers.Volume.create(context, { name: "data", size: 5, flushConfirmed: true });
+    const still = await handlers.Volume.create(context, { name: "still", size: 5 });
+    const inputs = { vmId: host.id, volumeId: data.id, flushConfirmed: true };
+    const attached = await handlers.VolumeAttachment.create(context, inputs);
+    const other = { vmId: host.id, volumeId: still.id };
+    const unchanged = await handlers.VolumeAttachment.create(context, other);
+    const hostOf = (id: string) => world.emulator.dump().volumes.find((volume) => volume.id === id)?.attached_to;
+    const wanted = { name: "data", size: 8, flushConfirmed: true };
+    const { VolumeAttachment, Volume } = handlers;
+    const requests = () => world.emulator.requests().log.length;
+
+    await world.client.detachVolume(data.id, host.id, true);
+    await world.client.resizeVolume(data.id, 8);
+    const { client: _client, ...rest } = world.ports;
+    const another = { ...rest, client: Object.create(world.client) as typeof world.client };
+    const next: HandlerContext = { ...context, service: async () => another };
+    expect((await Volume.diff(next, data.id, data.outputs, wanted)).changes).toHaveLength(1);
+    // A preview tells it before the update of the volume, and the update after it.
+    const told = await VolumeAttachment.diff(next, attached.id, attached.outputs, inputs);
+    expect(told).toMatchObject({ changes: [{ property: "recorded", replaces: false }], replaces: [] });
+    expect(told.warnings.join()).toContain(`volume ${data.id} is off VM ${host.id}`);
+    const grown = await Volume.update(next, data.id, data.outputs, wanted);
+    expect(hostOf(data.id)).toBeNull();
+    await VolumeAttachment.update(next, attached.id, attached.outputs, inputs);
+    expect(hostOf(data.id)).toBe(host.id);
+    expect((await VolumeAttachment.diff(next, attached.id, attached.outputs, inputs)).changes).toEqual([]);
+
+    // The attachment of a volume that does not change is not looked at.
+    const before = requests();
+    expect((await VolumeAttachment.diff(next, unchanged.id, unchanged.outputs, other)).changes).toEqual([]);
+    expect(requests()).toBe(before);
+
+    // A grow that is not cut off leaves nothing to do, and somebody else's move is not undone.
+    const larger = { ...wanted, size: 9 };
+    await Volume.diff(next, data.id, grown.outputs, larger);
+    await Volume.update(next, data.id, grown.outputs, larger);
+    expect((await VolumeAttachment.diff(next, attached.id, attached.outputs, inputs)).changes).toEqual([]);
+    const elsewhere = await handlers.Vm.create(context, { ...vm, name: "db-2" });
+    await world.client.detachVolume(data.id, host.id, true);
+    await world.client.attachVolume(data.id, elsewhere.id);
+    await expect(VolumeAttachment.update(next, attached.id, attached.outputs, inputs)).rejects.toThrow(
+      `is attached to ${elsewhere.id}`,
+    );
+    expect(hostOf(data.id)).toBe(elsewhere.id);
+  });
+
   it("a rule, also when the run ended between the two and the next one goes on", async () => {
     const group = await handlers.SecurityGroup.create(context, { name: "web-group", rulesMode: "shared" });
     const inputs = { securityGroupId: group.id, protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" };
