@@ -241,6 +241,9 @@ const usualPlatformRules: readonly string[] = (["IPv4", "IPv6"] as const)
   .map((ethertype) => ruleKey({ direction: "egress", ethertype, protocol: "any", remote: { kind: "any" } }))
   .sort();
 
+/** Enough for the rules that may still name a former self of a group. */
+const mostBuried = 20;
+
 const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const sentBefore = await noteDeleting(step, id, run, true);
@@ -272,7 +275,10 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const change: StateChange = {
     type: "resource",
     address: step.address,
-    record: patchRecord(record, { retired: retired.length === 0 ? undefined : retired }),
+    record: patchRecord(record, {
+      retired: retired.length === 0 ? undefined : retired,
+      buried: [...(record.buried ?? []), id].slice(-mostBuried),
+    }),
   };
   await run.recorder.record([change]);
   return done;

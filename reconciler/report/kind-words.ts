@@ -183,6 +183,7 @@ const groupRows = (nameOfId: NameOfId): Rows<RecordedGroup> => ({
   ],
   deleting: deletingRow,
   retired: ["replaced", ({ retired }) => retired?.map(({ name, id }) => `${name} (${id}), still to delete`)],
+  buried: ["former ids", ({ buried }) => buried],
 });
 
 const vm: Words<"vm"> = {

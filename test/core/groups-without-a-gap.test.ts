@@ -112,3 +112,29 @@ describe("the steps of a group that loses a rule", () => {
     expect(retire?.action).toMatchObject({ group: { id: idOf("group.web") }, retired: true });
   });
 });
+
+describe("a rule that the service has left, and that names a group which a replacement deleted", () => {
+  const rules = [
+    { id: "r-0", direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 443, portMax: 443 },
+    { id: "r-1", direction: "ingress", ethertype: "IPv4", protocol: "tcp", portMin: 9, portMax: 9, remoteGroupId: "x" },
+  ];
+  const front = { ...group("front", { rules: [rule(443)] }), now: { rules } };
+  const replaced = { ...db, memory: { buried: ["w", "x"] } };
+  const idle = { code: "plan/rule-idle", severity: "note", address: "group.front" };
+
+  it("stays, and is told: to replace its group for it would leave the next one", () => {
+    const { steps, diagnostics } = planFor({ applied: [front, web, replaced], desired: [front, web, db] });
+    expect(steps).toEqual([]);
+    expect(diagnostics).toContainEqual(expect.objectContaining(idle));
+  });
+
+  it("is deleted where the service deletes single rules", () => {
+    const { steps } = planFor({ applied: [front, web, replaced], desired: [front, web, db], missing: [] });
+    expect(steps.map(({ action }) => action.operation)).toEqual(["group.rule.delete"]);
+  });
+
+  it("is like any other where nothing tells what became of the group: it may admit somebody", () => {
+    const { changes } = planFor({ applied: [front, web, db], desired: [front, web, db] });
+    expect(changes).toMatchObject([{ address: "group.front", action: "replace" }]);
+  });
+});

@@ -16,6 +16,8 @@ export interface RulesComparison {
   readonly added: readonly Rule[];
   readonly removed: readonly LiveRulePair[];
   readonly kept: readonly LiveRulePair[];
+  /** Rules that cannot be taken away one by one, and name a group that this project has replaced and deleted. */
+  readonly idle: readonly LiveRulePair[];
   readonly cascaded: readonly LiveRulePair[];
   readonly replaces: boolean;
   readonly platformRules: readonly string[];
@@ -28,6 +30,7 @@ export function comparison(
   context: DiffContext,
   identify: GroupIdentity,
   dying: ReadonlySet<string>,
+  buried: ReadonlySet<string>,
 ): RulesComparison {
   const recorded = entry.adopted === undefined ? pair.recorded : undefined;
   const liveRules: readonly LiveRulePair[] | undefined = entry.live?.rules?.map((live) => ({
@@ -45,17 +48,24 @@ export function comparison(
     const key = ruleKey(rule, identify);
     return !wanted.has(key) && !platform.has(key);
   });
-  const falls = ({ rule }: LiveRulePair): boolean =>
-    rule.remote.kind === "group" && "id" in rule.remote.group && dying.has(rule.remote.group.id);
+  const names =
+    (groups: ReadonlySet<string>) =>
+    ({ rule }: LiveRulePair): boolean =>
+      rule.remote.kind === "group" && "id" in rule.remote.group && groups.has(rule.remote.group.id);
+  const falls = names(dying);
   const cascaded = extra.filter(falls);
   const authoritative = desired.rulesMode === "authoritative" && !ignored;
   const surplus = authoritative ? extra.filter((item) => !falls(item)) : [];
   const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.can.deletesRules;
-  const removed = keeps ? [] : surplus;
+  // To replace this group for such a rule would leave a rule that names this one, and so on for ever.
+  const idle = context.can.deletesRules ? [] : surplus.filter(names(buried));
+  const unwanted = surplus.filter((item) => !idle.includes(item));
+  const removed = keeps ? [] : unwanted;
   return {
     added,
     removed,
-    kept: keeps ? surplus : [],
+    kept: keeps ? unwanted : [],
+    idle,
     cascaded,
     replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.can.deletesRules),
     platformRules: [...platform].sort(),

@@ -59,13 +59,14 @@ interface ComparedGroup {
 export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, state: State): GroupDifference[] {
   const found = pairs.map((pair) => ({ pair, entry: find(pair, "group", context) }));
   const dying = idsGoneAfterPlan(found, state);
+  const buried = buriedIds(state);
   const ids = new Map<Address, string>();
   for (const { pair, entry } of found) if (entry.how === "known") ids.set(pair.address, entry.id);
 
   // First decides which groups are replaced, then compares all of them again: a rule towards a replaced group has to
   // name the new one.
   let identify = identifyBy(ids, new Set());
-  let compared = compareGroups(found, context, identify, dying);
+  let compared = compareGroups(found, context, identify, dying, buried);
   const replaced = new Set<Address>();
   for (const [address, { rules, found }] of compared) {
     if (!rules.replaces) continue;
@@ -74,7 +75,7 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
   }
   if (replaced.size > 0) {
     identify = identifyBy(ids, replaced);
-    compared = compareGroups(found, context, identify, dying);
+    compared = compareGroups(found, context, identify, dying, buried);
   }
   return found.map(({ pair, entry }) => {
     const { address, desired, recorded } = pair;
@@ -102,12 +103,13 @@ function compareGroups(
   context: DiffContext,
   identify: GroupIdentity,
   dying: ReadonlySet<string>,
+  buried: ReadonlySet<string>,
 ): Map<Address, ComparedGroup> {
   const compared = new Map<Address, ComparedGroup>();
   for (const { pair, entry } of found) {
     const { address, desired } = pair;
     if (entry.how !== "known" || desired === undefined) continue;
-    const rules = comparison(pair, desired, entry, context, identify, dying);
+    const rules = comparison(pair, desired, entry, context, identify, dying, buried);
     compared.set(address, { pair, desired, found: entry, rules });
   }
   return compared;
@@ -125,6 +127,14 @@ function idsGoneAfterPlan(found: readonly FoundPair[], state: State): Set<string
   for (const record of state.resources.values())
     if (record.kind === "group") for (const retired of record.retired ?? []) dying.add(retired.id);
   return dying;
+}
+
+/** Ids of groups that earlier runs replaced and deleted. Some services leave the rules that name them. */
+function buriedIds(state: State): Set<string> {
+  const buried = new Set<string>();
+  for (const record of state.resources.values())
+    if (record.kind === "group") for (const id of record.buried ?? []) buried.add(id);
+  return buried;
 }
 
 /** An address stands for the id of its group, except where this plan gives the group a new id. */
@@ -349,6 +359,15 @@ function groupNotes(
       summary: `${desired.address} still admits ${describeRule(rule)}, which the file does not declare`,
       detail: "lifecycle.on_rule_removal is keep, and this service cannot delete one rule.",
       fix: "lifecycle.on_rule_removal: replace",
+      address: desired.address,
+      source: desired.source,
+    });
+  if (compared.idle.length > 0)
+    diagnostics.push({
+      severity: "note",
+      code: "plan/rule-idle",
+      summary: `${desired.address} keeps ${compared.idle.length === 1 ? "a rule that names a group" : `${compared.idle.length} rules that name groups`} which this project replaced and deleted`,
+      detail: `${compared.idle.map(({ rule }) => describeRule(rule)).join("; ")}: this admits nobody, and this service cannot delete one rule.`,
       address: desired.address,
       source: desired.source,
     });

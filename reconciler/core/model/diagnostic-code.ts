@@ -157,6 +157,7 @@ export type DiagnosticCode =
   | "plan/gone"
   | "plan/group-named"
   | "plan/group-names-unobserved"
+  | "plan/rule-idle"
   | "plan/id-unknown"
   | "plan/image-ambiguous"
   | "plan/image-name-moved"

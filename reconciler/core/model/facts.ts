@@ -196,6 +196,7 @@ const group: Facts<"group"> = {
     deleting: optional(flag),
     updating: optional(mapOf(text)),
     retired: optional(list(shape({ id: text, name: optional(text) }))),
+    buried: optional(list(text)),
   }),
   wish(record) {
     const { fields, unknown } = fieldsOfRecord(groupFields, record);

@@ -94,6 +94,8 @@ export interface RecordedGroup extends RecordedFields<typeof groupFields> {
   readonly updating?: { readonly name?: string; readonly description?: string };
   /** Old groups that a replacement left, still attached to VMs. */
   readonly retired?: readonly RetiredGroup[];
+  /** The ids of old groups that a replacement deleted, the latest last: a rule that still names one admits nobody. */
+  readonly buried?: readonly string[];
   /**
    * A delete of this resource was sent, with the consent that a delete needs: that the resource is gone then is no
    * surprise.

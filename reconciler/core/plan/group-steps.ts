@@ -95,6 +95,7 @@ function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: 
       ...groupRecord(desired, resolver(draft), []),
       rules: recordRules(atomic, resolver(draft)),
       ...(retired.length === 0 ? {} : { retired }),
+      ...buriedIn(difference),
     },
   });
   draft.ready.set(address, created);
@@ -268,12 +269,17 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
   });
 }
 
+/** What the record of a group remembers of its former selves. */
+const buriedIn = ({ recorded }: GroupDifference): Pick<RecordedGroup, "buried"> =>
+  recorded?.buried === undefined ? {} : { buried: recorded.buried };
+
 function adoptGroup(difference: To<"import">, draft: Draft): void {
   const { address, id, desired, live, added, removed, change } = difference;
   const next: RecordedGroup = {
     ...groupRecord(desired, resolver(draft), difference.platformRules),
     id,
     ...(difference.retired.length === 0 ? {} : { retired: difference.retired }),
+    ...buriedIn(difference),
   };
   const before: Partial<RecordedGroup> = {
     name: live?.name,

@@ -107,6 +107,10 @@ export const planning = {
     "A group is to be deleted while rules of other groups name it. The service may drop those rules, or refuse.",
     "Take the rules away first, and delete the group with the next apply.",
   ),
+  "plan/rule-idle": row(
+    "A rule names a group that was replaced and deleted. It admits nobody, and this service cannot delete one rule.",
+    "A note: the rule goes with the next replacement of its group.",
+  ),
   "plan/group-names-unobserved": row(
     "This service shows a group's rules but not its name and description.",
     "A note: changes that others make to them are not seen.",
