@@ -18,6 +18,7 @@ const parts = {
   fleet: /\/(fleet|luxon|cron-parser|hono|@hono)\/|\/generated\/fleet\.js$/,
   desired: /\/generated\/desired-state\.js$/,
   component: /\/generated\/component\.js$/,
+  saved: /\/generated\/plan\.js$/,
   dialect: /\/generated\/dialect\.js$/,
   explanations: /\/report\/explanations\//,
   doctor: /\/dialect\/learn\/|\/engine\/doctor/,
@@ -25,7 +26,7 @@ const parts = {
   emulator: /\/(emulator|rehearse)\//,
   apply: /\/engine\/(?!plan|refresh|ports|scope)|\/store\/(s3|postgres|http)|\/core\/schedule\/|\/reconciler\/one\//,
   config: /\/reconciler\/config\//,
-  plan: /\/reconciler\/(core(?!\/(text\/invariant|model\/desired)\.)|engine|service|dialect|store|outside(?!\/(tracing|environment)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|externals)\.js/,
+  plan: /\/reconciler\/(core(?!\/(text\/invariant|model\/desired)\.)|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|externals)\.js/,
   report: /\/reconciler\/report\/(?!style)/,
   start: /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet)/,
 };
