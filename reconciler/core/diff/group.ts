@@ -6,7 +6,6 @@ import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../canonic
 import type { Address } from "../model/address";
 import { computedIn, shownText } from "../model/computed";
 import type { DesiredGroup, Inherited, Reference } from "../model/desired";
-import type { Diagnostic } from "../model/diagnostic";
 import { groupFields } from "../model/fields";
 import type { LiveGroup } from "../model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../model/recorded";
@@ -27,7 +26,9 @@ import {
 import { explain, type LeftOpen } from "./explain";
 import { type FoundLive, find, type Known } from "./find";
 import { goneNote } from "./findings";
-import { comparison, isPlatformShaped, type LiveRulePair, type RulesComparison } from "./group-rules";
+import { byAddress, follows, groupFieldChanges, labelGroup } from "./group-fields";
+import { groupNotes } from "./group-findings";
+import { comparison, type LiveRulePair, type RulesComparison } from "./group-rules";
 import type { PairOf } from "./pair";
 
 interface GroupFacts extends Facts<"group"> {
@@ -205,11 +206,6 @@ const isAsApplied = (desired: DesiredGroup, recorded: RecordedGroup, context: Di
   (recorded.name ?? desired.name) === desired.name &&
   (recorded.description ?? "") === (desired.description ?? "");
 
-const byAddress =
-  ({ addressOfId }: DiffContext): GroupIdentity =>
-  (group) =>
-    "address" in group ? group.address : (addressOfId.get(group.id) ?? group.id);
-
 function removeGroup(
   pair: GroupPair,
   entry: FoundGroup,
@@ -279,124 +275,6 @@ function createGroup(
   };
 }
 
-const labelGroup =
-  (identify: GroupIdentity): GroupIdentity =>
-  (group) =>
-    "address" in group ? group.address : identify(group);
-
-function groupFieldChanges(
-  desired: DesiredGroup,
-  recorded: RecordedGroup | undefined,
-  live: LiveGroup | undefined,
-  compared: RulesComparison,
-  context: DiffContext,
-): FieldChange[] {
-  const ignored = new Set(desired.lifecycle.ignoreChanges);
-  return [
-    ...(ignored.has("name") ? [] : nameChange(desired, recorded, live)),
-    ...(ignored.has("description") ? [] : descriptionChange(desired, recorded, live)),
-    ...ruleChanges(compared, byAddress(context)),
-  ];
-}
-
-/**
- * Where nobody can look, a group may have the name that was recorded or the one of an update whose answer was lost
- * (`updating`). The name is then sent again unless both are the desired one; `descriptionChange` does the same.
- */
-function nameChange(
-  desired: DesiredGroup,
-  recorded: RecordedGroup | undefined,
-  live: LiveGroup | undefined,
-): FieldChange[] {
-  const names = live?.name === undefined ? [recorded?.name, recorded?.updating?.name] : [live.name];
-  const other = names.find((name) => name !== undefined && name.toLowerCase() !== desired.name);
-  return other === undefined ? [] : [fieldChange(groupFields.name, other, desired.name)];
-}
-
-function descriptionChange(
-  desired: DesiredGroup,
-  recorded: RecordedGroup | undefined,
-  live: LiveGroup | undefined,
-): FieldChange[] {
-  const { description } = desired;
-  if (description === undefined || (live?.description === undefined && recorded === undefined)) return [];
-  const before = recorded?.description ?? "";
-  const descriptions =
-    live?.description === undefined ? [before, recorded?.updating?.description ?? before] : [live.description];
-  const other = descriptions.find((one) => one !== description);
-  return other === undefined ? [] : [fieldChange(groupFields.description, other || undefined, shownText(description))];
-}
-
-function ruleChanges(compared: RulesComparison, label: GroupIdentity): FieldChange[] {
-  const fields: FieldChange[] = [];
-  // A rule may fall together with the group that it names and be wanted again towards the group that replaces it. Such
-  // a rule is neither new nor gone.
-  const falling = new Set(compared.cascaded.map(({ rule }) => describeRule(rule, label)));
-  const added = compared.added.map((rule) => describeRule(rule, label));
-  for (const text of added) {
-    if (falling.has(text)) fields.push(fieldChange(groupFields.rules, text, text, follows));
-    else fields.push(fieldChange(groupFields.rules, undefined, text, "add rule"));
-    falling.delete(text);
-  }
-  for (const { rule } of compared.removed)
-    fields.push(fieldChange(groupFields.rules, describeRule(rule, label), undefined, "remove rule"));
-  for (const text of falling)
-    fields.push(fieldChange(groupFields.rules, text, undefined, "falls with the group it names"));
-  return fields;
-}
-
-function groupNotes(
-  desired: DesiredGroup,
-  compared: RulesComparison,
-  entry: Known<LiveGroup>,
-  context: DiffContext,
-): Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
-  for (const { rule } of compared.kept)
-    diagnostics.push({
-      severity: "warning",
-      code: "plan/rule-kept",
-      summary: `${desired.address} still admits ${describeRule(rule)}, which the file does not declare`,
-      detail: "lifecycle.on_rule_removal is keep, and this service cannot delete one rule.",
-      fix: "lifecycle.on_rule_removal: replace",
-      address: desired.address,
-      source: desired.source,
-    });
-  if (compared.idle.length > 0)
-    diagnostics.push({
-      severity: "note",
-      code: "plan/rule-idle",
-      summary: `${desired.address} keeps ${compared.idle.length === 1 ? "a rule that names a group" : `${compared.idle.length} rules that name groups`} which this project replaced and deleted`,
-      detail: `${compared.idle.map(({ rule }) => describeRule(rule)).join("; ")}: this admits nobody, and this service cannot delete one rule.`,
-      address: desired.address,
-      source: desired.source,
-    });
-  const open = compared.platformRules.filter((key) => key.startsWith("egress") && key.endsWith(" any * any"));
-  const meaningless = desired.rules.filter(
-    (rule) =>
-      rule.direction === "egress" &&
-      !isPlatformShaped(rule) &&
-      open.some((key) => key.split(" ")[1] === rule.ethertype),
-  );
-  if (meaningless.length > 0)
-    diagnostics.push({
-      severity: "warning",
-      code: "plan/egress-open",
-      summary: `${desired.address}: the service's own rule lets everything out, so ${meaningless.length === 1 ? "its egress rule restricts" : `its ${meaningless.length} egress rules restrict`} nothing`,
-      detail: meaningless.map((rule) => describeRule(rule)).join("; "),
-      address: desired.address,
-      source: desired.source,
-    });
-  if (entry.live?.rules === undefined && context.live.groups.get(entry.id)?.seen === "yes")
-    diagnostics.push({
-      severity: "note",
-      code: "plan/rules-unobserved",
-      summary: `the rules of ${desired.address} could not be read; the state's record is used instead`,
-      address: desired.address,
-    });
-  return diagnostics;
-}
-
 const sameRules = (a: readonly Rule[], b: readonly Rule[], identify: GroupIdentity): boolean => {
   if (a.length !== b.length) return false;
   const keys = new Set(b.map((rule) => ruleKey(rule, identify)));
@@ -413,8 +291,6 @@ export const recordRules = (rules: readonly Rule[], resolve: (group: Reference) 
       return [id === undefined ? rule : { ...rule, remote: { kind: "group", group: { id } } }];
     }),
   );
-
-const follows = "point at the new group";
 
 /** A reason that says why the fields differ. */
 const isOfFields = (reason: Reason): boolean =>

@@ -1,0 +1,83 @@
+/** What changes about a group, field by field and rule by rule, as a plan shows it. */
+import { describeRule, type GroupIdentity } from "../canonical/rules";
+import { shownText } from "../model/computed";
+import type { DesiredGroup } from "../model/desired";
+import { groupFields } from "../model/fields";
+import type { LiveGroup } from "../model/live";
+import type { RecordedGroup } from "../model/recorded";
+import { type FieldChange, fieldChange } from "./changes";
+import type { DiffContext } from "./context";
+import type { RulesComparison } from "./group-rules";
+
+export const follows = "point at the new group";
+
+export const byAddress =
+  ({ addressOfId }: DiffContext): GroupIdentity =>
+  (group) =>
+    "address" in group ? group.address : (addressOfId.get(group.id) ?? group.id);
+
+export const labelGroup =
+  (identify: GroupIdentity): GroupIdentity =>
+  (group) =>
+    "address" in group ? group.address : identify(group);
+
+export function groupFieldChanges(
+  desired: DesiredGroup,
+  recorded: RecordedGroup | undefined,
+  live: LiveGroup | undefined,
+  compared: RulesComparison,
+  context: DiffContext,
+): FieldChange[] {
+  const ignored = new Set(desired.lifecycle.ignoreChanges);
+  return [
+    ...(ignored.has("name") ? [] : nameChange(desired, recorded, live)),
+    ...(ignored.has("description") ? [] : descriptionChange(desired, recorded, live)),
+    ...ruleChanges(compared, byAddress(context)),
+  ];
+}
+
+/**
+ * Where nobody can look, a group may have the name that was recorded or the one of an update whose answer was lost
+ * (`updating`). The name is then sent again unless both are the desired one; `descriptionChange` does the same.
+ */
+function nameChange(
+  desired: DesiredGroup,
+  recorded: RecordedGroup | undefined,
+  live: LiveGroup | undefined,
+): FieldChange[] {
+  const names = live?.name === undefined ? [recorded?.name, recorded?.updating?.name] : [live.name];
+  const other = names.find((name) => name !== undefined && name.toLowerCase() !== desired.name);
+  return other === undefined ? [] : [fieldChange(groupFields.name, other, desired.name)];
+}
+
+function descriptionChange(
+  desired: DesiredGroup,
+  recorded: RecordedGroup | undefined,
+  live: LiveGroup | undefined,
+): FieldChange[] {
+  const { description } = desired;
+  if (description === undefined || (live?.description === undefined && recorded === undefined)) return [];
+  const before = recorded?.description ?? "";
+  const descriptions =
+    live?.description === undefined ? [before, recorded?.updating?.description ?? before] : [live.description];
+  const other = descriptions.find((one) => one !== description);
+  return other === undefined ? [] : [fieldChange(groupFields.description, other || undefined, shownText(description))];
+}
+
+function ruleChanges(compared: RulesComparison, label: GroupIdentity): FieldChange[] {
+  const fields: FieldChange[] = [];
+  // A rule may fall together with the group that it names and be wanted again towards the group that replaces it. Such
+  // a rule is neither new nor gone.
+  const falling = new Set(compared.cascaded.map(({ rule }) => describeRule(rule, label)));
+  const added = compared.added.map((rule) => describeRule(rule, label));
+  for (const text of added) {
+    if (falling.has(text)) fields.push(fieldChange(groupFields.rules, text, text, follows));
+    else fields.push(fieldChange(groupFields.rules, undefined, text, "add rule"));
+    falling.delete(text);
+  }
+  for (const { rule } of compared.removed)
+    fields.push(fieldChange(groupFields.rules, describeRule(rule, label), undefined, "remove rule"));
+  for (const text of falling)
+    fields.push(fieldChange(groupFields.rules, text, undefined, "falls with the group it names"));
+  return fields;
+}

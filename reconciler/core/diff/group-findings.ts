@@ -1,0 +1,60 @@
+/** What a reader of a plan has to know of a group's rules, beside what changes. */
+import { describeRule } from "../canonical/rules";
+import type { DesiredGroup } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
+import type { LiveGroup } from "../model/live";
+import type { DiffContext } from "./context";
+import type { Known } from "./find";
+import { isPlatformShaped, type RulesComparison } from "./group-rules";
+
+export function groupNotes(
+  desired: DesiredGroup,
+  compared: RulesComparison,
+  entry: Known<LiveGroup>,
+  context: DiffContext,
+): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
+  for (const { rule } of compared.kept)
+    diagnostics.push({
+      severity: "warning",
+      code: "plan/rule-kept",
+      summary: `${desired.address} still admits ${describeRule(rule)}, which the file does not declare`,
+      detail: "lifecycle.on_rule_removal is keep, and this service cannot delete one rule.",
+      fix: "lifecycle.on_rule_removal: replace",
+      address: desired.address,
+      source: desired.source,
+    });
+  if (compared.idle.length > 0)
+    diagnostics.push({
+      severity: "note",
+      code: "plan/rule-idle",
+      summary: `${desired.address} keeps ${compared.idle.length === 1 ? "a rule that names a group" : `${compared.idle.length} rules that name groups`} which this project replaced and deleted`,
+      detail: `${compared.idle.map(({ rule }) => describeRule(rule)).join("; ")}: this admits nobody, and this service cannot delete one rule.`,
+      address: desired.address,
+      source: desired.source,
+    });
+  const open = compared.platformRules.filter((key) => key.startsWith("egress") && key.endsWith(" any * any"));
+  const meaningless = desired.rules.filter(
+    (rule) =>
+      rule.direction === "egress" &&
+      !isPlatformShaped(rule) &&
+      open.some((key) => key.split(" ")[1] === rule.ethertype),
+  );
+  if (meaningless.length > 0)
+    diagnostics.push({
+      severity: "warning",
+      code: "plan/egress-open",
+      summary: `${desired.address}: the service's own rule lets everything out, so ${meaningless.length === 1 ? "its egress rule restricts" : `its ${meaningless.length} egress rules restrict`} nothing`,
+      detail: meaningless.map((rule) => describeRule(rule)).join("; "),
+      address: desired.address,
+      source: desired.source,
+    });
+  if (entry.live?.rules === undefined && context.live.groups.get(entry.id)?.seen === "yes")
+    diagnostics.push({
+      severity: "note",
+      code: "plan/rules-unobserved",
+      summary: `the rules of ${desired.address} could not be read; the state's record is used instead`,
+      address: desired.address,
+    });
+  return diagnostics;
+}
