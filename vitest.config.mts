@@ -12,6 +12,7 @@ const longest = [
   "campaigns/fleet-flow",
   "pulumi/programs",
   "docs/commands",
+  "docs/readme-lines",
   "e2e/reads-and-lookups",
   "e2e/evidence",
   "e2e/computed-values",

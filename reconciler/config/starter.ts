@@ -33,7 +33,7 @@ volumes:
     size: 20 # GB; grows in place
     attach_to: web[a]
 
-groups:
+groups: # a VM is put into its group in the service's console: there is no call for it
   web:
     name: web-\${var.env}
     description: Public web tier
