@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 "use strict";
+require("./node-version.js");
 // The command. `version` answers from here, so that it costs no more than starting Node.
 const [command, ...rest] = process.argv.slice(2);
 if (["version", "--version", "-v"].includes(command) && rest.length === 0) {
