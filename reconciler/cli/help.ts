@@ -1,16 +1,19 @@
 /**
- * Help, made from the definitions of the commands: an overview in sections, a page for each command with examples, and
- * a page for the first word of commands that have two. Fits the width of the terminal.
+ * Help, made from the definitions of the commands: one screen with the daily ones, an overview of all in sections, the
+ * flags that nearly all have, a page for each command with examples, and a page for the first word of commands that have
+ * two. Fits the width of the terminal.
  */
 import { nearestName } from "../core/text/nearest";
 import { hang } from "../report/style";
 import { allCommands, type Commands, type Example, findCommand, type NamedCommand, sections } from "./command";
 import { commonFlags, type FlagHelp, type FlagName, type FlagRow, flagTable } from "./flags";
+import { ourCommand } from "./foreign-words";
 
 export function printHelp(commands: Commands, words: readonly string[]): number {
   const topic = words.join(" ");
-  if (topic === "") {
-    process.stdout.write(overview(commands));
+  const page = Object.hasOwn(pages, topic) ? pages[topic] : undefined;
+  if (page !== undefined) {
+    process.stdout.write(page(commands));
     return 0;
   }
   const asked = findCommand(commands, words);
@@ -22,40 +25,92 @@ export function printHelp(commands: Commands, words: readonly string[]): number 
     process.stdout.write(groupHelp(commands, topic));
     return 0;
   }
-  const near = nearestName(topic, Object.keys(commands));
-  process.stderr.write(
-    `reconcile has no command ${JSON.stringify(topic)}${near === undefined ? "" : `; did you mean: reconcile help ${near}?`}\nAll commands: reconcile help\n`,
-  );
+  process.stderr.write(`${noCommand(commands, words)}\nAll commands: reconcile help all\n`);
   return 1;
 }
 
-function overview(commands: Commands): string {
+/** What is typed every day, in the order of a first day. */
+const daily = [
+  "init",
+  "validate",
+  "plan",
+  "apply",
+  "drift",
+  "history",
+  "undo",
+  "output",
+  "import",
+  "pull",
+  "destroy",
+  "doctor",
+  "explain",
+];
+
+const title = [
+  "reconcile makes VMs, volumes and security groups what a YAML file says",
+  "",
+  "Usage: reconcile COMMAND [FILE|DIR]… [flags]     (no file: ./reconcile.yaml)",
+];
+
+/** One screen of a terminal of 80 by 24, its prompt included. */
+function firstScreen(commands: Commands): string {
+  const width = widest(daily);
+  const shown = allCommands(commands).filter(({ name }) => daily.includes(name));
+  return [
+    ...title,
+    "",
+    ...daily.flatMap((asked) =>
+      shown
+        .filter(({ name }) => name === asked)
+        .flatMap(({ name, summary }) => hang(`  ${name.padEnd(width)}  `, summary, columns())),
+    ),
+    "",
+    "A first try: reconcile init, then reconcile apply. No account is needed.",
+    "More: reconcile help COMMAND, help flags, help all (every command)",
+    "",
+  ].join("\n");
+}
+
+function everyCommand(commands: Commands): string {
   const all = allCommands(commands);
   const width = widest(all.map(({ name }) => name));
-  const lines = [
-    "reconcile makes VMs, volumes and security groups what a YAML file says",
-    "",
-    "Usage: reconcile COMMAND [FILE|DIR]… [flags]     (no file: ./reconcile.yaml)",
-  ];
+  const lines = [...title];
   for (const title of sections) {
     lines.push("", title);
     for (const { section, name, summary } of all)
       if (section === title) lines.push(...hang(`  ${name.padEnd(width)}  `, summary, columns()));
   }
-  lines.push(
-    "",
-    "Common flags",
-    ...flagLines(commonFlags),
+  lines.push("", "More: reconcile help COMMAND, reconcile help flags, reconcile explain CODE", "");
+  return lines.join("\n");
+}
+
+const everyCommonFlag = (): string =>
+  [
+    "Flags that nearly all commands have",
+    ...flagLines(["file", ...commonFlags]),
     "",
     "Exit codes   0 done, 1 error, 2 changes are pending, 3 a consent is missing and",
     "             nothing was sent, 4 something waits for you outside",
     "Credentials  RECONCILE_TOKEN, RECONCILE_AUTHORIZATION, or a command named in the",
     "             dialect; never a flag",
     "",
-    "More: reconcile help COMMAND, reconcile explain CODE",
-    "",
-  );
-  return lines.join("\n");
+  ].join("\n");
+
+const pages: Readonly<Record<string, (commands: Commands) => string>> = {
+  "": firstScreen,
+  all: everyCommand,
+  flags: everyCommonFlag,
+};
+
+/** What to say of words that begin with no command: ours for one of another tool, else the nearest. */
+export function noCommand(commands: Commands, words: readonly string[]): string {
+  const first = words[0] ?? "";
+  const problem = `reconcile has no command ${JSON.stringify(first)}`;
+  const ours = ourCommand(first);
+  if (ours !== undefined) return `${problem}; here it is ${ours}`;
+  const names = Object.keys(commands);
+  const near = nearestName(words.slice(0, 2).join(" "), names) ?? nearestName(first, names);
+  return near === undefined ? problem : `${problem}; did you mean: reconcile ${near}?`;
 }
 
 const wordsAfter = (commands: Commands, first: string): readonly NamedCommand[] =>
@@ -90,7 +145,7 @@ function commandHelp(command: NamedCommand): string {
   lines.push(title, ...exampleLines(examples), "");
   const particular = ownFlags?.() ?? own.map((flag) => flagHelp(flag, command));
   if (particular.length > 0) lines.push("Flags", ...columnsOfFlags(particular), "");
-  if (shared.length > 0) lines.push("Common flags", ...flagLines(shared), "");
+  if (shared.length > 0) lines.push("And the flags that nearly all commands have: reconcile help flags", "");
   return lines.join("\n");
 }
 

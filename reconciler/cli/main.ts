@@ -3,12 +3,11 @@
  * loaded.
  */
 
-import { nearestName } from "../core/text/nearest";
 import { fieldsIn } from "../core/text/objects";
 import { profileTo, tracing } from "../outside/tracing";
 import { findCommand, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
-import { groupHelp, printHelp } from "./help";
+import { groupHelp, noCommand, printHelp } from "./help";
 import { createOutput, type Output } from "./output";
 import { readFlags, withFlagsBehind } from "./read-flags";
 import { commands } from "./registry";
@@ -133,7 +132,6 @@ function unknownCommand(argv: readonly string[], words: readonly string[]): numb
     const problem = words[1] === undefined ? `reconcile ${first} needs another word` : `reconcile has no ${asked}`;
     return misused(argv, first, [problem], groupHelp(commands, first, words[1]));
   }
-  const near = nearestName(asked, commandNames) ?? nearestName(first, commandNames);
-  const problem = `reconcile has no command ${JSON.stringify(first)}${near === undefined ? "" : `; did you mean: reconcile ${near}?`}`;
-  return misused(argv, first, [problem], `${problem}\nAll commands: reconcile help\n`);
+  const problem = noCommand(commands, words);
+  return misused(argv, first, [problem], `${problem}\nAll commands: reconcile help all\n`);
 }

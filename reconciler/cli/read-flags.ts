@@ -7,6 +7,7 @@ import { itemAt } from "../core/text/invariant";
 import { nearestName } from "../core/text/nearest";
 import { formatProblem, valueProblem } from "./flag-values";
 import { type FlagName, type FlagRow, type Flags, flagRowOf, flagRows } from "./flags";
+import { ourFlag } from "./foreign-words";
 
 export interface ReadFlags {
   readonly flags: Flags;
@@ -33,14 +34,15 @@ export function readFlags(argv: readonly string[], command: Reads): ReadFlags {
       { type: row.type, multiple: row.multiple ?? false, ...(row.short === undefined ? {} : { short: row.short }) },
     ]),
   );
+  const { words, foreign } = withoutOneDash(argv);
   const { values, positionals, tokens } = parseArgs({
-    args: withBareValues(argv.map(withoutShortEquals)),
+    args: withBareValues(words.map(withoutShortEquals)),
     options,
     allowPositionals: true,
     strict: false,
     tokens: true,
   });
-  const problems: string[] = [];
+  const problems: string[] = [...foreign];
   const badValues: Diagnostic[] = [];
   const known = new Set<string>(flags);
   for (const token of tokens) {
@@ -62,8 +64,7 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   const { rawName, value } = token;
   const row = flagRowOf(token.name);
   if (row === undefined || !known.has(token.name)) {
-    const near = nearestName(token.name, known);
-    return `reconcile ${command} has no flag ${rawName}${near === undefined ? "" : `; did you mean --${near}?`}`;
+    return `reconcile ${command} has no flag ${rawName}${insteadOf(token.name, known)}`;
   }
   if (row.type === "boolean") return value === undefined ? undefined : `${rawName} takes no value`;
   const needed = `${rawName} needs a value: ${rawName} ${row.value ?? "VALUE"}`;
@@ -75,6 +76,41 @@ function flagProblem(token: GivenFlag, command: string, known: ReadonlySet<strin
   const near = nearestName(value, row.oneOf);
   const meant = near === undefined ? "" : `; did you mean ${near}?`;
   return `${rawName} is one of ${row.oneOf.join(", ")}, not ${value}${meant}`;
+}
+
+function insteadOf(name: string, known: ReadonlySet<string>): string {
+  const ours = ourFlag(name);
+  if (ours !== undefined) return `; here it is ${ours}`;
+  const near = nearestName(name, known);
+  return near === undefined ? "" : `; did you mean --${near}?`;
+}
+
+/**
+ * `-out F` and `-auto-approve`, as Terraform writes flags: read letter by letter, they would be many wrong flags. Each
+ * is one problem, and is left out with its value.
+ */
+function withoutOneDash(argv: readonly string[]): { readonly words: string[]; readonly foreign: readonly string[] } {
+  const words: string[] = [];
+  const foreign: string[] = [];
+  for (let at = 0; at < argv.length; at++) {
+    const word = itemAt(argv, at);
+    const [, name = "", given] = /^-([a-z][a-z-]+)(?:=(.*))?$/s.exec(word) ?? [];
+    const ours = name === "" ? undefined : withTwoDashes(name, given);
+    if (ours === undefined) {
+      words.push(word);
+      continue;
+    }
+    foreign.push(`${word}: flags have two dashes here: ${ours}`);
+    if (given === undefined && flagRowOf(name)?.type === "string") at++;
+  }
+  return { words, foreign };
+}
+
+function withTwoDashes(name: string, given: string | undefined): string | undefined {
+  if (name === "refresh" && given === "false") return "--no-refresh";
+  const row = flagRowOf(name);
+  if (row === undefined) return ourFlag(name);
+  return row.type === "string" ? `--${name} ${row.value ?? "VALUE"}` : `--${name}`;
 }
 
 function badValueOf({ name, rawName, value }: GivenFlag, { formats }: Reads): Diagnostic | undefined {

@@ -3,7 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { allCommands, findCommand, sections } from "../../reconciler/cli/command";
-import { flagTable } from "../../reconciler/cli/flags";
+import { commonFlags, flagTable } from "../../reconciler/cli/flags";
+import { ourCommand } from "../../reconciler/cli/foreign-words";
 import { readFlags } from "../../reconciler/cli/read-flags";
 import { commands } from "../../reconciler/cli/registry";
 import { cliPath, runCli } from "../support/cli-process";
@@ -47,12 +48,70 @@ describe("help", () => {
   });
 
   it("fits 80 columns where the words allow it", async () => {
-    for (const words of [["help"], ...all.map(({ name }) => ["help", ...name.split(" ")])]) {
+    for (const words of [
+      ["help"],
+      ["help", "all"],
+      ["help", "flags"],
+      ...all.map(({ name }) => ["help", ...name.split(" ")]),
+    ]) {
       const { stdout, exitCode } = await runCli(words, { cwd: folder });
       expect(exitCode).toBe(0);
       const wide = stdout.split("\n").filter((line) => line.length > 80 && !/^(Usage:| {2}reconcile )/.test(line));
       expect(wide, words.join(" ")).toEqual([]);
     }
+  });
+
+  it.each([[[]], [["help"]], [["--help"]]])("begins with one screen of 24 lines and 80 columns: %j", async (words) => {
+    const { stdout, exitCode } = await runCli(words, { cwd: folder });
+    expect(exitCode).toBe(0);
+    const lines = stdout.trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
+    for (const name of ["init", "plan", "apply", "destroy", "explain"])
+      expect(stdout).toMatch(new RegExp(`^  ${name} `, "m"));
+    expect(stdout).toContain("help all");
+  });
+
+  it("has everything behind `help all`, and what nearly all commands take behind `help flags`", async () => {
+    const everything = (await runCli(["help", "all"], { cwd: folder })).stdout;
+    for (const { name } of all) expect(everything).toMatch(new RegExp(`^  ${name} `, "m"));
+    const flags = (await runCli(["help", "flags"], { cwd: folder })).stdout;
+    for (const name of commonFlags) expect(flags).toContain(`--${name}`);
+    const plan = (await runCli(["help", "plan"], { cwd: folder })).stdout;
+    expect(plan).toContain("--target ADDR");
+    expect(plan).not.toContain("--insecure-http");
+    expect(plan).toContain("reconcile help flags");
+  });
+
+  it.each([
+    ["up", "reconcile apply"],
+    ["status", "reconcile plan"],
+    ["preview --stack prod", "reconcile plan"],
+    ["diff", "reconcile plan"],
+    ["ls", "reconcile state list"],
+    ["workspace list", "--env NAME"],
+    ["taint vm.db", "reconcile plan --replace ADDR"],
+    ["ps", "reconcile vm list"],
+    ["plan -out x", "--out FILE"],
+    ["plan -out=x", "--out FILE"],
+    ["apply -auto-approve", "--auto-approve"],
+    ["plan -refresh=false", "--no-refresh"],
+    ["plan -refresh-only", "reconcile drift"],
+    ["plan -var env=prod", "--var NAME=VALUE"],
+    ["apply --yes", "--auto-approve"],
+    ["destroy --force", "--allow-loss ADDR"],
+    ["apply --dry-run", "reconcile plan"],
+    ["plan -o json", "--json"],
+  ])("answers a command or flag of another tool with ours: %s", async (line, ours) => {
+    const { stderr, stdout, exitCode } = await runCli(line.split(" "), { cwd: folder });
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr.split("\n")[0]).toContain(ours);
+    const json = await runCli([...line.split(" "), "--json"], { cwd: folder });
+    expect(JSON.parse(json.stdout).diagnostics[0].summary).toContain(ours);
+  });
+
+  it("knows no foreign command that is ours", () => {
+    for (const name of Object.keys(commands)) expect(ourCommand(name), name).toBeUndefined();
   });
 
   it("names the words that may follow the first of a command with two", async () => {

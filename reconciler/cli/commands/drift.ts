@@ -18,7 +18,7 @@ import { readWorkspace } from "../workspace";
 
 export const driftCommand = command({
   usage: "drift [FILE|DIR]… [--accept [ADDR]…]",
-  summary: "what differs between the state and the service; exit 2 if anything does",
+  summary: "what differs between state and service; exit 2 if anything does",
   section: "Looking",
   examples: [
     ["reconcile drift", "exit 0: the service is as the state has it; exit 2: it prints what differs"],

@@ -14,7 +14,7 @@ const codeOrQuestion: Positionals = { min: 0, max: 3, what: "" };
 
 export const explainCommand = command({
   usage: "explain [CODE | ADDR | FIELD | reach FROM TO:PORT]",
-  summary: "what an error means, what a change of a field costs, and who reaches whom",
+  summary: "what an error means, what changing a field costs, who reaches whom",
   section: "This program",
   examples: [
     ["reconcile explain consent/flush", "what it means and what to do"],

@@ -42,7 +42,7 @@ export const historyCommand = command({
 
 export const undoCommand = command({
   usage: "undo RUN [flags]",
-  summary: "plans back to what was declared before a run, and applies it once approved",
+  summary: "plans back to what was declared before a run, and asks",
   section: "From a file to the service",
   examples: [
     ["reconcile undo last", "shows the way back to before the last run, asks, and does it"],

@@ -25,7 +25,7 @@ import { readWorkspace } from "../workspace";
 
 export const outputCommand = command({
   usage: "output [NAME] [--format FORMAT]",
-  summary: "the outputs of the project, and its VMs in the formats of other tools",
+  summary: "the project's outputs; its VMs in the formats of other tools",
   section: "Looking",
   examples: [
     ["reconcile output", "every output; a sensitive one is hidden"],

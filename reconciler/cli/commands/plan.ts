@@ -28,7 +28,7 @@ import { readWorkspace } from "../workspace";
 
 export const planCommand = command({
   usage: "plan [FILE|DIR]… [flags]",
-  summary: "shows what apply would do, in which order, and what it would cost you",
+  summary: "shows what apply would do, in which order, and what it costs you",
   section: "From a file to the service",
   examples: [
     ["reconcile plan", "looks and shows; sends only reads"],

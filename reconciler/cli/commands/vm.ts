@@ -107,7 +107,9 @@ function act(
     const { state } = openStoredState(await session.store.read(), session.store.location, newLineage());
     const record = state.resources.get(address);
     if (record?.kind !== "vm" || record.id === undefined) {
-      const near = nearestName(address, state.resources.keys());
+      const near = state.resources.has(`vm.${address}`)
+        ? `vm.${address}`
+        : nearestName(address, state.resources.keys());
       throw fail(
         "state/unknown-address",
         record?.kind === "vm" ? `the id of ${address} is not known yet` : `the state has no VM ${address}`,

@@ -1,0 +1,98 @@
+/**
+ * What Terraform, Pulumi, kubectl and Docker call a thing, and what it is called here: for whoever types a command or a
+ * flag of theirs. A word that is ours is never looked up.
+ */
+
+/** The command that does it here, or the nearest way to it. */
+const foreignCommands: Readonly<Record<string, string>> = {
+  cancel: "reconcile state unlock",
+  check: "reconcile validate",
+  config: "vars: and environments: in the file, or --var NAME=VALUE",
+  console: "reconcile explain FIELD",
+  convert: "reconcile group import --convert",
+  create: "reconcile apply",
+  delete: "reconcile destroy, or remove a block from the file: reconcile apply",
+  deploy: "reconcile apply",
+  describe: "reconcile state show ADDR",
+  diff: "reconcile plan",
+  down: "reconcile destroy",
+  edit: "change the file: reconcile plan",
+  env: "environments: in the file, and --env NAME",
+  "force-unlock": "reconcile state unlock",
+  format: "reconcile fmt",
+  get: "reconcile state list",
+  inspect: "reconcile state show ADDR",
+  lint: "reconcile validate",
+  list: "reconcile state list",
+  login: "RECONCILE_TOKEN in the environment: reconcile doctor",
+  logs: "reconcile history",
+  ls: "reconcile state list",
+  modules: "components: in the file",
+  new: "reconcile init",
+  preview: "reconcile plan",
+  providers: "reconcile doctor",
+  ps: "reconcile vm list",
+  reboot: "reconcile vm reboot ADDR",
+  refresh: "reconcile drift, and drift --accept to keep what it shows",
+  replace: "reconcile plan --replace ADDR",
+  restart: "reconcile vm reboot ADDR",
+  rm: "reconcile state rm ADDR to forget a resource, reconcile destroy to delete them all",
+  rollback: "reconcile undo RUN",
+  rollout: "rollout: in the file, and reconcile apply",
+  run: "reconcile apply",
+  search: "reconcile docs WORD",
+  snapshot: "reconcile vm snapshot ADDR --name NAME",
+  stack: "reconcile state list, and --env NAME for another environment",
+  start: "reconcile vm start ADDR",
+  status: "reconcile plan",
+  stop: "reconcile vm stop ADDR",
+  sync: "reconcile apply",
+  taint: "reconcile plan --replace ADDR",
+  template: "reconcile init",
+  untaint: "reconcile plan",
+  up: "reconcile apply",
+  update: "reconcile apply",
+  verify: "reconcile validate",
+  whoami: "reconcile doctor",
+  workspace: "environments: in the file, and --env NAME",
+};
+
+export const ourCommand = (word: string): string | undefined =>
+  Object.hasOwn(foreignCommands, word) ? foreignCommands[word] : undefined;
+
+/** The flag that says it here, or what to type in its place. */
+const foreignFlags: Readonly<Record<string, string>> = {
+  "auto-approve-destroy": "--auto-approve",
+  backend: "--state URL",
+  "backend-config": "--state URL",
+  chdir: "the folder behind the command: reconcile plan DIR",
+  "compact-warnings": "--summary",
+  config: "--var NAME=VALUE",
+  context: "--env NAME",
+  cwd: "the folder behind the command: reconcile plan DIR",
+  debug: "--log-level debug",
+  diff: "reconcile plan",
+  "dry-run": "reconcile plan",
+  "expect-no-changes": "--detailed-exitcode",
+  filename: "--file FILE",
+  force: "the consent that the plan names, such as --allow-loss ADDR",
+  input: "--auto-approve; without a terminal nothing is asked",
+  lock: "nothing: whoever writes takes the lock, and a plan needs none",
+  logtostderr: "--log-level debug",
+  namespace: "--env NAME",
+  o: "--json, or --format where the command has it",
+  output: "--json, or --format where the command has it",
+  "plan-file": "the saved plan behind the command: reconcile apply FILE.plan.json",
+  prune: "nothing: what is no longer declared is deleted, and the plan names it",
+  quiet: "--log-level silent",
+  "refresh-only": "reconcile drift",
+  "skip-preview": "--auto-approve",
+  stack: "--env NAME",
+  "target-dependents": "--target ADDR, which takes what it needs along",
+  verbose: "--log-level debug",
+  workspace: "--env NAME",
+  yes: "--auto-approve",
+};
+
+export const ourFlag = (name: string): string | undefined =>
+  Object.hasOwn(foreignFlags, name) ? foreignFlags[name] : undefined;
