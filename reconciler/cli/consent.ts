@@ -100,11 +100,12 @@ async function askPerson(
   const isYes =
     typed === undefined
       ? await ask(`${place}${what}?`)
-      : (await askForWord(`${place}${what}? Its name, ${typed}, is the yes:`, signal, process.stdin, screen)) === typed;
+      : (await askForWord(`${place}${what}? Type ${typed} to apply:`, signal, process.stdin, screen)) === typed;
   if (isYes) return { grants: asked, refused: [] };
+  const instead = typed === undefined ? "answer yes" : `type ${typed}`;
   return {
     grants: asked,
-    refused: [{ kind: "approval", detail: "the plan was not approved", grant: "answer yes, or --auto-approve" }],
-    cancelled: "the plan was not approved",
+    refused: [{ kind: "approval", detail: "the plan was not approved", grant: `${instead}, or --auto-approve` }],
+    cancelled: typed === undefined ? "the plan was not approved" : `the plan was not approved; type ${typed} to apply`,
   };
 }

@@ -74,7 +74,7 @@ export function driftText({ drifts, compared, recorded, incomplete }: DriftView,
       "",
       ...hang(
         "",
-        `The world got in: ${listText(opened.map(({ address }) => printable(address)))} ${opened.length === 1 ? "admits" : "admit"} everybody by a rule that no run applied. reconcile apply takes it away; reconcile exposure shows all that is open.`,
+        `${listText(opened.map(({ address }) => printable(address)))} ${opened.length === 1 ? "is" : "are"} open to the Internet by a rule that reconcile did not make. reconcile apply removes it; reconcile exposure shows all that is open.`,
         width,
       ).map((line) => paint("danger", line)),
     );
