@@ -7,9 +7,10 @@ import { nearestName } from "../core/text/nearest";
 import { changesOf, type StackChange } from "./changes";
 import type { Records } from "./database/records";
 import type { StackRecord } from "./database/stacks";
+import { rejectedWhy } from "./decide";
 import type { Fleet, StackSpec } from "./model";
 import type { Queue } from "./queue";
-import { newStatus } from "./status";
+import { afterRejection, newStatus } from "./status";
 import { openingOf } from "./windows";
 
 export interface Desk {
@@ -93,6 +94,7 @@ export async function runNow({ records, queue, who }: Desk, name: string): Promi
   const stack = await stackNamed({ records }, name);
   if (stack.paused)
     throw new ActionRefused("fleet/paused", `the stack ${name} is paused`, `reconcile fleet resume ${name}`);
+  await records.forgetRejection(name);
   await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "person", startedBy: who });
   await records.note({ who, what: "run", stack: name });
 }
@@ -132,22 +134,18 @@ export async function approve(
   await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "approval", startedBy: who });
 }
 
-/** Rejects a plan: it is not carried out, and the next round offers a plan again only when it is another one. */
+/** Rejects a plan: it is not carried out, and not offered again until the files, the state or a person change it. */
 export async function reject(
   { records, who }: Desk,
   name: string,
   digest: string,
-  { why }: { readonly why?: string } = {},
+  { why, now = new Date() }: { readonly why?: string; readonly now?: Date } = {},
 ): Promise<void> {
   const stack = await stackNamed({ records }, name);
   const plan = await waitingPlan({ records }, name, digest);
-  await records.dropPlan(name);
-  await records.saveStatus(name, {
-    ...stack.status,
-    awaitingApproval: false,
-    plan: null,
-    reason: `the plan ${plan.digest} was rejected by ${who}${why === undefined ? "" : `: ${why}`}; change the files, or run it again`,
-  });
+  const at = now.toISOString();
+  const rejection = { digest: plan.digest, by: who, ...(why === undefined ? {} : { why }), at };
+  await records.reject(name, rejection, afterRejection(stack.status, rejectedWhy(rejection)));
   await records.note({ who, what: "reject", stack: name, detail: [plan.digest, why].filter(Boolean).join(": ") });
 }
 

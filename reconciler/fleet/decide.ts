@@ -32,12 +32,24 @@ export interface Approval {
   readonly until: string;
 }
 
+/** A person does not want this plan. It stands until the files, the state or a person change it. */
+export interface Rejection {
+  readonly digest: string;
+  readonly by: string;
+  readonly why?: string;
+  readonly at: string;
+}
+
+export const rejectedWhy = ({ digest, by, why }: Rejection): string =>
+  `the plan ${digest} was rejected by ${by}${why === undefined ? "" : `: ${why}`}; change the files, or run it again`;
+
 export type Decision =
   | { readonly do: "nothing" }
   | { readonly do: "apply"; readonly grants: Grants; readonly approval?: Approval }
   /** `voids`: the approval of this plan no longer counts. */
   | { readonly do: "await"; readonly why: string; readonly voids?: true }
-  | { readonly do: "observe"; readonly why: string }
+  /** `rejected`: a person has decided so. */
+  | { readonly do: "observe"; readonly why: string; readonly rejected?: true }
   | { readonly do: "hold"; readonly why: string; readonly until?: Date };
 
 /** The rules in the order in which they count; each line is one of them. */
@@ -47,6 +59,7 @@ export function decide(
   approval: Approval | undefined,
   opening: Opening,
   now: Date,
+  rejection?: Rejection,
 ): Decision {
   if (facts.empty) return { do: "nothing" };
   if (!facts.leases)
@@ -55,6 +68,7 @@ export function decide(
       why: "its state is in a store without leases, where a dead worker's lock would stand for ever: it is planned only; keep the state in PostgreSQL or S3",
     };
   if (approve === "never") return { do: "observe", why: "approve: never" };
+  if (rejection?.digest === facts.digest) return { do: "observe", why: rejectedWhy(rejection), rejected: true };
   // A plan that only records what became true changes nothing in the world.
   if (facts.steps === 0 && facts.consents.length === 0) return { do: "apply", grants: noGrants };
   const approved = approval !== undefined && isValidFor(approval, facts.digest, now);

@@ -206,6 +206,7 @@ function decisionOf(
     stack.approval,
     openingOf(settings.windows, stack.name, "apply", now),
     now,
+    stack.rejection,
   );
 }
 
@@ -253,7 +254,10 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
     case "observe":
       return {
         ...base,
-        result: { end: "observed", why: `${describe(planned)}, and is left so (${decision.why})` },
+        result: {
+          end: "observed",
+          why: decision.rejected === true ? decision.why : `${describe(planned)}, and is left so (${decision.why})`,
+        },
         plan: { digest, body: { ...planned.body, why: decision.why } },
       };
     case "await":

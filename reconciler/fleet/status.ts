@@ -136,6 +136,16 @@ export const afterLostWorkers = (before: Status, workers: number): Status => ({
   reason: `${workers} workers died in its rounds, so that it is not tried any more: read what they printed last, mend it, then reconcile fleet resume`,
 });
 
+/** The service is left as it is, which is not as the files say. */
+export const afterRejection = (before: Status, why: string): Status => ({
+  ...before,
+  ready: false,
+  drifted: true,
+  awaitingApproval: false,
+  plan: null,
+  reason: why,
+});
+
 /** What receivers are told: each condition that became true, and each apply. */
 export function occasionsOf(before: Status, after: Status, { end }: RoundEnd): Occasion[] {
   const now: readonly (readonly [Occasion, boolean, boolean])[] = [

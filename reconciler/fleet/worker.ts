@@ -6,6 +6,7 @@ import { deepEqual } from "../core/text/deep-equal";
 import type { Records } from "./database/records";
 import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./database/runs";
 import type { StackRecord } from "./database/stacks";
+import { rejectedWhy } from "./decide";
 import { type FleetSettings, type Source, usualHistory } from "./model";
 import { lookForPushes } from "./pushes";
 import type { Cause, Job } from "./queue";
@@ -177,7 +178,17 @@ async function oneRound(
   countRound(counts, run, outcome, isCut);
   // Another worker has the round now: that worker ends this run, and its name is in the reason.
   if (isCut && job.signal.aborted) return;
-  await settle(setting, settings, stack, run, isCut ? { ...outcome, result: stoppedAtOnce } : outcome);
+  const ended = isCut ? { ...outcome, result: stoppedAtOnce } : await orRejected(records, stack.name, outcome);
+  await settle(setting, settings, stack, run, ended);
+}
+
+/** The plan may have been rejected while the round ran that would offer it again. */
+async function orRejected(records: Records, stack: string, outcome: RoundOutcome): Promise<RoundOutcome> {
+  const { result } = outcome;
+  if (result.end !== "awaiting_approval") return outcome;
+  const rejection = await records.rejectionOf(stack);
+  if (rejection?.digest !== result.plan) return outcome;
+  return { ...outcome, result: { end: "observed", why: rejectedWhy(rejection) } };
 }
 
 /** A round that was cut short has not failed. */

@@ -128,7 +128,7 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
         const before = await lastRun();
         await change(generation);
         await eventually("a run of the one to be killed", async () =>
-          (await since(before)).some((run) => run.worker === worker.name && run.endedAt === undefined)
+          (await since(before)).some((run) => run.worker.startsWith(worker.name) && run.endedAt === undefined)
             ? true
             : undefined,
         );

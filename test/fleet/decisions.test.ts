@@ -63,6 +63,30 @@ describe("whose turn it is", () => {
   });
 });
 
+describe("a plan that a person rejected", () => {
+  const facts: PlanFacts = {
+    digest: "p",
+    empty: false,
+    steps: 1,
+    consents: [],
+    opens: [],
+    drifted: [],
+    leases: true,
+  };
+  const rejection = { digest: "p", by: "ann", why: "not now", at: "2026-11-20T10:00:00Z" };
+  const word = (approve: Approve, plan: string): string =>
+    decide({ ...facts, digest: plan }, { approve, consents: [] }, undefined, { open: true }, now, rejection).do;
+  test.each([
+    ["plan", "p", "observe"],
+    ["safe", "p", "observe"],
+    ["auto", "p", "observe"],
+    ["plan", "another", "await"],
+    ["safe", "another", "apply"],
+  ] as const)("with approve: %s the plan %s leads to %s", (approve, plan, ends) =>
+    expect(word(approve, plan)).toBe(ends),
+  );
+});
+
 describe("when a stack is looked at again", () => {
   const retry = { firstMs: 30_000, maxMs: 3_600_000, giveUpAfter: 8 };
   test.each([

@@ -10,10 +10,14 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type * as sources from "../../reconciler/fleet/sources/git";
+import { eventually } from "../support/eventually";
+
+const patience = Number(process.env["TEST_PATIENCE"] ?? 1);
 
 /** Each has its own memory, as each worker process does. */
 async function worker(): Promise<typeof sources> {
@@ -60,8 +64,8 @@ describe("a repository that several workers of a machine read", () => {
       join(bin, "git"),
       `#!/bin/sh
 case "$*" in
-  *"worktree add"*)
-    for word; do case "$word" in */trees/*) tree="$word";; esac; done
+  *checkout-index*)
+    for word; do case "$word" in --work-tree=*) tree="\${word#--work-tree=}";; esac; done
     ${real} "$@" && rm "$tree"/app/file-1*
     exit 137;;
 esac
@@ -70,10 +74,75 @@ exec ${real} "$@"
     );
     chmodSync(join(bin, "git"), 0o755);
     process.env["PATH"] = `${bin}:${path}`;
-    await expect((await worker()).checkOutGit(source, join(folder, "cache"))).rejects.toThrow("git worktree");
+    await expect((await worker()).checkOutGit(source, join(folder, "cache"))).rejects.toThrow("git checkout-index");
     process.env["PATH"] = path;
     const { folder: found } = await (await worker()).checkOutGit(source, join(folder, "cache"));
     expect(readdirSync(found).sort()).toEqual([...files].sort());
+  });
+
+  const spoiled: Readonly<Record<string, (mirror: string) => void>> = {
+    "half of a work tree of an earlier version": (mirror) => {
+      mkdirSync(join(mirror, "worktrees/dead"), { recursive: true });
+      writeFileSync(join(mirror, "worktrees/dead/HEAD"), `${"0".repeat(40)}\n`);
+      writeFileSync(join(mirror, "worktrees/dead/commondir"), "../..\n");
+      writeFileSync(join(mirror, "worktrees/dead/gitdir"), "/nowhere/.git\n");
+    },
+    "the lock of a reference": (mirror) => writeFileSync(join(mirror, "refs/heads/main.lock"), ""),
+    "half of a reference": (mirror) => writeFileSync(join(mirror, "refs/heads/main"), "0123"),
+    "no configuration": (mirror) => writeFileSync(join(mirror, "config"), "["),
+    "no objects": (mirror) => rmSync(join(mirror, "objects"), { recursive: true }),
+  };
+  it.each(Object.keys(spoiled))("is made anew when a worker that died left %s", async (what) => {
+    const cache = join(folder, "cache");
+    await (await worker()).checkOutGit(source, cache);
+    const newest = commit("after");
+    const mirrors = join(cache, "mirrors");
+    const [name = ""] = readdirSync(mirrors).filter((each) => /^[0-9a-f]{16}$/.test(each));
+    spoiled[what]?.(join(mirrors, name));
+    const found = await (await worker()).checkOutGit(source, cache);
+    expect(found.revision).toBe(newest);
+    expect(readFileSync(join(found.folder, "file-1.yaml"), "utf8")).toBe("after");
+    expect(readdirSync(mirrors)).toEqual([name]);
+  });
+
+  it("is fetched although a worker that had the turn died", { timeout: 40_000 * patience }, async () => {
+    const cache = join(folder, "cache");
+    const { checkOutGit } = await worker();
+    await checkOutGit(source, cache);
+    const [name = ""] = readdirSync(join(cache, "mirrors"));
+    writeFileSync(join(cache, "mirrors", `${name}.turn`), "");
+    const newest = commit("after");
+    expect((await checkOutGit(source, cache, { now: true })).revision).toBe(newest);
+  });
+
+  it("is given up when it is silent, together with what git started", { timeout: 60_000 * patience }, async () => {
+    const silent = createServer(() => undefined);
+    const sockets = new Set<Socket>();
+    silent.on("connection", (socket) => sockets.add(socket.resume()));
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { runGit } = await import("../../reconciler/fleet/sources/run-git.js");
+    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/x`;
+    try {
+      await expect(runGit(["ls-remote", "--", url], { cwd: folder, silentMs: 1000 })).rejects.toThrow(
+        "git ls-remote: no answer for 1 s",
+      );
+      // The helper that holds the connection has ended as well.
+      await eventually("closed connections", () => [...sockets].every(({ destroyed }) => destroyed) || undefined);
+      const stop = new AbortController();
+      const { fetchCommit } = await worker();
+      const asked = fetchCommit({ url, ref: "main" }, join(folder, "cache"), { signal: stop.signal });
+      setTimeout(() => stop.abort(), 300);
+      await expect(asked).rejects.toThrow("it was stopped");
+    } finally {
+      silent.close();
+    }
+  });
+
+  it("is no program: addresses that start one are refused by git", async () => {
+    const { fetchCommit } = await worker();
+    for (const url of [`ext::sh -c "touch ${folder}/ran"`, "fd::17", "--upload-pack=touch ran"])
+      await expect(fetchCommit({ url, ref: "main" }, join(folder, "cache"))).rejects.toThrow("git fetch: ");
+    expect(readdirSync(folder)).not.toContain("ran");
   });
 
   it("is whole for each of them when all ask at once", async () => {

@@ -1,5 +1,7 @@
 /** What a fleet keeps and what it forgets, and how it counts the workers that it lost: on the database inside this process. */
+import { hostname } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { workerName } from "../../reconciler/cli/fleet/work";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
@@ -102,6 +104,17 @@ describe("what a fleet keeps", () => {
     expect(ended).toMatchObject({ tookOver: false, lost: 1 });
     await records.finishRun(ended.id, { result: "failed", reason: "no", counts: {} }, newStatus, null);
     expect(await start("lost", "g:1")).toMatchObject({ tookOver: false, lost: 0 });
+  });
+
+  test("a worker that was started anew is another one, whatever machine and process it runs as", async () => {
+    const [first, second] = [workerName(), workerName()];
+    expect(first).not.toBe(second);
+    expect(first.startsWith(`${hostname()}:${process.pid}:`)).toBe(true);
+    await start("restarted", first);
+    await start("restarted", second);
+    // The new one lives, which says nothing of the dead one.
+    await records.beat({ name: second, version: "x", concurrency: 1, doing: [], draining: false });
+    expect(await start("restarted", workerName())).toMatchObject({ lost: 2 });
   });
 
   test("gives up the stack that kills its workers, and none that ran beside it at every death", async () => {

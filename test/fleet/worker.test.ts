@@ -1,5 +1,6 @@
 /** A worker between two rounds: whom it wakes, and what it does for stacks that leave. Its files and its service are made up. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { reject, runNow } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
@@ -29,7 +30,7 @@ describe("a worker", () => {
   const folder = makeFolder({ "reconcile.yaml": "version: 1\n" });
   const source = { kind: "folder", folder } as const;
   const variables: Record<string, unknown>[] = [];
-  let during: (stack: string) => void = () => undefined;
+  let during: (stack: string) => void | Promise<void> = () => undefined;
 
   /** What leaves is deleted, and everything else is in sync. */
   const openProject: OpenProject = async ({ stack, destroy, inputs }) => {
@@ -64,7 +65,7 @@ describe("a worker", () => {
       leases: true,
       files: [],
       plan: async () => {
-        during(stack.name);
+        await during(stack.name);
         return planned;
       },
       underLock: async (_, use) => use(planned),
@@ -131,6 +132,39 @@ describe("a worker", () => {
     expect(hastened.splice(0)).toEqual(["network"]);
     await approveAndRun("network");
     expect(await records.stack("network")).toBeUndefined();
+  });
+
+  test("a rejected plan is not offered again, however often it is looked at, until a person asks or it is another one", async () => {
+    await records.saveStack(stackSpec("unwanted", { source }));
+    await records.leaveStack("unwanted");
+    const desk = { records, queue: idleQueue, who: "ann" };
+    const offered = async () => (await records.waitingPlan("unwanted"))?.digest;
+    await run("unwanted");
+    const digest = (await offered()) ?? "";
+    await reject(desk, "unwanted", digest, { why: "not now" });
+    const why = `the plan ${digest} was rejected by ann: not now; change the files, or run it again`;
+    const rejected = { awaitingApproval: false, plan: null, drifted: true, failures: 0, reason: why };
+    expect(await statusOf("unwanted")).toMatchObject(rejected);
+    for (let looks = 0; looks < 3; looks++) {
+      await run("unwanted");
+      expect([await offered(), await statusOf("unwanted")]).toEqual([undefined, expect.objectContaining(rejected)]);
+    }
+    expect((await records.runs("unwanted", 3)).map(({ result }) => result)).toEqual(Array(3).fill("observed"));
+
+    await runNow(desk, "unwanted");
+    await run("unwanted");
+    expect([await offered(), (await statusOf("unwanted"))?.awaitingApproval]).toEqual([digest, true]);
+    // The round that would offer it again runs already.
+    during = (stack) => (stack === "unwanted" ? reject(desk, stack, digest) : undefined);
+    await run("unwanted");
+    during = () => undefined;
+    expect([await offered(), (await statusOf("unwanted"))?.awaitingApproval]).toEqual([undefined, false]);
+
+    // Other files make it another plan.
+    await records.saveStack(stackSpec("unwanted", { source: { kind: "folder", folder: makeFolder({ a: "1" }) } }));
+    await records.leaveStack("unwanted");
+    await run("unwanted");
+    expect([await offered(), (await statusOf("unwanted"))?.awaitingApproval]).toEqual([expect.any(String), true]);
   });
 
   test("a stack goes although what it depended on is gone", async () => {

@@ -119,6 +119,7 @@ export async function openFleetStage(
   }
 
   function adopt(started: ReturnType<typeof startCli>): WorkerProcess {
+    // Its whole name has a random part besides.
     const worker = { ...started, name: `${hostname()}:${started.child.pid}` };
     workers.add(worker);
     return worker;

@@ -1,5 +1,6 @@
 /** A worker as a process: rounds, health and metrics, and an end that loses nothing. */
 
+import { randomBytes } from "node:crypto";
 import { homedir, hostname } from "node:os";
 import { join } from "node:path";
 import { schema } from "../../fleet/database/tables";
@@ -34,10 +35,16 @@ const secretNames = ({ services, receivers }: FleetSettings): string[] =>
     source !== undefined && "env" in source ? [source.env] : [],
   );
 
+/**
+ * Each start has a name of its own. In a container the host and the process are the same after a restart, and the new
+ * worker must not be taken for the dead one.
+ */
+export const workerName = (): string => `${hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`;
+
 export function startWork(session: FleetSession, { concurrency, services, cache, say }: WorkSetting): Promise<Worker> {
   withhold(fleetVariables());
   return startWorker({
-    name: `${hostname()}:${process.pid}`,
+    name: workerName(),
     version,
     database: session.database,
     records: session.records,

@@ -1,6 +1,6 @@
 /** Stacks, their waiting plans, and what all stacks share. Each function is one statement. */
 import type { Graph } from "../../report/graph";
-import type { Approval } from "../decide";
+import type { Approval, Rejection } from "../decide";
 import { type FleetSettings, noSettings, type StackSpec } from "../model";
 import { newStatus, type Status, type WaitingFor } from "../status";
 import { columnsOf, type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
@@ -19,6 +19,8 @@ export interface StackRecord {
   /** Files outside of its folder that the stack reads, from the root of the repository. */
   readonly files: readonly string[];
   readonly approval?: Approval;
+  /** The plan that a person rejected last. */
+  readonly rejection?: Rejection;
   /** The stack has left the fleet's file: what it made is to be deleted once that is approved. */
   readonly leaving: boolean;
   /** The digest of the stack's picture; absent: there is none yet. */
@@ -49,6 +51,7 @@ export interface PlanBody {
 
 const written = columnsOf<{
   readonly approval: Approval | null;
+  readonly rejection: Rejection | null;
   readonly body: PlanBody;
   readonly spec: StackSpec;
   readonly status: Partial<Status>;
@@ -134,6 +137,7 @@ export const stackStatements = ({ query }: Database) => ({
     await query(
       `INSERT INTO ${schema}.stacks (name, spec, status, paused) VALUES ($1, $2, $3, $4)
        ON CONFLICT (name) DO UPDATE SET spec = $2, leaving = NULL, changed_at = now(),
+         rejection = CASE WHEN ${schema}.stacks.spec IS DISTINCT FROM $2 THEN NULL ELSE ${schema}.stacks.rejection END,
          paused = CASE WHEN ($2::jsonb -> 'paused') IS DISTINCT FROM (${schema}.stacks.spec -> 'paused') THEN $4 ELSE ${schema}.stacks.paused END`,
       [spec.name, JSON.stringify(spec), JSON.stringify(newStatus), spec.paused],
     );
@@ -146,7 +150,9 @@ export const stackStatements = ({ query }: Database) => ({
     );
   },
   async leaveStack(name: string): Promise<void> {
-    await query(`UPDATE ${schema}.stacks SET leaving = 'destroy', approval = NULL WHERE name = $1`, [name]);
+    await query(`UPDATE ${schema}.stacks SET leaving = 'destroy', approval = NULL, rejection = NULL WHERE name = $1`, [
+      name,
+    ]);
   },
   async pauseStack(name: string, paused: boolean): Promise<boolean> {
     return (
@@ -215,6 +221,22 @@ export const stackStatements = ({ query }: Database) => ({
       [stack],
     );
   },
+  /** Keeps that the plan was rejected, so that it is not offered again; it does not wait any more. */
+  async reject(stack: string, rejection: Rejection, status: Status): Promise<void> {
+    await query(
+      `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1)
+       UPDATE ${schema}.stacks SET approval = NULL, rejection = $2, status = $3, changed_at = now() WHERE name = $1`,
+      [stack, JSON.stringify(rejection), JSON.stringify(status)],
+    );
+  },
+  async rejectionOf(stack: string): Promise<Rejection | undefined> {
+    const rows = await query(`SELECT rejection FROM ${schema}.stacks WHERE name = $1`, [stack]);
+    return rows.map((row) => written(row, "rejection") ?? undefined)[0];
+  },
+  /** A person asks again: what was rejected may be offered again. */
+  async forgetRejection(stack: string): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET rejection = NULL WHERE name = $1 AND rejection IS NOT NULL`, [stack]);
+  },
   async waitingPlan(stack: string): Promise<WaitingPlan | undefined> {
     const rows = await query(`SELECT stack, digest, revision, body, made_at FROM ${schema}.plans WHERE stack = $1`, [
       stack,
@@ -230,7 +252,7 @@ export const stackStatements = ({ query }: Database) => ({
   /** False: another plan waits by now, or none. */
   async approve(stack: string, approval: Approval): Promise<boolean> {
     const rows = await query(
-      `UPDATE ${schema}.stacks s SET approval = $2 FROM ${schema}.plans p
+      `UPDATE ${schema}.stacks s SET approval = $2, rejection = NULL FROM ${schema}.plans p
        WHERE s.name = $1 AND p.stack = s.name AND p.digest = $3 RETURNING s.name`,
       [stack, JSON.stringify(approval), approval.digest],
     );
@@ -247,6 +269,7 @@ const selectStacks = `SELECT s.*, r.id AS run_id, r.stack AS run_stack, r.cause,
 
 function stackOf(row: Row): StackRecord {
   const approval = written(row, "approval") ?? undefined;
+  const rejection = written(row, "rejection") ?? undefined;
   const nextAt = maybeTime(row["next_at"]);
   const picture = maybeText(row["picture"]);
   return {
@@ -261,6 +284,7 @@ function stackOf(row: Row): StackRecord {
     leaving: row["leaving"] != null,
     ...(picture === undefined ? {} : { picture }),
     ...(approval === undefined ? {} : { approval }),
+    ...(rejection === undefined ? {} : { rejection }),
     ...(nextAt === undefined ? {} : { nextAt }),
     ...(row["run_id"] == null
       ? {}

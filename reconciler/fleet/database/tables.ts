@@ -119,6 +119,7 @@ const migrations: readonly string[] = [
    CREATE INDEX runs_open_of_worker ON ${schema}.runs (worker) WHERE ended_at IS NULL;
    ${beginRun}`,
   `CREATE INDEX stacks_depend_on ON ${schema}.stacks USING gin ((spec -> 'dependsOn'));`,
+  `ALTER TABLE ${schema}.stacks ADD COLUMN rejection jsonb;`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

@@ -1,16 +1,15 @@
 /**
  * Git through the `git` program: one bare mirror for each repository, one fetch for everybody who asks at the same
- * time, one work tree for each commit. Git finds credentials itself (helpers, an agent) and never asks for them at a
- * terminal.
+ * time, one tree for each commit. Git finds credentials itself (helpers, an agent) and never asks for them at a
+ * terminal. The mirror is a cache: one that is not what it should be is made anew.
  */
-import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
-import { errorMessage } from "../../core/text/errors";
 import { type Checkout, SourceFailed } from "./checkout";
+import { type GitCall, runGit } from "./run-git";
+import { inTurn } from "./turn";
 
 export interface GitSource {
   readonly url: string;
@@ -21,8 +20,6 @@ export interface GitSource {
 /** A mirror that was fetched this lately is not fetched again. */
 const freshMs = 2000;
 const unusedMs = 86_400_000;
-
-const fetches = new Map<string, { readonly at: number; readonly done: Promise<void> }>();
 
 export interface Freshness {
   readonly signal?: AbortSignal | undefined;
@@ -37,8 +34,28 @@ export interface Freshness {
 
 export async function checkOutGit(source: GitSource, cache: string, freshness: Freshness = {}): Promise<Checkout> {
   const { signal } = freshness;
-  const commit = await fetchCommit(source, cache, freshness);
   const mirror = mirrorOf(source, cache);
+  let commit = await fetchCommit(source, cache, freshness);
+  try {
+    return await treeOf(source, mirror, commit, cache, signal);
+  } catch (error) {
+    if (signal?.aborted === true || error instanceof NoSuchFolder) throw error;
+    // What a mirror names, it has to have.
+    await remake(source.url, mirror, signal);
+    commit = (await commitOf(source, mirror, signal)) ?? commit;
+    return treeOf(source, mirror, commit, cache, signal);
+  }
+}
+
+class NoSuchFolder extends SourceFailed {}
+
+async function treeOf(
+  source: GitSource,
+  mirror: string,
+  commit: string,
+  cache: string,
+  signal: AbortSignal | undefined,
+): Promise<Checkout> {
   const root = join(cache, "trees", `${nameOf(source.url)}-${commit}`);
   await once(`tree ${root}`, async () => {
     if (!existsSync(root)) await makeTree(mirror, commit, root, signal);
@@ -47,33 +64,45 @@ export async function checkOutGit(source: GitSource, cache: string, freshness: F
   await utimes(root, used, used).catch(() => undefined);
   const folder = source.path === "" ? root : join(root, source.path);
   if (!existsSync(folder))
-    throw new SourceFailed(`${source.url} has no folder ${source.path} at ${source.ref} (${commit.slice(0, 12)})`);
-  const content = (await git(["rev-parse", `${commit}:${source.path}`], mirror, signal)).trim();
+    throw new NoSuchFolder(`${source.url} has no folder ${source.path} at ${source.ref} (${commit.slice(0, 12)})`);
+  const content = (await runGit(["rev-parse", `${commit}:${source.path}`], { cwd: mirror, signal })).trim();
   return { folder, root, revision: commit, content, copied: true };
 }
 
 /**
  * The tree appears whole or not at all: a worker may die while git writes it, another worker of this machine may write
- * the same tree, and missing files would be read as resources that are not wanted any more.
+ * the same tree, and missing files would be read as resources that are not wanted any more. Nothing of it is left in the
+ * mirror, whenever git dies.
  */
 async function makeTree(mirror: string, commit: string, root: string, signal?: AbortSignal): Promise<void> {
-  const work = `${root}.${process.pid}-${++trees}`;
-  await mkdir(dirname(root), { recursive: true });
+  const work = `${root}.${randomUUID()}`;
+  const index = `${work}.index`;
+  const call: GitCall = { cwd: mirror, signal, extra: { GIT_INDEX_FILE: index } };
+  await mkdir(work, { recursive: true });
   try {
-    await git(["worktree", "prune", "--expire", "1.hour.ago"], mirror, signal);
-    await git(["worktree", "add", "--force", "--detach", work, commit], mirror, signal);
+    await runGit(["read-tree", commit], call);
+    await runGit([`--work-tree=${work}`, "checkout-index", "--all", "--force", "--quiet"], call);
     await rename(work, root);
-    // Lets git find the mirror from the tree; the files do not need it.
-    await git(["worktree", "repair", root], mirror, signal).catch(() => undefined);
   } catch (error) {
     // Another worker of this machine made the tree first.
     if (!existsSync(root)) throw error;
   } finally {
+    await rm(index, { force: true });
+    await rm(`${index}.lock`, { force: true });
     await rm(work, { recursive: true, force: true });
   }
 }
 
-let trees = 0;
+interface Fetch {
+  readonly at: number;
+  readonly done: Promise<void>;
+  isOver: boolean;
+  /** Who waits for it; when the last one goes before its end, it is cut off. */
+  waiting: number;
+  readonly stop: AbortController;
+}
+
+const fetches = new Map<string, Fetch>();
 
 /** The commit that the reference names now. */
 export async function fetchCommit(
@@ -82,20 +111,50 @@ export async function fetchCommit(
   { signal, now = false, seen }: Freshness = {},
 ): Promise<string> {
   const mirror = mirrorOf(source, cache);
-  const known = fetches.get(mirror);
   const isSeen =
     seen !== undefined && existsSync(join(mirror, "HEAD")) && (await commitOf(source, mirror, signal)) === seen;
   if (isSeen) return seen;
-  const isStale = known === undefined || Date.now() - known.at > freshMs;
-  if (isStale || ((now || seen !== undefined) && Date.now() - known.at > 0)) {
-    const done = fetchMirror(source.url, mirror, signal);
-    fetches.set(mirror, { at: Date.now(), done });
-    done.catch(() => fetches.delete(mirror));
-  }
-  await fetches.get(mirror)?.done;
+  const known = fetches.get(mirror);
+  const isStale = known === undefined || known.stop.signal.aborted || performance.now() - known.at > freshMs;
+  const isWanted = isStale || ((now || seen !== undefined) && performance.now() > known.at);
+  await sharedBy(isWanted ? begin(source.url, mirror) : known, signal);
   const commit = await commitOf(source, mirror, signal);
   if (commit === undefined) throw new SourceFailed(`${source.url} has no branch, tag or commit ${source.ref}`);
   return commit;
+}
+
+function begin(url: string, mirror: string): Fetch {
+  const stop = new AbortController();
+  const done = fetchMirror(url, mirror, stop.signal);
+  const fetch: Fetch = { at: performance.now(), done, isOver: false, waiting: 0, stop };
+  fetches.set(mirror, fetch);
+  const over = (): void => {
+    fetch.isOver = true;
+  };
+  done.then(over, () => {
+    over();
+    if (fetches.get(mirror) === fetch) fetches.delete(mirror);
+  });
+  return fetch;
+}
+
+/** Waits for a fetch that others may wait for as well. */
+async function sharedBy(fetch: Fetch, signal: AbortSignal | undefined): Promise<void> {
+  fetch.waiting += 1;
+  let leave: (() => void) | undefined;
+  try {
+    if (signal === undefined) return await fetch.done;
+    signal.throwIfAborted();
+    const left = new Promise<never>((_, reject) => {
+      leave = () => reject(new SourceFailed("git fetch: it was stopped"));
+      signal.addEventListener("abort", leave, { once: true });
+    });
+    await Promise.race([fetch.done, left]);
+  } finally {
+    if (leave !== undefined) signal?.removeEventListener("abort", leave);
+    fetch.waiting -= 1;
+    if (fetch.waiting === 0 && !fetch.isOver) fetch.stop.abort();
+  }
 }
 
 async function commitOf(
@@ -105,9 +164,11 @@ async function commitOf(
 ): Promise<string | undefined> {
   for (const name of [`refs/heads/${ref}`, `refs/tags/${ref}`, ref])
     try {
-      return (await git(["rev-parse", "--verify", "--quiet", `${name}^{commit}`], mirror, signal)).trim();
+      const call = { cwd: mirror, signal };
+      return (await runGit(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`], call)).trim();
     } catch {
       // The reference is not of this form; the next form is tried.
+      signal?.throwIfAborted();
     }
   return undefined;
 }
@@ -121,7 +182,8 @@ export async function changedFiles(
 ): Promise<readonly string[] | undefined> {
   if (from === to) return [];
   try {
-    const out = await git(["diff", "--name-only", "--no-renames", "-z", from, to], mirrorOf(source, cache));
+    const cwd = mirrorOf(source, cache);
+    const out = await runGit(["diff", "--name-only", "--no-renames", "-z", "--end-of-options", from, to], { cwd });
     return out.split("\0").filter((file) => file !== "");
   } catch {
     return undefined;
@@ -129,13 +191,23 @@ export async function changedFiles(
 }
 
 /**
- * Deletes work trees that nobody used for a day. Other workers of this machine tidy as well: a tree that one of them
- * took is no error.
+ * Deletes trees that nobody used for a day, and packs mirrors that have grown. Other workers of this machine tidy as
+ * well: a tree that one of them took is no error.
  */
 export async function tidyTrees(cache: string): Promise<void> {
-  const folder = join(cache, "trees");
-  for (const name of await readdir(folder).catch(() => [])) await tidyTree(join(folder, name)).catch(() => undefined);
+  const trees = join(cache, "trees");
+  for (const name of await readdir(trees).catch(() => [])) await tidyTree(join(trees, name)).catch(() => undefined);
+  const mirrors = join(cache, "mirrors");
+  for (const name of await readdir(mirrors).catch(() => [])) {
+    const mirror = join(mirrors, name);
+    if (/^[0-9a-f]{16}$/.test(name)) await inTurn(turnOf(mirror), undefined, () => pack(mirror)).catch(() => undefined);
+    else await removeUnused(mirror).catch(() => undefined);
+  }
 }
+
+const packMs = 5 * 60_000;
+const pack = (mirror: string): Promise<string> =>
+  runGit(["-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"], { cwd: mirror, silentMs: packMs });
 
 async function tidyTree(tree: string): Promise<void> {
   const { mtimeMs } = await stat(tree);
@@ -146,26 +218,69 @@ async function tidyTree(tree: string): Promise<void> {
   await rm(away, { recursive: true, force: true });
 }
 
+/** What a worker that died while it made a mirror anew has left. */
+async function removeUnused(path: string): Promise<void> {
+  const { mtimeMs } = await stat(path);
+  if (Date.now() - mtimeMs > unusedMs) await rm(path, { recursive: true, force: true });
+}
+
 /**
- * Other workers of this machine fetch into the same mirror: when git could not get its lock, the fetch is tried again.
+ * One process of this machine fetches into a mirror at a time. Where the fetch fails and the repository answers, the
+ * fault is the mirror's: a worker died in it (a lock, half of a reference, a work tree of an earlier version).
  */
-async function fetchMirror(url: string, mirror: string, signal?: AbortSignal): Promise<void> {
-  for (let tries = 1; ; tries++)
+async function fetchMirror(url: string, mirror: string, signal: AbortSignal): Promise<void> {
+  await inTurn(turnOf(mirror), signal, async () => {
+    const isNew = !existsSync(join(mirror, "HEAD"));
     try {
-      if (!existsSync(join(mirror, "HEAD"))) {
-        await mkdir(mirror, { recursive: true });
-        await git(["init", "--quiet", "--bare"], mirror, signal);
-      }
-      const everything = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
-      return void (await git(["fetch", "--quiet", "--prune", "--force", url, ...everything], mirror, signal));
+      await fetchInto(url, mirror, signal);
     } catch (error) {
-      if (tries === 10 || !/\block(ed)?\b|\.lock\b/.test(errorMessage(error))) throw error;
-      await pause(100 * tries);
+      if (isNew || signal.aborted || !(await answers(url, mirror, signal))) throw error;
+      await makeAnew(url, mirror, signal);
     }
+  });
+}
+
+/** Makes a mirror anew, whatever is in it. */
+const remake = (url: string, mirror: string, signal: AbortSignal | undefined): Promise<void> =>
+  once(`mirror ${mirror}`, () => inTurn(turnOf(mirror), signal, () => makeAnew(url, mirror, signal)));
+
+/** The new mirror is whole before it takes the place of the old one. */
+async function makeAnew(url: string, mirror: string, signal: AbortSignal | undefined): Promise<void> {
+  const [fresh, away] = ["new", "away"].map((word) => `${mirror}.${randomUUID()}.${word}`) as [string, string];
+  try {
+    await fetchInto(url, fresh, signal);
+    await rename(mirror, away).catch(() => undefined);
+    await rename(fresh, mirror);
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+    await rm(away, { recursive: true, force: true });
+  }
+}
+
+async function fetchInto(url: string, mirror: string, signal: AbortSignal | undefined): Promise<void> {
+  const call = { cwd: mirror, signal };
+  if (!existsSync(join(mirror, "HEAD"))) {
+    await mkdir(mirror, { recursive: true });
+    await runGit(["init", "--quiet", "--bare"], call);
+  }
+  const everything = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
+  const plain = ["-c", "gc.auto=0", "-c", "maintenance.auto=false"];
+  await runGit([...plain, "fetch", "--progress", "--prune", "--force", "--", url, ...everything], call);
+}
+
+/** Asked from beside the mirror, which may have a configuration that git cannot read. */
+async function answers(url: string, mirror: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await runGit(["ls-remote", "--quiet", "--heads", "--", url], { cwd: dirname(mirror), signal });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const nameOf = (url: string): string => createHash("sha256").update(url).digest("hex").slice(0, 16);
 const mirrorOf = ({ url }: Pick<GitSource, "url">, cache: string): string => join(cache, "mirrors", nameOf(url));
+const turnOf = (mirror: string): string => `${mirror}.turn`;
 
 const running = new Map<string, Promise<void>>();
 /** Calls for the same key at the same time wait for the first one. */
@@ -173,42 +288,4 @@ async function once(key: string, act: () => Promise<void>): Promise<void> {
   const mine = running.get(key) ?? act().finally(() => running.delete(key));
   running.set(key, mine);
   await mine;
-}
-
-const longestMs = 10 * 60_000;
-
-function git(args: readonly string[], cwd: string, signal?: AbortSignal): Promise<string> {
-  return new Promise((resolve, reject) => {
-    execFile(
-      "git",
-      ["-c", "safe.directory=*", "-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never", ...args],
-      {
-        cwd,
-        timeout: longestMs,
-        maxBuffer: 64 * 1024 * 1024,
-        ...(signal === undefined ? {} : { signal }),
-        env: { ...environment(), GIT_TERMINAL_PROMPT: "0", GIT_ASKPASS: "", LC_ALL: "C" },
-      },
-      (error, stdout, stderr) => {
-        if (error === null) resolve(stdout);
-        else reject(new SourceFailed(`git ${args[0]}: ${messageOf(error, stderr)}`));
-      },
-    );
-  });
-}
-
-/** Git gets no credential of the service or the state. */
-function environment(): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name]) => !/^(RECONCILE_|PG|AWS_|GIT_DIR$|GIT_WORK_TREE$|GIT_INDEX_FILE$)/.test(name),
-    ),
-  );
-}
-
-function messageOf(error: Error & { code?: unknown }, stderr: string): string {
-  if (error.code === "ENOENT") return "the program git is not installed on this worker";
-  const said = stderr.trim().split("\n").slice(-3).join("; ") || error.message;
-  // A helper may have put a credential into an address.
-  return said.replace(/\/\/[^/@\s]+@/g, "//***@").slice(0, 500);
 }

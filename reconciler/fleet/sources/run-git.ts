@@ -1,0 +1,122 @@
+/**
+ * One call of the `git` program. It gets no secret of the fleet, asks nobody, speaks only with places that a stack may
+ * name, and ends: a call that says nothing for half a minute is cut off, with everything that it started.
+ */
+import { spawn } from "node:child_process";
+import { SourceFailed } from "./checkout";
+
+export interface GitCall {
+  /** The mirror. */
+  readonly cwd: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly extra?: Readonly<Record<string, string>>;
+  readonly silentMs?: number | undefined;
+}
+
+/** Fetches tell their progress, so that only a call that waits for nothing is silent for so long. */
+const silentMs = 30_000;
+const longestMs = 10 * 60_000;
+const graceMs = 2000;
+const mostOutput = 64 * 1024 * 1024;
+const keptErrors = 16_000;
+
+/** A fetch that gets less than a kilobyte in a second for 20 seconds is ended by git itself, with words of its own. */
+const settings = [
+  "safe.directory=*",
+  "core.hooksPath=/dev/null",
+  "http.lowSpeedLimit=1000",
+  "http.lowSpeedTime=20",
+  "protocol.allow=never",
+  ...["https", "http", "ssh", "file"].map((name) => `protocol.${name}.allow=always`),
+];
+
+export function runGit(args: readonly string[], call: GitCall): Promise<string> {
+  const { cwd, signal, extra = {}, silentMs: limitMs = silentMs } = call;
+  return new Promise((resolve, reject) => {
+    const word = args.find((each) => /^[a-z]+(-[a-z]+)*$/.test(each));
+    const fail = (why: string): void => reject(new SourceFailed(`git ${word}: ${why}`));
+    if (signal?.aborted === true) return fail("it was stopped");
+    const child = spawn("git", [...settings.flatMap((each) => ["-c", each]), ...args], {
+      cwd,
+      env: { ...environment(), ...extra, GIT_TERMINAL_PROMPT: "0", GIT_ASKPASS: "", LC_ALL: "C" },
+      stdio: ["ignore", "pipe", "pipe"],
+      // In a group of its own, so that the helpers that git starts end with it.
+      detached: process.platform !== "win32",
+    });
+    const out: Buffer[] = [];
+    let [size, errors] = [0, ""];
+    let cut: string | undefined;
+    const cutOff = (why: string): void => {
+      if (cut !== undefined) return;
+      cut = why;
+      endGroup(child.pid, "SIGTERM");
+      setTimeout(() => endGroup(child.pid, "SIGKILL"), graceMs).unref();
+      // Whoever still holds the output open is not waited for.
+      child.stdout.destroy();
+      child.stderr.destroy();
+      settle(() => fail(why));
+    };
+    const silence = setTimeout(() => cutOff(`no answer for ${limitMs / 1000} s`), limitMs);
+    const total = setTimeout(() => cutOff(`it did not end within ${longestMs / 60_000} min`), longestMs);
+    const stop = (): void => cutOff("it was stopped");
+    signal?.addEventListener("abort", stop, { once: true });
+    let isSettled = false;
+    function settle(end: () => void): void {
+      if (isSettled) return;
+      isSettled = true;
+      clearTimeout(silence);
+      clearTimeout(total);
+      signal?.removeEventListener("abort", stop);
+      end();
+    }
+    child.stdout.on("data", (chunk: Buffer) => {
+      silence.refresh();
+      size += chunk.length;
+      if (size > mostOutput) cutOff("it printed more than 64 MB");
+      else out.push(chunk);
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      silence.refresh();
+      errors = (errors + chunk.toString("utf8")).slice(-keptErrors);
+    });
+    child.on("error", (error: NodeJS.ErrnoException) =>
+      settle(() => fail(error.code === "ENOENT" ? missing(cwd) : error.message)),
+    );
+    child.on("close", (code) =>
+      settle(() => (code === 0 ? resolve(Buffer.concat(out).toString("utf8")) : fail(wordsOf(errors, code)))),
+    );
+  });
+}
+
+/** Starting a program fails in the same way where its folder is missing. */
+const missing = (cwd: string): string => `the program git is not installed on this worker (or ${cwd} is gone)`;
+
+function endGroup(pid: number | undefined, signal: "SIGTERM" | "SIGKILL"): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, signal);
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Git gets no credential of the service or the state. */
+function environment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name]) => !/^(RECONCILE_|PG|AWS_|GIT_DIR$|GIT_WORK_TREE$|GIT_INDEX_FILE$)/.test(name),
+    ),
+  );
+}
+
+/** What git said last, without its progress. */
+function wordsOf(errors: string, code: number | null): string {
+  const lines = errors
+    .split("\n")
+    .map((line) => (line.split("\r").at(-1) ?? "").trim())
+    .filter((line) => line !== "" && !/^(remote: )?[A-Z][a-z]+ing (objects|deltas)\b/.test(line));
+  const telling = lines.filter((line) => /^(fatal|error|remote: )/.test(line));
+  const said = (telling.length > 0 ? telling : lines).slice(-3).join("; ");
+  // A helper may have put a credential into an address.
+  return (said === "" ? `it ended with ${code}` : said).replace(/\/\/[^/@\s]+@/g, "//***@").slice(0, 500);
+}
