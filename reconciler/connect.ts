@@ -27,6 +27,7 @@ import { systemClock } from "./outside/clock";
 import { shareWorld } from "./outside/embedded";
 import { setting } from "./outside/environment";
 import { openCreateNotes } from "./outside/open-create-notes";
+import { trustFrom } from "./outside/trust";
 import { Refused, refuse } from "./refused";
 
 export interface Settings {
@@ -131,6 +132,9 @@ const setupOf = (settings: Settings, folder: string): ServiceSetup => ({
   timing: readTiming(settings),
   insecureHttp: settings.insecureHttp === true,
   parallelism: settings.parallelism ?? defaultParallelism,
+  trust: trustFrom(),
+  // A program is no file that somebody else wrote: its settings are a person's.
+  dialectGiven: true,
 });
 
 /** What the settings say goes before the environment. */

@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { DesiredResource, Timing } from "./core/model/desired";
 import { nearestName } from "./core/text/nearest";
+import { printable } from "./core/text/printable";
 import type { Dialect } from "./dialect/dialect";
 import { type ReadDialect, readDialectText } from "./dialect/read-dialect";
 import { defaultTiming, embeddedTiming, type Ports } from "./engine/ports";
@@ -15,6 +16,7 @@ import { systemClock } from "./outside/clock";
 import { checkHealth, runCommand, runHelperIn } from "./outside/commands";
 import { requestSpans, withinStepSpan } from "./outside/run-spans";
 import { tracing } from "./outside/tracing";
+import type { Trust } from "./outside/trust";
 import { Refused, refuse } from "./refused";
 import { findCredential, type RunHelper } from "./service/credential";
 import { createServiceClient, type HttpServiceClient, type ServiceClientOptions } from "./service/http-client";
@@ -34,6 +36,9 @@ export interface ServiceSetup {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Runs the program that prints the credential. Absent: it runs in the dialect's folder. */
   readonly helper?: RunHelper;
+  readonly trust: Trust;
+  /** The dialect was given beside the files, by a person; its helper is run in a closed run as well. */
+  readonly dialectGiven?: boolean;
   readonly onRequest?: ServiceClientOptions["onRequest"];
   readonly pace?: ServiceClientOptions["pace"];
 }
@@ -54,13 +59,14 @@ export interface OpenedService {
   readonly parallelism: number;
   readonly embedded: boolean;
   readonly timeScale: number;
+  readonly trust: Trust;
 }
 
 export const defaultParallelism = 10;
 
 /** Throws Refused with everything that is missing. */
 export function openService(setup: ServiceSetup, { url, timeScale }: Location): OpenedService {
-  const { dialect, insecureHttp, parallelism, onRequest, pace } = setup;
+  const { dialect, insecureHttp, parallelism, onRequest, pace, trust } = setup;
   const refused = checkBaseUrl(url, insecureHttp);
   if (refused !== undefined) throw new Refused([refused]);
   const embedded = timeScale !== undefined;
@@ -70,6 +76,8 @@ export function openService(setup: ServiceSetup, { url, timeScale }: Location): 
     setup.helper ?? runHelperIn(setup.dialectFolder),
   );
   if (found.credential === undefined) throw new Refused(found.diagnostics);
+  if (found.command !== undefined && setup.helper === undefined && setup.dialectGiven !== true)
+    refuseHelper(trust, found.command);
   const realTiming = { ...defaultTiming, ...setup.timing };
   const timing = embedded ? { ...embeddedTiming(timeScale), ...setup.timing } : realTiming;
   const traced = tracing();
@@ -85,7 +93,16 @@ export function openService(setup: ServiceSetup, { url, timeScale }: Location): 
     ...(traced === undefined ? {} : { follow: requestSpans(traced, new URL(url).host) }),
     ...(pace === undefined ? {} : { pace }),
   });
-  return { client, dialect, timing, realTiming, parallelism, embedded, timeScale: timeScale ?? 1 };
+  return { client, dialect, timing, realTiming, parallelism, embedded, timeScale: timeScale ?? 1, trust };
+}
+
+function refuseHelper({ closedBy }: Trust, command: readonly string[]): void {
+  if (closedBy === undefined) return;
+  throw refuse(
+    "trust/program",
+    `there is no credential: the dialect's program ${printable(command.join(" "))} would print it, and ${closedBy} starts no program that a file names`,
+    "set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION, or give the dialect beside the files, with --dialect or RECONCILE_DIALECT",
+  );
 }
 
 /** The embedded service knows its own credential, so that trying needs no set-up. */
@@ -96,7 +113,7 @@ const withOwnToken = (environment: ServiceSetup["environment"]): ServiceSetup["e
 
 /** What the engine touches of the outside world. A command runs in the folder of the file that names it, else in `folder`. */
 export function portsOf(
-  { client, timing, parallelism }: OpenedService,
+  { client, timing, parallelism, trust }: OpenedService,
   folder: string,
   resources: readonly DesiredResource[],
 ): Omit<Ports, "emit"> {
@@ -114,8 +131,14 @@ export function portsOf(
     timing,
     oneAtATime: parallelism === 1,
     ...(tracing() === undefined ? {} : { within: withinStepSpan, apart: AsyncLocalStorage.snapshot() }),
-    runCommand: (argv, signal, address) => runCommand(argv, folderOf(address), { signal }),
-    checkHealth: (check, vm, options = {}) => checkHealth(check, vm, folderOf(options.address), options),
+    // A plan that needs a program is refused before; what comes here all the same is not started either.
+    runCommand: async ({ argv, env = [] }, signal, address) =>
+      trust.closedBy === undefined
+        ? runCommand(argv, folderOf(address), { signal, env })
+        : { exitCode: 127, output: `${trust.closedBy} starts no program that a file names` },
+    checkHealth: async (check, vm, options = {}) =>
+      (trust.closedBy === undefined || check.kind !== "command") &&
+      checkHealth(check, vm, folderOf(options.address), options),
   };
 }
 

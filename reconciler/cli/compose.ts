@@ -24,6 +24,7 @@ import { systemClock } from "../outside/clock";
 import { openWorld } from "../outside/embedded";
 import { setting } from "../outside/environment";
 import { holderOf as holderCalled } from "../outside/holder";
+import { refusedAddress, refusedState, type Trust, trustFrom } from "../outside/trust";
 import type { RequestEvent } from "../service/caller";
 import { openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
@@ -48,8 +49,10 @@ export interface Service extends OpenedService {
 
 export async function openWorkspaceService(workspace: Workspace, invocation: Invocation): Promise<Service> {
   const { flags, output } = invocation;
-  const { dialect, diagnostics, folder } = readDialect(workspace, flags);
-  const baseUrl = flags["base-url"] ?? setting("RECONCILE_BASE_URL") ?? workspace.desired.service.baseUrl;
+  const { dialect, diagnostics, folder, given } = readDialect(workspace, flags);
+  const trust = trustOf(flags);
+  const outside = flags["base-url"] ?? setting("RECONCILE_BASE_URL");
+  const baseUrl = outside ?? workspace.desired.service.baseUrl;
   if (baseUrl === undefined || baseUrl === "")
     throw fail(
       "service/no-base-url",
@@ -58,6 +61,8 @@ export async function openWorkspaceService(workspace: Workspace, invocation: Inv
         : "no service is named",
       "service.base_url: embedded (to try it) or https://…, RECONCILE_BASE_URL, or --base-url",
     );
+  const refused = outside === undefined ? refusedAddress(trust, baseUrl) : undefined;
+  if (refused !== undefined) throw new CommandFailed([refused]);
   const parallelism = readCount(flags.parallelism, "--parallelism") ?? defaultParallelism;
   const embedded = baseUrl === "embedded" ? await startEmbedded(workspace, flags, dialect) : undefined;
   const closeEmbedded = async (): Promise<void> =>
@@ -71,6 +76,8 @@ export async function openWorkspaceService(workspace: Workspace, invocation: Inv
     insecureHttp: flags["insecure-http"] === true,
     parallelism,
     environment: process.env,
+    trust,
+    dialectGiven: given,
     ...(flags["log-level"] === "debug" ? { onRequest: (event) => output.note(requestLine(event)) } : {}),
   };
   try {
@@ -126,23 +133,31 @@ async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dial
   }
 }
 
-export function readDialect(
-  workspace: Workspace,
-  flags: Flags,
-): { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[]; readonly folder: string } {
+interface ReadWith {
+  readonly dialect: Dialect;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly folder: string;
+  /** A person gave it beside the files, by a flag or the environment. */
+  readonly given: boolean;
+}
+
+export const trustOf = (flags: Flags): Trust => trustFrom(flags["no-programs"]);
+
+export function readDialect(workspace: Workspace, flags: Flags): ReadWith {
   const given = workspace.desired.service.dialect;
   const outside = flags.dialect ?? setting("RECONCILE_DIALECT");
   const folder = folderOfDialect(outside, given, workspace);
   let read: { readonly dialect: Dialect; readonly diagnostics: readonly Diagnostic[] };
   if (outside !== undefined) read = readDialectFile(outside);
-  else if (workspace.dialect !== undefined) return { dialect: workspace.dialect, diagnostics: [], folder };
-  else if (given === undefined) return { dialect: builtInDialect, diagnostics: [], folder };
+  else if (workspace.dialect !== undefined)
+    return { dialect: workspace.dialect, diagnostics: [], folder, given: false };
+  else if (given === undefined) return { dialect: builtInDialect, diagnostics: [], folder, given: false };
   else if ("inline" in given) {
     const source = workspace.sources.find(({ file }) => file === given.source.file);
     read = readInlineDialect(given.inline, given.source, source?.text);
   } else read = readDialectFile(besideFile(given));
   if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
-  return { ...read, folder };
+  return { ...read, folder, given: outside !== undefined };
 }
 
 /** The folder in which a program that the dialect names runs: that of the file that names the program. */
@@ -171,9 +186,12 @@ export function stateLocation({ desired, sources, folder }: Workspace, flags: Fl
   const { state, environment } = desired;
   if (state === undefined)
     return join(folder, environment === undefined ? "reconcile.state.json" : `reconcile.${environment}.state.json`);
-  if (isUrl(state.location) || isAbsolute(state.location)) return state.location;
   // A saved plan may be applied in another checkout than it was made in.
-  return join(sources.length === 0 ? folder : dirname(resolve(state.source.file)), state.location);
+  const beside = sources.length === 0 ? folder : dirname(resolve(state.source.file));
+  const location = isUrl(state.location) || isAbsolute(state.location) ? state.location : join(beside, state.location);
+  const refused = refusedState(trustOf(flags), location, undefined, state.source);
+  if (refused !== undefined) throw new CommandFailed([refused]);
+  return location;
 }
 
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);

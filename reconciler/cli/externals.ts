@@ -2,21 +2,31 @@
  * Reads, before planning, what the file takes from elsewhere (`reads`, `lookups`). A saved plan holds only while the
  * same values are found.
  */
+import { resolve } from "node:path";
 import type { Desired } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
 import type { Json } from "../core/model/output";
 import { canonicalJson } from "../core/text/canonical-json";
 import { fetchExternal } from "../engine/externals";
+import { setting } from "../outside/environment";
+import { refusedState } from "../outside/trust";
 import { storesFrom } from "../store/open";
-import { fail } from "./compose";
+import { fail, isUrl } from "./compose";
 import { CommandFailed } from "./crash";
 import type { Session } from "./session";
 
 export async function withExternal({ workspace, service, invocation }: Session, desired: Desired): Promise<Desired> {
   const { external } = desired;
   if (external === undefined) return desired;
-  const open = storesFrom(workspace.folder, invocation.flags["insecure-http"] === true);
+  const { flags } = invocation;
+  const given = flags.state ?? setting("RECONCILE_STATE");
+  const from = (state: string): string => (isUrl(state) ? state : resolve(workspace.folder, state));
+  const refused = external.reads.flatMap(
+    ({ state, source }) => refusedState(service.trust, from(state), given, source) ?? [],
+  );
+  if (refused.length > 0) throw new CommandFailed(refused);
+  const open = storesFrom(workspace.folder, flags["insecure-http"] === true);
   const { values, diagnostics } = await fetchExternal(external, service.client, open);
   if (hasErrors(diagnostics)) throw new CommandFailed(diagnostics);
   if (external.values === undefined) return workspace.readAgain?.(values).desired ?? desired;

@@ -87,6 +87,10 @@ export const flagTable = {
     shape: "count",
     help: "how many requests at once (default 10); 1: also one step at a time, with its wait",
   },
+  "no-programs": {
+    type: "boolean",
+    help: "starts no program that a file names, and sends the credential to no address that only a file names: for files that nobody has reviewed (RECONCILE_PROGRAMS=none)",
+  },
   "insecure-http": { type: "boolean", help: "permits sending the credential over plain http to another host" },
   "time-scale": {
     type: "string",
@@ -353,6 +357,7 @@ export const commonFlags = [
   "log-level",
   "parallelism",
   "insecure-http",
+  "no-programs",
   "time-scale",
 ] as const satisfies readonly FlagName[];
 

@@ -8,13 +8,18 @@ import { checkPlan } from "../core/findings/checks";
 import { type Finding, findingAsDiagnostic, isRefused, type Strictness } from "../core/findings/finding";
 import { findingsOfPlan, isInPlanText } from "../core/findings/plan-findings";
 import { findingsOfAnswer } from "../core/findings/policy-answer";
+import { shownText } from "../core/model/computed";
 import type { Denial } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
+import type { Policy } from "../core/model/policy";
 import { isEmpty, type Plan } from "../core/plan/plan";
 import { judgeReachability, type Reachability } from "../core/reachability/findings";
+import { printable } from "../core/text/printable";
 import type { Prepared } from "../engine/plan";
 import { todayUtc } from "../outside/clock";
 import { askProgram } from "../outside/commands";
+import { setting } from "../outside/environment";
+import type { Trust } from "../outside/trust";
 import { policyInput } from "../report/policy-input";
 import type { Flags } from "./flags";
 import { allDiagnostics, type Session } from "./session";
@@ -22,7 +27,7 @@ import { allDiagnostics, type Session } from "./session";
 /** Where a plan was made. */
 export interface PlanPlace {
   readonly workspace: Pick<Session["workspace"], "desired" | "folder" | "sources">;
-  readonly service: Pick<Session["service"], "baseUrl">;
+  readonly service: Pick<Session["service"], "baseUrl" | "trust">;
   readonly store: Pick<Session["store"], "location">;
 }
 
@@ -49,7 +54,11 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   const soFar = { plan, diagnostics, exposure, more: [...reachability.findings, ...checked] };
   const judged = findingsOfPlan(soFar, strictness);
   // The policy judges no plan that has errors or changes nothing.
-  const asked = hasErrors(diagnostics) || isEmpty(plan) ? [] : await askPolicy(session, plan, judged);
+  const { invocation, service } = session;
+  const isShown = looking.includes(invocation.command) || (invocation.command === "watch" && !invocation.flags.apply);
+  const missing = programsMissing(plan, service.trust, isShown);
+  const asked =
+    hasErrors(diagnostics) || isEmpty(plan) ? [] : [...missing, ...(await askPolicy(session, plan, judged))];
   const findings =
     asked.length === 0 ? judged : findingsOfPlan({ ...soFar, more: [...soFar.more, ...asked] }, strictness);
   return {
@@ -60,6 +69,9 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
     exitCode: hasErrors(diagnostics) ? 1 : isRefused(findings) ? 3 : 0,
   };
 }
+
+/** The commands that carry nothing out. */
+const looking: readonly string[] = ["plan", "graph", "rehearse"];
 
 /** The findings for a reader who does not see the plan's text: all but the consents, which are shown elsewhere. */
 export const withoutPlanText = ({ findings }: Review): readonly Diagnostic[] =>
@@ -72,13 +84,74 @@ export async function askPolicy(
   findings: readonly Finding[],
 ): Promise<Finding[]> {
   const { desired, folder, sources } = workspace;
-  const { policy, project } = desired;
-  if (policy === undefined) return [];
+  const { policy: own, project } = desired;
+  const { policy, said } = policyIn(own, service.trust);
+  if (policy === undefined) return said;
   const where = { service: service.baseUrl, state: store.location, ...(project === undefined ? {} : { project }) };
   const input = `${JSON.stringify(policyInput(plan, desired, findings, where))}\n`;
   // A saved plan brings no files along: paths in it are relative to its folder here.
-  const beside = sources.length === 0 ? folder : dirname(resolve(policy.source.file));
-  return findingsOfAnswer(await askProgram(policy.command, beside, input, policy.timeoutMs), policy.source);
+  const beside = sources.length === 0 && policy === own ? folder : dirname(resolve(policy.source.file));
+  const answer = await askProgram(policy.command, beside, input, policy.timeoutMs, policy.env);
+  return [...said, ...findingsOfAnswer(answer, policy.source)];
+}
+
+const usualTimeoutMs = 60_000;
+
+/** The policy that judges: the file's, or in a closed run the one that RECONCILE_POLICY names, whatever the file says. */
+function policyIn(
+  own: Policy | undefined,
+  { closedBy }: Trust,
+): { readonly policy?: Policy | undefined; readonly said: Finding[] } {
+  if (closedBy === undefined) return { policy: own, said: [] };
+  const path = setting("RECONCILE_POLICY");
+  const instead: Policy | undefined =
+    path === undefined
+      ? undefined
+      : { command: [resolve(path)], timeoutMs: usualTimeoutMs, source: { file: path, line: 1 } };
+  if (own === undefined) return { policy: instead, said: [] };
+  const said: Finding = {
+    severity: instead === undefined ? "warning" : "note",
+    code: "policy/not-run",
+    summary: `the file's policy was not run: ${printable(own.command.join(" "))}`,
+    detail:
+      instead === undefined
+        ? `${closedBy} starts no program that a file names; nothing else judged this plan`
+        : `${closedBy} starts no program that a file names; RECONCILE_POLICY judged this plan instead`,
+    ...(instead === undefined ? { fix: "RECONCILE_POLICY=/path of a program that judges it instead" } : {}),
+    source: own.source,
+  };
+  return { policy: instead, said: [said] };
+}
+
+/**
+ * What a plan needs programs for that this run does not start. A plan that is only shown says so; one that would be
+ * carried out is refused, since a flush or a check that is left out is none.
+ */
+function programsMissing({ steps }: Plan, { closedBy }: Trust, isShown: boolean): Finding[] {
+  if (closedBy === undefined) return [];
+  return steps.flatMap(({ action, address }): Finding[] => {
+    const command =
+      action.operation === "flush"
+        ? action
+        : action.operation === "vm.check" && action.check.kind === "command"
+          ? action.check
+          : undefined;
+    if (command === undefined) return [];
+    const words = printable(command.argv.map(shownText).join(" "));
+    const what = action.operation === "flush" ? "flush command" : "check";
+    return [
+      {
+        severity: isShown ? "note" : "error",
+        code: "trust/program",
+        summary: `${address}: apply ${isShown ? "runs" : "needs"} its ${what}: ${words}`,
+        detail: `${closedBy} starts no program that a file names`,
+        ...(isShown
+          ? {}
+          : { fix: `run it without ${closedBy} where the files were reviewed`, refused: `refused by ${closedBy}` }),
+        address,
+      },
+    ];
+  });
 }
 
 /** What the groups admit after the plan; computed only for a plan with groups. */

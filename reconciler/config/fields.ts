@@ -224,6 +224,27 @@ export function readEnumList<T extends string>(
 }
 
 /** A program and its arguments; `undefined` when there is none. */
+/** `env:` beside a command: the names of the variables that the program may see, beside those that every one sees. */
+export function readVariables(subject: Subject, values: Values, within: Path): { readonly env?: readonly string[] } {
+  const value = fieldOf(values, "env");
+  if (value === undefined) return {};
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const names = list.flatMap((name, index) => {
+    if (typeof name === "string" && isVariableName(name)) return [name];
+    reportValue(
+      subject,
+      [...within, "env", index],
+      name,
+      "the name of an environment variable; RECONCILE_… holds secrets of this program and is handed to none",
+    );
+    return [];
+  });
+  return names.length === 0 ? {} : { env: [...new Set(names)] };
+}
+
+/** The values of RECONCILE_… that a program gets are those of its purpose. */
+const isVariableName = (name: string): boolean => /^(?!RECONCILE_)[A-Za-z_][A-Za-z0-9_]*$/i.test(name);
+
 export function readArgv(subject: Subject, values: Values, key: string, within: Path): Text[] | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;

@@ -8,6 +8,7 @@ import {
   readDuration,
   readMap,
   readText,
+  readVariables,
   reportMissing,
   reportValue,
   type Subject,
@@ -120,5 +121,10 @@ export function readPolicy(subject: Subject, values: Values): Policy | undefined
     return reportValue(subject, ["command"], command, "a list of the program and its arguments", {
       code: "config/wrong-type",
     });
-  return { command: words, timeoutMs, source: positionOf(subject.place(["command"], "key")) };
+  return {
+    command: words,
+    ...readVariables(subject, values, []),
+    timeoutMs,
+    source: positionOf(subject.place(["command"], "key")),
+  };
 }

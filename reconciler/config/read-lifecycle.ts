@@ -13,6 +13,7 @@ import {
   readMap,
   readOpenText,
   readPort,
+  readVariables,
   reportValue,
   type Subject,
   type Values,
@@ -90,7 +91,8 @@ export function readCheck(subject: Subject, verify: Values, within: readonly str
   const port = readPort(subject, check, "tcp", path);
   if (port !== undefined) return { kind: "tcp", port };
   const argv = readArgv(subject, check, "command", path);
-  if (argv !== undefined) return { kind: "command", argv };
+  const env = readVariables(subject, check, path);
+  if (argv !== undefined) return { kind: "command", argv, ...env };
   const url = readOpenText(subject, check, "http", path);
   if (url === undefined) return undefined;
   return isHttpUrl(withSample(url))

@@ -1,7 +1,17 @@
 /** One data volume: its size, where it is attached, and what may stand behind a flush. */
 import type { DesiredVolume, FlushPolicy } from "../core/model/desired";
 import { type Instance, placeOfBlock } from "./blocks";
-import { fieldOf, isGiven, readArgv, readEnum, readMap, reportMissing, type Subject, type Values } from "./fields";
+import {
+  fieldOf,
+  isGiven,
+  readArgv,
+  readEnum,
+  readMap,
+  readVariables,
+  reportMissing,
+  type Subject,
+  type Values,
+} from "./fields";
 import { readPlainLifecycle } from "./read-lifecycle";
 import { readRows } from "./read-rows";
 import { type Declared, readReference } from "./references";
@@ -35,10 +45,11 @@ function readFlush(subject: Subject, values: Values): FlushPolicy {
   const via = readEnum(subject, flush, "via", ["ask", "command", "stop"], ["flush"]) ?? "ask";
   // A command may stay in the file beside another `via`: it is checked, and not used.
   const argv = readArgv(subject, flush, "command", ["flush"]);
+  const env = readVariables(subject, flush, ["flush"]);
   if (via === "command") {
     if (!isGiven(flush, "command"))
       reportMissing(subject, "command", "add command: [program, argument, …] beside via: command", ["flush"]);
-    return { via, argv: argv ?? [] };
+    return { via, argv: argv ?? [], ...env };
   }
   return { via };
 }

@@ -167,6 +167,8 @@ export interface Dialect {
     readonly name: string;
     readonly header: string;
     readonly command: readonly string[] | null;
+    /** The variables that the command may see beside the usual ones. */
+    readonly env?: readonly string[];
   };
   /** Where the record is in the answers of documented operations. */
   readonly answers: Readonly<Partial<Record<Operation, { readonly item: Pointers }>>>;

@@ -43,7 +43,7 @@ const outside: Performer<"outside"> = async (_, action) => ({
 });
 
 const flush: Performer<"flush"> = async (step, action, run) => {
-  const result = await run.ports.runCommand(action.argv.map(plainText), run.signal, step.address);
+  const result = await run.ports.runCommand({ ...action, argv: action.argv.map(plainText) }, run.signal, step.address);
   return result.exitCode === 0
     ? done
     : {

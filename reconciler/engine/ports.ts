@@ -1,7 +1,7 @@
 /** Everything the engine touches of the outside world, handed in by whoever composes it. */
 
 import type { Address } from "../core/model/address";
-import type { HealthCheck, Timing } from "../core/model/desired";
+import type { Command, HealthCheck, Timing } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import type { Step } from "../core/plan/step";
 import { waits } from "../core/text/outside-policy";
@@ -29,7 +29,7 @@ export interface Ports {
   readonly clock: Clock;
   readonly timing: Timing;
   /** `address`: the resource whose command this is. */
-  readonly runCommand: (argv: readonly string[], signal?: AbortSignal, address?: Address) => Promise<CommandResult>;
+  readonly runCommand: (command: Command<string>, signal?: AbortSignal, address?: Address) => Promise<CommandResult>;
   /** Tries the check once, for no longer than `limitMs`: true when the VM answers as it should. */
   readonly checkHealth: (
     check: HealthCheck<string>,

@@ -6,7 +6,15 @@
 
 import type { Address } from "../core/model/address";
 import type { Attribute, Computed, Text } from "../core/model/computed";
-import type { Desired, DesiredGroup, DesiredVm, DesiredVolume, HealthCheck, Reference } from "../core/model/desired";
+import type {
+  Command,
+  Desired,
+  DesiredGroup,
+  DesiredVm,
+  DesiredVolume,
+  HealthCheck,
+  Reference,
+} from "../core/model/desired";
 import { computedOfResource } from "../core/model/facts";
 import { vmFields } from "../core/model/fields";
 import type { Shaped } from "../core/model/output";
@@ -295,12 +303,14 @@ function vmPart(vm: DesiredVm): DesiredPart {
   };
 }
 
+const envOf = ({ env }: Command): Props => (env === undefined ? {} : { env: [...env] });
+
 const checkInputs = (check: HealthCheck): Props =>
   check.kind === "tcp"
     ? { tcp: check.port }
     : check.kind === "http"
       ? { http: inputOf(check.url) }
-      : { command: check.argv.map(inputOf) };
+      : { command: check.argv.map(inputOf), ...envOf(check) };
 
 function volumeParts(volume: DesiredVolume): DesiredPart[] {
   const flush =
@@ -309,7 +319,9 @@ function volumeParts(volume: DesiredVolume): DesiredPart[] {
       : {
           flush: {
             via: volume.flush.via,
-            ...(volume.flush.via === "command" ? { command: volume.flush.argv.map(inputOf) } : {}),
+            ...(volume.flush.via === "command"
+              ? { command: volume.flush.argv.map(inputOf), ...envOf(volume.flush) }
+              : {}),
           },
         };
   const ignored = volume.lifecycle.ignoreChanges;

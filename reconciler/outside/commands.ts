@@ -1,82 +1,77 @@
 /**
- * Programs and sockets that a plan may use: flush commands, health checks and the helper that prints the credential.
- * They run without a shell, without this program's secrets in their environment, and each has a time limit.
+ * Programs and sockets that a plan may use: flush commands, health checks, the policy, and the helper that prints the
+ * credential. How a program is started, limited and listened to is programs.ts; here is what each of them means.
  */
 
-import { type ExecFileException, execFile, spawn } from "node:child_process";
 import { connect } from "node:net";
 import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
-import { asError } from "../core/text/errors";
-import { itemAt } from "../core/text/invariant";
 import { waits } from "../core/text/outside-policy";
 import { printable } from "../core/text/printable";
 import type { CommandResult } from "../engine/ports";
 import type { RunHelper } from "../service/credential";
-import { withheldVariables } from "./environment";
-import { tracing } from "./tracing";
+import { type Program, type ProgramEnd, runProgram } from "./programs";
 
 const tryMs = 5000;
-const keptOutput = 2000;
 /** Flushing a large disk takes minutes; a connection that hangs would take for ever. */
 const longestCommandMs = 15 * 60_000;
-/** The time between asking a program to end and killing it. */
-const graceMs = 2000;
 
-/** Programs get no credentials; the address of the state is left out too, because it may hold one. */
-function environmentWithoutSecrets(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  const traceparent = tracing()?.traceparent();
-  const environment: NodeJS.ProcessEnv = {
-    ...process.env,
-    ...(traceparent === undefined ? {} : { TRACEPARENT: traceparent }),
-    ...extra,
-  };
-  for (const name of withheldVariables()) delete environment[name];
-  if (/^[a-z0-9+.-]+:\/\/[^/?#]*@/i.test(environment["RECONCILE_STATE"] ?? "")) delete environment["RECONCILE_STATE"];
-  return environment;
-}
-
-export interface CommandOptions {
-  readonly signal?: AbortSignal | undefined;
-  /** Variables that are added to the program's environment. */
+export interface CommandOptions extends Pick<Program, "env" | "signal"> {
+  /** What the program is told for its purpose. */
   readonly extra?: Readonly<Record<string, string>>;
   readonly limitMs?: number;
 }
 
-export function runCommand(
+/** Runs a program of which it matters how it ends. */
+export async function runCommand(
   argv: readonly string[],
   folder: string,
-  { signal, extra, limitMs = longestCommandMs }: CommandOptions = {},
+  { extra, limitMs = longestCommandMs, ...options }: CommandOptions = {},
 ): Promise<CommandResult> {
-  return new Promise((resolve) => {
-    const child = start(argv, folder, { signal, extra });
-    if (child instanceof Error) return resolve({ exitCode: 127, output: printable(child.message) });
-    let output = "";
-    const end = (exitCode: number, said: string): void => {
-      clearTimeout(timer);
-      resolve({ exitCode, output: printable(said) });
-    };
-    const timer = setTimeout(() => {
-      const said = output.trim();
-      end(
-        124,
-        `it did not end within ${describeMs(limitMs)} and was stopped${said === "" ? "" : `; it said: ${said}`}`,
-      );
-      child.kill("SIGTERM");
-      setTimeout(() => child.kill("SIGKILL"), graceMs).unref();
-      // A process that the program started may hold the output open; nobody waits for it.
-      child.stdout.destroy();
-      child.stderr.destroy();
-      child.unref();
-    }, limitMs);
-    const keep = (chunk: Buffer): void => {
-      output = (output + chunk.toString("utf8")).slice(-keptOutput);
-    };
-    child.stdout.on("data", keep);
-    child.stderr.on("data", keep);
-    child.on("error", (error) => end(127, error.message));
-    child.on("close", (code) => end(code ?? 128, output.trim()));
+  const end = await runProgram({
+    argv,
+    folder,
+    limitMs,
+    ...options,
+    ...(extra === undefined ? {} : { values: extra }),
   });
+  return { exitCode: exitCodeOf(end), output: printable(toldOf(end, limitMs)) };
+}
+
+/** As a shell says it: 124 out of time, 127 not started, 128 ended by a signal. */
+const exitCodeOf = (end: ProgramEnd): number =>
+  end.kind === "ended"
+    ? end.exitCode
+    : end.kind === "out_of_time"
+      ? 124
+      : end.kind === "not_started" || end.kind === "interrupted"
+        ? 127
+        : 128;
+
+function toldOf(end: ProgramEnd, limitMs: number): string {
+  const why = whyNotEnded(end, limitMs);
+  if (why === undefined) return end.said;
+  return end.said === "" ? why : `${why}; it said: ${end.said}`;
+}
+
+/** `undefined`: it ended by itself. */
+function whyNotEnded(end: ProgramEnd, limitMs: number): string | undefined {
+  switch (end.kind) {
+    case "ended":
+      return undefined;
+    case "killed":
+      return `it was ended by ${end.by}`;
+    case "not_started":
+      return end.why;
+    case "out_of_time":
+      return `it did not end within ${describeMs(limitMs)} and was stopped`;
+    case "too_long":
+      return "it printed more than an answer may be long and was stopped";
+    case "interrupted":
+      return "it was stopped with this command";
+    default:
+      return end satisfies never;
+  }
 }
 
 export interface CommandAnswer {
@@ -89,89 +84,33 @@ export interface CommandAnswer {
 const longestAnswer = 16 * 1024 * 1024;
 
 /** Runs a program that reads its whole input and prints an answer. */
-export function askProgram(
+export async function askProgram(
   argv: readonly string[],
   folder: string,
   input: string,
   limitMs: number,
+  env: readonly string[] = [],
 ): Promise<CommandAnswer> {
-  return new Promise((resolve) => {
-    const child = execFile(
-      argv[0] ?? "",
-      argv.slice(1),
-      {
-        cwd: folder,
-        env: environmentWithoutSecrets(),
-        encoding: "utf8",
-        timeout: limitMs,
-        maxBuffer: longestAnswer,
-        windowsHide: true,
-      },
-      (error, stdout, stderr) => {
-        const code = error === null ? 0 : typeof error.code === "number" ? error.code : 127;
-        const why =
-          error === null
-            ? ""
-            : error.killed === true
-              ? `it did not end within ${describeMs(limitMs)}`
-              : code === 127
-                ? error.message
-                : "";
-        resolve({
-          exitCode: code,
-          stdout,
-          said: printable([why, stderr.trim().slice(-keptOutput)].filter((part) => part !== "").join("; ")),
-        });
-      },
-    );
-    // A program may end without reading its input.
-    child.stdin?.on("error", () => undefined).end(input);
-  });
+  const end = await runProgram({ argv, folder, input, limitMs, longestAnswer, env });
+  const parts = [whyNotEnded(end, limitMs) ?? "", end.said].filter((part) => part !== "");
+  return { exitCode: exitCodeOf(end), stdout: end.stdout, said: printable(parts.join("; ")) };
 }
 
-/** Starting a program throws for a word with a null byte in it, which a service may have put into a name. */
-function start(argv: readonly string[], folder: string, { signal, extra }: CommandOptions) {
-  try {
-    return spawn(itemAt(argv, 0), argv.slice(1), {
-      cwd: folder,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: environmentWithoutSecrets(extra),
-      ...(signal === undefined ? {} : { signal }),
-    });
-  } catch (error) {
-    return asError(error);
-  }
-}
+const longestCredential = 1 << 20;
 
-/** Runs the helper in the folder of the file that names it. */
+/** Runs the helper in the folder of the file that names it. The reason why it failed holds nothing that it printed. */
 export const runHelperIn =
   (folder: string): RunHelper =>
-  ([program, ...argv]) =>
-    new Promise((resolve) => {
-      execFile(
-        program ?? "",
-        argv,
-        {
-          cwd: folder,
-          env: environmentWithoutSecrets(),
-          encoding: "utf8",
-          timeout: waits.helper,
-          maxBuffer: 1 << 20,
-          windowsHide: true,
-        },
-        (error, stdout) => {
-          if (error === null) resolve({ output: stdout });
-          else resolve({ problem: describeFailure(error) });
-        },
-      ).stdin?.end();
-    });
-
-function describeFailure(error: ExecFileException): string {
-  if (error.killed === true) return `it did not end within ${describeMs(waits.helper)}`;
-  if (typeof error.signal === "string") return `it was ended by ${error.signal}`;
-  if (typeof error.code === "number") return `it ended with exit code ${error.code}`;
-  return error.code === "ENOENT" ? "it was not found" : `it could not be run (${error.code ?? "no reason given"})`;
-}
+  async (argv, env = []) => {
+    const limitMs = waits.helper;
+    const end = await runProgram({ argv, folder, limitMs, longestAnswer: longestCredential, env });
+    if (end.kind === "ended")
+      return end.exitCode === 0 ? { output: end.stdout } : { problem: `it ended with exit code ${end.exitCode}` };
+    if (end.kind !== "not_started") return { problem: whyNotEnded(end, limitMs) ?? "" };
+    return {
+      problem: end.code === "ENOENT" ? "it was not found" : `it could not be run (${end.code ?? "no reason given"})`,
+    };
+  };
 
 const describeMs = (ms: number): string => (ms < 60_000 ? `${ms / 1000} s` : `${ms / 60_000} min`);
 
@@ -201,7 +140,9 @@ export async function checkHealth(
         RECONCILE_VM_NAME: vm.name,
         ...(address === undefined ? {} : { RECONCILE_VM_IP: address }),
       };
-      const result = await runCommand(argv, folder, { signal, extra, ...(limitMs === undefined ? {} : { limitMs }) });
+      const { env } = check;
+      const options = { ...(limitMs === undefined ? {} : { limitMs }), ...(env === undefined ? {} : { env }) };
+      const result = await runCommand(argv, folder, { signal, extra, ...options });
       return result.exitCode === 0;
     }
     default:

@@ -86,7 +86,7 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
       timing,
       emit,
       oneAtATime: setting.parallelism === 1,
-      async runCommand(argv) {
+      async runCommand({ argv }) {
         notRun.add(`the command ${JSON.stringify(argv.join(" "))} is taken to succeed`);
         return { exitCode: 0, output: "" };
       },

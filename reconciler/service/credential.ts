@@ -12,6 +12,8 @@ import { createMasking } from "./masking";
 /** Runs the helper and returns its output, or why it could not run. The reason holds nothing that it printed. */
 export type RunHelper = (
   argv: readonly string[],
+  /** The names of the variables that it may see beside the usual ones. */
+  env?: readonly string[],
 ) => Promise<{ readonly output: string } | { readonly problem: string }>;
 
 type Source = { readonly kind: "fixed" } | { readonly kind: "command"; readonly run: () => Promise<string> };
@@ -106,13 +108,14 @@ function passwordOf(value: string): string[] {
 }
 
 export type FoundCredential =
-  | { readonly credential: Credential; readonly diagnostics: readonly [] }
+  /** `command`: the program that prints it. */
+  | { readonly credential: Credential; readonly command?: readonly string[]; readonly diagnostics: readonly [] }
   | { readonly credential: undefined; readonly diagnostics: readonly [Diagnostic] };
 
 /** RECONCILE_AUTHORIZATION, else RECONCILE_TOKEN, else the dialect's helper command. */
 export function findCredential(
   environment: Readonly<Record<string, string | undefined>>,
-  authorization: Pick<Dialect["authorization"], "header" | "command">,
+  authorization: Pick<Dialect["authorization"], "header" | "command"> & Partial<Pick<Dialect["authorization"], "env">>,
   runHelper: RunHelper,
 ): FoundCredential {
   const fromToken = (token: string) => authorization.header.replaceAll("{token}", () => token);
@@ -126,10 +129,10 @@ export function findCredential(
     if (!canBeHeader(text)) return malformed(name);
     return { credential: new Credential(header(text), { kind: "fixed" }), diagnostics: [] };
   }
-  const { command } = authorization;
+  const { command, env } = authorization;
   if (command === null) return missing;
   const run = async () => {
-    const result = await runHelper(command);
+    const result = await runHelper(command, env);
     const program = cleanMessage(command[0] ?? "");
     if ("problem" in result)
       throw new CredentialFailure(`the credential command ${program} failed: ${cleanMessage(result.problem)}`);
@@ -139,7 +142,7 @@ export function findCredential(
       throw new CredentialFailure(`the credential command ${program} printed more than one line, or no plain text`);
     return fromToken(token);
   };
-  return { credential: new Credential(undefined, { kind: "command", run }), diagnostics: [] };
+  return { credential: new Credential(undefined, { kind: "command", run }), command, diagnostics: [] };
 }
 
 /** Printable ASCII alone: a line break would let a credential add headers, or a whole request, of its own. */

@@ -26,7 +26,7 @@ export const validateCommand = command({
     ["reconcile validate --env all", "each environment that the file declares"],
     ["reconcile validate --json", "the problems in the last line, each with file and line, for an editor or CI"],
   ],
-  flags: ["file", "env", "dialect", "annotations", "var", "var-file", "json", "no-color"],
+  flags: ["file", "env", "dialect", "annotations", "var", "var-file", "json", "no-color", "no-programs"],
   run: (invocation) => annotated(invocation, () => validateAll(invocation)),
 });
 

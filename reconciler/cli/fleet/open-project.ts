@@ -37,6 +37,7 @@ import {
 import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
+import { trustFrom } from "../../outside/trust";
 import { exposureText } from "../../report/exposure-text";
 import { planGraph } from "../../report/graph";
 import { planLines } from "../../report/plan-text";
@@ -157,6 +158,8 @@ async function openFor(
     {
       ...(await credentialOf(service?.credential, given.dialect ?? builtInDialect, secrets)),
       dialectFolder: given.folder,
+      trust: trustFrom(),
+      dialectGiven: service?.dialect !== undefined,
       timing: workspace.desired.service.timing,
       insecureHttp: service?.insecureHttp === true,
       parallelism: 10,
@@ -197,7 +200,8 @@ function project(
   const ports = portsOf(service, workspace.folder, workspace.desired.resources);
   const holder = holderOf(`reconcile fleet work (${stack.name}, ${worker})`);
 
-  const asked = { workspace, service: { baseUrl: baseUrlOf(named, workspace) ?? "" }, store };
+  const { trust } = service;
+  const asked = { workspace, service: { baseUrl: baseUrlOf(named, workspace) ?? "", trust }, store };
   const plannedOn = async (from: StateStore, prepared: Prepared): Promise<Planned> => ({
     facts: factsOf(prepared, digestOf(prepared, checkout), store.leases),
     body: bodyOf(prepared),

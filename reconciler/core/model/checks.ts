@@ -73,7 +73,10 @@ const checkOfType: Readonly<Record<Extract<FieldType, string>, Check>> = {
   size: number,
   flag,
   reference,
-  flush: either(shape({ via: oneOf("ask", "stop") }), shape({ via: oneOf("command"), argv })),
+  flush: either(
+    shape({ via: oneOf("ask", "stop") }),
+    shape({ via: oneOf("command"), argv, env: optional(list(text)) }),
+  ),
   rules: list(rule),
 };
 

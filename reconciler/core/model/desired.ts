@@ -11,15 +11,16 @@ import type { DesiredFields, groupFields, SentFields, vmFields, volumeFields } f
 import type { Kind } from "./kinds";
 import type { DesiredOutput } from "./output";
 import type { Amount, Checks, Policy } from "./policy";
+import type { Command } from "./reference";
 
-export type { FlushPolicy, Reference } from "./reference";
+export type { Command, FlushPolicy, Reference } from "./reference";
 
 export type SnapshotReason = "rebuild" | "resize" | "delete";
 
 export type HealthCheck<T extends Text = Text> =
   | { readonly kind: "tcp"; readonly port: number }
   | { readonly kind: "http"; readonly url: T }
-  | { readonly kind: "command"; readonly argv: readonly T[] };
+  | ({ readonly kind: "command" } & Command<T>);
 
 export interface VerifyResize {
   readonly confirm: "auto" | "manual";

@@ -29,6 +29,8 @@ export interface Checks {
 
 export interface Policy {
   readonly command: readonly string[];
+  /** The variables of this machine that it may see beside the usual ones. */
+  readonly env?: readonly string[];
   readonly timeoutMs: number;
   readonly source: SourcePosition;
 }

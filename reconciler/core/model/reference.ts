@@ -4,8 +4,11 @@ import type { Text } from "./computed";
 /** Another resource: declared here (by address) or living outside this file (by id). */
 export type Reference = { readonly address: Address } | { readonly id: string };
 
+/** A program that a file names, with the variables of this machine that it may see beside the usual ones. */
+export interface Command<T extends Text = Text> {
+  readonly argv: readonly T[];
+  readonly env?: readonly string[];
+}
+
 /** What may stand behind the statement that a volume was flushed before it is detached. */
-export type FlushPolicy =
-  | { readonly via: "ask" }
-  | { readonly via: "command"; readonly argv: readonly Text[] }
-  | { readonly via: "stop" };
+export type FlushPolicy = { readonly via: "ask" } | ({ readonly via: "command" } & Command) | { readonly via: "stop" };

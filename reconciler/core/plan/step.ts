@@ -4,7 +4,7 @@
  */
 import type { Address, Kind } from "../model/address";
 import { type Computed, computedInRule, fillText, type Text } from "../model/computed";
-import type { HealthCheck, NewVm, Reference } from "../model/desired";
+import type { Command, HealthCheck, NewVm, Reference } from "../model/desired";
 import type { PlannedChange, RecordedByKind } from "../model/recorded";
 import type { Rule } from "../model/rule";
 
@@ -78,7 +78,7 @@ export interface Requests {
   };
   /** Reads the rules again after a neighbour was deleted, and puts back what should be there. */
   "group.verify": { readonly group: Reference; readonly rules: readonly Rule[] };
-  flush: { readonly argv: readonly Text[] };
+  flush: Command;
   /** Nothing to send: only the state learns something. */
   record: { readonly changes: readonly PlannedChange[] };
   /** Only somebody outside can do this; the run ends with exit code 4. */

@@ -5,8 +5,8 @@
 import type { Target } from "../diff/placement";
 import type { VolumeDifference } from "../diff/volume";
 import type { Address } from "../model/address";
-import { shownText, type Text } from "../model/computed";
-import type { DesiredVolume, FlushPolicy, Reference } from "../model/desired";
+import { shownText } from "../model/computed";
+import type { Command, DesiredVolume, FlushPolicy, Reference } from "../model/desired";
 import { orphanKey, type RecordedVolume } from "../model/recorded";
 import { addStep, type Draft, settledRecord, vmHold, vmLabel } from "./draft";
 import { stopForFlush } from "./flush-stop";
@@ -92,7 +92,7 @@ function detach(
   // Nobody can stop a failed VM, so a person has to say whether its volumes are flushed.
   const flush: FlushPolicy = policy.via === "stop" && hasFailed(vm, draft) ? { via: "ask" } : policy;
   const reason: FlushReason = flush.via;
-  if (flush.via === "command") before.push(need(flushBy(flush.argv, address, label, vm.id, draft, needs)));
+  if (flush.via === "command") before.push(need(flushBy(flush, address, label, vm.id, draft, needs)));
   const stop = flush.via === "stop" ? stopForFlush(vm, draft) : undefined;
   if (stop?.stop !== undefined) before.push(need(stop.stop));
   const step = addStep(draft, {
@@ -113,7 +113,7 @@ function detach(
 }
 
 function flushBy(
-  argv: readonly Text[],
+  { argv, env }: Command,
   address: string,
   label: string,
   vm: string,
@@ -123,7 +123,7 @@ function flushBy(
   const step = addStep(draft, {
     id: `${address}/flush`,
     address,
-    action: { operation: "flush", argv },
+    action: { operation: "flush", argv, ...(env === undefined ? {} : { env }) },
     title: `flush volume ${label}: ${argv.map(shownText).join(" ")}`,
     needs,
     holds: [hold(address)],
@@ -159,7 +159,7 @@ function removeVolume(difference: To<"delete" | "forget">, draft: Draft): void {
   ) {
     const { attachedTo } = difference;
     if (attachedTo !== undefined && draft.vmDeletes.has(attachedTo))
-      flushBy(recorded.flush.argv, address, change.name, attachedTo, draft, noted);
+      flushBy(recorded.flush, address, change.name, attachedTo, draft, noted);
   }
   if (change.action === "delete") {
     addStep(draft, {

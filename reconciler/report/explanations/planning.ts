@@ -284,6 +284,10 @@ export const planning = {
     "The file's policy program did not run, or its answer cannot be read. The plan is refused, since nobody knows what it would have said.",
     "It reads the plan as JSON on standard input and prints a JSON list of findings, or what conftest and OPA print.",
   ),
+  "policy/not-run": row(
+    "The file names a policy program, and this run starts no program that a file names (--no-programs, RECONCILE_PROGRAMS=none). The plan was not judged by it. With RECONCILE_POLICY it was judged by that program instead, and this is a note.",
+    "Set RECONCILE_POLICY to a program that the author of the change cannot write to; or plan without --no-programs where the files were reviewed. --strict refuses such a plan.",
+  ),
   "reachability/contradiction": row(
     "Two assertions of the file cannot both hold, whatever the rules: one demands what the other forbids.",
     "Narrow one of the two. A never takes `except:`.",

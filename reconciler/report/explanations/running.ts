@@ -121,6 +121,18 @@ export const running = {
     "The service does not accept the credential.",
     "Set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION anew.",
   ),
+  "trust/address": row(
+    "The run is closed (--no-programs, RECONCILE_PROGRAMS=none), and only a file says where the credential is to be sent. Its author would decide who gets it, so nothing was sent.",
+    "RECONCILE_BASE_URL or --base-url; further addresses that files may name: RECONCILE_ADDRESSES.",
+  ),
+  "trust/program": row(
+    "Something needs a program that a file names, and this run starts none (--no-programs, RECONCILE_PROGRAMS=none). It is refused before anything is sent, and not left out.",
+    "Run it without --no-programs where the files were reviewed. Of a credential: RECONCILE_TOKEN, or a dialect given with --dialect or RECONCILE_DIALECT, whose helper is run.",
+  ),
+  "trust/state": row(
+    "The run is closed (--no-programs, RECONCILE_PROGRAMS=none), and only a file says where a state is: at an address that would get the password of the state, or outside of the checkout.",
+    "RECONCILE_STATE or --state. What `reads` names may be on the same server, in a bucket, or below the checkout; further addresses: RECONCILE_ADDRESSES.",
+  ),
   "service/embedded": row(
     "The embedded service could not start.",
     "Another command may be using the same world; wait for it.",

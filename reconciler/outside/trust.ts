@@ -1,0 +1,153 @@
+/**
+ * How far the people who write the files are trusted. In a person's own terminal a file may name programs, addresses
+ * and places. Where somebody else wrote it (a change that nobody has reviewed, the caller of a tool, a tenant of a
+ * fleet) the run is closed, by `--no-programs` or RECONCILE_PROGRAMS=none. docs/safety.md has the table; each row of it
+ * is a function here, which answers with what is refused.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import type { Diagnostic, SourcePosition } from "../core/model/diagnostic";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { refuse } from "../refused";
+import { setting } from "./environment";
+
+export interface Trust {
+  /** What closed the run, for messages: `--no-programs`. Absent: files may name programs, addresses and places. */
+  readonly closedBy?: string;
+  /** Files that a file names lie below this folder. */
+  readonly root: string;
+  /** Addresses of services and states that a file may name although the run is closed. */
+  readonly addresses: readonly string[];
+}
+
+export const trusting: Trust = { root: "/", addresses: [] };
+
+/** `flag`: `--no-programs` was given. */
+export function trustFrom(flag?: boolean): Trust {
+  const closedBy = closedByOf(flag);
+  if (closedBy === undefined) return trusting;
+  return closedTrust(
+    closedBy,
+    setting("RECONCILE_FILES_BELOW") ?? checkoutOf(process.cwd()),
+    (setting("RECONCILE_ADDRESSES") ?? "").split(/[\s,]+/),
+  );
+}
+
+export const closedTrust = (closedBy: string, root: string, addresses: readonly string[] = []): Trust => ({
+  closedBy,
+  root: realPath(root),
+  addresses: addresses.flatMap((address) => originOf(address) ?? []),
+});
+
+function closedByOf(flag: boolean | undefined): string | undefined {
+  if (flag === true) return "--no-programs";
+  const told = setting("RECONCILE_PROGRAMS");
+  if (told === undefined || told === "run") return undefined;
+  if (told === "none") return "RECONCILE_PROGRAMS=none";
+  // A word that is not understood does not pass for `run`: a misspelt `none` would start what it was to prevent.
+  throw refuse(
+    "cli/bad-flag",
+    `RECONCILE_PROGRAMS cannot be ${JSON.stringify(told)}`,
+    "RECONCILE_PROGRAMS=none: no program that a file names is started; unset, or run: they are",
+  );
+}
+
+/** The checkout that a folder is in, or the folder itself. */
+function checkoutOf(folder: string): string {
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, ".git"))) return at;
+    if (dirname(at) === at) return folder;
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // What is not there yet lies where its folder does.
+    return dirname(path) === path ? path : join(realPath(dirname(path)), relative(dirname(path), path));
+  }
+}
+
+const isBelow = (path: string, root: string): boolean => {
+  const way = relative(root, path);
+  return way !== ".." && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
+};
+
+type Refusal = Pick<Diagnostic, "severity" | "summary" | "source"> & {
+  readonly code: DiagnosticCode;
+  readonly detail: string;
+  readonly fix: string;
+};
+
+const refusal = (
+  { closedBy = "" }: Trust,
+  code: DiagnosticCode,
+  summary: string,
+  fix: string,
+  source?: SourcePosition,
+): Refusal => ({
+  severity: "error",
+  code,
+  summary,
+  detail: `${closedBy} closes this run: what its files name is not obeyed further than docs/safety.md says`,
+  fix,
+  ...(source === undefined ? {} : { source }),
+});
+
+/** The credential goes to no address that only a file names. `embedded` is no address. */
+export function refusedAddress(trust: Trust, address: string): Refusal | undefined {
+  if (trust.closedBy === undefined || address === "embedded" || isKnown(trust, address)) return undefined;
+  return refusal(
+    trust,
+    "trust/address",
+    `the file says where the credential is sent: ${shownAddress(address)}`,
+    "give the address beside the file: RECONCILE_BASE_URL or --base-url",
+  );
+}
+
+/**
+ * A state, or another project's state that is read, at a place that only a file names. `given`: where the flag or the
+ * environment says that this run's state is; what lies on the same server has its trust.
+ */
+export function refusedState(
+  trust: Trust,
+  location: string,
+  given: string | undefined,
+  source?: SourcePosition,
+): Refusal | undefined {
+  if (trust.closedBy === undefined) return undefined;
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase();
+  // A request to a bucket is signed: it carries no secret, and goes where the environment says.
+  if (scheme === "s3") return undefined;
+  if (scheme === undefined || scheme === "file") {
+    const path = scheme === undefined ? location : location.slice("file://".length);
+    if (isBelow(realPath(resolve(path)), trust.root)) return undefined;
+    return refusal(trust, "trust/state", `the file names a state outside of ${trust.root}`, stateFix, source);
+  }
+  if (isKnown(trust, location) || (given !== undefined && originOf(given) === originOf(location))) return undefined;
+  return refusal(
+    trust,
+    "trust/state",
+    `the file says where the password of the state is sent: ${shownAddress(location)}`,
+    stateFix,
+    source,
+  );
+}
+
+const stateFix = "give the place beside the file: RECONCILE_STATE or --state";
+
+const isKnown = ({ addresses }: Trust, address: string): boolean => {
+  const origin = originOf(address);
+  return origin !== undefined && addresses.includes(origin);
+};
+
+/** Scheme, host and port of a URL, also of a database. */
+function originOf(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined;
+  const { protocol, host } = new URL(address);
+  return `${protocol}//${host}`.toLowerCase();
+}
+
+/** Without a user and a password. */
+const shownAddress = (address: string): string => originOf(address) ?? "no URL";
