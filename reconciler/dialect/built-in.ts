@@ -73,7 +73,8 @@ export const builtInDialect: Dialect = {
       ready: [],
       changing: [],
       failed: ["ERROR", "FAILED", "error", "failed"],
-      gone: inEitherCase("deleted", "terminated", "soft_deleted", "destroyed"),
+      // No word means gone by itself: on one service TERMINATED is deleted, on another one stopped.
+      gone: [],
     },
     volume: {
       ready: [],
@@ -90,7 +91,7 @@ export const builtInDialect: Dialect = {
         "migrating",
       ),
       failed: ["error", "ERROR", "failed", "FAILED"],
-      gone: ["deleted", "DELETED"],
+      gone: [],
     },
     image: {
       ready: ["active", "ACTIVE", "available", "AVAILABLE", "ready", "READY"],
@@ -108,6 +109,19 @@ export const builtInDialect: Dialect = {
   retry_after: null,
   errors: [],
 };
+
+/**
+ * Words with which some services mean "deleted" and others "stopped". While a dialect gives such a word no meaning, a
+ * resource that shows it holds the plan up; it never counts as gone.
+ */
+export const mayMeanGone: ReadonlySet<string> = new Set([
+  "deleted",
+  "destroyed",
+  "expunged",
+  "soft-deleted",
+  "soft_deleted",
+  "terminated",
+]);
 
 /** An error rule that holds only for operations whose name starts with `of`. */
 export interface BuiltInErrorRule extends ErrorRule {

@@ -19,6 +19,7 @@ import { isAssumed, type ListOperation, listOperations, type Operation, operatio
 import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { itemAt } from "../core/text/invariant";
+import { mayMeanGone } from "./built-in";
 import type { CatalogueRecord, Dialect, Paging, Pointers } from "./dialect";
 import { pointerTo } from "./likely-key";
 import { own } from "./messages";
@@ -55,8 +56,8 @@ export interface RecordReaders {
   region: ReadRecord<CatalogueEntry>;
   /** The id of the image that a snapshot made, where the payload shows it. */
   snapshotImage(payload: unknown): string | undefined;
-  /** Whether the record shows a state that means that the resource does not exist any more. */
-  isGone(live: LiveVm | LiveVolume): boolean;
+  /** The word of the record with which, by the dialect, the service says that the resource does not exist any more. */
+  goneWord(live: LiveVm | LiveVolume): string | undefined;
   /** The payload of a body: what the envelope holds, and in it the record of this operation. */
   payload(operation: Operation, body: unknown): unknown;
   /** The array of a list, from the whole body, with what that says about the pages of the list. */
@@ -164,9 +165,15 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
   const goneVolume = new Set(states.volume.gone);
   const changingVolume = new Set(states.volume.changing);
   const readyVolume = new Set(states.volume.ready);
+  /** The dialect gives this word no meaning, and it may be the service's for "deleted". */
+  const unsaid = (status: string | undefined, said: (word: string) => boolean): { readonly unsaid?: true } =>
+    status !== undefined && mayMeanGone.has(status.toLowerCase()) && !said(status) ? { unsaid: true } : {};
+  const saidOfVm = (word: string): boolean => phases.has(word) || goneVm.has(word);
+  const saidOfVolume = (word: string): boolean =>
+    [readyVolume, failedVolume, goneVolume, changingVolume].some((words) => words.has(word));
   const isChanging = (status: string): boolean =>
     changingVolume.has(status) ||
-    (readyVolume.size > 0 && !readyVolume.has(status) && !failedVolume.has(status) && !goneVolume.has(status));
+    (readyVolume.size > 0 && !saidOfVolume(status) && !mayMeanGone.has(status.toLowerCase()));
   const readyImage = new Set(states.image.ready);
   const failedImage = new Set(states.image.failed);
   const vm = compileAll(records.vm);
@@ -199,6 +206,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
       id: id.value,
       name: name ?? "",
       phase: (status !== undefined ? phases.get(status) : undefined) ?? "changing",
+      ...unsaid(status, saidOfVm),
       ...texts({
         status,
         floatingIp: floating.address,
@@ -226,6 +234,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
       kind: "volume",
       id: id.value,
       failed: status !== undefined && failedVolume.has(status),
+      ...unsaid(status, saidOfVolume),
       ...(status !== undefined && isChanging(status) && { changing: true as const }),
       ...texts({ name: findText(record, volume.name), status }),
       ...(sizeGb !== undefined && { sizeGb }),
@@ -281,7 +290,8 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
       const found = findId(payload, snapshot);
       return found !== undefined && "id" in found ? found.id : undefined;
     },
-    isGone: ({ kind, status }) => status !== undefined && (kind === "vm" ? goneVm : goneVolume).has(status),
+    goneWord: ({ kind, status }) =>
+      status !== undefined && (kind === "vm" ? goneVm : goneVolume).has(status) ? status : undefined,
   };
 }
 

@@ -5,11 +5,19 @@
 import type { Kind } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { type Look, notFoundTwice, notInList, notLookedAt, type Unobserved } from "../core/model/evidence";
+import {
+  type Absent,
+  type Look,
+  notInList,
+  notLookedAt,
+  saidGoneTwice,
+  shownAsGone,
+  type Unobserved,
+} from "../core/model/evidence";
 import { kindRows } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
-import { type Failure, isGone, type Outcome } from "../core/model/outcome";
+import { type Accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
 import type { RequestOptions, ServiceClient } from "../service/client";
 import { readFailed } from "./read-failed";
@@ -146,9 +154,15 @@ async function lookAgain(
         detail: "A list may be behind for a while (service.timing.discovery_window), so this plan counts it as there.",
         fix: "plan again when that time is over; apply waits for it and looks again by itself",
       });
-    } else looks.set(id, listed.status === "accepted" ? notInList("the list of VMs") : unobservedBy(listed));
+    } else looks.set(id, listed.status === "accepted" ? lackedBy(listed, "the list of VMs", id) : unobservedBy(listed));
   }
   return [];
+}
+
+/** A list that lacks a resource, or shows it in a state that the dialect calls gone. */
+function lackedBy({ goneAs }: Accepted<unknown>, list: string, id: string): Absent {
+  const word = goneAs?.get(id);
+  return word === undefined ? notInList(list) : shownAsGone(list, word);
 }
 
 export async function observeVolumes(
@@ -260,7 +274,7 @@ export async function observeEach<T>(
     if (outcome.status === "accepted") into.set(id, { seen: "yes", value: outcome.value });
     else if (isGone(outcome) && into.has(id))
       findings.push(readFailed(`${what} ${id}, which its list shows,`, outcome));
-    else if (isGone(outcome)) into.set(id, notFoundTwice);
+    else if (outcome.status === "rejected" && isGone(outcome)) into.set(id, saidGoneTwice(outcome));
     else if (outcome.status === "rejected" && outcome.condition === "forbidden") {
       forbidden.push(`${kind}:${id}`);
       into.set(id, unobservedBy(outcome));

@@ -30,6 +30,7 @@ import {
 import { type Orphan, orphanKey, type RecordedResource, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
+import { lazily } from "../core/text/lazily";
 import type { ServiceClient } from "../service/client";
 import {
   isNobody,
@@ -184,25 +185,26 @@ async function lookForVolumesLeft(
 }
 
 /**
- * A volume that a VM's record names is there, and a VM that its own data volume names, whatever a list or a read said of
- * it: two answers that differ prove nothing. What was attached later may go on naming a VM that is gone.
+ * A volume that a VM's record names is there, and a VM on which a volume says that it hangs, whatever a list or a read
+ * said of it: two answers that differ prove nothing.
  */
 function doubtContradictedAbsence(
   { resources }: State,
   { vm: { looks: vms }, volume: volumes }: SeenByKind,
   findings: Diagnostic[],
 ): void {
+  const hangingOn = lazily(() => {
+    const seen = [...volumes.looks.values()].flatMap((one) => (one.seen === "yes" ? [one.value] : []));
+    return new Map(seen.flatMap((one) => (typeof one.attachedTo === "string" ? [[one.attachedTo, one.id]] : [])));
+  });
   for (const record of resources.values()) {
     if (record.kind !== "vm" || record.id === undefined || record.deleting === true) continue;
     const { id, address } = record;
     const look = vms.get(id);
     if (look?.seen !== "absent") continue;
-    const disk = disksOf(record).find((one) => {
-      const seen = volumes.looks.get(one.id);
-      return seen?.seen === "yes" && seen.value.attachedTo === id;
-    });
+    const disk = hangingOn().get(id);
     if (disk === undefined) continue;
-    const reason = `${look.because}, and yet its volume ${disk.id} says that it hangs on it`;
+    const reason = `${look.because}, and yet volume ${disk} says that it hangs on it`;
     vms.set(id, { seen: "unobserved", reason });
     findings.push({
       severity: "warning",

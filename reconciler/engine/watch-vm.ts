@@ -1,10 +1,12 @@
 /** Looking at a VM and waiting for it, which the steps of VMs and of the volumes on them do beside their requests. */
+
+import { unsaidFix } from "../core/diff/findings";
 import { tellDisks } from "../core/model/disks";
 import { addressesShown, type LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { RecordedVm } from "../core/model/recorded";
 import type { OperationOn, Step } from "../core/plan/step";
-import { settleVm, type Wait } from "../core/schedule/settle";
+import { type SettleVerdict, settleVm, type Wait } from "../core/schedule/settle";
 import { recordDone } from "./record-step";
 import { done, failedBy, type Run, type StepResult } from "./run";
 import type { SeenAfterwards } from "./send-and-look";
@@ -40,6 +42,21 @@ export const lookAtVm =
 
 export const canSee = (run: Run): boolean => run.ports.client.can.seesVms !== "never";
 
+/** Waiting longer does not help: only the dialect can say what the word means. */
+export const unsaidVerdict = (
+  kind: "vm" | "volume",
+  { status = "" }: { readonly status?: string },
+): Extract<SettleVerdict, { readonly status: "failed" }> => ({
+  status: "failed",
+  because: `it shows ${status}, and the dialect does not say what that means`,
+  fix: unsaidFix(kind, status),
+});
+
+export const failedAs = ({ because, fix }: Extract<SettleVerdict, { readonly status: "failed" }>) => ({
+  message: because,
+  ...(fix === undefined ? {} : { fix }),
+});
+
 /** Waits whose end looks like a VM that has not begun to change yet. */
 const mayShowBefore: ReadonlySet<Wait["for"]> = new Set(["rebuilt", "resized", "steady"]);
 
@@ -54,11 +71,13 @@ export async function waitForVm(
   const started = run.ports.clock.now();
   let shown: string | undefined;
   let moved = false;
+  const isOver = (vm: LiveVm | undefined): vm is LiveVm =>
+    vm?.unsaid === true && run.ports.clock.now() - started >= run.ports.timing.discoveryWindowMs;
   const waited = await run.poller.watch(
     ({ byId }) => {
       const vm = byId.get(id);
       moved ||= vm?.phase === "changing" || run.ports.clock.now() - started >= run.ports.timing.discoveryWindowMs;
-      const verdict = settleVm(wait, vm, moved);
+      const verdict = isOver(vm) ? unsaidVerdict("vm", vm) : settleVm(wait, vm, moved);
       if (verdict.status !== "pending") return { verdict, vm };
       if (vm?.status !== undefined && vm.status !== shown) {
         shown = vm.status;
@@ -74,7 +93,7 @@ export async function waitForVm(
   switch (waited.ended) {
     case "found":
       return waited.value.verdict.status === "failed"
-        ? { end: "failed", code: "apply/vm-failed", message: waited.value.verdict.because, vm: waited.value.vm }
+        ? { end: "failed", code: "apply/vm-failed", ...failedAs(waited.value.verdict), vm: waited.value.vm }
         : { end: "done", vm: waited.value.vm };
     case "timeout":
       return {

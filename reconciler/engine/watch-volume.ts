@@ -9,7 +9,7 @@ import { untilNextLook } from "../core/schedule/pace";
 import { type SettleVerdict, settleVolume, type VolumeWait } from "../core/schedule/settle";
 import type { Ports } from "./ports";
 import { done, type Run, type StepResult } from "./run";
-import { isConflict } from "./watch-vm";
+import { failedAs, isConflict, unsaidVerdict } from "./watch-vm";
 
 const asked: Readonly<Record<VolumeWait["for"], string>> = {
   steady: "it settled",
@@ -51,9 +51,10 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
     if (signal.aborted) return interrupted;
     if (outcome.status === "rejected" && !isGone(outcome)) return done;
     const live = outcome.status === "accepted" ? outcome.value : undefined;
-    const verdict = verdictOn(outcome, wait, live);
+    const isUnsaid = live?.unsaid === true && clock.now() - started >= timing.discoveryWindowMs;
+    const verdict = isUnsaid ? unsaidVerdict("volume", live) : verdictOn(outcome, wait, live);
     if (verdict.status === "settled") return done;
-    if (verdict.status === "failed") return { end: "failed", code: "apply/volume-failed", message: verdict.because };
+    if (verdict.status === "failed") return { end: "failed", code: "apply/volume-failed", ...failedAs(verdict) };
     if (live?.changing === true) moved = clock.now();
     if (live?.status !== undefined && live.status !== shown) {
       shown = live.status;

@@ -57,13 +57,22 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
     <T extends LiveVm | LiveVolume>(listAll: (requestOptions?: RequestOptions) => Promise<Outcome<readonly T[]>>) =>
     async (requestOptions?: RequestOptions): Promise<Outcome<readonly T[]>> => {
       const listed = await listAll(requestOptions);
-      return listed.status === "accepted" ? accepted(listed.value.filter((live) => !read.isGone(live))) : listed;
+      if (listed.status !== "accepted") return listed;
+      const goneAs = new Map<string, string>();
+      for (const live of listed.value) {
+        const word = read.goneWord(live);
+        if (word !== undefined) goneAs.set(live.id, word);
+      }
+      if (goneAs.size === 0) return listed;
+      return { ...accepted(listed.value.filter(({ id }) => !goneAs.has(id))), goneAs };
     };
 
-  const ifThere = <T extends LiveVm | LiveVolume>(reading: Reading<T>): Reading<T> =>
-    reading.status === "accepted" && read.isGone(reading.value)
-      ? { status: "rejected", condition: "not_found", message: `the service shows it as ${reading.value.status}` }
-      : reading;
+  const ifThere = <T extends LiveVm | LiveVolume>(reading: Reading<T>): Reading<T> => {
+    const word = reading.status === "accepted" ? read.goneWord(reading.value) : undefined;
+    return word === undefined
+      ? reading
+      : { status: "rejected", condition: "not_found", message: `the service shows it as ${word}`, word };
+  };
 
   const byIdAlone = Object.fromEntries(
     operationNames

@@ -128,9 +128,10 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       requestOptions,
     );
     if (outcome.status === "accepted" && isOneRead(operation)) costs().one(operation, clock.now() - askedAt);
+    const asked = `${route.method} ${basePath}${path.split("?", 1)[0]}`;
     return outcome.status === "accepted"
-      ? caller.scrub(settle(operation, reader(read.payload(operation, outcome.value.body))))
-      : outcome;
+      ? caller.scrub(withRequest(settle(operation, reader(read.payload(operation, outcome.value.body))), asked))
+      : caller.scrub(withRequest(outcome, asked));
   }
 
   /** All pages of a list, and once more from the start when it changed while it was read. */
@@ -315,6 +316,10 @@ function settle<T>(operation: Operation, reading: Reading<T>): Outcome<T> {
   const hint = reading.hint === undefined ? "" : ` (${reading.hint})`;
   return { status: "unknown", reason: `the service did it, but ${reading.message}${hint}`, accepted: true };
 }
+
+/** Who reads that something is gone reads what was asked. */
+const withRequest = <T>(outcome: Outcome<T>, asked: string): Outcome<T> =>
+  outcome.status === "rejected" && outcome.condition === "not_found" ? { ...outcome, asked } : outcome;
 
 const unsupported = (operation: Operation): Rejection => ({
   status: "rejected",

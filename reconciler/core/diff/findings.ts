@@ -18,7 +18,7 @@ export interface Vanished {
 export const nameTaken = (
   pair: Pair,
   what: What,
-  found: { readonly id: string; readonly name?: string },
+  found: { readonly id: string; readonly name?: string; readonly status?: string; readonly unsaid?: true },
   strangers: readonly Stranger<Made>[] = [],
 ): Diagnostic => ({
   severity: "error",
@@ -26,9 +26,11 @@ export const nameTaken = (
   summary: `a ${what} named ${found.name} exists already (${found.id}), and no address manages it`,
   detail: `${strangers.length === 0 ? "" : `It is not what the create of ${pair.address} made: ${describeStrangers(strangers)}. `}${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is gone. `}The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.`,
   fix:
-    pair.recorded?.id === undefined && strangers.length === 0
-      ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`
-      : `reconcile import ${pair.address} ${found.id} to take it over, or another name`,
+    found.unsaid === true && pair.kind !== "group"
+      ? `it shows ${found.status ?? ""}; ${unsaidFix(pair.kind, found.status ?? "")}`
+      : pair.recorded?.id === undefined && strangers.length === 0
+        ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`
+        : `reconcile import ${pair.address} ${found.id} to take it over, or another name`,
   address: pair.address,
   source: pair.desired?.source,
 });
@@ -81,6 +83,31 @@ export const goneNote = (pair: Pair, what: What, { id, because }: Vanished, then
   address: pair.address,
   source: pair.desired?.source,
 });
+
+/**
+ * A resource in a state that is "deleted" on some services and "stopped" on others. A guess may hold a plan up; it
+ * neither removes nor makes anything.
+ */
+export const unsaidState = (
+  pair: Pair,
+  what: What,
+  { id, name, status = "" }: { readonly id: string; readonly name?: string; readonly status?: string },
+): Diagnostic => ({
+  severity: "error",
+  code: "plan/state-unsaid",
+  summary: `${pair.address}: ${what} ${name ?? id} (${id}) is there and shows ${status}, and the dialect does not say whether that is ${pair.kind === "volume" ? "ready" : "stopped"} or gone`,
+  detail: "Some services mean deleted by this word, others do not. Nothing is removed or made anew on a guess.",
+  fix: unsaidFix(pair.kind === "volume" ? "volume" : "vm", status),
+  address: pair.address,
+  source: pair.desired?.source,
+});
+
+/** Which line of the dialect gives the word its meaning. */
+export function unsaidFix(kind: "vm" | "volume", status: string): string {
+  const word = /^[A-Za-z][\w-]*$/.test(status) ? status : JSON.stringify(status);
+  const alive = kind === "volume" ? "ready" : "stopped";
+  return `say in the dialect whether that is ${alive} or gone: states: { ${kind}: { ${alive}: [${word}] } }, or states: { ${kind}: { gone: [${word}] } }`;
+}
 
 /** The two commands with which a person settles a create of which nothing tells the outcome. */
 export const outcomeUnknownFix = (address: Address): string =>

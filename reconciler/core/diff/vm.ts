@@ -31,7 +31,7 @@ import {
 import { explain, type LeftOpen } from "./explain";
 import type { Known } from "./find";
 import { findVm, openCreate } from "./find-vm";
-import { goneNote, letGo, type Vanished } from "./findings";
+import { goneNote, letGo, unsaidState, type Vanished } from "./findings";
 import { isCarriedBy, moveUnknown } from "./open-moves";
 import type { PairOf } from "./pair";
 import { type Departure, lossesOfRemoval } from "./vm-departure";
@@ -80,6 +80,9 @@ export function diffVm(pair: VmPair, context: DiffContext): VmDifference {
     case "absent":
       return diffAbsent(pair, base, found.gone, context);
     case "known":
+      // The wait for a delete that was sent ends by itself or says what the word keeps from ending.
+      if (found.live?.unsaid === true && !pair.forget && recorded?.deleting !== true)
+        return { ...base, ...unchanged, live: found.live, diagnostics: [unsaidState(pair, "VM", found.live)] };
       return diffKnown(pair, base, found, context);
     default:
       return found satisfies never;

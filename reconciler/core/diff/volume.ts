@@ -27,7 +27,7 @@ import {
 } from "./difference";
 import { explain, type LeftOpen } from "./explain";
 import { find, type Known } from "./find";
-import { goneNote, letGo, type Vanished } from "./findings";
+import { goneNote, letGo, unsaidState, type Vanished } from "./findings";
 import { isCarriedBy, openMoves } from "./open-moves";
 import type { PairOf } from "./pair";
 import { type Becomes, consequences, type Host, placementOf, type Target, type Whereabouts } from "./placement";
@@ -61,6 +61,8 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
   const base: VolumeFacts = { kind: "volume", address, desired, recorded, diagnostics: [] };
   const found = find(pair, "volume", context);
   if (found.how === "error") return { ...base, ...unchanged, diagnostics: [found.diagnostic] };
+  if (found.how === "known" && found.live?.unsaid === true && !pair.forget && recorded?.deleting !== true)
+    return { ...base, ...unchanged, diagnostics: [unsaidState(pair, "volume", found.live)] };
   if (desired === undefined) {
     // The block is gone from the file, and an interrupted run created the volume: its intent says what it was to be. A
     // volume that it was to replace was written down as an orphan before.

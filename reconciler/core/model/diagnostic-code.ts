@@ -194,6 +194,7 @@ export type DiagnosticCode =
   | "plan/shown-again"
   | "plan/shrink"
   | "plan/stale"
+  | "plan/state-unsaid"
   | "plan/tampered"
   | "plan/target-too-narrow"
   | "plan/unknown-address"

@@ -49,6 +49,31 @@ export const notInList = (list: string): Absent => ({
 /** The service itself answered a read of this very resource with not-found, and did so again when asked again. */
 export const notFoundTwice: Absent = { seen: "absent", because: "the service answered twice that it has no such id" };
 
+/** What the service said of a resource that it does not have. */
+export interface SaidGone {
+  readonly httpStatus?: number;
+  /** The request, such as `GET /api/v1/volume/ID`. */
+  readonly asked?: string;
+  /** The state that it shows, which means "gone" by the dialect. */
+  readonly word?: string;
+}
+
+/**
+ * The same with the answer itself: a reader can judge what the evidence rests on. The service's sentence is left out:
+ * it may hold a number of the request, and the same world has to give the same plan.
+ */
+export function saidGoneTwice({ httpStatus, asked, word }: SaidGone): Absent {
+  if (word !== undefined) return shownAsGone(asked ?? "the service", word);
+  if (httpStatus === undefined || asked === undefined) return notFoundTwice;
+  return { seen: "absent", because: `${notFoundTwice.because} (${asked}: HTTP ${httpStatus})` };
+}
+
+/** The service shows the resource in a state that the dialect calls gone. */
+export const shownAsGone = (where: string, word: string): Absent => ({
+  seen: "absent",
+  because: `${where} shows it as ${word}, which the dialect calls gone`,
+});
+
 const proven: unique symbol = Symbol("proven");
 
 /** The proof that the service would show what the state remembers, if it existed. */

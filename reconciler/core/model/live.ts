@@ -23,6 +23,8 @@ export interface LiveVm extends ObservedFields<typeof vmFields> {
   readonly status?: string;
   /** What the dialect makes of the status; a word it does not know is `changing`. */
   readonly phase: VmPhase;
+  /** Only the dialect can say whether the service means "deleted" by this state, and it does not. */
+  readonly unsaid?: true;
   readonly floatingIp?: string;
   readonly privateIp?: string;
   /** Places where an IP address was looked for and something else was found: the address counts as not shown. */
@@ -37,6 +39,8 @@ export interface LiveVolume {
   readonly sizeGb?: number;
   readonly status?: string;
   readonly failed: boolean;
+  /** Only the dialect can say whether the service means "deleted" by this state, and it does not. */
+  readonly unsaid?: true;
   /** The volume is in transition: being made, attached, detached, resized or deleted. */
   readonly changing?: true;
   /**

@@ -34,6 +34,10 @@ export interface Rejection {
    * found.
    */
   readonly hint?: string;
+  /** For `not_found`: the request, such as `GET /api/v1/volume/ID`. */
+  readonly asked?: string;
+  /** For `not_found`: the state that the service shows, where the dialect calls that gone. */
+  readonly word?: string;
 }
 
 export interface Unavailable {
@@ -58,6 +62,8 @@ export interface Unknown {
 export interface Accepted<T> {
   readonly status: "accepted";
   readonly value: T;
+  /** For a list: what it shows in a state that the dialect calls gone, by id with that state. It is not in `value`. */
+  readonly goneAs?: ReadonlyMap<string, string>;
 }
 
 export type Outcome<T> = Accepted<T> | Rejection | Unavailable | Unknown;

@@ -7,7 +7,7 @@ import type { LiveVm, LiveVolume } from "../model/live";
 export type SettleVerdict =
   | { readonly status: "settled" }
   | { readonly status: "pending" }
-  | { readonly status: "failed"; readonly because: string };
+  | { readonly status: "failed"; readonly because: string; readonly fix?: string };
 
 export type Wait =
   | { readonly for: "built" }

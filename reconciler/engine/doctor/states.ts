@@ -12,13 +12,12 @@ export interface WordsSeen {
   readonly likely: Readonly<Partial<Record<Phase, readonly string[]>>>;
 }
 
-/** Words whose meaning is plain. A number, or a word of the service's own, stays a question. */
+/** Words whose meaning is plain. A number, a word of the service's own, and every word for "deleted" stay a question. */
 const likelyWords: readonly (readonly [phase: Phase, word: RegExp])[] = [
   ["running", /^(active|running|run|started|online|up|on|poweredon|powered_on|powered-on)$/i],
   ["stopped", /^(shutoff|stopped|off|down|halted|poweredoff|powered_off|powered-off|deallocated)$/i],
   ["verify_resize", /^(verify[-_ ]?resize|resize[-_ ]?(verification|verify|confirm(ation)?|pending))$/i],
   ["failed", /^(error|errored|failed|failure|faulted|broken|crashed)$/i],
-  ["gone", /^(deleted|terminated|destroyed|gone)$/i],
 ];
 
 export function wordsSeen(learnings: Learnings): WordsSeen {

@@ -222,6 +222,10 @@ export const planning = {
     "A size became smaller. The service only grows volumes.",
     "Set it back, or make a new volume and copy the data.",
   ),
+  "plan/state-unsaid": row(
+    "A resource shows a state that is deleted on some services and stopped on others, and the dialect gives the word no meaning. Nothing is removed or made anew on a guess.",
+    "Look in the service's console what it means, and write the word under states.vm or states.volume of the dialect.",
+  ),
   "plan/stale": row(
     "A saved plan no longer fits: the state or the service moved on, or it is another one than it was reviewed for.",
     "Plan again, review, and apply the new plan.",
