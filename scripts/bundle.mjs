@@ -3,7 +3,7 @@
 // stays a module of its own inside, evaluated when it is first asked for, and a part is read when a module of it is.
 // Packages that are optional or large stay outside.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -47,7 +47,11 @@ const { output } = await bundle.write({
   minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
   codeSplitting: {
     includeDependenciesRecursively: false,
-    groups: Object.entries(parts).map(([name, test]) => ({ name, test })),
+    // The folder of the checkout itself may have the name of a part.
+    groups: Object.entries(parts).map(([name, part]) => ({
+      name,
+      test: (id) => part.test(`/${relative(root, id)}`),
+    })),
   },
 });
 await bundle.close();

@@ -18,6 +18,7 @@ import { chooseEnvironment, type OpenFile, openOrSayWhy } from "./environments";
 import { readText, type Subject, type Values } from "./fields";
 import { problemsOf } from "./generated/desired-state";
 import { type InterpolationScope, interpolate, type Variables } from "./interpolation";
+import { endlessDetail, endlessFix, fitOf } from "./patterns";
 import { addNumberProblems, collectProblems, type Problems, shown } from "./problems";
 import { externalValue, type GivenExternal, readExternal } from "./read-external";
 import { readGroup } from "./read-group";
@@ -80,6 +81,24 @@ const tooLarge = (characters: number): Diagnostic => ({
   fix: "split it into projects, each in a folder and with a state of its own; what one needs of another it gets with outputs and reads",
 });
 
+/** The plan tries the patterns of the checks on the names, so that none may take for ever. */
+function refuseEndlessNames(desired: Desired | undefined, { settings }: Merged, problems: Problems): void {
+  const layers = settings.get("checks")?.layers;
+  if (layers === undefined) return;
+  for (const [kind, text] of Object.entries(desired?.checks?.names ?? {})) {
+    const pattern = new RegExp(`^(?:${text})$`, "u");
+    const endless = desired?.resources.find((one) => one.kind === kind && fitOf(pattern, one.name) === "endless");
+    if (endless === undefined) continue;
+    problems.add({
+      code: "config/invalid-value",
+      summary: `the pattern for names of a ${kind} does not end on the name ${shown(endless.name)}`,
+      detail: endlessDetail,
+      fix: endlessFix,
+      at: placeIn(layers, ["names", kind], "value"),
+    });
+  }
+}
+
 export function readDesired(sources: readonly (ConfigSource | YamlFile)[], options: ReadOptions = {}): ReadResult {
   const problems = collectProblems();
   const characters = sources.reduce((sum, { text }) => sum + text.length, 0);
@@ -118,6 +137,7 @@ export function readDesired(sources: readonly (ConfigSource | YamlFile)[], optio
     hide: (texts) => void secrets.push(...texts),
   };
   const desired = readMerged(merged, files, reading, problems);
+  refuseEndlessNames(desired, merged, problems);
   for (const file of files) addShapeProblems(file, problems);
   const diagnostics = sortDiagnostics(problems.diagnostics);
   const sensitive = [...new Set([...sensitiveTexts(vars), ...secrets])];

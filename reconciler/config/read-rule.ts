@@ -12,6 +12,9 @@ import { type Path, positionOf } from "./yaml-file";
 /** The fields of a rule that take a list: each combination of their items is a rule. */
 const listed = ["protocol", "dst_port", "remote_ip", "remote_group"] as const;
 
+/** No service takes as many rules in a group; more of them take all memory that there is. */
+const mostOfRule = 10_000;
+
 interface FoundRule {
   readonly rule: Rule;
   /** The place of the rule; for a rule that comes from lists, of the item in which it differs from the one before. */
@@ -24,6 +27,18 @@ export function readRuleProduct(subject: Subject, written: Values, path: Path, d
   if (lists.length === 0) {
     const rule = readRule(subject, written, path, declared);
     return rule === undefined ? [] : [{ rule, at: path }];
+  }
+  const count = lists.reduce((product, key) => product * itemsOf(fieldOf(written, key)).length, 1);
+  if (count > mostOfRule) {
+    subject.problems.add({
+      code: "config/too-large",
+      summary: `the lists of a rule stand for ${count} rules, and ${mostOfRule} are the most`,
+      detail: "Each combination of their items is a rule of its own.",
+      fix: "write ranges of ports and CIDRs in place of single ports and addresses, or a group of its own for them",
+      address: subject.address,
+      at: subject.place(path),
+    });
+    return [];
   }
   let combinations: Combination[] = [{ values: written, steps: new Map() }];
   for (const key of lists)

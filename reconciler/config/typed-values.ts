@@ -6,6 +6,7 @@
  */
 import { parseCidr } from "../core/canonical/cidr";
 import { nearestName } from "../core/text/nearest";
+import { endlessDetail, endlessFix, fitOf } from "./patterns";
 import { type ConfigCode, listed, type Problems, shown } from "./problems";
 import { isMap, type Path, type Place } from "./yaml-file";
 import { parseValue } from "./yaml-reader";
@@ -200,9 +201,12 @@ function wordMisfit(value: unknown, { oneOf, matches }: Declaration): ValueMisfi
     const expected = `one of ${listed(oneOf.map(String), 16)}`;
     return { code: "config/not-allowed", path: [], value, expected, fix };
   }
-  return matches === undefined || matches.test(String(value))
-    ? undefined
-    : { code: "config/invalid-value", path: [], value, expected: `text that fits ${matches.source.slice(4, -2)}` };
+  const fit = matches === undefined ? "fits" : fitOf(matches, String(value));
+  if (matches === undefined || fit === "fits") return undefined;
+  const expected = `text that fits ${matches.source.slice(4, -2)}`;
+  const misfit = { code: "config/invalid-value", path: [], value } as const;
+  if (fit === "differs") return { ...misfit, expected };
+  return { ...misfit, expected: `${expected}; ${endlessDetail}`, fix: endlessFix };
 }
 
 /** `what` is `the variable tier`. For a value that comes from no file, `from` says how it was given. */

@@ -9,6 +9,8 @@ export interface FleetMetrics {
   readonly load: readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[];
   readonly budgets: readonly BudgetRecord[];
   readonly workers: readonly WorkerRecord[];
+  /** What receivers are still to be told, and how much of it could not be delivered yet. */
+  readonly letters?: { readonly waiting: number; readonly failing: number };
   /** The counts of the worker that answers. */
   readonly counts?: Readonly<WorkerCounts>;
   readonly now: Date;
@@ -26,7 +28,7 @@ export const conditions = [
   "New",
 ] as const;
 
-export function metricsText({ tallies, load, budgets, workers, counts, now }: FleetMetrics): string {
+export function metricsText({ tallies, load, budgets, workers, letters, counts, now }: FleetMetrics): string {
   const lines: string[] = [];
   const metric = (
     name: string,
@@ -101,6 +103,11 @@ export function metricsText({ tallies, load, budgets, workers, counts, now }: Fl
   metric("reconcile_fleet_workers", "gauge", "Workers that gave a sign of life in the last 15 seconds.", [
     ["", workers.filter(({ aliveAt }) => now.getTime() - aliveAt.getTime() < 15_000).length],
   ]);
+  if (letters !== undefined)
+    metric("reconcile_fleet_notifications_waiting", "gauge", "Messages that receivers have not got yet.", [
+      [label("delivery", "due"), letters.waiting - letters.failing],
+      [label("delivery", "failing"), letters.failing],
+    ]);
   if (counts !== undefined)
     metric("reconcile_fleet_worker_rounds_total", "counter", "Rounds of this worker, by how they ended.", [
       [label("result", "all"), counts.rounds],

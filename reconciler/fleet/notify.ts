@@ -1,4 +1,7 @@
-/** Tells receivers what happened to a stack: one JSON object by POST, signed where a secret is named. */
+/**
+ * What receivers are told of a stack: one JSON object by POST, signed where a secret is named. A letter is written in
+ * the statement that ends the run, and sent afterwards by any worker (post.ts).
+ */
 import { createHmac } from "node:crypto";
 import { fitsAny, type Occasion, type Receiver } from "./model";
 import { readSecret } from "./secrets";
@@ -11,48 +14,55 @@ export interface Notice {
   readonly status: Status;
 }
 
-const tries = 3;
-const pauseMs = 1000;
-const limitMs = 10_000;
-
-export async function notify(
-  receivers: readonly Receiver[],
-  notice: Notice,
-  { fetch: send = fetch }: { readonly fetch?: typeof fetch },
-): Promise<void> {
-  const meant = receivers.filter(({ on, stacks }) => on.includes(notice.occasion) && fitsAny(stacks, notice.stack));
-  const results = await Promise.allSettled(meant.map((receiver) => deliver(receiver, notice, send)));
-  for (const result of results) if (result.status === "rejected") throw result.reason;
+/** One message for one receiver. */
+export interface Letter {
+  /** Receivers at one address get their letters one after the other. */
+  readonly place: string;
+  readonly receiver: Pick<Receiver, "webhook" | "secret">;
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
-async function deliver({ webhook, secret }: Receiver, notice: Notice, send: typeof fetch): Promise<void> {
-  const body = JSON.stringify(bodyOf(notice));
-  const headers: Record<string, string> = { "content-type": "application/json" };
-  if (secret !== undefined) headers["x-reconcile-signature"] = `sha256=${signatureOf(body, await readSecret(secret))}`;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const answer = await send(webhook, {
-        method: "POST",
-        headers,
-        body,
-        signal: AbortSignal.timeout(limitMs),
-      });
-      await answer.body?.cancel();
-      if (answer.ok) return;
-      throw new Error(`${new URL(webhook).host} answered ${answer.status}`);
-    } catch (error) {
-      if (attempt === tries) throw error;
-      await new Promise((resolve) => setTimeout(resolve, pauseMs * attempt));
-    }
-  }
+export const lettersOf = (receivers: readonly Receiver[], notices: readonly Notice[], now: Date): Letter[] =>
+  notices.flatMap((notice) =>
+    receivers
+      .filter(({ on, stacks }) => on.includes(notice.occasion) && fitsAny(stacks, notice.stack))
+      .map(({ webhook, secret }) => ({
+        place: webhook,
+        receiver: { webhook, ...(secret === undefined ? {} : { secret }) },
+        body: bodyOf(notice, now),
+      })),
+  );
+
+const limitMs = 10_000;
+
+/** `id` is the same each time that the letter is sent, so that a receiver can drop what it has. */
+export async function deliver(
+  { receiver: { webhook, secret }, body }: Letter,
+  id: string,
+  { fetch: send = fetch, signal }: { readonly fetch?: typeof fetch | undefined; readonly signal: AbortSignal },
+): Promise<void> {
+  const text = JSON.stringify({ ...body, id });
+  const headers: Record<string, string> = { "content-type": "application/json", "x-reconcile-delivery": id };
+  if (secret !== undefined) headers["x-reconcile-signature"] = `sha256=${signatureOf(text, await readSecret(secret))}`;
+  const limit = AbortSignal.timeout(limitMs);
+  const answer = await send(webhook, {
+    method: "POST",
+    headers,
+    body: text,
+    signal: AbortSignal.any([limit, signal]),
+  }).catch((error: unknown) => {
+    throw limit.aborted ? new Error(`${new URL(webhook).host} did not answer within ${limitMs / 1000} s`) : error;
+  });
+  await answer.body?.cancel();
+  if (!answer.ok) throw new Error(`${new URL(webhook).host} answered ${answer.status}`);
 }
 
 const signatureOf = (body: string, secret: string): string => createHmac("sha256", secret).update(body).digest("hex");
 
-const bodyOf = ({ occasion, stack, tenant, status }: Notice) => ({
+const bodyOf = ({ occasion, stack, tenant, status }: Notice, now: Date) => ({
   type: "stack",
   event: occasion,
-  time: new Date().toISOString(),
+  time: now.toISOString(),
   stack,
   tenant,
   ready: status.ready,

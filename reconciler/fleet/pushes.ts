@@ -21,7 +21,12 @@ export interface PushPorts {
 /** How often repositories without a webhook are looked at. */
 export const lookEveryS = 60;
 
-export async function repositoryPushed(ports: PushPorts, url: string, ref: string): Promise<Pushed> {
+export async function repositoryPushed(
+  ports: PushPorts,
+  url: string,
+  ref: string,
+  signal?: AbortSignal,
+): Promise<Pushed> {
   const { records, queue, cache } = ports;
   const urls = (await records.repositories()).flatMap((one) =>
     one.ref === ref && sameRepository(one.url, url) ? [one.url] : [],
@@ -31,21 +36,45 @@ export async function repositoryPushed(ports: PushPorts, url: string, ref: strin
   // The address that the stacks use, because the address in the webhook may need another credential.
   const [first] = stacks;
   const place = { url: first?.spec.source.kind === "git" ? first.spec.source.url : url, ref };
-  const commit = await fetchCommit(place, cache, { now: true });
-  const before = await records.sawCommit(place.url, ref, commit);
-  if (before === commit) return { fetched: true, woken: [] };
+  const commit = await fetchCommit(place, cache, { now: true, signal }).catch(async (error: Error) => {
+    if (signal?.aborted !== true) await records.repositoryFailed(place.url, ref, error.message);
+    throw error;
+  });
+  const { revision: before, failures } = await records.sawCommit(place.url, ref, commit);
   const files = before === undefined ? undefined : await changedFiles(place, cache, before, commit);
-  const touched = stacks.filter((stack) => files === undefined || isTouched(stack, files));
+  const touched = stacks.filter(
+    (stack) =>
+      files === undefined ||
+      isTouched(stack, files) ||
+      // It failed while the repository did: it need not wait for its own time.
+      (failures > 0 && stack.status.failures > 0),
+  );
   for (const { name, spec } of touched) await queue.hasten({ stack: name, tenant: spec.tenant, cause: "push" });
   return { fetched: true, woken: touched.map(({ name }) => name) };
 }
 
-/** Looks at repositories that nobody looked at for a while, each by one worker. */
-export async function lookForPushes(ports: PushPorts, say: (text: string) => void): Promise<void> {
-  for (const { url, ref } of await ports.records.repositories()) {
-    if (!(await ports.records.claimRepository(url, ref, lookEveryS))) continue;
-    await repositoryPushed(ports, url, ref).catch((error: Error) => say(`${url}: ${error.message}`));
-  }
+const looksAtOnce = 4;
+
+/**
+ * Looks at repositories that nobody looked at for a while, each by one worker. One that is silent keeps one of the
+ * looks busy, and the others go on.
+ */
+export async function lookForPushes(
+  ports: PushPorts,
+  say: (text: string) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const waiting = [...(await ports.records.repositories())];
+  const look = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined && signal?.aborted !== true; next = waiting.shift()) {
+      const { url, ref } = next;
+      if (!(await ports.records.claimRepository(url, ref, lookEveryS))) continue;
+      await repositoryPushed(ports, url, ref, signal).catch((error: Error) => {
+        if (signal?.aborted !== true) say(`${url}: ${error.message}`);
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: looksAtOnce }, look));
 }
 
 /** Whether two addresses are of one repository: with or without .git, a user, or a slash at the end. */

@@ -13,7 +13,7 @@ import type { FleetSettings } from "./model";
 import type { Picture } from "./picture";
 import type { OpenProject, Planned, Project } from "./project";
 import type { Ear } from "./silence";
-import { asInRepository, type Checkout } from "./sources/checkout";
+import { asInRepository, type Checkout, SourceFailed } from "./sources/checkout";
 import type { RoundEnd } from "./status";
 import { openingOf } from "./windows";
 
@@ -76,10 +76,10 @@ export async function runRound(input: RoundInput, ports: RoundPorts): Promise<Ro
   if ("end" in inputs) return { ...nothingSeen, result: inputs };
   let checkout: Checkout | undefined;
   try {
-    checkout = await ports.checkOut(stack, input.signal);
+    checkout = await ports.checkOut(stack, anyOf(input));
     return namedAsInRepository(await withProject(input, ports, checkout, inputs), checkout);
   } catch (error) {
-    const outcome = { ...nothingSeen, ...resultOfError(error) };
+    const outcome = { ...nothingSeen, ...endedBy(input, error) };
     return checkout === undefined
       ? outcome
       : namedAsInRepository({ ...outcome, revision: checkout.revision }, checkout);
@@ -170,7 +170,7 @@ async function withProject(
   try {
     return { ...(await look(input, ports, project, checkout)), ...seen };
   } catch (error) {
-    return { ...nothingSeen, ...seen, ...resultOfError(error) };
+    return { ...nothingSeen, ...seen, ...endedBy(input, error) };
   } finally {
     await project.close();
   }
@@ -178,15 +178,24 @@ async function withProject(
 
 type Seen = Omit<RoundOutcome, "outputsUsed">;
 
+/** What a worker that drains has not begun to carry out is left to another one. */
+const endedBy = ({ drain }: RoundInput, error: unknown): Pick<RoundOutcome, "result" | "unreachable"> =>
+  drain.aborted ? { result: handedOver } : resultOfError(error);
+
+const handedOver = {
+  end: "handed_over",
+  why: "its worker was stopped before it was done; another one goes on",
+} as const;
+
 /** A stack that is in sync needs no lock; every other is planned again under the lock. */
 async function look(input: RoundInput, ports: RoundPorts, project: Project, checkout: Checkout): Promise<Seen> {
   if (!input.resumed || !project.leases) {
-    const planned = await project.plan(input.signal);
+    const planned = await project.plan(anyOf(input));
     const decision = decisionOf(input, ports, planned, checkout);
     const mayAct = decision === undefined ? project.leases : decision.do === "apply";
     if (!mayAct) return conclude(planned, decision, checkout);
   }
-  return project.underLock(input.signal, (planned) => act(input, ports, planned, checkout));
+  return project.underLock(anyOf(input), (planned) => act(input, ports, planned, checkout));
 }
 
 /** Absent: the plan has errors. */
@@ -299,7 +308,7 @@ function resultOfRun({ broken, unclosed, bug, counts, interrupted, steps }: RunR
       .flatMap(({ step, result }) => (result.end === end ? [`${step.address}: ${result.message ?? end}`] : []))
       .join("; ");
   if (counts.failed > 0) return { end: "failed", why: said("failed") || said("unknown") || "a step failed" };
-  if (interrupted) return { end: "handed_over", why: "its worker was stopped before it was done; another one goes on" };
+  if (interrupted) return handedOver;
   if (counts.waiting > 0) return { end: "observed", why: said("waiting") || "it waits for something outside" };
   return { end: sent ? "applied" : "in_sync" };
 }
@@ -316,10 +325,16 @@ function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachab
     };
   if (error instanceof LeaseLost) return { result: { end: "failed", why: error.message } };
   const diagnostics = diagnosticsIn(error);
-  if (diagnostics === undefined)
-    return { result: { end: "failed", why: error instanceof Error ? error.message : String(error) } };
+  if (diagnostics === undefined) {
+    const lasts = error instanceof SourceFailed && error.isSilent ? ({ lasts: true } as const) : {};
+    return { result: { end: "failed", why: error instanceof Error ? error.message : String(error), ...lasts } };
+  }
   const isSilent = diagnostics.some(({ code }) => code === "service/unavailable");
-  return { result: { end: "failed", why: sentences(diagnostics) }, ...(isSilent ? { unreachable: true } : {}) };
+  const lasts = diagnostics.every(({ code }) => code.startsWith("config/")) ? ({ lasts: true } as const) : {};
+  return {
+    result: { end: "failed", why: sentences(diagnostics), ...lasts },
+    ...(isSilent ? { unreachable: true } : {}),
+  };
 }
 
 export const sentences = (diagnostics: readonly Diagnostic[]): string =>

@@ -8,7 +8,7 @@ import type { RunResult, StartedRun, StoredReport } from "./database/runs";
 import type { PlanBody, StackRecord } from "./database/stacks";
 import type { FleetSettings } from "./model";
 import { afterFailure, afterSuccess } from "./next-round";
-import { type Notice, notify } from "./notify";
+import { type Letter, lettersOf, type Notice } from "./notify";
 import { pictureDigest } from "./picture";
 import type { Cause } from "./queue";
 import type { RoundOutcome } from "./round";
@@ -37,7 +37,8 @@ export async function settle(
     ...(revision === undefined ? {} : { revision }),
   });
   const next = nextOf(stack, status, result, run);
-  const isMine = await records.finishRun(run.id, finishedRun(outcome, status), status, next.at);
+  const letters = outcome.gone ? [] : lettersFor(settings, stack, status, occasionsOf(before, status, result));
+  const isMine = await records.finishRun(run.id, finishedRun(outcome, status), status, next.at, letters);
   // Another worker took the stack over while this one slept: that worker records the result.
   if (!isMine) return;
   if (outcome.gone) {
@@ -57,7 +58,6 @@ export async function settle(
   const isFirst = before.appliedRevision === null && status.appliedRevision !== null;
   if (changed || isFirst || run.tookOver) await wakeDependents(setting, stack.name, outcome.outputs ?? stack.outputs);
   await queue.enqueue({ ...triggerOf(stack, next.cause), at: next.at });
-  await tell(setting, settings, stack, status, occasionsOf(before, status, result));
 }
 
 /**
@@ -72,10 +72,10 @@ export async function giveUp(
 ): Promise<void> {
   const { records } = setting;
   const status = afterLostWorkers(stack.status, lost);
-  const isMine = await records.finishRun(id, { result: "failed", reason: status.reason, counts: {} }, status, null);
-  if (!isMine) return;
+  const end = { result: "failed", reason: status.reason, counts: {} } as const;
+  const letters = lettersFor(settings, stack, status, ["stalled"]);
+  if (!(await records.finishRun(id, end, status, null, letters))) return;
   await records.note({ who: "fleet", what: "gave up", stack: stack.name, detail: status.reason ?? "" });
-  await tell(setting, settings, stack, status, ["stalled"]);
 }
 
 const resultOf = ({ result }: RoundOutcome): RunResult => (result.end === "handed_over" ? "taken_over" : result.end);
@@ -172,15 +172,14 @@ function nextOf(
   return after(Math.min(usual, Math.max(0, Date.parse(until) - Date.now())), "window");
 }
 
-async function tell(
-  setting: WorkerSetting,
+const lettersFor = (
   { receivers }: FleetSettings,
   { name, spec }: StackRecord,
   status: Status,
   occasions: readonly Notice["occasion"][],
-): Promise<void> {
-  for (const occasion of occasions)
-    await notify(receivers, { occasion, stack: name, tenant: spec.tenant, status }, setting).catch((error: Error) =>
-      setting.say(`${name}: nobody could be told of ${occasion}: ${error.message}`),
-    );
-}
+): Letter[] =>
+  lettersOf(
+    receivers,
+    occasions.map((occasion) => ({ occasion, stack: name, tenant: spec.tenant, status })),
+    new Date(),
+  );

@@ -30,6 +30,8 @@ export interface WorkerSetting {
 export interface Shared {
   settings(): Promise<FleetSettings>;
   readonly silences: Silences;
+  /** The same for the servers that the files come from. */
+  readonly sources: Silences;
   budgetOf(settings: FleetSettings, service: string): Budget | undefined;
   /** Why requests to a service wait at present; absent: they do not wait. */
   waitsOf(service: string): string | undefined;
@@ -46,6 +48,7 @@ export function createShared({ records, database, say, onSettings }: WorkerSetti
   let workers = 1;
   return {
     silences: createSilences(),
+    sources: createSilences(),
     settings() {
       if (known === undefined || Date.now() - known.at > settingsFreshMs)
         known = {

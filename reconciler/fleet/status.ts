@@ -16,7 +16,8 @@ export type RoundEnd =
   | { readonly end: "blocked"; readonly why: string; readonly waitingFor: WaitingFor }
   /** The worker was told to stop: requests in flight are finished, and another worker does the rest. */
   | { readonly end: "handed_over"; readonly why: string }
-  | { readonly end: "failed"; readonly why: string };
+  /** `lasts`: trying again does not help until somebody changes something. */
+  | { readonly end: "failed"; readonly why: string; readonly lasts?: true };
 
 export interface WaitingFor {
   readonly what: "budget" | "share" | "window" | "dependency" | "lock";
@@ -90,6 +91,9 @@ export const waitsForPlace = (
       : `the service ${limit?.service} has its ${limit?.most} rounds`,
 });
 
+/** After so many failures in a row of a round that failed for good, the stack is stalled. */
+const mostLasting = 3;
+
 export function afterRound(before: Status, { result, revision, drifted, giveUpAfter }: EndedRound): Status {
   const base: Status = {
     ...before,
@@ -119,7 +123,7 @@ export function afterRound(before: Status, { result, revision, drifted, giveUpAf
       return { ...base, drifted: before.drifted, failures: before.failures, reconciling: true, reason: result.why };
     case "failed": {
       const failures = before.failures + 1;
-      const stalled = failures >= giveUpAfter;
+      const stalled = failures >= (result.lasts === true ? Math.min(mostLasting, giveUpAfter) : giveUpAfter);
       return { ...base, drifted: before.drifted, failures, stalled, reconciling: !stalled, reason: result.why };
     }
     default:

@@ -8,12 +8,15 @@ import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./datab
 import type { StackRecord } from "./database/stacks";
 import { rejectedWhy } from "./decide";
 import { type FleetSettings, type Source, usualHistory } from "./model";
+import { openPost } from "./post";
 import { lookForPushes } from "./pushes";
 import type { Cause, Job } from "./queue";
 import { type RoundOutcome, runRound } from "./round";
 import { createRunLog } from "./run-log";
 import { giveUp, settle, triggerOf } from "./settle";
 import { createShared, listenForPauses, type Shared, type WorkerSetting } from "./shared";
+import type { Ear } from "./silence";
+import { SourceFailed } from "./sources/checkout";
 import { type Freshness, tidyTrees } from "./sources/git";
 import { checkOut } from "./sources/source";
 import { waitsForPlace, whileRunning } from "./status";
@@ -52,6 +55,8 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   const shared = createShared(setting);
   const waiting = watchWaiting(setting, shared.waitsOf);
   const services = new Map<string, string | undefined>();
+  const post = openPost(setting);
+  let isLooking = false;
   let tidiedAt = 0;
   const beat = async (): Promise<void> => {
     await records.beat({
@@ -64,7 +69,16 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     await shared.look();
     await waiting.look(services, (await shared.settings()).tenants);
     if (draining.signal.aborted) return;
-    await lookForPushes(setting, setting.say);
+    post.send();
+    // A repository that does not answer must not keep the worker from its signs of life.
+    if (!isLooking) {
+      isLooking = true;
+      lookForPushes(setting, setting.say, draining.signal)
+        .catch(() => undefined)
+        .finally(() => {
+          isLooking = false;
+        });
+    }
     if (await records.claimTask("forget", forgetEveryS)) await forgetOld(records, await shared.settings());
     if (Date.now() - tidiedAt > tidyEveryMs) {
       tidiedAt = Date.now();
@@ -83,6 +97,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
       doing.set(job.stack, new Date());
       try {
         await oneRound(setting, shared, job, { drain: draining.signal, stop: stopping.signal }, counts, services);
+        post.send();
       } finally {
         doing.delete(job.stack);
         services.delete(job.stack);
@@ -92,6 +107,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
 
   const close = async (): Promise<void> => {
     clearInterval(timer);
+    await post.close();
     await ear.close();
     await records.leave(setting.name).catch(() => undefined);
   };
@@ -139,6 +155,7 @@ async function oneRound(
   services.set(stack.name, stack.spec.service);
   const log = createRunLog(records, run.id);
   const ear = shared.silences.begin(stack.spec.service);
+  let origin: Ear | undefined;
   const round = (): Promise<RoundOutcome> =>
     runRound(
       {
@@ -150,8 +167,13 @@ async function oneRound(
       },
       {
         openProject: setting.openProject,
-        checkOut: async ({ spec }, signal) =>
-          checkOut(spec.source, setting.cache, { signal, ...(await freshnessOf(records, job.cause, spec.source)) }),
+        checkOut: ({ spec }, signal) => {
+          origin = shared.sources.begin(originOf(spec.source));
+          return asking(origin, async () => {
+            const freshness = await freshnessOf(records, job.cause, spec.source);
+            return checkOut(spec.source, setting.cache, { signal, ...freshness });
+          });
+        },
         budgetOf: (service) => shared.budgetOf(settings, service),
         outputsOf: async (name) => outputsOf(await records.stack(name)),
         dependentsOf: (name) => records.dependents(name),
@@ -161,7 +183,7 @@ async function oneRound(
         worker: setting.name,
       },
     );
-  const lender = lendWhile(() => ear.waits, job);
+  const lender = lendWhile(() => ear.waits || origin?.waits === true, job);
   let isReached = true;
   const outcome = await setting
     .within(stack.name, round)
@@ -233,15 +255,44 @@ function lendWhile(waits: () => boolean, job: Pick<Job, "lend">): { end(): void 
  */
 async function freshnessOf(records: Records, cause: Cause, source: Source): Promise<Omit<Freshness, "signal">> {
   if (cause === "approval" || cause === "person") return { now: true };
-  if (cause !== "push" || source.kind !== "git") return {};
-  return { seen: await records.commitSeen(source.url, source.ref) };
+  if (source.kind !== "git") return {};
+  const { revision, failures, why } = await records.repositorySeen(source.url, source.ref);
+  if (cause === "push") return { seen: revision };
+  // One worker looks at a repository that fails, and wakes its stacks when it answers again (pushes.ts).
+  if (failures >= restsAfter && why !== undefined)
+    throw new SourceFailed(`${why}; the repository failed ${failures} times and is asked again by itself`, true);
+  return {};
+}
+
+/** After so many looks in a row that failed, rounds do not ask the repository themselves. */
+const restsAfter = 2;
+
+/** The server that the files come from; absent: there is none. */
+function originOf(source: Source): string | undefined {
+  if (source.kind === "folder") return undefined;
+  return source.kind === "git" ? source.url : new URL(source.url).host;
+}
+
+/** Tells the ear of one question that has an answer or none. */
+async function asking<T>(ear: Ear, ask: () => Promise<T>): Promise<T> {
+  ear.asked();
+  try {
+    const found = await ask();
+    ear.heard();
+    ear.end(true);
+    return found;
+  } catch (error) {
+    ear.end(!(error instanceof SourceFailed && error.isSilent));
+    throw error;
+  }
 }
 
 /** How long the round should wait before this worker runs it; absent: it runs now. */
 function whyNotHere({ services }: WorkerSetting, shared: Shared, { spec }: StackRecord): number | undefined {
   if (services.length > 0 && !services.includes(spec.service ?? "")) return crowdedMs;
-  // Rounds of a service that does not answer last long: others go first.
-  return shared.silences.pauseMs(spec.service);
+  // Rounds whose service or source does not answer last long: others go first.
+  const origin = originOf(spec.source);
+  return shared.silences.pauseMs(spec.service) ?? (origin === undefined ? undefined : shared.sources.pauseMs(origin));
 }
 
 function limitOf({ services }: FleetSettings, { spec }: StackRecord): ServiceLimit | undefined {

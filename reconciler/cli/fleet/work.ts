@@ -86,17 +86,19 @@ export async function readMetrics(
   { records, queue }: Pick<FleetSession, "records" | "queue">,
   worker?: Worker,
 ): Promise<FleetMetrics> {
-  const [tallies, load, budgets, workers] = await Promise.all([
+  const [tallies, load, budgets, workers, letters] = await Promise.all([
     records.tallies(),
     queue.load(),
     records.budgets(),
     records.workers(),
+    records.lettersWaiting(),
   ]);
   return {
     tallies,
     load,
     budgets,
     workers,
+    letters,
     now: new Date(),
     ...(worker === undefined ? {} : { counts: worker.counts }),
   };

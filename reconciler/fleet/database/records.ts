@@ -1,5 +1,6 @@
 /** All statements of the fleet in one value; each file beside this one has those of its subject. */
 import type { Database } from "./database";
+import { letterStatements } from "./letters";
 import { pageStatements } from "./pages";
 import { peopleStatements } from "./people";
 import { runStatements } from "./runs";
@@ -12,5 +13,6 @@ export const createRecords = (database: Database) => ({
   ...workerStatements(database),
   ...peopleStatements(database),
   ...pageStatements(database),
+  ...letterStatements(database),
 });
 export type Records = ReturnType<typeof createRecords>;

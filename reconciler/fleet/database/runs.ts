@@ -1,6 +1,7 @@
 /** Runs and their lines. Each function is one statement. */
 import type { Approval } from "../decide";
 import type { History } from "../model";
+import type { Letter } from "../notify";
 import type { Status } from "../status";
 import { columnsOf, type Database, maybeText, maybeTime, namesIn, type Row, textOf, timeOf } from "./database";
 import { noSign, schema, telling } from "./tables";
@@ -107,8 +108,8 @@ export const runStatements = ({ query }: Database) => ({
     );
   },
   /**
-   * Records how the run ended and the stack's status in one statement; false when another worker has taken the stack
-   * over.
+   * Records how the run ended, the stack's status and what receivers are to be told of it in one statement; false when
+   * another worker has taken the stack over.
    */
   async finishRun(
     id: number,
@@ -123,10 +124,13 @@ export const runStatements = ({ query }: Database) => ({
     },
     status: Status,
     nextAt: Date | null,
+    letters: readonly Letter[] = [],
   ): Promise<boolean> {
     const rows = await query(
       `WITH mine AS (UPDATE ${schema}.runs SET ended_at = now(), result = $2, reason = $3, revision = $4, plan = $5,
-           approval = $6, counts = $7, report = $10 WHERE id = $1 AND ended_at IS NULL RETURNING stack)
+           approval = $6, counts = $7, report = $10 WHERE id = $1 AND ended_at IS NULL RETURNING stack),
+         told AS (INSERT INTO ${schema}.letters (place, receiver, body)
+           SELECT letter ->> 'place', letter -> 'receiver', letter -> 'body' FROM mine, jsonb_array_elements($11::jsonb) AS letter)
        UPDATE ${schema}.stacks s SET status = $8, next_at = $9, changed_at = now() FROM mine WHERE s.name = mine.stack RETURNING s.name`,
       [
         id,
@@ -139,6 +143,7 @@ export const runStatements = ({ query }: Database) => ({
         JSON.stringify(status),
         nextAt,
         end.report === undefined ? null : JSON.stringify(end.report),
+        JSON.stringify(letters),
       ],
     );
     return rows.length > 0;

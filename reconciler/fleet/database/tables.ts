@@ -120,6 +120,12 @@ const migrations: readonly string[] = [
    ${beginRun}`,
   `CREATE INDEX stacks_depend_on ON ${schema}.stacks USING gin ((spec -> 'dependsOn'));`,
   `ALTER TABLE ${schema}.stacks ADD COLUMN rejection jsonb;`,
+  `ALTER TABLE ${schema}.repositories ADD COLUMN failures int NOT NULL DEFAULT 0, ADD COLUMN why text;
+   CREATE TABLE ${schema}.letters (
+     id bigserial PRIMARY KEY, place text NOT NULL, receiver jsonb NOT NULL, body jsonb NOT NULL,
+     made_at timestamptz NOT NULL DEFAULT now(), next_at timestamptz NOT NULL DEFAULT now(), tries int NOT NULL DEFAULT 0, why text);
+   CREATE INDEX letters_due ON ${schema}.letters (next_at);
+   CREATE INDEX letters_of_place ON ${schema}.letters (place);`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

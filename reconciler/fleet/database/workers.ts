@@ -2,7 +2,7 @@
  * Workers: their signs of life, tasks that one of them does for all, and the budgets that they share. Each function is
  * one statement.
  */
-import { columnsOf, type Database, maybeText, maybeTime, textOf, timeOf } from "./database";
+import { columnsOf, type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
 import { schema } from "./tables";
 
 export interface WorkerRecord {
@@ -23,6 +23,25 @@ export interface BudgetRecord {
   readonly used: number;
   /** From 0 to 1: how much of a burst is reserved at this moment. */
   readonly reserved: number;
+}
+
+/** What the workers know of a repository. */
+export interface SeenRepository {
+  /** Absent: nobody has seen a commit of it. */
+  readonly revision?: string;
+  /** How many looks in a row failed. */
+  readonly failures: number;
+  /** What the last of them said. */
+  readonly why?: string;
+}
+
+/** The pause between two looks at a repository that fails doubles so often. */
+const mostDoublings = 3;
+
+function seenIn(row: Row | undefined): SeenRepository {
+  const [revision, why] = [maybeText(row?.["revision"]), maybeText(row?.["why"])];
+  const failures = Number(row?.["failures"] ?? 0);
+  return { failures, ...(revision === undefined ? {} : { revision }), ...(why === undefined ? {} : { why }) };
 }
 
 const written = columnsOf<{ readonly doing: WorkerRecord["doing"] }>();
@@ -65,14 +84,22 @@ export const workerStatements = ({ query }: Database) => ({
     );
     return rows.length > 0;
   },
-  /** True for the worker that looks at the repository now. */
+  /** True for the worker that looks at the repository now. One that failed is looked at after growing pauses. */
   async claimRepository(url: string, ref: string, everyS: number): Promise<boolean> {
     const rows = await query(
       `INSERT INTO ${schema}.repositories AS r (url, ref, looked_at) VALUES ($1, $2, now())
-       ON CONFLICT (url, ref) DO UPDATE SET looked_at = now() WHERE r.looked_at < now() - $3 * interval '1 second' RETURNING url`,
+       ON CONFLICT (url, ref) DO UPDATE SET looked_at = now()
+         WHERE r.looked_at IS NULL OR r.looked_at < now() - $3 * power(2, least(r.failures, ${mostDoublings})) * interval '1 second' RETURNING url`,
       [url, ref, everyS],
     );
     return rows.length > 0;
+  },
+  async repositoryFailed(url: string, ref: string, why: string): Promise<void> {
+    await query(
+      `INSERT INTO ${schema}.repositories AS r (url, ref, looked_at, failures, why) VALUES ($1, $2, now(), 1, $3)
+       ON CONFLICT (url, ref) DO UPDATE SET looked_at = now(), failures = r.failures + 1, why = $3`,
+      [url, ref, why],
+    );
   },
   async repositories(): Promise<readonly { readonly url: string; readonly ref: string }[]> {
     const rows = await query(
@@ -81,20 +108,23 @@ export const workerStatements = ({ query }: Database) => ({
     );
     return rows.map((row) => ({ url: textOf(row["url"]), ref: textOf(row["ref"]) }));
   },
-  /** Stores the commit of a repository; answers with the one before. Absent: there was none. */
-  async sawCommit(url: string, ref: string, commit: string): Promise<string | undefined> {
+  /** Stores the commit of a repository that has answered; tells what was known of it before. */
+  async sawCommit(url: string, ref: string, commit: string): Promise<SeenRepository> {
     const rows = await query(
-      `WITH before AS (SELECT revision FROM ${schema}.repositories WHERE url = $1 AND ref = $2 FOR UPDATE),
+      `WITH before AS (SELECT revision, failures FROM ${schema}.repositories WHERE url = $1 AND ref = $2 FOR UPDATE),
          now AS (INSERT INTO ${schema}.repositories (url, ref, revision, looked_at) VALUES ($1, $2, $3, now())
-           ON CONFLICT (url, ref) DO UPDATE SET revision = $3, looked_at = now())
-       SELECT revision FROM before`,
+           ON CONFLICT (url, ref) DO UPDATE SET revision = $3, looked_at = now(), failures = 0, why = NULL)
+       SELECT revision, failures FROM before`,
       [url, ref, commit],
     );
-    return maybeText(rows[0]?.["revision"]);
+    return seenIn(rows[0]);
   },
-  async commitSeen(url: string, ref: string): Promise<string | undefined> {
-    const rows = await query(`SELECT revision FROM ${schema}.repositories WHERE url = $1 AND ref = $2`, [url, ref]);
-    return maybeText(rows[0]?.["revision"]);
+  async repositorySeen(url: string, ref: string): Promise<SeenRepository> {
+    const [row] = await query(
+      `SELECT revision, failures, why FROM ${schema}.repositories WHERE url = $1 AND ref = $2`,
+      [url, ref],
+    );
+    return seenIn(row);
   },
   async budgets(): Promise<readonly BudgetRecord[]> {
     const rows = await query(

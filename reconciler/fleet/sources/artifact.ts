@@ -1,7 +1,7 @@
 /** A tar.gz from a web server, checked by its digest: what is unpacked has the digest that was declared. */
 
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,6 +9,8 @@ import { promisify } from "node:util";
 import { errorMessage } from "../../core/text/errors";
 import { type Checkout, SourceFailed } from "./checkout";
 
+/** Unpacking 256 MB takes seconds; more than this is an archive that unpacks without end. */
+const unpackMs = 60_000;
 const mostBytes = 256 * 1024 * 1024;
 
 export async function checkOutArtifact(
@@ -26,13 +28,12 @@ async function unpack(url: string, hex: string, root: string, cache: string, sig
   const bytes = await download(url, signal);
   const found = createHash("sha256").update(bytes).digest("hex");
   if (found !== hex) throw new SourceFailed(`the artifact ${url} has the digest sha256:${found}, not sha256:${hex}`);
-  const work = join(cache, "artifacts", `.${hex}-${process.pid}`);
-  await rm(work, { recursive: true, force: true });
+  const work = join(cache, "artifacts", `.${hex}-${randomUUID()}`);
   await mkdir(work, { recursive: true });
   const file = `${work}.tgz`;
   await writeFile(file, bytes);
   try {
-    await promisify(execFile)("tar", ["-xzf", file, "-C", work, "--no-same-owner"]);
+    await promisify(execFile)("tar", ["-xzf", file, "-C", work, "--no-same-owner"], { timeout: unpackMs, signal });
     await rename(work, root).catch((error: NodeJS.ErrnoException) => {
       // Another worker of this machine unpacked it first.
       if (!existsSync(root)) throw error;
@@ -45,13 +46,30 @@ async function unpack(url: string, hex: string, root: string, cache: string, sig
   }
 }
 
+/** A server that says nothing for so long is given up, before its answer and within it. */
+const silentMs = 30_000;
+
 async function download(url: string, signal?: AbortSignal): Promise<Buffer> {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), silentMs);
   try {
-    const answer = await fetch(url, { redirect: "follow", ...(signal === undefined ? {} : { signal }) });
+    const stop = AbortSignal.any([silence.signal, ...(signal === undefined ? [] : [signal])]);
+    const answer = await fetch(url, { redirect: "follow", signal: stop });
     if (!answer.ok) throw new Error(`it answered ${answer.status}`);
-    if (Number(answer.headers.get("content-length") ?? 0) > mostBytes) throw new Error("it is larger than 256 MB");
-    return Buffer.from(await answer.arrayBuffer());
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    for await (const part of answer.body ?? []) {
+      timer.refresh();
+      size += part.length;
+      if (size > mostBytes) throw new Error("it is larger than 256 MB");
+      parts.push(part);
+    }
+    return Buffer.concat(parts);
   } catch (error) {
-    throw new SourceFailed(`the artifact ${url} cannot be fetched: ${errorMessage(error)}`);
+    const isSilent = silence.signal.aborted;
+    const why = isSilent ? `no answer for ${silentMs / 1000} s` : errorMessage(error);
+    throw new SourceFailed(`the artifact ${url} cannot be fetched: ${why}`, isSilent);
+  } finally {
+    clearTimeout(timer);
   }
 }

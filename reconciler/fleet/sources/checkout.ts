@@ -28,4 +28,11 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\
 /** The files of a stack could not be fetched; the message says what was tried and what came back. */
 export class SourceFailed extends Error {
   override readonly name = "SourceFailed";
+  /** `isSilent`: whoever was asked did not answer. */
+  constructor(
+    message: string,
+    readonly isSilent = false,
+  ) {
+    super(message);
+  }
 }

@@ -34,7 +34,7 @@ export function runGit(args: readonly string[], call: GitCall): Promise<string> 
   const { cwd, signal, extra = {}, silentMs: limitMs = silentMs } = call;
   return new Promise((resolve, reject) => {
     const word = args.find((each) => /^[a-z]+(-[a-z]+)*$/.test(each));
-    const fail = (why: string): void => reject(new SourceFailed(`git ${word}: ${why}`));
+    const fail = (why: string, isSilent = false): void => reject(new SourceFailed(`git ${word}: ${why}`, isSilent));
     if (signal?.aborted === true) return fail("it was stopped");
     const child = spawn("git", [...settings.flatMap((each) => ["-c", each]), ...args], {
       cwd,
@@ -46,7 +46,7 @@ export function runGit(args: readonly string[], call: GitCall): Promise<string> 
     const out: Buffer[] = [];
     let [size, errors] = [0, ""];
     let cut: string | undefined;
-    const cutOff = (why: string): void => {
+    const cutOff = (why: string, isSilent = false): void => {
       if (cut !== undefined) return;
       cut = why;
       endGroup(child.pid, "SIGTERM");
@@ -54,9 +54,9 @@ export function runGit(args: readonly string[], call: GitCall): Promise<string> 
       // Whoever still holds the output open is not waited for.
       child.stdout.destroy();
       child.stderr.destroy();
-      settle(() => fail(why));
+      settle(() => fail(why, isSilent));
     };
-    const silence = setTimeout(() => cutOff(`no answer for ${limitMs / 1000} s`), limitMs);
+    const silence = setTimeout(() => cutOff(`no answer for ${limitMs / 1000} s`, true), limitMs);
     const total = setTimeout(() => cutOff(`it did not end within ${longestMs / 60_000} min`), longestMs);
     const stop = (): void => cutOff("it was stopped");
     signal?.addEventListener("abort", stop, { once: true });

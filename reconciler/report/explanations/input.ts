@@ -138,8 +138,8 @@ export const input = {
     "A warning only.",
   ),
   "config/too-large": row(
-    "The files of the desired state are larger than a run could hold in its memory.",
-    "Split them into projects, each in a folder and with a state of its own.",
+    "The files of the desired state are larger than a run could hold in its memory, or the lists of one rule stand for more than 10,000 rules.",
+    "Split them into projects, each in a folder and with a state of its own; write ranges of ports and CIDRs in a rule.",
   ),
   "config/unknown-key": row("A key is not known here.", "The nearest right one is in the message."),
   "config/unknown-reference": row(

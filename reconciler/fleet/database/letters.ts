@@ -1,0 +1,65 @@
+/** What receivers are still to be told. Each function is one statement. */
+import type { Letter } from "../notify";
+import { columnsOf, type Database, textOf } from "./database";
+import { schema } from "./tables";
+
+export interface WaitingLetter extends Letter {
+  readonly id: number;
+}
+
+const written = columnsOf<Pick<Letter, "receiver" | "body">>();
+
+/** At most so many letters for one receiver at a time, so that one with many does not keep the others waiting. */
+const mostOfPlace = 8;
+/** A worker that took letters and died holds them back for so long. */
+const heldS = 120;
+const keptDays = 1;
+
+export const letterStatements = ({ query }: Database) => ({
+  /** Takes letters that are due: no other worker takes them meanwhile. */
+  async takeLetters(busy: readonly string[]): Promise<readonly WaitingLetter[]> {
+    const rows = await query(
+      `WITH due AS (SELECT id, row_number() OVER (PARTITION BY place ORDER BY id) AS nth FROM ${schema}.letters
+           WHERE next_at <= now() AND NOT place = ANY($1)),
+         mine AS (SELECT id FROM ${schema}.letters WHERE id IN (SELECT id FROM due WHERE nth <= ${mostOfPlace}) AND next_at <= now()
+           FOR UPDATE SKIP LOCKED)
+       UPDATE ${schema}.letters l SET next_at = now() + interval '${heldS} seconds', tries = tries + 1
+         FROM mine WHERE l.id = mine.id RETURNING l.id, l.place, l.receiver, l.body`,
+      [busy],
+    );
+    return rows
+      .map((row) => ({
+        id: Number(row["id"]),
+        place: textOf(row["place"]),
+        receiver: written(row, "receiver"),
+        body: written(row, "body"),
+      }))
+      .sort((a, b) => a.id - b.id);
+  },
+  async sentLetters(ids: readonly number[]): Promise<void> {
+    await query(`DELETE FROM ${schema}.letters WHERE id = ANY($1)`, [ids]);
+  },
+  /** All letters of the receiver wait for a pause that grows to ten minutes; `why` null: they are due at once. */
+  async keepLetters(place: string, why: string | null): Promise<void> {
+    await query(
+      `UPDATE ${schema}.letters SET why = coalesce($2, why), next_at = now() + CASE WHEN $2::text IS NULL THEN interval '0'
+         ELSE least(600, power(2, least((SELECT max(tries) FROM ${schema}.letters WHERE place = $1), 10))) * interval '1 second' END
+       WHERE place = $1`,
+      [place, why],
+    );
+  },
+  /** Deletes what could not be delivered for a day, and tells how much of whom. */
+  async giveUpLetters(): Promise<readonly { readonly place: string; readonly n: number }[]> {
+    const rows = await query(
+      `WITH old AS (DELETE FROM ${schema}.letters WHERE made_at < now() - interval '${keptDays} day' RETURNING place)
+       SELECT place, count(*)::int AS n FROM old GROUP BY place`,
+    );
+    return rows.map((row) => ({ place: textOf(row["place"]), n: Number(row["n"]) }));
+  },
+  async lettersWaiting(): Promise<{ readonly waiting: number; readonly failing: number }> {
+    const [row] = await query(
+      `SELECT count(*)::int AS waiting, count(*) FILTER (WHERE why IS NOT NULL)::int AS failing FROM ${schema}.letters`,
+    );
+    return { waiting: Number(row?.["waiting"] ?? 0), failing: Number(row?.["failing"] ?? 0) };
+  },
+});

@@ -1,0 +1,55 @@
+/** Files that would keep their reader busy for ever, or take all its memory, are refused within seconds, with their line. */
+import { expect, test } from "vitest";
+import { jsonLines, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+const numbers = (count: number): string => `[${Array.from({ length: count }, (_, index) => index + 1).join(", ")}]`;
+const cidrs = (count: number): string =>
+  `[${Array.from({ length: count }, (_, index) => `10.${index >> 8}.${index & 255}.0/24`).join(", ")}]`;
+const text = `${"a".repeat(40)}!`;
+
+const files: Readonly<Record<string, readonly [file: string, told: RegExp, line: number]>> = {
+  "a pattern for a value": [
+    `vars:\n  word: { default: "${text}", matches: "(a+)+" }\n`,
+    /the variable word cannot be .*text that fits \(a\+\)\+; it was not decided within 1 s/,
+    4,
+  ],
+  "a pattern for the items of a list": [
+    `vars:\n  words: { type: list, default: ["${text}", b], matches: "(a|aa)+" }\n`,
+    /it was not decided within 1 s/,
+    4,
+  ],
+  "a pattern for names": [
+    `checks:\n  names: { group: "(a+)+" }\ngroups: { x: { name: ${"a".repeat(40)}-1 } }\n`,
+    /the pattern for names of a group does not end on the name/,
+    4,
+  ],
+  "the lists of a rule": [
+    `groups:\n  x:\n    name: web\n    rules:\n      - { protocol: tcp, dst_port: ${numbers(3000)}, remote_ip: ${cidrs(3000)} }\n`,
+    /the lists of a rule stand for 9000000 rules, and 10000 are the most/,
+    7,
+  ],
+};
+
+test.each(Object.keys(files))("%s", async (what) => {
+  const [file = "", told = /x/, line = 0] = files[what] ?? [];
+  const cwd = makeFolder({ "reconcile.yaml": `version: 1\nproject: acme\n${file}` });
+  const { exitCode, stdout } = await runCli(["validate", "--json"], { cwd });
+  expect(exitCode).toBe(1);
+  const [summary] = jsonLines(stdout);
+  const problems = summary?.["diagnostics"] as Record<string, unknown>[];
+  expect(problems.map((one) => `${one["summary"]} ${one["detail"]}`).join("\n")).toMatch(told);
+  expect(JSON.stringify(problems[0])).toContain(`"line":${line}`);
+});
+
+test("what is large and well is read as before", async () => {
+  const cwd = makeFolder({
+    "reconcile.yaml": `version: 1
+project: acme
+vars: { words: { type: list, default: [web-1, web-2], matches: "web-[0-9]+" } }
+checks: { names: { group: "[a-z]+" } }
+groups: { x: { name: web, rules: [ { protocol: tcp, dst_port: ${numbers(100)}, remote_ip: ${cidrs(100)} } ] } }
+`,
+  });
+  expect((await runCli(["validate"], { cwd })).exitCode).toBe(0);
+});

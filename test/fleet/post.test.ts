@@ -1,0 +1,149 @@
+/** Letters to receivers: kept in the database with the end of the run, sent outside of rounds, one receiver beside the other. */
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Database } from "../../reconciler/fleet/database/database";
+import { openDatabase } from "../../reconciler/fleet/database/open";
+import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import { prepareTables } from "../../reconciler/fleet/database/tables";
+import type { Receiver } from "../../reconciler/fleet/model";
+import { lettersOf } from "../../reconciler/fleet/notify";
+import { openPost, type Post } from "../../reconciler/fleet/post";
+import { newStatus } from "../../reconciler/fleet/status";
+import { eventually } from "../support/eventually";
+import { beginRun, stackSpec } from "../support/fleet-stage";
+import { makeFolder } from "../support/folder";
+
+describe("letters to receivers", () => {
+  let database: Database;
+  let records: Records;
+  const servers: Server[] = [];
+  const said: string[] = [];
+  const posts: Post[] = [];
+
+  /** What it was told, in order; `answer` may leave a request without one. */
+  async function receiver(answer: (nth: number) => number | undefined) {
+    const got: { readonly id: string; readonly event: string }[] = [];
+    let asked = 0;
+    const server = createServer(async (request, response) => {
+      const body = JSON.parse(await textOf(request));
+      const status = answer(asked++);
+      if (status === undefined) return;
+      if (status === 200) got.push({ id: body.id, event: body.event });
+      response.writeHead(status).end();
+    });
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, got, asked: () => asked };
+  }
+  async function textOf(request: IncomingMessage): Promise<string> {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    return text;
+  }
+  function post(): Post {
+    const opened = openPost({ records, say: (text) => said.push(text) });
+    posts.push(opened);
+    return opened;
+  }
+  const to = (...webhooks: string[]): Receiver[] =>
+    webhooks.map((webhook) => ({ on: ["applied", "stalled"], stacks: [], webhook }));
+  /** A run ends, and these receivers are to be told of it. */
+  async function endRun(receivers: readonly Receiver[], occasion: "applied" | "stalled" = "applied"): Promise<boolean> {
+    const { id } = await beginRun(records, { stack: "shop", worker: "w:1" });
+    const letters = lettersOf(
+      receivers,
+      [{ occasion, stack: "shop", tenant: "default", status: newStatus }],
+      new Date(),
+    );
+    return records.finishRun(id, { result: "applied", reason: null, counts: {} }, newStatus, null, letters);
+  }
+
+  beforeAll(async () => {
+    database = await openDatabase("embedded", makeFolder());
+    await prepareTables(database);
+    records = createRecords(database);
+    await records.saveStack(stackSpec("shop"));
+  });
+  beforeEach(async () => {
+    await Promise.all(posts.splice(0).map((one) => one.close()));
+    await database.query("DELETE FROM reconcile_fleet.letters");
+    said.length = 0;
+  });
+  afterAll(async () => {
+    await Promise.all(posts.map((one) => one.close()));
+    for (const server of servers) {
+      server.close();
+      server.closeAllConnections();
+    }
+    await database.close();
+  });
+
+  test("one that hangs keeps no other waiting, and what it is to be told stays", async () => {
+    const [hangs, well] = [await receiver(() => undefined), await receiver(() => 200)];
+    for (let runs = 0; runs < 5; runs++) await endRun(to(hangs.url, well.url));
+    const sender = post();
+    sender.send();
+    await eventually("five letters", () => (well.got.length === 5 ? true : undefined));
+    await eventually("an attempt at the other", () => (hangs.asked() > 0 ? true : undefined));
+    const waiting = async () => (await records.lettersWaiting()).waiting;
+    await eventually("the delivered ones gone", async () => ((await waiting()) === 5 ? true : undefined));
+    // A worker that ends leaves them to another one, at once.
+    await sender.close();
+    const again = post();
+    await eventually("another attempt", () => {
+      again.send();
+      return hangs.asked() > 1 ? true : undefined;
+    });
+    expect(await waiting()).toBe(5);
+  });
+
+  test("one that was away gets everything once it is back, in order and each with its id", async () => {
+    const away = await receiver((nth) => (nth === 0 ? 503 : 200));
+    for (const occasion of ["applied", "stalled", "applied"] as const) await endRun(to(away.url), occasion);
+    const sender = post();
+    sender.send();
+    await eventually("an attempt", () => (said.length > 0 ? true : undefined));
+    expect(said[0]).toMatch(/^nobody could be told of 3 changes: 127\.0\.0\.1:\d+ answered 503$/);
+    await eventually("everything", () => {
+      sender.send();
+      return away.got.length === 3 ? true : undefined;
+    });
+    expect(away.got.map(({ event }) => event)).toEqual(["applied", "stalled", "applied"]);
+    expect(new Set(away.got.map(({ id }) => id)).size).toBe(3);
+    await eventually("nothing left", async () => ((await records.lettersWaiting()).waiting === 0 ? true : undefined));
+  });
+
+  test("two workers send each letter once", async () => {
+    const well = await receiver(() => 200);
+    for (let runs = 0; runs < 12; runs++) await endRun(to(well.url));
+    const senders = [post(), post()];
+    await eventually("all of them", async () => {
+      for (const sender of senders) sender.send();
+      return (await records.lettersWaiting()).waiting === 0 ? true : undefined;
+    });
+    expect(well.got).toHaveLength(12);
+  });
+
+  test("a run that another worker took over tells nobody", async () => {
+    const { id } = await beginRun(records, { stack: "shop", worker: "slow:1" });
+    await beginRun(records, { stack: "shop", worker: "w:2" });
+    const letters = lettersOf(
+      to("http://127.0.0.1:9/"),
+      [{ occasion: "applied", stack: "shop", tenant: "default", status: newStatus }],
+      new Date(),
+    );
+    const end = { result: "applied", reason: null, counts: {} } as const;
+    expect(await records.finishRun(id, end, newStatus, null, letters)).toBe(false);
+    expect((await records.lettersWaiting()).waiting).toBe(0);
+  });
+
+  test("what could not be delivered for a day is given up, and said", async () => {
+    const never = await receiver(() => 500);
+    await endRun(to(never.url));
+    await database.query("UPDATE reconcile_fleet.letters SET made_at = now() - interval '25 hours'");
+    post().send();
+    await eventually("word of it", () => said.find((text) => text.includes("given up after a day")));
+    expect((await records.lettersWaiting()).waiting).toBe(0);
+  });
+});
