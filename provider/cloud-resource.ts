@@ -41,7 +41,9 @@ export abstract class CloudResource extends pulumi.CustomResource {
     const ownOptions = {
       // Where only Pulumi's user wants the replacement (--replace, a taint), the engine does not ask the provider which
       // of the two goes first. With `adopt`, what is to be taken over must still exist then.
-      ...(namesAreUnique.has(type) && props["adopt"] === undefined ? { deleteBeforeReplace: true } : {}),
+      ...(namesAreUnique.has(type) && (props["adopt"] === undefined || props["adopt"] === "none")
+        ? { deleteBeforeReplace: true }
+        : {}),
       ...opts,
       // The engine's record repeats the inputs. The plugin sees which inputs are secrets; a dynamic provider does not.
       ...(byPlugin ? {} : { additionalSecretOutputs: [...(opts.additionalSecretOutputs ?? []), "recorded"] }),

@@ -43,7 +43,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
   });
   const notesFor = (raw: Inputs): Pick<HandlerContext, "notes"> => {
     const of = programNote(raw)?.of;
-    return of === undefined ? {} : { notes: connectionFor(config).notesOf(of, isEngineThere) };
+    return of === undefined ? {} : { notes: connectionFor(config).notesOf(of) };
   };
   const kept = (raw: Inputs, outputs: Props): Inputs => ({
     ...clean(outputs),

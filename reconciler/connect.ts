@@ -12,7 +12,7 @@ import { readInlineDialect } from "./dialect/read-dialect";
 import { createPoller } from "./engine/poller";
 import { embeddedTimeScale } from "./engine/ports";
 import type { HandlerService } from "./one/handler";
-import type { OpenCreateNotes } from "./one/open-creates";
+import type { ProgramNotes } from "./one/program-notes";
 import { shareLooks } from "./one/shared-looks";
 import {
   defaultParallelism,
@@ -26,7 +26,7 @@ import {
 import { systemClock } from "./outside/clock";
 import { shareWorld } from "./outside/embedded";
 import { setting } from "./outside/environment";
-import { openCreateNotes } from "./outside/open-create-notes";
+import { programNotes } from "./outside/program-notes";
 import { trustFrom } from "./outside/trust";
 import { Refused, refuse } from "./refused";
 
@@ -54,8 +54,8 @@ export interface Settings {
 export interface Connection {
   /** The ports of the engine; the commands of `resources` run where their files are. */
   service(resources?: readonly DesiredResource[]): Promise<HandlerService>;
-  /** What was written down about the creates of one resource, which `owner` names among all the programs of the folder. */
-  notesOf(owner: string, isEngineThere: () => Promise<boolean>): OpenCreateNotes;
+  /** What was written down about one resource, which its URN names among all the programs of the folder. */
+  notesOf(urn: string): ProgramNotes;
   close(): Promise<void>;
 }
 
@@ -100,8 +100,7 @@ export function openConnection(settings: Settings, folder: string): OpenConnecti
       const shared = opened?.service === service ? opened.shared : sharedBy(service);
       return { ...ports, ...shared, ...(settings.acceptService === true ? { acceptService: true } : {}) };
     },
-    notesOf: (owner, isEngineThere) =>
-      openCreateNotes(join(folder, ".reconcile", "creates"), `${baseUrlOf(settings) ?? ""}\n${owner}`, isEngineThere),
+    notesOf: (urn) => programNotes(join(folder, ".reconcile"), { urn, service: baseUrlOf(settings) ?? "" }),
     async close() {
       await opened?.service.client.close();
     },

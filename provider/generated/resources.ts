@@ -38,7 +38,7 @@ export interface VmArgs {
   verifyResize?: pulumi.Input<VmVerifyResizeArgs> | undefined;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   flushConfirmed?: pulumi.Input<boolean> | undefined;
-  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. "none" says of a create whose outcome is not known that it made nothing. */
   adopt?: pulumi.Input<string> | undefined;
 }
 
@@ -92,7 +92,7 @@ export interface VolumeArgs {
   flush?: pulumi.Input<VolumeFlushArgs> | undefined;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   flushConfirmed?: pulumi.Input<boolean> | undefined;
-  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. "none" says of a create whose outcome is not known that it made nothing. */
   adopt?: pulumi.Input<string> | undefined;
 }
 
@@ -148,7 +148,7 @@ export interface SecurityGroupArgs {
   rulesMode?: pulumi.Input<"authoritative" | "additive" | "shared"> | undefined;
   /** Where the service cannot delete one rule: replace the group, or keep the rule and warn about it. */
   onRuleRemoval?: pulumi.Input<"replace" | "keep"> | undefined;
-  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. "none" says of a create whose outcome is not known that it made nothing. */
   adopt?: pulumi.Input<string> | undefined;
 }
 
@@ -246,7 +246,7 @@ export class Vm extends CloudResource {
   declare readonly verifyResize: pulumi.Output<VmVerifyResize | undefined>;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   declare readonly flushConfirmed: pulumi.Output<boolean | undefined>;
-  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. "none" says of a create whose outcome is not known that it made nothing. */
   declare readonly adopt: pulumi.Output<string | undefined>;
   /** Its state when it was last looked at, in the service's own word. */
   declare readonly status: pulumi.Output<string | undefined>;
@@ -280,7 +280,7 @@ export class Volume extends CloudResource {
   declare readonly flush: pulumi.Output<VolumeFlush | undefined>;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   declare readonly flushConfirmed: pulumi.Output<boolean | undefined>;
-  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. "none" says of a create whose outcome is not known that it made nothing. */
   declare readonly adopt: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: VolumeArgs, opts?: pulumi.CustomResourceOptions) {
@@ -332,7 +332,7 @@ export class SecurityGroup extends CloudResource {
   declare readonly rulesMode: pulumi.Output<"authoritative" | "additive" | "shared" | undefined>;
   /** Where the service cannot delete one rule: replace the group, or keep the rule and warn about it. */
   declare readonly onRuleRemoval: pulumi.Output<"replace" | "keep" | undefined>;
-  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. */
+  /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. "none" says of a create whose outcome is not known that it made nothing. */
   declare readonly adopt: pulumi.Output<string | undefined>;
 
   constructor(name: string, args: SecurityGroupArgs, opts?: pulumi.CustomResourceOptions) {

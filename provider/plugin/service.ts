@@ -26,7 +26,6 @@ import {
   version,
 } from "../../reconciler/index";
 import { isNamedByItself, nameIn, packageName } from "../captured";
-import { isEngineThere } from "../engine";
 import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
 import { construct } from "./construct";
@@ -92,7 +91,7 @@ export function createService(log: Log) {
   const context = (urn: string, signal: AbortSignal, hide: Hide): HandlerContext => ({
     service: () => connected().service(),
     signal,
-    notes: connected().notesOf(urn, isEngineThere),
+    notes: connected().notesOf(urn),
     log: (severity, message) => log(severity, urn, hide(message)),
   });
 

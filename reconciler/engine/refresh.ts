@@ -64,6 +64,14 @@ export interface RefreshOptions {
   readonly part?: Part;
   /** What was seen not long ago, whose names are compared as well. */
   readonly before?: Swept;
+  /** Resources beside those of the state that are of the same service, and for the same credential. */
+  readonly witnesses?: Witnesses;
+}
+
+/** Ids as `vm:ID`. */
+export interface Witnesses {
+  readonly recorded: ReadonlySet<string>;
+  readonly seen: ReadonlySet<string>;
 }
 
 export async function refresh(
@@ -93,7 +101,9 @@ export async function refresh(
   const judge = async () => {
     await lookForVolumesLeft(client, state, seen, findings, signalOf(options));
     doubtContradictedAbsence(state, seen, findings);
-    const evidence = await witnessesOf(client, state, looksOf(seen), part, signalOf(options));
+    const own = await witnessesOf(client, state, looksOf(seen), part, signalOf(options));
+    const { witnesses } = options;
+    const evidence = witnesses === undefined || own.absent.length === 0 ? own : alsoBy(witnesses, state, own);
     const forbidden = [...new Set(kinds.flatMap((kind) => seen[kind].forbidden))];
     const accepted = options.acceptService === true;
     const remembered = state.scope;
@@ -279,6 +289,21 @@ async function witnessesOf(
         break;
       }
   return { recorded, absent, seen };
+}
+
+/** What this state does not know itself. */
+function alsoBy<E extends { readonly recorded: readonly string[]; readonly seen: ReadonlySet<string> }>(
+  { recorded, seen }: Witnesses,
+  { resources }: State,
+  evidence: E,
+): E {
+  const own = new Set([...resources.values()].map(({ kind, id }) => `${kind}:${id}`));
+  const others = [...recorded].filter((one) => !own.has(one));
+  return {
+    ...evidence,
+    recorded: [...evidence.recorded, ...others],
+    seen: new Set([...evidence.seen, ...others.filter((one) => seen.has(one))]),
+  };
 }
 
 function idsSeen(looks: LooksOf): Set<string> {

@@ -7,7 +7,7 @@ import { deepEqual } from "../core/text/deep-equal";
 import { fieldsIn } from "../core/text/objects";
 import { isChanged } from "./changed-volumes";
 import { holding } from "./exclusion";
-import { assertSameService } from "./guards";
+import { assertSameService, notProvenGone } from "./guards";
 import {
   type Handler,
   type HandlerContext,
@@ -30,7 +30,7 @@ import {
   type Remembered,
   stateOf,
 } from "./one-run";
-import { belongsToAnother, claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
+import { claimMade, claimSeen, claimTaken, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import { recordedKey, recordedProperty, rememberedIn } from "./shape";
 import { flush, flushConfirmed, hostOf, linesFor } from "./shared-properties";
 
@@ -156,6 +156,9 @@ const flushMissing = (id: string): HandlerFailure =>
     },
   ]);
 
+const takesOver = ({ vmId, volumeId }: { vmId: string; volumeId: string }): string =>
+  `volume ${volumeId} is attached to ${vmId} already: nothing is attached, and it is managed here from now on. Where another resource of this program goes that named the same two, the two are one attachment, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
+
 const attachedElsewhere = (volumeId: string, vmId: string): HandlerFailure =>
   new HandlerFailure([
     {
@@ -182,7 +185,7 @@ export const attachmentHandler: Handler = {
     const service = await context.service();
     const remembered = rememberedIn(before);
     assertSameService(service, remembered, `attachment ${id}`);
-    claimSeen(service, thing(id), remembered.owner);
+    claimSeen(service, thing(id), remembered, context.notes);
     const changes: PropertyChange[] = [];
     for (const [property, { replaces, behaviour }] of Object.entries(inputs)) {
       if (behaviour === true && remembered.imported === true && before[property] === undefined) continue;
@@ -212,7 +215,8 @@ export const attachmentHandler: Handler = {
     const sighting = sightVolume(planned.live, ids.volumeId);
     if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
     const hangsOn = hostIn(planned.live, ids.volumeId);
-    return typeof hangsOn === "string" && hangsOn !== ids.vmId
+    if (hangsOn === ids.vmId) return [takesOver(ids)];
+    return typeof hangsOn === "string"
       ? [`volume ${ids.volumeId} is attached to ${hangsOn}, and has to be taken off it before`]
       : [];
   },
@@ -221,21 +225,23 @@ export const attachmentHandler: Handler = {
     const service = await context.service();
     const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
     return exclusively(service, ids, async () => {
-      const planned = await plan(context, service, ids, flushOf(props), true, {}, "forCreate");
+      let planned = await plan(context, service, ids, flushOf(props), true, {}, "forCreate");
+      // Only "it hangs on nothing" is taken from a look of some seconds ago: the service refuses where that is not so.
+      if (hostIn(planned.live, ids.volumeId) !== null)
+        planned = await plan(context, service, ids, flushOf(props), true, {}, "fresh");
       const sighting = sightVolume(planned.live, ids.volumeId);
       if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
       const hangsOn = hostIn(planned.live, ids.volumeId);
       if (hangsOn !== undefined && hangsOn !== null && hangsOn !== ids.vmId)
         throw attachedElsewhere(ids.volumeId, hangsOn);
-      if (hangsOn === ids.vmId)
-        context.log(
-          "warning",
-          `volume ${ids.volumeId} is attached to ${ids.vmId} already; it is managed here from now on`,
-        );
-      await planAndCarryOut(context, service, planned, ids.volumeId, props["flushConfirmed"] === true);
       const id = idOf(props);
       const owner = newOwner();
-      claimMade(service, thing(id), owner);
+      // The id names a place: whoever named it before may be deleted after this.
+      const claim = claimTaken(service, thing(id), owner, context.notes);
+      if (hangsOn === ids.vmId) context.log("warning", takesOver(ids));
+      await claim.unlessFailed(() =>
+        planAndCarryOut(context, service, planned, ids.volumeId, props["flushConfirmed"] === true),
+      );
       return { id, outputs: plain({ ...props, [recordedKey]: { owner, scope: { origin: service.client.origin } } }) };
     });
   },
@@ -277,13 +283,17 @@ export const attachmentHandler: Handler = {
     const ids = idsIn(id);
     const remembered = rememberedIn(before);
     assertSameService(service, remembered, `attachment ${id}`);
-    if (belongsToAnother(service, thing(id), remembered.owner))
-      return context.log("warning", staysWithAnother(`attachment ${id}`));
     await exclusively(service, ids, async () => {
+      const stays = staysWithAnother(service, thing(id), remembered.owner, context.notes, `attachment ${id}`);
+      if (stays !== undefined) return context.log("warning", stays);
       const planned = await plan(context, service, ids, flushOf(before), false, remembered);
-      if (changeOf(planned)?.action === "create") return;
-      await planAndCarryOut(context, service, planned, ids.volumeId, before["flushConfirmed"] === true);
-      releaseClaim(service, thing(id));
+      const { live } = planned;
+      const sighting = sightVolume(live, ids.volumeId);
+      if (sighting.seen === "unobserved" && live.doubt !== undefined)
+        throw notProvenGone(`attachment ${id}`, `of its volume, ${sighting.reason}`);
+      if (changeOf(planned)?.action !== "create")
+        await planAndCarryOut(context, service, planned, ids.volumeId, before["flushConfirmed"] === true);
+      releaseClaim(service, thing(id), context.notes);
     });
   },
 };

@@ -1,18 +1,29 @@
-/** What is known of a create that an earlier process sent and whose outcome that process did not live to report. */
+/**
+ * What is known of a create that an earlier process sent, and that Pulumi's state may not have:
+ *
+ *   the note has the id              it is looked at, and managed from now on; nothing is sent
+ *   it can be looked for by name     as after a lost answer (engine/create-once.ts)
+ *   names of the kind are unique     it is sent again: the service refuses a second one
+ *   the user says it made nothing    it is sent again
+ *   otherwise                        the user is asked what became of it
+ */
 import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
-import type { Address } from "../core/model/address";
+import { type Address, kindOf } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import { sightGroup } from "../core/model/live";
+import { isUniqueName } from "../core/model/name-rule";
 import type { Intent, RecordedResource } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
-import type { HandlerContext, HandlerService } from "./handler";
+import type { HandlerContext, HandlerService, Props } from "./handler";
 import { type PlannedOne, planAsObserved, planAsRecorded, type Remembered, stateOf } from "./one-run";
+import { adoptsNothing } from "./shared-properties";
 
 export async function createdBefore(
   { notes, signal, log }: HandlerContext,
   service: HandlerService,
   desired: Desired,
   address: Address,
+  inputs: Props,
 ): Promise<Remembered | undefined> {
   const open = await notes?.find(signal);
   if (open === undefined) return undefined;
@@ -22,7 +33,15 @@ export async function createdBefore(
   const { record } = create;
   const name = record.name ?? "";
   if (open.id === undefined) {
-    const { sentAt, idsBefore, accepted } = open;
+    const { sentAt, idsBefore, accepted, saidNone } = open;
+    const { can, names } = service.client;
+    const kind = kindOf(address);
+    if (adoptsNothing(inputs) && saidNone !== true) return undefined;
+    if (!can.canFindCreated(kind) && isUniqueName(kind, names)) {
+      log("info", `the create of ${name} that a run sent at ${sentAt} is sent again: nothing else can have its name`);
+      return undefined;
+    }
+    if (saidNone === true && !adoptsNothing(inputs)) notes?.takeBackNone();
     const { operation } = create.action;
     const intent: Intent = { step: create.id, address, operation, name, sentAt, idsBefore, record, unknown: true };
     return { intent: accepted === undefined ? intent : { ...intent, accepted } };

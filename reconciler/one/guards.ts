@@ -5,6 +5,7 @@ import { compareScopes } from "../core/model/evidence";
 import { deepEqual } from "../core/text/deep-equal";
 import { HandlerFailure, type HandlerService, type Property, type Props } from "./handler";
 import { changeOf, type PlannedOne, type Remembered } from "./one-run";
+import { adoptsNothing } from "./shared-properties";
 
 export const nothingPlanned = (planned: PlannedOne): PlannedOne => ({
   ...planned,
@@ -46,15 +47,33 @@ export const stillPending = (inputs: Props, { intent }: Remembered, id?: string)
   ]);
 
 /** The program's state knows nothing of this create; a process whose engine was killed has sent it. */
-export const notedOpen = (inputs: Props, { intent }: Remembered): HandlerFailure =>
+export const notedOpen = (inputs: Props, sentAt: string): HandlerFailure =>
   new HandlerFailure([
     {
       severity: "error",
       code: "apply/id-unknown",
-      summary: `a run that was cut off sent the create of ${String(inputs["name"])}${intent === undefined ? "" : ` at ${intent.sentAt}`}, and its outcome is not known`,
-      detail: "where it was not made, remove the folder .reconcile/creates beside the program, which remembers it",
+      summary: `a run that was cut off sent the create of ${String(inputs["name"])} at ${sentAt}, and its outcome is not known`,
+      ...(adoptsNothing(inputs) ? { detail: saidBefore } : {}),
     },
   ]);
+
+export const saidBefore =
+  'adopt: "none" stood in the program already when it was sent, and so says nothing of it: take that out and update once';
+
+/** Not shown is not gone: nothing shows that the credential is of the project that the resource is in. */
+export const notProvenGone = (what: string, reason: string): HandlerFailure =>
+  new HandlerFailure([
+    {
+      severity: "error",
+      code: "consent/accept-service",
+      summary: `${what} is kept, and nothing was sent: ${reason}`,
+      fix: "use the credential of the project that the program is of (RECONCILE_TOKEN); where it is the right one and the resource is really gone: pulumi state delete, with its URN",
+    },
+  ]);
+
+/** What the delete of something unseen was answered with. */
+export const noWitness =
+  "the service answered that there is no such id, and has shown this program nothing else; a credential of another project is told just that";
 
 const failure = (code: "consent/accept-service" | "plan/unseen-loss", summary: string, fix: string): HandlerFailure =>
   new HandlerFailure([{ severity: "error", code, summary, fix }]);

@@ -7,7 +7,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Poller } from "../engine/poller";
 import type { Ports } from "../engine/ports";
 import { Refused } from "../refused";
-import type { OpenCreateNotes } from "./open-creates";
+import type { ProgramNotes } from "./program-notes";
 import type { SharedLooks } from "./shared-looks";
 import { inProgramWords } from "./words";
 
@@ -76,8 +76,8 @@ export interface HandlerContext {
   readonly service: () => Promise<HandlerService>;
   readonly signal: AbortSignal;
   readonly log: (severity: "info" | "warning", message: string) => void;
-  /** What earlier processes wrote down about creates of this resource. */
-  readonly notes?: OpenCreateNotes;
+  /** What other processes of the program wrote down about this resource and about things that it may name. */
+  readonly notes?: ProgramNotes;
 }
 
 /** The ports of the engine without the stream of events, which belongs to each call. */
@@ -149,16 +149,21 @@ export class PartialFailure extends HandlerFailure {
 }
 
 const ofOpenCreate =
-  'pulumi refresh looks for it; if it exists and is not found, set adopt: "<its id>"; if it does not exist, forget it with pulumi state delete, and the next update makes it';
+  'pulumi refresh looks for it; if it exists and is not found, set adopt: "<its id>"; if it does not exist, set adopt: "none" (or forget it with pulumi state delete), and the next update makes it';
+
+const ofTakenName =
+  'adopt: "<its id>" takes it over; where it is this very resource, which is being replaced, the option deleteBeforeReplace lets it go first; or choose another name';
 
 /** The fixes of messages for the command line, in words for a program. */
 const fixes: Readonly<Record<string, string>> = {
-  "plan/name-taken": 'adopt: "<its id>" takes it over; or choose another name',
+  "plan/name-taken": ofTakenName,
+  "service/name_taken": ofTakenName,
   "plan/name-ambiguous": 'adopt: "<id>" says which one it is',
   "plan/gone": "if it still exists, check the credential's project and rights",
   "consent/flush":
     "set flushConfirmed: true once it is unmounted or synced, or a flush of via: command or via: stop, and update once before the change that detaches",
-  "apply/id-unknown": 'find its id in the service\'s console and set adopt: "<id>"',
+  "apply/id-unknown":
+    'look for it in the service\'s console: if it exists, set adopt: "<its id>"; if it does not, set adopt: "none", and the next update makes it',
   "apply/outcome-unknown": ofOpenCreate,
   "plan/outcome-unknown": ofOpenCreate,
   "apply/not-listed": "run the update again: it looks for it first",

@@ -4,11 +4,11 @@
  */
 import type { PlanOptions } from "../core/diff/context";
 import { type Address, kindOf } from "../core/model/address";
-import type { Desired } from "../core/model/desired";
+import { type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
-import { type Live, notSeen, sight } from "../core/model/live";
-import type { Intent, RecordedResource, Scope, State, StateChange } from "../core/model/recorded";
+import { type Live, notSeen } from "../core/model/live";
+import type { Disk, Intent, RecordedResource, RecordedVm, Scope, State, StateChange } from "../core/model/recorded";
 import { missingConsent, noGrants } from "../core/plan/consent";
 import { ConsentMissing, PermittedPlan } from "../core/plan/permitted";
 import { makePlan, type Plan } from "../core/plan/plan";
@@ -17,11 +17,12 @@ import { observeCatalogue } from "../engine/observe-catalogue";
 import { createRecorder, type Recorder } from "../engine/recorder";
 import { refresh } from "../engine/refresh";
 import { type RunReport, runPlan } from "../engine/run-plan";
-import type { ServiceClient } from "../service/client";
 import type { StateSession } from "../store/store";
 import { type HandlerContext, HandlerFailure, type HandlerService, sentence } from "./handler";
-import type { OpenCreate, OpenCreateNotes } from "./open-creates";
+import { thingAt, thingOf } from "./ownership";
+import type { OpenCreate, ProgramNotes } from "./program-notes";
 import type { SharedLooks } from "./shared-looks";
+import { isVouchedFor, noteRecorded, noteShown, someUnseen, witnessesOf } from "./witnesses";
 import { inProgramWords } from "./words";
 
 /** What is kept between two calls: the engine's record, or a create whose outcome is open. */
@@ -102,14 +103,13 @@ export async function planAsObserved(
   return plan(service, desired, state, address, seen.live, seen.findings, {});
 }
 
+const withRecords = (records: readonly RecordedResource[]): FoldedState => ({
+  ...emptyState("one"),
+  resources: new Map(records.map((record) => [record.address, record])),
+});
+
 /** How old the answers may be that a look uses. */
 export type HowFresh = Exclude<keyof SharedLooks, "busyAt">;
-
-/**
- * Clients to which the service has shown something that a program manages, which proves that their credential is the
- * right one.
- */
-const vouchedFor = new WeakSet<ServiceClient>();
 
 const vouchMs = 1000;
 const vouchEveryMs = 50;
@@ -127,17 +127,21 @@ async function observe(
 ) {
   const { clock, acceptService = false } = service;
   const client = service.looks?.[look] ?? service.client;
-  const seen = await refresh(client, desired, state, { signal, acceptService });
-  if (showsRecorded(seen.live, state)) vouchedFor.add(service.client);
+  noteRecorded(service, state);
+  const seeing = async () => {
+    const seen = await refresh(client, desired, state, { signal, acceptService, witnesses: witnessesOf(service) });
+    noteShown(service, seen.live);
+    return seen;
+  };
+  const seen = await seeing();
   if (seen.live.doubt?.about !== "credential") return seen;
+  const others = someUnseen(service, state, new Set([...state.resources.values()].map(({ kind }) => kind)));
+  if (others.length > 0)
+    noteShown(service, (await refresh(client, nothingDesired, withRecords(others), { signal })).live);
   const until = clock.now() + vouchMs;
-  while (!vouchedFor.has(service.client) && clock.now() < until && !signal.aborted)
-    await clock.sleep(vouchEveryMs, signal);
-  return vouchedFor.has(service.client) ? refresh(client, desired, state, { signal, acceptService: true }) : seen;
+  while (!isVouchedFor(service) && clock.now() < until && !signal.aborted) await clock.sleep(vouchEveryMs, signal);
+  return isVouchedFor(service) ? seeing() : seen;
 }
-
-const showsRecorded = (live: Live, { resources }: State): boolean =>
-  [...resources.values()].some(({ kind, id }) => id !== undefined && sight[kind](live, id).seen === "yes");
 
 /** Plans another desired state on the same observation. */
 export const planAgain = (service: HandlerService, planned: PlannedOne, desired: Desired): PlannedOne =>
@@ -176,6 +180,8 @@ export function throwErrors({ plan: made }: PlannedOne): void {
 /** What was seen and done in one run. `problems` is empty when everything planned is done. */
 export interface RanOne extends Remembered {
   readonly problems: readonly Diagnostic[];
+  /** What a delete was answered "not found" for, and no look had shown before. */
+  readonly missing: readonly string[];
 }
 
 /**
@@ -187,13 +193,14 @@ export async function carryOut(
   service: HandlerService,
   planned: PlannedOne,
   flushConfirmed: boolean,
-  notes?: OpenCreateNotes,
+  notes?: ProgramNotes,
+  saidNone = false,
 ): Promise<RanOne> {
   throwErrors(planned);
   const permitted = permit(planned.plan, flushConfirmed);
   for (const diagnostic of planned.plan.diagnostics)
     if (diagnostic.severity === "warning") context.log("warning", sentence(diagnostic));
-  const recorder = recorderWithNotes(notes, createRecorder(planned.state, memorySession()));
+  const recorder = recorderWithNotes(service, notes, saidNone, createRecorder(planned.state, memorySession()));
   const report = await runPlan(
     permitted,
     planned.live,
@@ -216,18 +223,21 @@ export async function carryOut(
     service.poller,
   );
   for (const orphan of recorder.state.orphans.values())
-    if (!report.orphans.some(({ id }) => id === orphan.id))
-      context.log(
-        "warning",
-        orphan.missingSince === undefined
-          ? `${orphan.kind} ${orphan.name} (${orphan.id}) still exists: ${orphan.reason}`
-          : `${orphan.kind} ${orphan.name} (${orphan.id}) was gone already`,
-      );
-  return { ...remembered(recorder.state, planned.address), problems: problemsOf(report) };
+    if (!report.orphans.some(({ id }) => id === orphan.id) && orphan.missingSince === undefined)
+      context.log("warning", `${orphan.kind} ${orphan.name} (${orphan.id}) still exists: ${orphan.reason}`);
+  const missing = [...recorder.state.orphans.values()].flatMap((orphan) =>
+    orphan.missingSince === undefined ? [] : [`${orphan.kind} ${orphan.name} (${orphan.id})`],
+  );
+  return { ...remembered(recorder.state, planned.address), problems: problemsOf(report), missing };
 }
 
 /** Writes a create down before it is sent, in case neither this process nor its engine sees the end. */
-const recorderWithNotes = (notes: OpenCreateNotes | undefined, recorder: Recorder): Recorder =>
+const recorderWithNotes = (
+  service: HandlerService,
+  notes: ProgramNotes | undefined,
+  saidNone: boolean,
+  recorder: Recorder,
+): Recorder =>
   notes === undefined
     ? recorder
     : {
@@ -236,23 +246,40 @@ const recorderWithNotes = (notes: OpenCreateNotes | undefined, recorder: Recorde
           return recorder.state;
         },
         async record(changes) {
-          noteCreates(notes, recorder.state, changes);
+          noteCreates(service, notes, saidNone, recorder.state, changes);
           noteLeaving(notes, changes);
           await recorder.record(changes);
         },
       };
 
-/** Notes that a VM is being deleted and what is attached to it: once the VM is gone, nothing else shows that. */
-function noteLeaving(notes: OpenCreateNotes, changes: readonly StateChange[]): void {
+/**
+ * Notes that something is being deleted: once it is gone, nothing else shows that this program meant it to go, and what
+ * was attached to a VM.
+ */
+function noteLeaving(notes: ProgramNotes, changes: readonly StateChange[]): void {
   for (const change of changes) {
-    if (change.type !== "resource" || change.record?.kind !== "vm" || change.record.deleting !== true) continue;
-    const { id, dataVolumeId, disks = [] } = change.record;
-    const seen = disksOf({ disks, ...(dataVolumeId === undefined ? {} : { dataVolumeId }) });
-    if (id !== undefined) notes.writeLeaving({ id, disks: seen });
+    if (change.type !== "resource" || change.record?.id === undefined || change.record.deleting !== true) continue;
+    const { record } = change;
+    notes.writeLeaving({ id: change.record.id, disks: record.kind === "vm" ? disksSeen(record) : [] });
   }
 }
 
-function noteCreates(notes: OpenCreateNotes, { intents }: State, changes: readonly StateChange[]): void {
+const disksSeen = ({ dataVolumeId, disks = [] }: RecordedVm): readonly Disk[] =>
+  disksOf({ disks, ...(dataVolumeId === undefined ? {} : { dataVolumeId }) });
+
+function noteCreates(
+  service: HandlerService,
+  notes: ProgramNotes,
+  saidNone: boolean,
+  { intents }: State,
+  changes: readonly StateChange[],
+): void {
+  const openCreateOf = ({ sentAt, idsBefore, accepted }: Intent): OpenCreate => ({
+    sentAt,
+    idsBefore,
+    ...(accepted === undefined ? {} : { accepted }),
+    ...(saidNone ? { saidNone } : {}),
+  });
   for (const change of changes) {
     if (change.type === "intent" && change.intent !== null && change.intent.operation !== "vm.snapshot")
       notes.write(openCreateOf(change.intent));
@@ -261,17 +288,11 @@ function noteCreates(notes: OpenCreateNotes, { intents }: State, changes: readon
     if (open === undefined || open.operation === "vm.snapshot") continue;
     const made = changes.find((one) => one.type === "resource" && one.address === change.address);
     const id = made?.type === "resource" ? made.record?.id : undefined;
-    // A note with the id stays until the engine was told; a refused create is no longer open.
-    if (id === undefined) notes.forget();
-    else notes.write({ ...openCreateOf(open), id });
+    // A note with the id stays until Pulumi's state was seen to hold it; a refused create is no longer open.
+    if (id === undefined) notes.settled();
+    else notes.write({ ...openCreateOf(open), id }, thingAt(service, thingOf(kindOf(open.address), id)));
   }
 }
-
-const openCreateOf = ({ sentAt, idsBefore, accepted }: Intent): OpenCreate => ({
-  sentAt,
-  idsBefore,
-  ...(accepted === undefined ? {} : { accepted }),
-});
 
 /** Throws the consents that are missing, such as one for a flush. */
 export const assertPermitted = (planned: PlannedOne, flushConfirmed: boolean): void =>

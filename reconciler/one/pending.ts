@@ -6,13 +6,15 @@ import type { Address, Kind } from "../core/model/address";
 import { type Desired, nothingDesired } from "../core/model/desired";
 import type { RecordedResource } from "../core/model/recorded";
 import { difference } from "./differences";
-import { nothingPlanned, stillPending, whatMayBeLeft } from "./guards";
+import { nothingPlanned, notProvenGone, saidBefore, stillPending, whatMayBeLeft } from "./guards";
 import type { Difference, Found, HandlerContext, HandlerService, PropertyChange, Props } from "./handler";
 import { lookAt } from "./looking";
 import { addressOf } from "./one-desired";
-import { changeOf, type PlannedOne, plain, planAsObserved, type RanOne, type Remembered, stateOf } from "./one-run";
-import { belongsToAnother, isClaimed, takenOver, thingOf } from "./ownership";
+import { changeOf, type PlannedOne, plain, planAsObserved, type RanOne, stateOf } from "./one-run";
+import { isClaimed, staysWithAnother, takenOver, thingOf } from "./ownership";
 import { type Of, recordedKey, rememberedIn, type Shape, wanted, withoutOutputs } from "./shape";
+import { adoptedId, adoptsNothing } from "./shared-properties";
+import { isVouchedFor } from "./witnesses";
 
 const lastLookMs = 5000;
 
@@ -62,26 +64,29 @@ export async function pendingDifference<K extends Kind>(
   shape: Shape<K>,
   context: HandlerContext,
   id: string,
-  remembered: Remembered,
+  before: Props,
   inputs: Props,
   changes: readonly PropertyChange[],
 ): Promise<Difference> {
   const { client } = await context.service();
-  const settles = typeof inputs["adopt"] === "string" || client.can.canFindCreated(shape.kind);
+  const remembered = rememberedIn(before);
+  const isSaidAgain = adoptsNothing(before) && adoptsNothing(inputs);
+  const isSaid = adoptsNothing(inputs) ? !isSaidAgain : adoptedId(inputs) !== undefined;
+  const settles = isSaid || client.can.canFindCreated(shape.kind);
   return difference(
     shape,
     settles
       ? [...changes.filter(({ property }) => property !== recordedKey), { property: recordedKey, replaces: true }]
       : // No call can find the outcome out here; the update tells the user what to find out.
         [...changes, { property: recordedKey, replaces: false }],
-    [stillPending(inputs, remembered, id).message],
+    [stillPending(inputs, remembered, id).message, ...(isSaidAgain ? [saidBefore] : [])],
   );
 }
 
 /** Deletes only what this open create made; its intent tells that from what existed before. */
 export async function planPendingDelete<K extends Kind>(
   shape: Shape<K>,
-  { signal, log }: HandlerContext,
+  { signal, log, notes }: HandlerContext,
   service: HandlerService,
   before: Props,
   state: ReturnType<typeof stateOf>,
@@ -94,13 +99,20 @@ export async function planPendingDelete<K extends Kind>(
     address,
     signal,
   );
-  const isOpen = planned.plan.diagnostics.some(({ severity }) => severity === "error");
   const { kind } = shape;
+  const name = String(before["name"]);
   const remembered = rememberedIn(before);
-  const isTakenOver = isClaimed(service, takenOver(kind, before["name"]));
+  const isTakenOver = isClaimed(service, takenOver(kind, name));
+  const { doubt } = planned.live;
+  if (record === undefined && doubt !== undefined && !isTakenOver)
+    throw notProvenGone(`the open create of ${kind} ${name}`, doubt.reason);
+  // Where nothing of the program vouches for the credential, a list that lacks it proves nothing.
+  const isOpen = planned.plan.diagnostics.some(({ severity }) => severity === "error") || !isVouchedFor(service);
   if (record === undefined && isOpen && !isTakenOver) log("warning", whatMayBeLeft(before, kind, remembered));
   // What another resource has taken over by its id meanwhile belongs to that resource.
-  const isOwn = record?.id !== undefined && !belongsToAnother(service, thingOf(kind, record.id), remembered.owner);
+  const isOwn =
+    record?.id !== undefined &&
+    staysWithAnother(service, thingOf(kind, record.id), remembered.owner, notes, name) === undefined;
   return isOwn
     ? planAsObserved(service, nothingDesired, stateOf(address, { record }), address, signal)
     : nothingPlanned(planned);
@@ -121,7 +133,7 @@ export async function lookOnce<K extends Kind>(
   const address = addressOf(shape.kind, inputs["name"]);
   const soon = AbortSignal.timeout(lastLookMs);
   const { record } = await findPending(service, declared, stateOf(address, ran), address, soon);
-  return record === undefined ? ran : { record, problems: ran.problems };
+  return record === undefined ? ran : { record, problems: ran.problems, missing: ran.missing };
 }
 
 const isOfKind = <K extends Kind>({ kind }: Shape<K>, record: RecordedResource): record is Of<K> =>

@@ -9,7 +9,16 @@ import { createdBefore } from "./created-before";
 import { changedInputs, difference, emptied, isOtherwiseNow, plannedChanges } from "./differences";
 import { holding } from "./exclusion";
 import { mayBeFormerVersion, warningOfReplacement } from "./former";
-import { assertSameService, keepingRules, notedOpen, refuseLosses, replacesAdopted, stillPending } from "./guards";
+import {
+  assertSameService,
+  keepingRules,
+  notedOpen,
+  notProvenGone,
+  noWitness,
+  refuseLosses,
+  replacesAdopted,
+  stillPending,
+} from "./guards";
 import {
   type Difference,
   type Found,
@@ -41,13 +50,14 @@ import {
   warningsOf,
 } from "./one-run";
 import {
-  belongsToAnother,
   claimMade,
   claimSeen,
+  claimTaken,
   newOwner,
   releaseClaim,
   staysWithAnother,
   takenOver,
+  thingAt,
   thingOf,
 } from "./ownership";
 import { lookOnce, pendingDifference, planPendingDelete, readPending } from "./pending";
@@ -63,8 +73,13 @@ import {
   type Shape,
   wanted,
 } from "./shape";
+import { adoptedId, adoptsNothing } from "./shared-properties";
+import { isVouchedFor, noteRecorded } from "./witnesses";
 
 const adoptsTooMuch = "taking it over would go further than a preview can show";
+
+const adopts = (what: string): string =>
+  `${what} is taken over: nothing is made. Where another resource of this program goes that named the same one, it stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
 
 const flushStated = (inputs: Props): boolean => inputs["flushConfirmed"] === true;
 
@@ -137,12 +152,11 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(inputs["name"]));
-      if (!isPending(id)) claimSeen(service, thing(id), remembered.owner);
-      // The state has the outcome of the create, so the note about it is no longer needed.
-      context.notes?.forget();
+      if (!isPending(id)) claimSeen(service, thing(id), remembered, context.notes);
+      noteInState(context, service, id, remembered);
       const { changes, known } = changedInputs(shape, remembered, before, inputs);
       const { desired, address } = wanted(shape, emptied(shape, remembered, before, known));
-      if (isPending(id)) return pendingDifference(shape, context, id, remembered, known, changes);
+      if (isPending(id)) return pendingDifference(shape, context, id, before, known, changes);
       const record = recordIn(shape, before, known);
       const state = stateOf(address, record === undefined ? remembered : { ...remembered, record });
       const observed = record !== undefined && shape.isUnsettled(record);
@@ -170,10 +184,12 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       if (holdsUnknown(inputs)) return [];
       const { desired, address } = desiredOf(shape.write(inputs));
-      const isAdopted = typeof inputs["adopt"] === "string";
-      const earlier = isAdopted ? undefined : await createdBefore(context, service, desired, address);
-      const planned = await planCreate(context, service, desired, address, inputs, earlier ?? {});
+      const adopted = adoptedId(inputs);
+      const isAdopted = adopted !== undefined;
+      const earlier = isAdopted ? undefined : await createdBefore(context, service, desired, address, inputs);
+      const planned = await planCreate(context, service, desired, address, adopted, inputs, earlier ?? {});
       const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
+      if (earlier?.intent !== undefined && errors.length > 0) throw notedOpen(inputs, earlier.intent.sentAt);
       const isNameTaken = ({ code }: Diagnostic): boolean => code === "plan/name-taken";
       const mayMakeWay =
         errors.some(isNameTaken) &&
@@ -188,6 +204,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       if (former === "there" && loss !== undefined) return [loss, ...warningsOf(planned)];
       return [
         ...(former === undefined ? inItsWay.map((one) => warningOfReplacement(one, loss)) : []),
+        ...(adopted === undefined ? [] : [adopts(`${kind} ${adopted}`)]),
         ...warningsOf(planned),
       ];
     },
@@ -196,24 +213,28 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       const { desired, address } = desiredOf(shape.write(inputs));
       const { notes } = context;
-      const isAdopted = typeof inputs["adopt"] === "string";
-      const earlier = isAdopted ? undefined : await createdBefore(context, service, desired, address);
-      const planned = await planCreate(context, service, desired, address, inputs, earlier ?? {});
-      if (earlier?.intent === undefined) throwErrors(planned);
-      else if (hasErrors(planned.plan.diagnostics)) throw notedOpen(inputs, earlier);
-      if (isAdopted) refuseLosses(planned, adoptsTooMuch);
-      const ran = await carryOut(context, service, planned, flushStated(inputs), notes);
-      if (isAdopted) claimMade(service, takenOver(kind, inputs["name"]), undefined);
-      try {
-        return await keep(context, inputs, ran, desired, {});
-      } finally {
-        notes?.told();
-      }
+      const adopted = adoptedId(inputs);
+      const earlier =
+        adopted === undefined ? await createdBefore(context, service, desired, address, inputs) : undefined;
+      const planned = await planCreate(context, service, desired, address, adopted, inputs, earlier ?? {});
+      const { intent } = earlier ?? {};
+      if (intent === undefined) throwErrors(planned);
+      else if (hasErrors(planned.plan.diagnostics)) throw notedOpen(inputs, intent.sentAt);
+      if (adopted !== undefined) refuseLosses(planned, adoptsTooMuch);
+      const owner = newOwner();
+      const doIt = () => carryOut(context, service, planned, flushStated(inputs), notes, adoptsNothing(inputs));
+      const takes = adopted ?? earlier?.record?.id;
+      const ran = await (takes === undefined
+        ? doIt()
+        : claimTaken(service, thing(takes), owner, notes).unlessFailed(doIt));
+      if (adopted !== undefined) await settleNote(context, adopted);
+      if (inputs["adopt"] !== undefined) claimMade(service, takenOver(kind, inputs["name"]), undefined);
+      return keep(context, inputs, ran, desired, { owner });
     },
 
     async read(context, id, before): Promise<Found | undefined> {
       const service = await context.service();
-      context.notes?.forget();
+      if (before !== undefined) noteInState(context, service, id, rememberedIn(before));
       if (isPending(id)) return before === undefined ? undefined : readPending(shape, context, service, id, before);
       const record = before === undefined ? undefined : recordIn(shape, before);
       return record === undefined || before === undefined
@@ -224,6 +245,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     async update(context, id, before, inputs) {
       const service = await context.service();
       assertSameService(service, rememberedIn(before), String(inputs["name"]));
+      noteInState(context, service, id, rememberedIn(before));
       return exclusively(service, id, before, context.signal, () => update(context, service, id, before, inputs));
     },
 
@@ -231,12 +253,38 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(before["name"]));
-      if (!isPending(id) && belongsToAnother(service, thing(id), remembered.owner))
-        return context.log("warning", staysWithAnother(`${kind} ${String(before["name"])} (${id})`));
-      await exclusively(service, id, before, context.signal, () => remove(context, service, id, before));
-      context.notes?.forget();
+      noteInState(context, service, id, remembered);
+      const isOthers = (): string | undefined =>
+        isPending(id)
+          ? undefined
+          : staysWithAnother(service, thing(id), remembered.owner, context.notes, whatOf(before, id));
+      await exclusively(service, id, before, context.signal, async () => {
+        const stays = isOthers();
+        if (stays !== undefined) return context.log("warning", stays);
+        await remove(context, service, id, before);
+        context.notes?.forgetLeaving();
+      });
     },
   };
+
+  function whatOf(before: Props, id: string): string {
+    return `${kind} ${String(before["name"])} (${id})`;
+  }
+
+  /** Pulumi's state has the outcome of the create, so that the note about it is no longer needed. */
+  function noteInState({ notes }: HandlerContext, service: HandlerService, id: string, remembered: Remembered): void {
+    notes?.isInState(thingAt(service, thing(id)), remembered.intent?.sentAt);
+    if (remembered.record !== undefined) noteRecorded(service, stateOf(remembered.record.address, remembered));
+  }
+
+  /** The user has said what became of the create that was cut off. */
+  async function settleNote({ notes, signal, log }: HandlerContext, adopted: string): Promise<void> {
+    const open = await notes?.find(signal);
+    if (open === undefined) return;
+    if (open.id !== undefined && open.id !== adopted)
+      log("warning", `a run that was cut off made ${kind} ${open.id} for this resource as well, which nothing manages`);
+    notes?.settled();
+  }
 
   async function exclusively<T>(
     service: HandlerService,
@@ -260,13 +308,16 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     service: HandlerService,
     desired: Desired,
     address: Address,
+    adopted: string | undefined,
     inputs: Props,
     earlier: Remembered,
   ): Promise<PlannedOne> {
-    const { adopt } = inputs;
-    const wish = typeof adopt === "string" ? { ...desired, imports: [{ to: address, id: adopt }] } : desired;
-    const seen = await planAsObserved(service, wish, stateOf(address, earlier), address, signal, "forCreate");
-    return typeof adopt === "string" ? among(service, seen, wish, inputs, undefined, adopt) : seen;
+    const wish = adopted === undefined ? desired : { ...desired, imports: [{ to: address, id: adopted }] };
+    const look = (how: HowFresh) => planAsObserved(service, wish, stateOf(address, earlier), address, signal, how);
+    const seen = await look("forCreate");
+    if (adopted !== undefined) return among(service, seen, wish, inputs, undefined, adopted);
+    // What stands in the way, or is there already, may have been deleted by another process since that look.
+    return hasErrors(seen.plan.diagnostics) ? look("fresh") : seen;
   }
 
   async function planUpdate(
@@ -325,8 +376,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       known ??
       (remembered.intent === undefined ? await recordById(shape, service.client, id, context.signal) : undefined);
     const left = context.notes?.findLeft(id);
-    const record = looked === undefined || left === undefined ? looked : (shape.leaving?.(looked, left) ?? looked);
-    if (record === undefined && remembered.intent === undefined) return;
+    const record =
+      looked === undefined || left === undefined
+        ? looked
+        : { ...(shape.leaving?.(looked, left) ?? looked), deleting: true };
+    if (record === undefined && remembered.intent === undefined) {
+      if (!isVouchedFor(service)) throw notProvenGone(whatOf(before, id), noWitness);
+      return;
+    }
     const own: Remembered = record === undefined ? remembered : { ...remembered, record };
     const live = record === undefined ? undefined : await lookAtAll(shape, service.client, record, id, context.signal);
     const others = record === undefined ? [] : (shape.neighbours?.(record, live) ?? []);
@@ -335,9 +392,18 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       record === undefined
         ? await planPendingDelete(shape, context, service, before, state, address)
         : await planAsObserved(service, nothingDesired, state, address, context.signal);
+    const sighting = record === undefined ? undefined : shape.sight(planned.live, id);
+    const { doubt } = planned.live;
+    if (sighting?.seen === "unobserved" && doubt !== undefined)
+      throw notProvenGone(whatOf(before, id), sighting.reason);
     const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true, context.notes);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
-    releaseClaim(service, thing(id));
+    if (ran.missing.length > 0 && sighting?.seen !== "gone" && !isVouchedFor(service)) {
+      if (left === undefined) context.notes?.forgetLeaving();
+      throw notProvenGone(whatOf(before, id), noWitness);
+    }
+    for (const one of ran.missing) context.log("warning", `${one} was gone already`);
+    releaseClaim(service, thing(id), context.notes);
   }
 
   async function withHosts(

@@ -7,7 +7,7 @@ import type { RecordedGroup } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import { itemAt } from "../core/text/invariant";
 import { notFound } from "./attachment";
-import { assertSameService } from "./guards";
+import { assertSameService, notProvenGone } from "./guards";
 import {
   type Handler,
   type HandlerContext,
@@ -20,7 +20,7 @@ import {
 } from "./handler";
 import { asProperty, checkInputs, desiredOf, type Written } from "./one-desired";
 import { carryOut, type HowFresh, plain, planAsObserved, type Remembered, stateOf } from "./one-run";
-import { belongsToAnother, claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
+import { claimMade, claimSeen, claimTaken, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./rule-properties";
 import { recordedKey, recordedProperty, rememberedIn } from "./shape";
 
@@ -155,6 +155,9 @@ function idsIn(id: string): { readonly groupId: string; readonly ruleId: string 
 
 const thing = (id: string): string => `rule:${id}`;
 
+const takesOver = (groupId: string): string =>
+  `the rule is in group ${groupId} already: nothing is added, and it is managed here from now on. Where another resource of this program goes that named the same rule, the two are one rule, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
+
 const inputsIn = (before: Props): Props =>
   Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(inputs, name)));
 
@@ -175,7 +178,7 @@ export const ruleHandler: Handler = {
     const service = await context.service();
     const remembered = rememberedIn(before);
     assertSameService(service, remembered, `rule ${id}`);
-    claimSeen(service, thing(id), remembered.owner);
+    claimSeen(service, thing(id), remembered, context.notes);
     const changes: PropertyChange[] = [];
     const unknown = Object.keys(inputs).filter((name) => isUnknown(wanted[name]));
     const sameTraffic =
@@ -205,7 +208,8 @@ export const ruleHandler: Handler = {
     if (typeof groupId !== "string" || isUnknown(groupId)) return [];
     const sighting = await sightingOf(context, service, groupId, undefined, "recent");
     if (sighting.seen === "gone") throw notFound(`security group ${groupId}`);
-    return [];
+    const isThere = sighting.seen === "yes" && findRule(sighting.value, ruleKey(ruleOf(props))) !== undefined;
+    return isThere ? [takesOver(groupId)] : [];
   },
 
   async create(context, props) {
@@ -214,8 +218,8 @@ export const ruleHandler: Handler = {
     const rule = ruleOf(props);
     const planned = await plan(context, service, groupWith([rule], "additive"), recordWith(groupId, []));
     if (sightGroup(planned.live, groupId).seen === "gone") throw notFound(`security group ${groupId}`);
-    if (planned.plan.changes.length === 0)
-      context.log("warning", `the rule is in group ${groupId} already; it is managed here from now on`);
+    const isThere = planned.plan.changes.length === 0;
+    if (isThere) context.log("warning", takesOver(groupId));
     const ran = await carryOut(context, service, planned, false);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
     const group = await look(context, service, groupId);
@@ -223,7 +227,8 @@ export const ruleHandler: Handler = {
     if (made === undefined) throw notFound(`such rule in group ${groupId}, although it was just added`);
     const id = `${groupId}/${made.id}`;
     const owner = newOwner();
-    claimMade(service, thing(id), owner);
+    if (isThere) claimTaken(service, thing(id), owner, context.notes);
+    else claimMade(service, thing(id), owner);
     const recorded = { owner, scope: { origin: service.client.origin } };
     return { id, outputs: plain({ ...props, ruleId: made.id, [recordedKey]: recorded }) };
   },
@@ -261,11 +266,13 @@ export const ruleHandler: Handler = {
     const { groupId, ruleId } = idsIn(id);
     const remembered = rememberedIn(before);
     assertSameService(service, remembered, `rule ${id}`);
-    if (belongsToAnother(service, thing(id), remembered.owner))
-      return context.log("warning", staysWithAnother(`rule ${id}`));
-    const group = await look(context, service, groupId, remembered);
+    const stays = staysWithAnother(service, thing(id), remembered.owner, context.notes, `rule ${id}`);
+    if (stays !== undefined) return context.log("warning", stays);
+    const sighting = await sightingOf(context, service, groupId, remembered);
+    if (sighting.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${sighting.reason}`);
+    const group = sighting.seen === "yes" ? sighting.value : undefined;
     const live = group?.rules?.find((rule) => rule.id === ruleId);
-    if (group === undefined || live === undefined) return;
+    if (group === undefined || live === undefined) return releaseClaim(service, thing(id), context.notes);
     if (!service.client.can.deletesRules) {
       const what = `rule ${ruleId} of group ${groupId} cannot be deleted by itself: this service has no operation for it`;
       if (before["onRuleRemoval"] === "keep") return context.log("warning", `${what}; it stays`);
@@ -291,6 +298,6 @@ export const ruleHandler: Handler = {
     );
     const ran = await carryOut(context, service, planned, false);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
-    releaseClaim(service, thing(id));
+    releaseClaim(service, thing(id), context.notes);
   },
 };

@@ -7,8 +7,17 @@ export const adopt: Property = {
   type: "string",
   behaviour: true,
   description:
-    "The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go.",
+    'The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. "none" says of a create whose outcome is not known that it made nothing.',
 };
+
+/** The id of what is to be taken over. */
+export function adoptedId({ adopt: id }: Props): string | undefined {
+  return typeof id === "string" && id !== nothing ? id : undefined;
+}
+
+export const adoptsNothing = ({ adopt: id }: Props): boolean => id === nothing;
+
+const nothing = "none";
 
 export const flush: Property = {
   type: "object",

@@ -1,11 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import type { HandlerContext, Props } from "../../reconciler/one/handler";
+import type { ProgramNotes } from "../../reconciler/one/program-notes";
 import { handlers } from "../../reconciler/one/table";
-import { openCreateNotes } from "../../reconciler/outside/open-create-notes";
+import { programNotes } from "../../reconciler/outside/program-notes";
 import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
 import { eventually } from "../support/eventually";
 import { contextFor } from "../support/handler-program";
@@ -215,23 +216,12 @@ describe("a create whose engine was killed", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** What another process that is no more has written down. */
-  const ofTheDead = (owner: string) => {
-    const notes = openCreateNotes(folder, owner, async () => false);
-    return {
-      ...notes,
-      find: async (signal: AbortSignal) => {
-        const { pid } = process;
-        Object.defineProperty(process, "pid", { value: 0x3fffffff, configurable: true });
-        try {
-          return await notes.find(AbortSignal.any([signal, AbortSignal.timeout(1)]));
-        } finally {
-          Object.defineProperty(process, "pid", { value: pid, configurable: true });
-        }
-      },
-      told: () => undefined,
-    };
+  /** Each look is another process's, and the one that wrote is no more. */
+  const ofTheDead = (name: string): ProgramNotes => {
+    const of = (writer: string) => programNotes(folder, { urn: name, service: "" }, { name: writer, pid: 0x3fffffff });
+    return { ...of("first"), find: (signal) => of("second").find(signal) };
   };
+  const creates = () => readdirSync(join(folder, "creates")).filter((file) => !file.startsWith("made-"));
 
   it.each([
     ["a volume, with the built-in dialect", "Volume", { name: "data", size: 5 }, []],
@@ -244,7 +234,7 @@ describe("a create whose engine was killed", () => {
       const log: string[] = [];
       const context = { ...contextFor(world, log), notes: ofTheDead("web") };
       const first = await handlers[type].create(context, inputs);
-      expect(readdirSync(folder)).toHaveLength(1);
+      expect(creates()).toHaveLength(1);
       const second = await handlers[type].create(context, inputs);
       expect(second.id).toBe(first.id);
       expect(log.join("\n")).toMatch(/cut off before it could say so/);
@@ -278,26 +268,10 @@ describe("a create whose engine was killed", () => {
       await handlers.Vm.delete(context, made.id, made.outputs);
       expect(log.join("\n")).toContain(`volume ${later.id} still exists`);
       expect(log[0]).toBe("info: forget VM db-1");
-      expect(readdirSync(folder)).toEqual([]);
+      expect(creates()).toEqual([]);
     } finally {
       await world.close();
     }
-  });
-
-  it("is no open one when its engine was told, lived then, and ended before the note was taken back", async () => {
-    const notes = openCreateNotes(folder, "web", async () => true);
-    notes.write({ sentAt: new Date().toISOString(), idsBefore: [], id: "volume-1" });
-    const path = join(folder, readdirSync(folder)[0]!);
-    const asOf = (pid: number) =>
-      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), pid }));
-    asOf(0x3ffffffe);
-    expect((await notes.find(new AbortController().signal))?.id).toBe("volume-1");
-    asOf(process.pid);
-    notes.told();
-    await eventually("the note to say so", () => (readFileSync(path, "utf8").includes("told") ? true : undefined));
-    asOf(0x3ffffffe);
-    expect(await notes.find(new AbortController().signal)).toBeUndefined();
-    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("is not sent again while nobody can tell what became of it, and a destroy says what it leaves", async () => {
@@ -324,10 +298,10 @@ describe("a create whose engine was killed", () => {
       const failed = await handlers.Volume.create(context, inputs).catch((error: unknown) => error);
       const { kept } = failed as { kept: { id: string; outputs: Props } };
       expect(String(failed)).toMatch(/pulumi state delete/);
-      expect(readdirSync(folder)).toHaveLength(1);
-      await expect(handlers.Volume.create(context, inputs)).rejects.toThrow(/\.reconcile\/creates/);
+      expect(creates()).toHaveLength(1);
+      await expect(handlers.Volume.create(context, inputs)).rejects.toThrow(/adopt: "none"/);
       await handlers.Volume.diff(context, kept.id, kept.outputs, inputs);
-      expect(readdirSync(folder)).toEqual([]);
+      expect(creates()).toEqual([]);
       world.emulator.setFaults([]);
       const [{ id = "" } = {}] = world.emulator.dump().volumes;
       const taken = await handlers.Volume.create(context, { ...inputs, adopt: id });

@@ -69,7 +69,7 @@ export interface BenchOptions extends EmulatorOptions {
 }
 
 /** Waits before a repeat are a hundredth of what they are. */
-const hurriedClock: ServiceClock = {
+export const hurriedClock: ServiceClock = {
   ...serviceClock,
   sleep: (ms, signal) => serviceClock.sleep(ms / 100, signal),
 };

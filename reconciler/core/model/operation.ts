@@ -116,7 +116,13 @@ export const operations = {
   "volume.create": { method: "POST", path: "/api/v1/volume/create", kind: "write", call: "createVolume" },
   "volume.get": { method: "GET", path: "/api/v1/volume/{id}", kind: "read", call: "getVolume" },
   "volume.attach": { method: "POST", path: "/api/v1/volume/attach", kind: "write", call: "attachVolume" },
-  "volume.detach": { method: "POST", path: "/api/v1/volume/detach", kind: "write", call: "detachVolume" },
+  "volume.detach": {
+    method: "POST",
+    path: "/api/v1/volume/detach",
+    kind: "write",
+    call: "detachVolume",
+    removes: true,
+  },
   "volume.resize": { method: "POST", path: "/api/v1/volume/resize/{id}", kind: "write", call: "resizeVolume" },
   "group.create": { method: "POST", path: "/api/v1/security-group", kind: "write", call: "createGroup" },
   "group.update": {

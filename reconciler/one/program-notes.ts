@@ -1,0 +1,61 @@
+/**
+ * What a program has to remember outside its processes and outside Pulumi's state: a create that was sent while nobody
+ * has seen the state keep its outcome, what a VM leaves behind whose delete was cut off, and which resource a thing
+ * belongs to that changed hands. Pulumi runs a process for each provider and may kill all of them, together with the
+ * engine that was to keep what they answered. Nothing here has a date: a note goes when what it says was seen elsewhere.
+ */
+import type { Disk } from "../core/model/recorded";
+
+export interface OpenCreate {
+  /** ISO time at which the create was about to be sent. */
+  readonly sentAt: string;
+  /** The ids of the resources that had the name before. */
+  readonly idsBefore: readonly string[];
+  readonly accepted?: true;
+  /** The id of what was made, once that is known. */
+  readonly id?: string;
+  /** The program said `adopt: "none"` already when this create was sent, so that it says nothing of this one. */
+  readonly saidNone?: true;
+}
+
+/** A delete that was cut off, and what it leaves behind that the record in the program's state does not name. */
+export interface OpenDelete {
+  readonly id: string;
+  readonly disks: readonly Disk[];
+}
+
+/** Who has taken something over that another resource may still name. */
+export interface Claim {
+  readonly owner: string;
+  /** The URN of the resource. */
+  readonly by: string;
+}
+
+/** The notes about one resource, and those about things, by the names that `thingAt` gives them. */
+export interface ProgramNotes {
+  /** The create that another process left behind. Waits for a process that is still working on it. */
+  find(signal: AbortSignal): Promise<OpenCreate | undefined>;
+  /** Durable when it returns. `thing`: what the id in the note names. */
+  write(open: OpenCreate, thing?: string): void;
+  /** The program does not say `adopt: "none"` any more: when it says so again, it says it of this create. */
+  takeBackNone(): void;
+  /** Nothing is open any more: the create was refused, or the user has said what became of it. */
+  settled(): void;
+  /**
+   * Pulumi's state was seen to hold this: the note about it is no longer needed, whichever resource it was made for.
+   * `sentAt`: of a create that the state itself keeps as open.
+   */
+  isInState(thing: string, sentAt: string | undefined): void;
+  /** Written before the delete is sent, after which nothing else shows what was attached. Durable when it returns. */
+  writeLeaving(open: OpenDelete): void;
+  /** `undefined`: no delete was cut off. */
+  findLeft(id: string): readonly Disk[] | undefined;
+  /** The delete came to its end. */
+  forgetLeaving(): void;
+  claimOf(thing: string): Claim | undefined;
+  /** Durable when it returns. `by`: this resource, where it is left out. */
+  claim(thing: string, owner: string, by?: string): void;
+  unclaim(thing: string): void;
+  /** Where the claim is written down, for a message. */
+  claimAt(thing: string): string;
+}

@@ -1,0 +1,69 @@
+/**
+ * What of a program this process knows by its id, and what of that the service has shown to it. A single record cannot
+ * prove that the credential is of the right project, since another project's would be told "not found" just the same;
+ * the other resources of the program can.
+ */
+import { type Kind, kinds } from "../core/model/kinds";
+import { type Live, sightingsOf } from "../core/model/live";
+import type { RecordedResource, State } from "../core/model/recorded";
+import type { Witnesses } from "../engine/refresh";
+import type { HandlerService } from "./handler";
+
+interface View {
+  readonly records: Map<string, RecordedResource>;
+  readonly seen: Set<string>;
+}
+
+const views = new WeakMap<HandlerService["client"], View>();
+
+function viewOf({ client }: HandlerService): View {
+  let known = views.get(client);
+  if (known === undefined) {
+    known = { records: new Map(), seen: new Set() };
+    views.set(client, known);
+  }
+  return known;
+}
+
+export function witnessesOf(service: HandlerService): Witnesses {
+  const { records, seen } = viewOf(service);
+  return { recorded: new Set(records.keys()), seen };
+}
+
+/** What this program is deleting, or was when a run was cut off, is no witness: it is gone because it was meant to go. */
+export function noteRecorded(service: HandlerService, { resources }: Pick<State, "resources">): void {
+  const { records } = viewOf(service);
+  for (const record of resources.values())
+    if (record.id !== undefined && record.deleting !== true) records.set(`${record.kind}:${record.id}`, record);
+}
+
+export function noteShown(service: HandlerService, live: Live): void {
+  const { seen } = viewOf(service);
+  const sightings = sightingsOf(live);
+  for (const kind of kinds)
+    for (const [id, sighting] of sightings[kind]) if (sighting.seen === "yes") seen.add(`${kind}:${id}`);
+}
+
+/** Whether the service has shown anything of the program to this process. */
+export function isVouchedFor(service: HandlerService): boolean {
+  const { records, seen } = viewOf(service);
+  for (const one of records.keys()) if (seen.has(one)) return true;
+  return false;
+}
+
+/** A few resources of the program that nobody has looked at, beside those of the state; of the given kinds first. */
+export function someUnseen(
+  service: HandlerService,
+  { resources }: Pick<State, "resources">,
+  first: ReadonlySet<Kind>,
+): readonly RecordedResource[] {
+  const { records, seen } = viewOf(service);
+  const own = new Set([...resources.values()].map(({ kind, id }) => `${kind}:${id}`));
+  const others = [...records].flatMap(([key, record]) => (own.has(key) || seen.has(key) ? [] : [record]));
+  const isFirst = ({ kind }: RecordedResource): boolean => first.has(kind);
+  return [...others.filter(isFirst), ...others.filter((one) => !isFirst(one))]
+    .slice(0, few)
+    .map((record, index) => ({ ...record, address: `${record.kind}.witness-${index}` }));
+}
+
+const few = 3;

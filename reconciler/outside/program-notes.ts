@@ -1,0 +1,174 @@
+/**
+ * A program's notes as files in the folder `.reconcile` beside it, so that each process that serves the program reads
+ * what the others wrote. They hold only ids, times and the program's own names.
+ *
+ *   creates/<resource>.json        a create that was sent; with the id of what it made, once that is known
+ *   creates/<resource>.left.json   a delete that was sent
+ *   creates/made-<thing>.json      which of the first files has the id of this thing
+ *   owners/<thing>.json            which resource has taken this thing over
+ */
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { errorCode, errorMessage } from "../core/text/errors";
+import type { Claim, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
+import { writePrivately } from "./private-file";
+
+/** A process by a name that no other one has, however often its number is given out again. */
+export interface Writer {
+  readonly name: string;
+  readonly pid: number;
+}
+
+const thisProcess: Writer = { name: randomUUID(), pid: process.pid };
+
+interface Note extends OpenCreate {
+  readonly by: Writer;
+}
+
+interface Made {
+  readonly file: string;
+}
+
+/** How often to look for a process that still works on the create, and how many times. */
+const lookEveryMs = 200;
+const looks = 300;
+
+/** `resource`: its URN, and the service that it is of. */
+export function programNotes(
+  folder: string,
+  { urn, service }: { readonly urn: string; readonly service: string },
+  writer: Writer = thisProcess,
+): ProgramNotes {
+  const creates = join(folder, "creates");
+  const owners = join(folder, "owners");
+  const file = `${nameFor(`${service}\n${urn}`)}.json`;
+  const path = join(creates, file);
+  const leaving = join(creates, file.replace(/json$/, "left.json"));
+  const madeAt = (thing: string): string => join(creates, `made-${nameFor(thing)}.json`);
+  const claimAt = (thing: string): string => join(owners, `${nameFor(thing)}.json`);
+  const write = (at: string, value: OpenDelete | Note | Made | Claim): void => {
+    mkdirSync(join(at, ".."), { recursive: true, mode: 0o700 });
+    writePrivately(at, JSON.stringify(value));
+  };
+  return {
+    async find(signal) {
+      for (let look = 0; ; look++) {
+        const note = readNote(path);
+        if (note === undefined || note.by.name === writer.name) return undefined;
+        const isAtWork = note.id === undefined && note.by.pid !== writer.pid && isAlive(note.by.pid);
+        if (!isAtWork || look >= looks || signal.aborted) return note;
+        await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      }
+    },
+    write(open, thing) {
+      // First where it is found by its id: a note with an id that nobody finds would never go.
+      if (thing !== undefined) write(madeAt(thing), { file });
+      write(path, { ...open, by: writer });
+    },
+    takeBackNone() {
+      const { saidNone: _saidNone, ...note } = readNote(path) ?? {};
+      if (isNote(note)) write(path, note);
+    },
+    settled: () => remove(path),
+    isInState(thing, sentAt) {
+      const made = madeAt(thing);
+      const pointer = existsSync(made) ? read(made, isMade) : undefined;
+      if (pointer !== undefined) {
+        const note = readNote(join(creates, pointer.file));
+        if (note?.id !== undefined && thing.endsWith(`:${note.id}`)) remove(join(creates, pointer.file));
+        remove(made);
+      }
+      if (sentAt === undefined || !existsSync(path)) return;
+      const note = readNote(path);
+      if (note?.id === undefined && note?.sentAt === sentAt) remove(path);
+    },
+    writeLeaving: (open) => write(leaving, open),
+    findLeft(id) {
+      const note = read(leaving, isLeaving);
+      return note?.id === id ? note.disks : undefined;
+    },
+    forgetLeaving: () => remove(leaving),
+    claimOf: (thing) => read(claimAt(thing), isClaim),
+    claim: (thing, owner, by = urn) => write(claimAt(thing), { owner, by }),
+    unclaim: (thing) => remove(claimAt(thing)),
+    claimAt,
+  };
+}
+
+const nameFor = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
+
+function remove(path: string): void {
+  if (existsSync(path)) rmSync(path, { force: true });
+}
+
+/** A note that is there and cannot be read is not the same as none: going on without it could make something twice. */
+function read<T>(path: string, isOne: (value: unknown) => value is T): T | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw new UnreadableNote(path, errorMessage(error));
+  }
+  const value = parsed(text);
+  if (isOne(value)) return value;
+  throw new UnreadableNote(path, "it is no note of this version");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+class UnreadableNote extends Error {
+  override readonly name = "UnreadableNote";
+  constructor(path: string, why: string) {
+    super(
+      `${path} cannot be read (${why}), and it may say that a create or a delete was cut off: restore it, or look in the service for what it was about, and remove that file`,
+    );
+  }
+}
+
+const has = <K extends string>(value: unknown, ...names: readonly K[]): value is Record<K, unknown> =>
+  typeof value === "object" && value !== null && names.every((name) => name in value);
+
+const isMade = (note: unknown): note is Made => has(note, "file") && typeof note.file === "string";
+
+const isLeaving = (note: unknown): note is OpenDelete => has(note, "id", "disks") && Array.isArray(note.disks);
+
+const isClaim = (note: unknown): note is Claim =>
+  has(note, "owner", "by") && typeof note.owner === "string" && typeof note.by === "string";
+
+const isWriter = (value: unknown): value is Writer =>
+  has(value, "name", "pid") && typeof value.name === "string" && typeof value.pid === "number";
+
+const isOpen = (note: unknown): note is OpenCreate =>
+  has(note, "sentAt", "idsBefore") && typeof note.sentAt === "string" && Array.isArray(note.idsBefore);
+
+const isNote = (note: unknown): note is Note => isOpen(note) && has(note, "by") && isWriter(note.by);
+
+/** Notes of earlier versions name their process by its number alone. */
+const isEarlierNote = (note: unknown): note is OpenCreate & { readonly pid: number } =>
+  isOpen(note) && has(note, "pid") && typeof note.pid === "number";
+
+function readNote(path: string): Note | undefined {
+  const note = read(
+    path,
+    (value): value is Note | (OpenCreate & { pid: number }) => isNote(value) || isEarlierNote(value),
+  );
+  if (note === undefined || "by" in note) return note;
+  return { ...note, by: { name: "", pid: note.pid } };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

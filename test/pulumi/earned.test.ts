@@ -1,0 +1,348 @@
+/**
+ * What a program deletes, makes and owns rests on what was seen, also when several processes serve it, when all of them
+ * are killed at once, and when the credential is another project's. Each "process" here has a client and notes of its
+ * own over one folder and one service; test/pulumi/real tries the same with the command line.
+ */
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Dialect } from "../../reconciler/dialect/dialect";
+import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
+import { type HandlerContext, PartialFailure, type Props } from "../../reconciler/one/handler";
+import { shareLooks } from "../../reconciler/one/shared-looks";
+import { type HandlerType, handlers } from "../../reconciler/one/table";
+import { programNotes } from "../../reconciler/outside/program-notes";
+import { Credential } from "../../reconciler/service/credential";
+import { createServiceClient } from "../../reconciler/service/http-client";
+import { dialectFor, hurriedClock, startBenchWorld } from "../support/bench-world";
+
+const vm = {
+  ...{ name: "web-a", flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042" },
+  ...{ project: "acme", region: "in-west-1", size: 10 },
+};
+const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
+const ssh = (securityGroupId: string) => ({ securityGroupId, protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" });
+
+interface Kept {
+  readonly type: HandlerType;
+  readonly name: string;
+  readonly id: string;
+  readonly outputs: Props;
+}
+
+/** A program in a folder, served by one process after another or by several at once. */
+async function startStage(dialect: Dialect, abilities: readonly string[] = []) {
+  const world = await startBenchWorld({ dialect, with: abilities, strict: true });
+  const folder = mkdtempSync(join(tmpdir(), "reconcile-earned-"));
+  const log: string[] = [];
+  let processes = 0;
+  const startProcess = ({ token = "ops-token" } = {}) => {
+    const { emit: _emit, client: _client, ...ports } = world.ports;
+    const client = createServiceClient({
+      baseUrl: world.baseUrl,
+      dialect,
+      credential: new Credential(`Bearer ${token}`, { kind: "fixed" }),
+      timing: ports.timing,
+      clock: hurriedClock,
+    });
+    const looks = shareLooks(client);
+    const writer = { name: `process-${++processes}`, pid: 0x3fffffff };
+    const contextOf = (type: HandlerType, name: string): HandlerContext => ({
+      service: async () => ({ ...ports, client: looks.fresh, looks }),
+      signal: new AbortController().signal,
+      log: (severity, message) => void log.push(`${severity}: ${message}`),
+      notes: programNotes(
+        folder,
+        { urn: `urn:pulumi:dev::demo::x:index:${type}::${name}`, service: world.baseUrl },
+        writer,
+      ),
+    });
+    return {
+      preview: (type: HandlerType, name: string, inputs: Props) =>
+        handlers[type].preview(contextOf(type, name), inputs),
+      async create(type: HandlerType, name: string, inputs: Props): Promise<Kept> {
+        return { type, name, ...(await handlers[type].create(contextOf(type, name), inputs)) };
+      },
+      diff: ({ type, name, id, outputs }: Kept, inputs: Props) =>
+        handlers[type].diff(contextOf(type, name), id, outputs, inputs),
+      read: ({ type, name, id, outputs }: Kept) => handlers[type].read(contextOf(type, name), id, outputs),
+      remove: ({ type, name, id, outputs }: Kept) => handlers[type].delete(contextOf(type, name), id, outputs),
+    };
+  };
+  const { emulator } = world;
+  return {
+    world,
+    log,
+    startProcess,
+    notes: (part: "creates" | "owners") => {
+      try {
+        return readdirSync(join(folder, part));
+      } catch {
+        return [];
+      }
+    },
+    volumes: () => emulator.dump().volumes.filter(({ root, name }) => !root && !name.endsWith("-data")),
+    vms: () => emulator.dump().vms,
+    groups: () => emulator.dump().groups.filter(({ name }) => name !== "default"),
+    rules: () => emulator.dump().rules.filter(({ port_range_min }) => port_range_min === 22),
+    async close() {
+      await world.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type Stage = Awaited<ReturnType<typeof startStage>>;
+
+let stage: Stage;
+afterEach(() => stage.close());
+
+const builtIn = mergeDialect({});
+const full = dialectFor({ with: everything });
+const dialects = [
+  ["the built-in dialect", builtIn, []],
+  ["every list", full, everything],
+] as const;
+
+/** One of each type, in the order of their making. */
+async function makeAll({ startProcess }: Stage): Promise<Record<HandlerType, Kept>> {
+  const first = startProcess();
+  const Vm = await first.create("Vm", "web-a", vm);
+  const Volume = await first.create("Volume", "data", { name: "data", size: 5, flushConfirmed: true });
+  const SecurityGroup = await first.create("SecurityGroup", "web-group", { name: "web-group", rulesMode: "shared" });
+  const VolumeAttachment = await first.create("VolumeAttachment", "att", {
+    ...{ vmId: Vm.id, volumeId: Volume.id, flushConfirmed: true },
+  });
+  const SecurityGroupRule = await first.create("SecurityGroupRule", "ssh", ssh(SecurityGroup.id));
+  return { Vm, Volume, SecurityGroup, VolumeAttachment, SecurityGroupRule };
+}
+
+describe.each(dialects)("a delete that is answered with not-found, %s", (_, dialect, abilities) => {
+  const types = ["SecurityGroupRule", "VolumeAttachment", "Vm", "Volume", "SecurityGroup"] as const;
+
+  it.each(types)("by another project's credential forgets no %s, however often it is tried", async (type) => {
+    stage = await startStage(dialect, abilities);
+    const made = await makeAll(stage);
+    const before = [stage.vms(), stage.volumes(), stage.groups(), stage.rules()];
+    for (let round = 0; round < 2; round++) {
+      const outsider = stage.startProcess({ token: "outsider-token" });
+      await expect(outsider.remove(made[type])).rejects.toThrow(/credential of the project|not found/);
+    }
+    expect([stage.vms(), stage.volumes(), stage.groups(), stage.rules()]).toEqual(before);
+  });
+
+  it("forgets what is gone where another resource of the program is seen, and asks where nothing is", async () => {
+    stage = await startStage(dialect, abilities);
+    const first = stage.startProcess();
+    const one = await first.create("Volume", "one", { name: "one", size: 5 });
+    const other = await first.create("Volume", "other", { name: "other", size: 6 });
+    await stage.world.client.deleteVolume(one.id);
+    await expect(stage.startProcess().remove(one)).rejects.toThrow(/pulumi state delete/);
+    const next = stage.startProcess();
+    await next.diff(other, { name: "other", size: 6 });
+    await next.remove(one);
+    expect(stage.log.join("\n")).toMatch(/volume one .* was gone already/);
+    await next.remove(other);
+    expect(stage.volumes()).toEqual([]);
+  });
+});
+
+describe("a create whose engine and process were killed together", () => {
+  it.each([
+    ["Volume", { name: "data", size: 5 }],
+    ["Vm", vm],
+    ["SecurityGroup", { name: "web-group", rules: [] }],
+  ] as const)("is known by its id until the state has it, however old: %s", async (type, inputs: Props) => {
+    for (const [, dialect, abilities] of dialects) {
+      stage = await startStage(dialect, abilities);
+      const lost = await stage.startProcess().create(type, "it", inputs);
+      // Nobody has kept it. Whatever time passes, and whoever is asked before: the next create finds the same one.
+      const found = await stage.startProcess().create(type, "it", inputs);
+      expect(found.id).toBe(lost.id);
+      expect(stage.notes("creates")).not.toEqual([]);
+      await stage.startProcess().diff(found, inputs);
+      expect(stage.notes("creates")).toEqual([]);
+      await stage.close();
+    }
+    stage = await startStage(builtIn);
+  });
+
+  it("is not taken for what the state holds under another name by now", async () => {
+    stage = await startStage(builtIn);
+    const inputs = { name: "data", size: 5 };
+    const data = await stage.startProcess().create("Volume", "data", inputs);
+    const next = stage.startProcess();
+    await next.diff({ ...data, name: "renamed-by-an-alias" }, inputs);
+    const another = await next.create("Volume", "data", inputs);
+    expect(another.id).not.toBe(data.id);
+    expect(stage.volumes()).toHaveLength(2);
+  });
+
+  it("of a replacement is not forgotten because the state still has the one before it", async () => {
+    stage = await startStage(builtIn);
+    const old = await stage.startProcess().create("Volume", "data", { name: "data", size: 5 });
+    const wanted = { name: "data-2", size: 5 };
+    await stage.startProcess().diff(old, wanted);
+    const lost = await stage.startProcess().create("Volume", "data", wanted);
+    const next = stage.startProcess();
+    await next.diff(old, wanted);
+    expect((await next.create("Volume", "data", wanted)).id).toBe(lost.id);
+    expect(stage.volumes()).toHaveLength(2);
+  });
+});
+
+describe("a create that was sent and whose outcome nobody has seen", () => {
+  /** Sent, and the process killed before the answer. */
+  const cutOff = async (type: HandlerType, inputs: Props, kind: "drop-before" | "drop-after"): Promise<void> => {
+    const operation = { Volume: "volume.create", Vm: "vm.create", SecurityGroup: "group.create" }[type as "Vm"];
+    stage.world.emulator.setFaults([{ kind, operation, count: 99 }]);
+    const failed = await stage
+      .startProcess()
+      .create(type, String(inputs["name"]), inputs)
+      .catch((error) => error);
+    expect(failed).toBeInstanceOf(PartialFailure);
+    stage.world.emulator.setFaults([]);
+  };
+  const data = { name: "data", size: 5 };
+
+  it("is settled one by one, by the id or by none, and the others stay open", async () => {
+    stage = await startStage(builtIn);
+    await cutOff("Volume", { name: "made", size: 5 }, "drop-after");
+    await cutOff("Volume", { name: "not-made", size: 6 }, "drop-before");
+    const create = (name: string, size: number, more: Props = {}) =>
+      stage.startProcess().create("Volume", name, { name, size, ...more });
+    for (const [name, size] of [
+      ["made", 5],
+      ["not-made", 6],
+    ] as const)
+      await expect(create(name, size)).rejects.toThrow(/adopt: "<its id>"; if it does not, set adopt: "none"/);
+    await create("not-made", 6, { adopt: "none" });
+    await expect(create("made", 5)).rejects.toThrow(/cut off/);
+    const [{ id = "" } = {}] = stage.volumes().filter(({ name }) => name === "made");
+    expect((await create("made", 5, { adopt: id })).id).toBe(id);
+    expect(
+      stage
+        .volumes()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(["made", "not-made"]);
+  });
+
+  it("is not settled by a none that stood in the program when it was sent", async () => {
+    stage = await startStage(builtIn);
+    await cutOff("Volume", { ...data, adopt: "none" }, "drop-after");
+    const create = (inputs: Props) => stage.startProcess().create("Volume", "data", inputs);
+    await expect(create({ ...data, adopt: "none" })).rejects.toThrow(/take that out and update once/);
+    await expect(create(data)).rejects.toThrow(/adopt: "none"/);
+    expect(stage.volumes()).toHaveLength(1);
+    await create({ ...data, adopt: "none" });
+    expect(stage.volumes()).toHaveLength(2);
+  });
+
+  it.each(["drop-before", "drop-after"] as const)(
+    "of a group is sent again, and none is made twice: %s",
+    async (kind) => {
+      stage = await startStage(builtIn);
+      const inputs = { name: "web-group", rules: [] };
+      await cutOff("SecurityGroup", inputs, kind);
+      const again = stage.startProcess().create("SecurityGroup", "web-group", inputs);
+      if (kind === "drop-before") await again;
+      else {
+        await expect(again).rejects.toThrow(/adopt/);
+        const [{ id = "" } = {}] = stage.groups();
+        const taken = await stage.startProcess().create("SecurityGroup", "web-group", { ...inputs, adopt: id });
+        expect(taken.id).toBe(id);
+      }
+      expect(stage.groups()).toHaveLength(1);
+    },
+  );
+
+  it("is not sent again for a group where names are not unique", async () => {
+    stage = await startStage(mergeDialect({ names: { group: { unique: false } } }));
+    const inputs = { name: "web-group", rules: [] };
+    await cutOff("SecurityGroup", inputs, "drop-after");
+    await expect(stage.startProcess().create("SecurityGroup", "web-group", inputs)).rejects.toThrow(/adopt: "none"/);
+  });
+});
+
+describe("what two processes serve", () => {
+  it.each([true, false])(
+    "a new name is a take-over, which the old one's delete leaves alone; told before: %s",
+    async (isPreviewed) => {
+      stage = await startStage(full, everything);
+      const made = await makeAll(stage);
+      const [p, d] = [stage.startProcess(), stage.startProcess()];
+      const attachment = { vmId: made.Vm.id, volumeId: made.Volume.id, flushConfirmed: true };
+      const taken = [
+        ["VolumeAttachment", "att2", attachment, made.VolumeAttachment],
+        ["SecurityGroupRule", "ssh2", ssh(made.SecurityGroup.id), made.SecurityGroupRule],
+        ["Vm", "web-z", { ...vm, adopt: made.Vm.id }, made.Vm],
+        ["Volume", "data2", { name: "data", size: 5, adopt: made.Volume.id }, made.Volume],
+        [
+          "SecurityGroup",
+          "group2",
+          { name: "web-group", rulesMode: "shared", adopt: made.SecurityGroup.id },
+          made.SecurityGroup,
+        ],
+      ] as const;
+      for (const [type, name, inputs, old] of taken) {
+        if (isPreviewed)
+          expect((await stage.startProcess().preview(type, name, inputs)).join("\n")).toMatch(
+            /which stays; aliases|it stays; aliases/,
+          );
+        const next = await p.create(type, name, inputs);
+        expect(next.id).toBe(old.id);
+        stage.log.length = 0;
+        await d.remove(old);
+        expect(stage.log.join("\n")).toMatch(new RegExp(`stays: another resource .*${name}.*aliases`));
+      }
+      expect(stage.volumes()).toMatchObject([{ attached_to: made.Vm.id }]);
+      expect([stage.vms().length, stage.groups().length, stage.rules().length]).toEqual([1, 1, 1]);
+    },
+  );
+
+  it("the take-over was cut off, and only the old one is deleted by the next run", async () => {
+    stage = await startStage(full, everything);
+    const made = await makeAll(stage);
+    await stage.startProcess().create("Vm", "web-z", { ...vm, adopt: made.Vm.id });
+    await stage.startProcess().remove(made.Vm);
+    expect(stage.vms()).toHaveLength(1);
+  });
+
+  it("who took something over deletes it, and then nothing is remembered", async () => {
+    stage = await startStage(full, everything);
+    const made = await makeAll(stage);
+    const attachment = { vmId: made.Vm.id, volumeId: made.Volume.id, flushConfirmed: true };
+    const next = await stage.startProcess().create("VolumeAttachment", "att2", attachment);
+    await stage.startProcess().remove(made.VolumeAttachment);
+    await stage.startProcess().remove(next);
+    expect(stage.volumes()).toMatchObject([{ attached_to: null }]);
+    expect(stage.notes("owners")).toEqual([]);
+  });
+
+  it("an adoption that is refused takes nothing over", async () => {
+    stage = await startStage(full, everything);
+    const made = await makeAll(stage);
+    const wrong = { name: "data", size: 3, adopt: made.Volume.id };
+    await expect(stage.startProcess().create("Volume", "data2", wrong)).rejects.toThrow();
+    await stage.startProcess().remove({ ...made.VolumeAttachment });
+    await stage.startProcess().remove(made.Volume);
+    expect(stage.volumes()).toEqual([]);
+  });
+});
+
+describe("what one process deletes and makes again", () => {
+  it.each(dialects)("an attachment that goes first is attached again, %s", async (_, dialect, abilities) => {
+    stage = await startStage(dialect, abilities);
+    const made = await makeAll(stage);
+    const inputs = { vmId: made.Vm.id, volumeId: made.Volume.id, flushConfirmed: true };
+    const { create, remove, diff } = stage.startProcess();
+    // As the engine does: others are made meanwhile, so that lists were read a moment ago.
+    await diff(made.VolumeAttachment, inputs);
+    await create("Volume", "other", { name: "other", size: 5 });
+    await remove(made.VolumeAttachment);
+    await create("VolumeAttachment", "att", inputs);
+    expect(stage.volumes().find(({ id }) => id === made.Volume.id)?.attached_to).toBe(made.Vm.id);
+  });
+});
