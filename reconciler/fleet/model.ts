@@ -43,6 +43,8 @@ export interface StackSpec {
   readonly tenant: string;
   readonly approve: Approve;
   readonly consents: readonly StandingConsent[];
+  /** The share of the internet that counts as the whole world, as the length of a prefix; absent: the usual one. */
+  readonly opensAt?: number;
   readonly intervalMs: number;
   readonly retry: Retry;
   readonly state: string;

@@ -79,6 +79,7 @@ const patternWords: Readonly<Record<string, string>> = {
   "^[0-9]+(\\.[0-9]+)?(ms|s|m|h)$": "a duration, such as 30s, 10m or 1h",
   "^[A-Za-z0-9][A-Za-z0-9_.-]*$": "a name of letters, digits, points, hyphens and underscores",
   "^[A-Za-z_][A-Za-z0-9_]*$": "the name of an environment variable",
+  "^/([0-9]|[12][0-9]|3[0-2])$": "the length of a prefix, from /0 to /32, such as /8",
   "^https?://": "a URL that begins with http:// or https://",
   "^[\\x21\\x23-\\x5B\\x5D-\\x7E]+$": "one word",
   "^sha256:[0-9a-f]{64}$": "sha256: and 64 hexadecimal digits",

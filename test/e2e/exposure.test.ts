@@ -55,6 +55,34 @@ describe("who can reach what", () => {
     expect(markdown.stdout).toContain("! SSH (tcp 22) is now open to the world over IPv4");
   });
 
+  it("every spelling of the world, and parts that together are it, are refused by --deny exposure/*", async () => {
+    const worlds = {
+      routed: ["2000::/3"],
+      quarter: ["64.0.0.0/2"],
+      mapped: ["::ffff:0:0/96"],
+      nat64: ["64:ff9b::/96"],
+      sixtofour: ["2002::/16"],
+      parts: Array.from({ length: 32 }, (_, part) => `${part * 8}.0.0.0/5`),
+      friends: ["203.0.113.0/24", "10.0.0.0/8", "2a00:1450::/32"],
+    };
+    const groups = Object.entries(worlds).map(
+      ([name, from]) =>
+        `  ${name}: { rules: [${from.map((cidr) => `{ protocol: tcp, dst_port: 22, remote_ip: "${cidr}" }`).join(", ")}] }\n`,
+    );
+    writeFileSync(
+      join(place.folder, "reconcile.yaml"),
+      `version: 1\nproject: acme\nregion: in-west-1\ngroups:\n${groups.join("")}`,
+    );
+    const ran = await reconcile("plan", "--json", "--deny", "exposure/*");
+    const open = (jsonLines(ran.stdout).at(-1)!["findings"] as { code: string; address: string }[])
+      .filter(({ code }) => code === "exposure/open-port")
+      .map(({ address }) => address);
+    expect([ran.exitCode, open.sort()]).toEqual([
+      3,
+      ["group.mapped", "group.nat64", "group.parts", "group.quarter", "group.routed", "group.sixtofour"],
+    ]);
+  });
+
   it("as JSON: one object a group, the findings in the summary, and the proof told with it", async () => {
     write(first);
     await reconcile("apply", "-y");

@@ -42,6 +42,13 @@ describe("a fleet's file", () => {
     });
   });
 
+  test("says from which size on a stack's opening waits for a person", () => {
+    const text = (opensAt: string): string =>
+      `version: 1\ndefaults: { state: s, opens_at: /12 }\nstacks: { a: { source: { folder: . }, opens_at: ${opensAt} }, b: { source: { folder: . } } }\n`;
+    expect(read(text("/8")).fleet?.stacks.map(({ opensAt }) => opensAt)).toEqual([8, 12]);
+    expect(read(text("/33")).diagnostics[0]?.detail).toContain("such as /8");
+  });
+
   test("who may sign in is read, and written once", () => {
     const signIn = `version: 1
 sign_in:

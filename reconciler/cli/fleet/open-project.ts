@@ -203,8 +203,8 @@ function project(
   const { trust } = service;
   const asked = { workspace, service: { baseUrl: baseUrlOf(named, workspace) ?? "", trust }, store };
   const plannedOn = async (from: StateStore, prepared: Prepared): Promise<Planned> => ({
-    facts: factsOf(prepared, digestOf(prepared, checkout), store.leases),
-    body: bodyOf(prepared),
+    facts: factsOf(prepared, digestOf(prepared, checkout), store.leases, stack.opensAt),
+    body: bodyOf(prepared, stack.opensAt),
     errors: [
       ...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"),
       ...(await refusals(prepared, asked)),
@@ -285,16 +285,19 @@ const outputsIn = ({ outputs = {} }: Pick<State, "outputs">): Planned["outputs"]
     Object.entries(outputs).flatMap(([name, { value, sensitive }]) => (sensitive === true ? [] : [[name, value]])),
   );
 
-function factsOf(prepared: Prepared, digest: string, leases: boolean): Planned["facts"] {
+function factsOf(prepared: Prepared, digest: string, leases: boolean, opensAt?: number): Planned["facts"] {
   const { plan } = prepared;
   const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
-  const opens = touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true })) : [];
+  const opens = touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [];
   return {
     digest,
     empty: hasNothingToDo(plan, prepared),
     steps: plan.steps.length,
     consents: plan.consents,
-    opens: opens.map((address) => `${address} is opened to the whole world`),
+    opens: opens.map(
+      (address) =>
+        `${address} is opened to ${opensAt === undefined ? "the whole world" : `at least a /${opensAt} of the internet`}`,
+    ),
     drifted: plan.changes
       .filter(({ reason }) => reason === "drifted" || reason === "gone")
       .map(({ address }) => address),
@@ -317,7 +320,7 @@ function digestOf({ plan }: Prepared, checkout: Checkout): string {
 /** A picture of more steps than this shows nothing; the text lists them all. */
 const mostDrawn = 100;
 
-function bodyOf(prepared: Prepared): Planned["body"] {
+function bodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
   const { plan } = prepared;
   const lines = [...planLines(plan, { colour: false, width: 100, steps: false })];
   const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
@@ -327,7 +330,7 @@ function bodyOf(prepared: Prepared): Planned["body"] {
   return {
     text: lines.join("\n"),
     consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
-    opens: touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true })) : [],
+    opens: touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [],
     ...(plan.steps.length === 0 || plan.steps.length > mostDrawn ? {} : { graph: planGraph(plan) }),
     ...(exposure === "" ? {} : { exposure }),
   };

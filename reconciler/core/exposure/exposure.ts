@@ -7,10 +7,21 @@ import { type Address, compareAddresses } from "../model/address";
 import type { Direction, Ethertype } from "../model/rule";
 import { mustGet } from "../text/invariant";
 import { type ExposureInput, type Fact, groupWorld } from "./group-world";
-import { bitsOf, type Intervals, lastAddress } from "./intervals";
+import type { Intervals } from "./intervals";
 import { type GaplessProof, proveGapless } from "./proof";
 import { portPoint } from "./protocols";
-import { covers, inDirection, noTraffic, type Slab, slabAt, subtractTraffic, type Traffic, trafficOf } from "./traffic";
+import {
+  covers,
+  inDirection,
+  noTraffic,
+  type Slab,
+  type Space,
+  slabAt,
+  subtractTraffic,
+  type Traffic,
+  trafficOf,
+} from "./traffic";
+import { asIpv4, worldIn } from "./world";
 
 export interface DirectionExposure {
   readonly before: Traffic;
@@ -133,42 +144,70 @@ function openPorts(before: Traffic, after: Traffic): OpenPort[] {
   return open;
 }
 
-const openTo = (traffic: Traffic, port: number): Ethertype[] =>
-  (["IPv4", "IPv6"] as const).filter((family) =>
-    [...traffic.values()].some(
-      ({ space, slabs }) =>
-        space.direction === "ingress" &&
-        space.family === family &&
-        space.group === undefined &&
-        space.word === undefined &&
-        isWorld(slabAt(slabs, portPoint("tcp", port))?.peers ?? [], family),
-    ),
-  );
-
-/** Half of all addresses counts as the world: nobody writes half of all addresses to mean a few friends. */
-const isWorld = (peers: Intervals, family: Ethertype): boolean => {
-  const admitted = peers.reduce((sum, { from, to }) => sum + (to - from + 1n), 0n);
-  return admitted * 2n > lastAddress(bitsOf[family]);
+const openTo = (traffic: Traffic, port: number): Ethertype[] => {
+  const point = portPoint("tcp", port);
+  const from = (family: Ethertype): Intervals =>
+    addressSlabs(traffic, family).flatMap((slabs) => slabAt(slabs, point)?.peers ?? []);
+  return worldIn({ IPv4: from("IPv4"), IPv6: from("IPv6") });
 };
+
+/** What is admitted from addresses, of the protocols that have a number. */
+const addressSlabs = (traffic: Traffic, family: Ethertype): (readonly Slab[])[] =>
+  [...traffic.values()].flatMap(({ space, slabs }) =>
+    space.direction === "ingress" && space.family === family && space.group === undefined && space.word === undefined
+      ? [slabs]
+      : [],
+  );
 
 /**
  * Traffic that the plan opens to the world, whatever the port. A group that could not be looked at may open anything.
+ * `prefix`: which share of the internet counts as the world, `/8` as 8.
  */
-export function opensToWorld({ groups }: Exposure): Address[] {
-  return groups.filter(opensGroupToWorld).map(({ address }) => address);
+export function opensToWorld({ groups }: Exposure, prefix?: number): Address[] {
+  return groups.filter((group) => opensGroupToWorld(group, prefix)).map(({ address }) => address);
 }
 
-function opensGroupToWorld({ ingress, unobserved }: GroupExposure): boolean {
-  for (const [key, { space, slabs }] of ingress.gained) {
+function opensGroupToWorld({ ingress, unobserved }: GroupExposure, prefix?: number): boolean {
+  for (const { space, slabs } of ingress.gained.values()) {
     if (space.group !== undefined) continue;
     if (unobserved) return true;
     // The traffic gained may be small and yet complete what was open before to everything.
-    const after = ingress.after.get(key)?.slabs ?? [];
-    const opens = (gained: Slab): boolean =>
-      after.some(({ from, to, peers }) => from <= gained.to && to >= gained.from && isWorld(peers, space.family));
-    if (slabs.some(opens)) return true;
+    const after = (family: Ethertype) => besides(ingress.after, { ...space, family });
+    const isOpen = (gained: Slab): boolean =>
+      overlapping(after(space.family), gained).some(
+        (own) =>
+          worldIn({ ...nobody, [space.family]: own.peers }, prefix).length > 0 ||
+          (space.family === "IPv6"
+            ? asIpv4(gained.peers).length > 0 && completes(own, overlapping(after("IPv4"), own), prefix)
+            : overlapping(after("IPv6"), own).some((other) => completes(other, [own], prefix))),
+      );
+    if (slabs.some(isOpen)) return true;
   }
   return false;
+}
+
+const nobody: Readonly<Record<Ethertype, Intervals>> = { IPv4: [], IPv6: [] };
+
+/** Whether IPv6 rules in IPv4's addresses make the world together with IPv4 rules, where neither does alone. */
+const completes = (spelled: Slab, v4: readonly Slab[], prefix?: number): boolean =>
+  asIpv4(spelled.peers).length > 0 &&
+  v4.some(({ peers }) => worldIn({ IPv4: peers, IPv6: spelled.peers }, prefix).length > 0);
+
+const meet = (one: Slab, other: Slab): boolean => one.from <= other.to && one.to >= other.from;
+const overlapping = (slabs: readonly Slab[], gained: Slab): readonly Slab[] =>
+  slabs.filter((slab) => meet(slab, gained));
+
+/** The slabs of the space as traffic has it, or none. */
+function besides(traffic: Traffic, wanted: Space): readonly Slab[] {
+  for (const { space, slabs } of traffic.values())
+    if (
+      space.direction === wanted.direction &&
+      space.family === wanted.family &&
+      space.group === wanted.group &&
+      space.word === wanted.word
+    )
+      return slabs;
+  return [];
 }
 
 function idleEgress(lasting: readonly Fact[], traffic: (facts: readonly Fact[]) => Traffic): Traffic {

@@ -1,9 +1,10 @@
 /** What of a question some rules admit: for certain, and perhaps, where only the addresses of a group's members would tell. */
+
+import { everyAddress } from "../exposure/address-ranges";
 import { type Intervals, intersect } from "../exposure/intervals";
 import { type ProtocolSpan, wholeLine } from "../exposure/protocols";
 import { everyMember, type Slab, type Space, subtractTraffic, type Traffic, trafficOfParts } from "../exposure/traffic";
 import type { Ethertype } from "../model/rule";
-import { everyAddress } from "./address-ranges";
 import { hasGroup, isWholeFamily, type LeftOut, mayHoldMembers, type Peers, type Query } from "./query";
 
 type Asked = Pick<Query, "direction" | "families" | "spans" | "peers" | "named">;

@@ -2,6 +2,8 @@
  * An assertion as exact questions to the rules of one group each: which direction, which ports, which peers. A group as
  * a peer is known by its name alone, since who is a member is not for rules to say.
  */
+
+import { everyAddress, internet } from "../exposure/address-ranges";
 import {
   addressText,
   bitsOf,
@@ -19,7 +21,6 @@ import type { Address } from "../model/address";
 import type { Allowance, Assertion, Exemption, Party, ServicePorts } from "../model/assertion";
 import type { Reference } from "../model/reference";
 import type { Direction, Ethertype } from "../model/rule";
-import { everyAddress, internet } from "./address-ranges";
 
 export const families = ["IPv4", "IPv6"] as const satisfies readonly Ethertype[];
 

@@ -1,11 +1,12 @@
 /** A counterexample as one concrete flow: who admits it, from which step on; and the whole set in a few words. */
+
+import { internet, wellKnown } from "../exposure/address-ranges";
 import { describeTraffic } from "../exposure/describe";
 import type { Fact } from "../exposure/group-world";
 import { addressText, bitsOf, contains, type Intervals, sameIntervals } from "../exposure/intervals";
 import { describeSpan, type ProtocolSpan, portPoint } from "../exposure/protocols";
 import { isNothing, type Space, type Traffic } from "../exposure/traffic";
 import type { Direction, Ethertype } from "../model/rule";
-import { internet, wellKnown } from "./address-ranges";
 import { admitted } from "./admitted";
 import type { Judge, JudgedAssertion } from "./judge";
 

@@ -51,6 +51,7 @@ export interface Common {
   retry?: { first?: string; max?: string; give_up_after?: number };
   approve?: Approve;
   consents?: StandingConsent[];
+  opens_at?: string;
   state?: string;
   service?: string;
   tenant?: string;

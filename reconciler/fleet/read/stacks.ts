@@ -19,11 +19,13 @@ const defaultRetry: Retry = { firstMs: 30_000, maxMs: 3_600_000, giveUpAfter: 8 
 function readCommon(block: Common, defaults: Common) {
   const retry = { ...defaults.retry, ...block.retry };
   const service = block.service ?? defaults.service;
+  const opensAt = block.opens_at ?? defaults.opens_at;
   return {
     ...(service === undefined ? {} : { service }),
     tenant: block.tenant ?? defaults.tenant ?? "default",
     approve: block.approve ?? defaults.approve ?? "safe",
     consents: block.consents ?? defaults.consents ?? [],
+    ...(opensAt === undefined ? {} : { opensAt: Number(opensAt.slice(1)) }),
     intervalMs: duration(block.interval ?? defaults.interval ?? "10m"),
     retry: {
       firstMs: retry.first === undefined ? defaultRetry.firstMs : duration(retry.first),

@@ -2,8 +2,9 @@
  * What `internet` is: all addresses less those that no packet from the internet comes from. As registered by IANA
  * (special-purpose address registries, as of 2025-10-09). Multicast and reserved ranges are no sources either.
  */
-import { bitsOf, type Intervals, intervalOf, lastAddress, normalize, subtract } from "../exposure/intervals";
+
 import type { Ethertype } from "../model/rule";
+import { bitsOf, type Intervals, intervalOf, lastAddress, normalize, subtract } from "./intervals";
 
 const notInternet: Readonly<Record<Ethertype, readonly string[]>> = {
   IPv4: [
