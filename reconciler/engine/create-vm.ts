@@ -7,8 +7,7 @@ import { accepted } from "../core/model/outcome";
 import type { ActionOf, Step } from "../core/plan/step";
 import { settleVm } from "../core/schedule/settle";
 import { createOnce } from "./create-once";
-import { recordDone } from "./record-step";
-import { isoNow, optionsFor, type Run, type StepResult } from "./run";
+import { done, isoNow, optionsFor, type Run, type StepResult } from "./run";
 import { shownByVm, waitForVm } from "./watch-vm";
 
 type Create = Step<"vm.create">;
@@ -39,26 +38,30 @@ export function createVm(step: Create, action: ActionOf<"vm.create">, run: Run):
 async function settleNew(step: Create, record: Create["record"], vm: LiveVm, run: Run): Promise<StepResult> {
   const { address } = step;
   await run.recorder.record([
-    { type: "resource", address, record: { ...record, id: vm.id, createdAt: isoNow(run), building: true } },
+    { type: "made", address, id: vm.id, record: { ...record, createdAt: isoNow(run), building: true } },
     { type: "intent", address, intent: null },
   ]);
+  const built = async (shown: LiveVm | undefined): Promise<StepResult> => {
+    const fields = { ...shownByVm(step, run, shown), building: undefined };
+    await run.recorder.record([{ type: "patch", address, of: vm.id, fields }]);
+    return done;
+  };
   run.progress(step, vm.id);
   // The look that found it may have shown all that is waited for.
-  if (settleVm({ for: "built" }, vm, false).status === "settled")
-    return recordDone(step, run, { ...shownByVm(step, run, vm), building: undefined });
-  const { vm: built, ...result } = await waitForVm(step, run, vm.id, { for: "built" });
+  if (settleVm({ for: "built" }, vm, false).status === "settled") return built(vm);
+  const { vm: settled, ...result } = await waitForVm(step, run, vm.id, { for: "built" });
   if (result.end !== "done")
     return result.code === "apply/vm-failed"
       ? { ...result, fix: `the next run offers to replace it; or reconcile apply --replace ${address}` }
       : result;
-  return recordDone(step, run, { ...shownByVm(step, run, built), building: undefined });
+  return built(settled);
 }
 
 /** The VM was created, and a person has to say which one it is. */
 async function idUnknown(step: Create, record: Create["record"], run: Run): Promise<StepResult> {
   const { address } = step;
   await run.recorder.record([
-    { type: "resource", address, record },
+    { type: "made", address, record },
     { type: "intent", address, intent: null },
   ]);
   return {

@@ -6,11 +6,11 @@ import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../core
 import type { LiveVm } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import { type Disk, type Orphan, orphanKey, type RecordedVm } from "../core/model/recorded";
+import { type FieldsOf, withFields } from "../core/plan/record-patch";
 import type { ActionOf, Step } from "../core/plan/step";
 import { confirmGone, confirmVolumeGone } from "./confirm-gone";
 import { proveStopped } from "./prove-stopped";
 import { missingInstead, noteDeleting, recordOf } from "./record-step";
-import { patchRecord } from "./recorder";
 import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
 import { canSee, fetchVmCheaply, onceSteady, shownByVm, waitForVm } from "./watch-vm";
 import { onceVolumeSteady, waitForVolume, watchOf } from "./watch-volume";
@@ -27,7 +27,7 @@ export async function performVmDelete(
   // The disks are written down first: if the answer is lost, nothing else tells what outlived the VM.
   const seen = await disksBefore(step, action, id, run);
   const before = recordedVm(step, run);
-  const record = before === undefined ? undefined : patchRecord(before, seen);
+  const record = before === undefined ? undefined : withFields(before, seen);
   const sentBefore = await noteDeleting(step, id, run, true, seen);
   // Nothing that takes time comes between this look and the request.
   const refused = await lookAgain(step, action, id, record, run);
@@ -103,7 +103,7 @@ async function volumesListedOn(id: string, run: Run): Promise<Outcome<readonly s
 }
 
 /** Disks on the VM that no address manages, as they are seen now or were when the plan was made. */
-async function disksBefore(step: Step, action: Delete, id: string, run: Run): Promise<Partial<RecordedVm>> {
+async function disksBefore(step: Step, action: Delete, id: string, run: Run): Promise<FieldsOf<"vm">> {
   const sighting = run.live.vmById.get(id);
   let vm = sighting?.seen === "yes" ? sighting.value : undefined;
   // The plan's look showed no disks, as while a VM is being built.

@@ -16,7 +16,6 @@ import { addressesShown } from "../core/model/live";
 import type { Rule } from "../core/model/rule";
 import { recordedValue } from "../core/plan/computed-of";
 import { computedOf, filled, type Step, type StepAction } from "../core/plan/step";
-import { patchRecord } from "./recorder";
 import type { Run, StepResult } from "./run";
 import { canSee } from "./watch-vm";
 
@@ -102,9 +101,7 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
   const vm = waited.ended === "found" ? waited.value : undefined;
   const shown = vm?.[key];
   if (shown === undefined) throw new NoValue(notShown(computed, `the service's record of it (${id}) shows none`));
-  const latest = run.recorder.state.resources.get(address);
-  if (latest?.id === id)
-    await run.recorder.record([{ type: "resource", address, record: patchRecord(latest, addressesShown(vm)) }]);
+  await run.recorder.record([{ type: "patch", address, of: id, fields: addressesShown(vm) }]);
   return shown;
 }
 

@@ -3,9 +3,10 @@ import { canonicalLiveRule, referenceText, ruleKey, sortRules } from "../core/ca
 import { recordRules } from "../core/diff/group";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import { accepted, isGone, type Outcome } from "../core/model/outcome";
-import { type Orphan, orphanKey, type RecordedGroup, type StateChange } from "../core/model/recorded";
+import { type Orphan, orphanKey, type RecordedGroup } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import { describeNamers, type Namer, namersByGroup } from "../core/plan/named-groups";
+import type { RuleChanges } from "../core/plan/record-patch";
 import type { ActionOf, OperationOn, Step } from "../core/plan/step";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
@@ -13,7 +14,6 @@ import { confirmGone } from "./confirm-gone";
 import { createOnce } from "./create-once";
 import { knownRule, plainText } from "./fill-in";
 import { missingInstead, noteDeleting, recordDone, recordOf } from "./record-step";
-import { patchRecord } from "./recorder";
 import {
   done,
   failedBy,
@@ -41,13 +41,14 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
     ...(action.name === undefined ? {} : { name: action.name }),
     ...(action.description === undefined ? {} : { description: plainText(action.description) }),
   };
-  const recorded = run.recorder.state.resources.get(step.address);
-  const before = recorded?.kind === "group" ? recorded : undefined;
+  const { address } = step;
+  const recorded = run.recorder.state.resources.get(address);
+  const openBefore = recorded?.kind === "group" && recorded.id === id ? recorded.updating : undefined;
   const note = async (updating: RecordedGroup["updating"]): Promise<void> => {
-    if (client.can.seesGroups !== "rules" || before?.id !== id) return;
-    await run.recorder.record([{ type: "resource", address: step.address, record: patchRecord(before, { updating }) }]);
+    if (client.can.seesGroups !== "rules") return;
+    await run.recorder.record([{ type: "patch", address, of: id, fields: { updating } }]);
   };
-  await note({ ...before?.updating, ...changes });
+  await note({ ...openBefore, ...changes });
   // Sending the same update again does no harm, so a lost answer is simply asked for again.
   const outcome = await sendAndLook(
     () => client.updateGroup(id, changes, optionsFor(step, run)),
@@ -55,11 +56,11 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
     run,
   );
   if (outcome.status === "accepted") {
-    const left = Object.entries(before?.updating ?? {}).filter(([field]) => !(field in changes));
+    const left = Object.entries(openBefore ?? {}).filter(([field]) => !(field in changes));
     const described = changes.description === undefined ? {} : { description: changes.description };
     return recordDone(step, run, { ...described, updating: left.length === 0 ? undefined : Object.fromEntries(left) });
   }
-  if (outcome.status !== "unknown") await note(before?.updating);
+  if (outcome.status !== "unknown") await note(openBefore);
   return failedBy(outcome);
 };
 
@@ -81,7 +82,7 @@ const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id, run) =
     const outcome = await confirmGone(deleted, find);
     if (outcome.status !== "accepted") return failedBy(outcome);
   }
-  return changeRules(step, run, (rules) => rules.filter((rule) => ruleKey(rule, identify) !== key));
+  return changeRules(step, run, { removed: [key] });
 };
 
 async function findRule(id: string, run: Run, isIt: (rule: LiveRule) => boolean): Promise<Outcome<LiveRule>> {
@@ -131,7 +132,7 @@ const createRule: OnGroup<"group.rule.create"> = async (step, { rule }, id, run)
   if ("end" in input) return input;
   const outcome = await addRule(id, input, step, run);
   if (outcome.status !== "accepted") return failedBy(outcome);
-  return changeRules(step, run, (rules) => [...rules, rule]);
+  return changeRules(step, run, { added: recordRules([rule], resolve(run)) });
 };
 
 /** A 409 on an identical rule is success, which is also why a lost answer may be asked for again. */
@@ -146,20 +147,8 @@ async function addRule(id: string, input: RuleInput, step: Step, run: Run): Prom
     : outcome;
 }
 
-async function changeRules(
-  step: Step,
-  run: Run,
-  edit: (rules: readonly Rule[]) => readonly Rule[],
-): Promise<StepResult> {
-  const record = run.recorder.state.resources.get(step.address);
-  if (record?.kind !== "group") return done;
-  await run.recorder.record([
-    {
-      type: "resource",
-      address: step.address,
-      record: { ...record, rules: recordRules(edit(record.rules), resolve(run)) },
-    },
-  ]);
+async function changeRules({ address }: Step, run: Run, rules: RuleChanges): Promise<StepResult> {
+  await run.recorder.record([{ type: "patch", address, rules }]);
   return done;
 }
 
@@ -213,9 +202,8 @@ async function keepGroup(
   const rulesSent = recordRules(sent, resolve(run));
   const own = new Set(rulesSent.map((rule) => ruleKey(rule)));
   const presumed = usualPlatformRules.filter((key) => !own.has(key));
-  const kept: RecordedGroup = { ...record, id: group.id, rules: rulesSent, platformRules: presumed };
   await run.recorder.record([
-    { type: "resource", address, record: kept },
+    { type: "made", address, id: group.id, record: { ...record, rules: rulesSent, platformRules: presumed } },
     { type: "intent", address, intent: null },
   ]);
   let rules: readonly LiveRule[] | undefined = group.rules;
@@ -230,9 +218,7 @@ async function keepGroup(
     .filter((key) => !own.has(key))
     .sort();
   if (deepEqual(platformRules, presumed)) return done;
-  const latest = run.recorder.state.resources.get(address);
-  if (latest !== undefined)
-    await run.recorder.record([{ type: "resource", address, record: patchRecord(latest, { platformRules }) }]);
+  await run.recorder.record([{ type: "patch", address, of: group.id, fields: { platformRules } }]);
   return done;
 }
 
@@ -240,9 +226,6 @@ async function keepGroup(
 const usualPlatformRules: readonly string[] = (["IPv4", "IPv6"] as const)
   .map((ethertype) => ruleKey({ direction: "egress", ethertype, protocol: "any", remote: { kind: "any" } }))
   .sort();
-
-/** Enough for the rules that may still name a former self of a group. */
-const mostBuried = 20;
 
 const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
@@ -269,18 +252,7 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
     await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
     return done;
   }
-  const record = run.recorder.state.resources.get(step.address);
-  if (record?.kind !== "group") return done;
-  const retired = (record.retired ?? []).filter((group) => group.id !== id);
-  const change: StateChange = {
-    type: "resource",
-    address: step.address,
-    record: patchRecord(record, {
-      retired: retired.length === 0 ? undefined : retired,
-      buried: [...(record.buried ?? []), id].slice(-mostBuried),
-    }),
-  };
-  await run.recorder.record([change]);
+  await run.recorder.record([{ type: "patch", address: step.address, buries: id }]);
   return done;
 };
 
@@ -340,7 +312,7 @@ async function refusedAsNamed(
     const orphan: Orphan = { kind: "group", id, name: action.name, reason };
     await run.recorder.record([
       { type: "orphan", key: orphanKey(orphan), orphan },
-      { type: "resource", address: step.address, record: null },
+      { type: "forgotten", address: step.address },
     ]);
     run.ports.emit({ type: "orphan", orphan });
     return {
@@ -376,7 +348,7 @@ const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run)
     if (outcome.status !== "accepted") return failedBy(outcome);
     run.progress(step, "put a rule back that the deletion had taken");
   }
-  return changeRules(step, run, () => wanted);
+  return changeRules(step, run, { added: recordRules(wanted, resolve(run)) });
 };
 
 export const groupPerformers: Performers<OperationOn<"group">> = {

@@ -2,12 +2,12 @@
 import { isEntry } from "../core/canonical/catalogue";
 import type { LiveVm } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
-import type { RecordedVm } from "../core/model/recorded";
+import type { FieldsOf } from "../core/plan/record-patch";
 import type { OperationOn, Step } from "../core/plan/step";
 import { createVm } from "./create-vm";
 import { performVmDelete } from "./delete-vm";
 import { showsPower } from "./prove-stopped";
-import { recordDone, recordOf } from "./record-step";
+import { recordDone, recordOf, takeBack } from "./record-step";
 import { check, confirm, resize, waitsInVerify } from "./resize-vm";
 import {
   done,
@@ -101,8 +101,7 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
     ),
   );
   if (outcome.status !== "accepted") {
-    if (forFlush !== undefined && outcome.status !== "unknown")
-      await run.recorder.record([{ type: "resource", address: step.address, record: forFlush }]);
+    if (forFlush !== undefined && outcome.status !== "unknown") await takeBack(step, forFlush, run);
     if (forFlush === undefined || outcome.status !== "rejected" || (await showsPower(run, id)))
       return failedBy(outcome);
     // The VM may be stopped already, and nothing tells: the user has to say that its volumes are flushed.
@@ -152,7 +151,7 @@ const onceRunning = async (
     : failedBy(outcome);
 
 /** The VM runs again, whoever started it: the note that it must be started is dropped. */
-const startedOf = (step: Step<Existing>, run: Run): Partial<RecordedVm> =>
+const startedOf = (step: Step<Existing>, run: Run): FieldsOf<"vm"> =>
   recordedVm(step, run)?.stoppedForFlush === true ? { stoppedForFlush: undefined } : {};
 
 export const vmPerformers: Performers<OperationOn<"vm">> = {

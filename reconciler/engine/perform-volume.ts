@@ -3,13 +3,13 @@
 import { type LiveVolume, sightVolume } from "../core/model/live";
 import { isGone, type Outcome, type Unknown } from "../core/model/outcome";
 import type { RecordedResource } from "../core/model/recorded";
+import type { Fields, FieldsOfDataVolume } from "../core/plan/record-patch";
 import type { OperationOn, Step } from "../core/plan/step";
 import type { VolumeWait } from "../core/schedule/settle";
 import { confirmVolumeGone } from "./confirm-gone";
 import { createOnce } from "./create-once";
 import { proveStopped } from "./prove-stopped";
 import { missingInstead, noteDeleting, recordDone, recordOf } from "./record-step";
-import { patchRecord } from "./recorder";
 import {
   done,
   failedBy,
@@ -55,7 +55,7 @@ interface Move {
  * Attaches or detaches. The move is written down first: whatever ends this run, the next one knows what to look for.
  */
 async function move(
-  step: Step,
+  step: Step<Existing>,
   { id, vmId, way }: Move,
   run: Run,
   prove?: () => Promise<StepResult | undefined>,
@@ -64,9 +64,11 @@ async function move(
   const options = optionsFor(step, run);
   const before = run.recorder.state.resources.get(step.address);
   const noted = movedBy(before, { id, vmId, way });
-  const note = async (patch: object | undefined): Promise<void> => {
-    if (before === undefined || patch === undefined) return;
-    await run.recorder.record([{ type: "resource", address: step.address, record: patchRecord(before, patch) }]);
+  const note = async (fields: Fields | FieldsOfDataVolume | undefined): Promise<void> => {
+    if (before === undefined || fields === undefined) return;
+    await run.recorder.record([
+      { type: "patch", address: step.address, ...(before.id === undefined ? {} : { of: before.id }), fields },
+    ]);
   };
   const isAttach = way === "attaching";
   const look = lookForAttachment(run, id, vmId, isAttach);
@@ -175,7 +177,7 @@ async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepR
 }
 
 async function settle(
-  step: Step,
+  step: Step<Existing>,
   id: string,
   run: Run,
   outcome: Outcome<unknown>,
@@ -221,7 +223,7 @@ const create: Performer<"volume.create"> = async (step, action, run) => {
   const { record } = step;
   const keep = async (volume: LiveVolume): Promise<StepResult> => {
     await run.recorder.record([
-      { type: "resource", address, record: { ...record, id: volume.id } },
+      { type: "made", address, id: volume.id, record },
       { type: "intent", address, intent: null },
     ]);
     if (volume.changing === true) {

@@ -4,7 +4,7 @@
  * scheduler's business.
  */
 import type { Kind } from "../core/model/kinds";
-import { recordedAt } from "../core/model/recorded";
+import { stepChangesOf } from "../core/plan/record-patch";
 import type { ActionOf, Step, StepAction, StepOperation } from "../core/plan/step";
 import { fillIn, plainText } from "./fill-in";
 import { groupPerformers } from "./perform-group";
@@ -29,7 +29,7 @@ const perform = <O extends StepOperation>(
 ): Promise<StepResult> => performers[operation](step, action, run);
 
 const record: Performer<"record"> = async (_, action, run) => {
-  const changes = recordedAt(action.changes, isoNow(run));
+  const changes = stepChangesOf(action.changes, isoNow(run));
   await run.recorder.record(changes);
   for (const change of changes)
     if (change.type === "orphan" && change.orphan !== null) run.ports.emit({ type: "orphan", orphan: change.orphan });

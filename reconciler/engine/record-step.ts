@@ -1,36 +1,29 @@
 /** What a step writes down: what became true when it succeeded, and before a delete, that it is being sent. */
-import { kindOf } from "../core/model/address";
+import { type Kind, kindOf } from "../core/model/address";
 import { sight } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
-import {
-  orphanKey,
-  type RecordedResource,
-  type RecordedVm,
-  recordedAt,
-  type StateChange,
-} from "../core/model/recorded";
+import { orphanKey, type RecordedResource } from "../core/model/recorded";
 import { missingOrphan } from "../core/plan/missing";
+import { type FieldsOf, type StepChange, stepChangesOf } from "../core/plan/record-patch";
 import type { RecordPatch, Step, StepOperation } from "../core/plan/step";
-import { patchRecord } from "./recorder";
+import { fieldsIn } from "../core/text/objects";
 import { done, isoNow, type Run, type StepResult } from "./run";
 
 /** The changes of the state after a successful step, with whatever else the step found out. */
-export function recordOf<O extends StepOperation>(
-  step: Step<O>,
-  run: Run,
-  extra?: Partial<RecordPatch<O>>,
-): StateChange[] {
+export function recordOf<O extends Existing>(step: Step<O>, run: Run, extra?: RecordPatch<O>): StepChange[] {
   const { address } = step;
   // The change for which a snapshot was taken is done now.
   const taken =
     run.recorder.state.intents.get(address)?.operation === "vm.snapshot" && followsSnapshot.has(step.action.operation);
-  const settled: StateChange[] = taken ? [{ type: "intent", address, intent: null }] : [];
-  if (step.forgets === true) return [{ type: "resource", address, record: null }, ...settled];
-  const before: RecordedResource | undefined = run.recorder.state.resources.get(address);
+  const settled: StepChange[] = taken ? [{ type: "intent", address, intent: null }] : [];
+  if (step.forgets === true) return [{ type: "forgotten", address }, ...settled];
   if (step.record === undefined && (extra === undefined || Object.keys(extra).length === 0)) return [];
-  if (before === undefined) return [];
-  return [{ type: "resource", address, record: patchRecord(before, { ...step.record, ...extra }) }, ...settled];
+  if (!run.recorder.state.resources.has(address)) return [];
+  return [{ type: "patch", address, fields: { ...step.record, ...extra } }, ...settled];
 }
+
+/** What acts on a resource that exists already. A create writes the record of what it made (create-once.ts). */
+type Existing = Exclude<StepOperation, `${Kind}.create`>;
 
 const followsSnapshot: ReadonlySet<string> = new Set([
   "vm.rebuild",
@@ -38,6 +31,18 @@ const followsSnapshot: ReadonlySet<string> = new Set([
   "vm.resize.revert",
   "vm.delete",
 ]);
+
+/**
+ * The request was refused, and what the step had written down before it sent it is taken back: those fields alone, for
+ * others may have become true meanwhile.
+ */
+export async function takeBack<O extends Existing>(step: Step<O>, before: RecordedResource, run: Run): Promise<void> {
+  const former: Record<string, unknown> = {};
+  for (const key of Object.keys(step.record ?? {})) former[key] = fieldsIn(before)[key];
+  // The keys are those of the step's own patch, with values of the same record.
+  const fields = former as FieldsOf<"vm">;
+  await run.recorder.record([{ type: "patch", address: step.address, fields }]);
+}
 
 /**
  * Notes in the record, before a delete is sent, that it will be sent: if the run is cut off after the request, the
@@ -49,15 +54,16 @@ export async function noteDeleting(
   id: string,
   run: Run,
   deleting: true | undefined,
-  beside: Partial<RecordedVm> = {},
+  beside: FieldsOf<"vm"> = {},
 ): Promise<boolean> {
   const { resources, orphans } = run.recorder.state;
-  const record = resources.get(step.address);
-  const changes: StateChange[] = [];
+  const { address } = step;
+  const record = resources.get(address);
+  const changes: StepChange[] = [];
   let sentBefore = false;
   if (record?.id === id) {
     sentBefore = record.deleting === true;
-    changes.push({ type: "resource", address: step.address, record: patchRecord(record, { ...beside, deleting }) });
+    changes.push({ type: "patch", address, of: id, fields: { ...beside, deleting } });
   }
   const key = orphanKey({ kind: kindOf(step.address), id });
   const orphan = orphans.get(key);
@@ -80,20 +86,20 @@ export function missingInstead(
   run: Run,
   deleted: Outcome<unknown>,
   sentBefore: boolean,
-): StateChange[] {
+): StepChange[] {
   const kind = kindOf(step.address);
   const record = run.recorder.state.resources.get(step.address);
   if (!isGone(deleted) || sentBefore || record?.id !== id) return [];
   const sighting = sight[kind](run.live, id);
   if (sighting.seen === "yes") return [];
   const orphan = missingOrphan(record, id, "its delete was answered with not-found, and no look had shown it before");
-  return recordedAt([{ type: "missing", orphan }], isoNow(run));
+  return stepChangesOf([{ type: "missing", orphan }], isoNow(run));
 }
 
-export async function recordDone<O extends StepOperation>(
+export async function recordDone<O extends Existing>(
   step: Step<O>,
   run: Run,
-  extra?: Partial<RecordPatch<O>>,
+  extra?: RecordPatch<O>,
 ): Promise<StepResult> {
   await run.recorder.record(recordOf(step, run, extra));
   return done;

@@ -4,12 +4,14 @@
  */
 import type { Address } from "../core/model/address";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
-import type { RecordedResource, State, StateChange } from "../core/model/recorded";
+import type { State, StateChange } from "../core/model/recorded";
+import { type StepChange, writtenChanges } from "../core/plan/record-patch";
 import { applyChange, type FoldedState, headOf, type MutableState, ownHeadOf } from "../core/state/fold";
 import { writeEntry, writeSnapshot } from "../core/state/text";
 import { type StateSession, StoreFailed } from "../store/store";
 
-export interface Recorder {
+/** The recorder as a step has it: a step waits while others write, so it can write no record that it has read. */
+export interface StepRecorder {
   readonly state: State;
   /** The address that manages an id, if any does. */
   addressOf(id: string): Address | undefined;
@@ -17,9 +19,13 @@ export interface Recorder {
   assertHeld(): Promise<void>;
   /**
    * Resolves when the changes are durable. Rejects when the lease was lost or the store failed: then nothing more may
-   * be sent.
+   * be sent. What is said of a record is put into the record as it is now.
    */
-  record(changes: readonly StateChange[]): Promise<void>;
+  record(changes: readonly StepChange[]): Promise<void>;
+}
+
+export interface Recorder extends StepRecorder {
+  record(changes: readonly (StateChange | StepChange)[]): Promise<void>;
   /** Writes one snapshot in place of a long journal, and lets the lock go. */
   close(): Promise<void>;
 }
@@ -88,7 +94,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     async record(changes) {
       if (changes.length === 0) return;
       if (broken !== undefined) throw broken;
-      const lines = changes.map((change) => {
+      const lines = writtenChanges(changes, state.resources).map((change) => {
         if (change.type === "resource") {
           const former = state.resources.get(change.address)?.id;
           if (former !== undefined && addresses.get(former) === change.address) addresses.delete(former);
@@ -101,7 +107,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
         journalled++;
         return writeEntry({ serial, epoch: session.epoch, change });
       });
-      await enqueue(lines);
+      if (lines.length > 0) await enqueue(lines);
     },
     async close() {
       await writing;
@@ -140,10 +146,3 @@ function asStateError(error: unknown): Error {
 
 export const isStateError = (error: unknown): error is Error & { readonly code: DiagnosticCode } =>
   error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("state/");
-
-/** A record after a step: the former record with the fields that became true. */
-export function patchRecord<R extends RecordedResource>(before: R, patch: Partial<R>): R {
-  const merged: R = { ...before, ...patch };
-  for (const key in merged) if (merged[key] === undefined) Reflect.deleteProperty(merged, key);
-  return merged;
-}

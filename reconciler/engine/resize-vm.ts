@@ -4,8 +4,7 @@ import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import type { ActionOf, Step } from "../core/plan/step";
 import { plainCheck } from "./fill-in";
-import { recordDone, recordOf } from "./record-step";
-import { patchRecord } from "./recorder";
+import { recordDone, recordOf, takeBack } from "./record-step";
 import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
 import { sendAndLook } from "./send-and-look";
 import { canSee, fetchVm, lookAtVm, waitForVm, waitThenRecord } from "./watch-vm";
@@ -40,8 +39,7 @@ export async function resize(
     const { vm: _, ...result } = await waitForVm(step, run, id, { for: "resized", isTarget });
     return result;
   }
-  if (outcome.status !== "unknown" && before !== undefined)
-    await run.recorder.record([{ type: "resource", address: step.address, record: before }]);
+  if (outcome.status !== "unknown" && before !== undefined) await takeBack(step, before, run);
   return failedBy(outcome);
 }
 
@@ -112,11 +110,7 @@ function isResized(step: Step<"vm.resize.confirm">, vm: LiveVm, run: Run): boole
 }
 
 async function notResized(step: Step, run: Run): Promise<StepResult> {
-  const record = run.recorder.state.resources.get(step.address);
-  if (record?.kind === "vm")
-    await run.recorder.record([
-      { type: "resource", address: step.address, record: patchRecord(record, { resizing: undefined }) },
-    ]);
+  await run.recorder.record([{ type: "patch", address: step.address, fields: { resizing: undefined } }]);
   return {
     end: "failed",
     code: "apply/resize-undone",

@@ -13,7 +13,7 @@ import type { ActionOf, Step, StepOperation } from "../core/plan/step";
 import type { NamesBefore } from "./names-before";
 import type { Poller } from "./poller";
 import type { Ports } from "./ports";
-import type { Recorder } from "./recorder";
+import type { StepRecorder } from "./recorder";
 
 export interface StepResult {
   readonly end: "done" | "failed" | "unknown" | "waiting";
@@ -27,7 +27,7 @@ export interface StepResult {
 export interface Run {
   readonly ports: Ports;
   readonly poller: Poller;
-  readonly recorder: Recorder;
+  readonly recorder: StepRecorder;
   /** The observation that the plan was made from. */
   readonly live: Live;
   readonly idsBefore: NamesBefore;

@@ -4,7 +4,7 @@ import { unsaidFix } from "../core/diff/findings";
 import { tellDisks } from "../core/model/disks";
 import { addressesShown, type LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
-import type { RecordedVm } from "../core/model/recorded";
+import type { FieldsOf } from "../core/plan/record-patch";
 import type { OperationOn, Step } from "../core/plan/step";
 import { type SettleVerdict, settleVm, type Wait } from "../core/schedule/settle";
 import { recordDone } from "./record-step";
@@ -140,11 +140,11 @@ export const isConflict = (failure: Failure): boolean =>
   (failure.condition === "conflict" || failure.condition === "bad_request" || failure.condition === "invalid_state");
 
 export async function waitThenRecord(
-  step: Step<OperationOn<"vm">>,
+  step: Step<Exclude<OperationOn<"vm">, "vm.create">>,
   run: Run,
   id: string,
   wait: Wait,
-  extra: Partial<RecordedVm> = {},
+  extra: FieldsOf<"vm"> = {},
 ): Promise<StepResult> {
   const result = await waitForVm(step, run, id, wait);
   if (result.end === "done") return recordDone(step, run, { ...shownByVm(step, run, result.vm), ...extra });
@@ -152,11 +152,11 @@ export async function waitThenRecord(
 }
 
 /** The VM's record shows disks and addresses from some moment on: they are recorded then. */
-export function shownByVm(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
+export function shownByVm(step: Step, run: Run, vm: LiveVm | undefined): FieldsOf<"vm"> {
   return { ...addressesShown(vm), ...disksShown(step, run, vm) };
 }
 
-function disksShown(step: Step, run: Run, vm: LiveVm | undefined): Partial<RecordedVm> {
+function disksShown(step: Step, run: Run, vm: LiveVm | undefined): FieldsOf<"vm"> {
   const record = run.recorder.state.resources.get(step.address);
   if (record?.kind !== "vm" || record.dataVolumeId !== undefined || vm?.volumes === undefined) return {};
   const told = tellDisks(vm.volumes, (id) => run.recorder.addressOf(id) !== undefined);

@@ -12,6 +12,7 @@ import type { Disk, Intent, RecordedResource, RecordedVm, Scope, State, StateCha
 import { missingConsent, noGrants } from "../core/plan/consent";
 import { ConsentMissing, PermittedPlan } from "../core/plan/permitted";
 import { makePlan, type Plan } from "../core/plan/plan";
+import { writtenChanges } from "../core/plan/record-patch";
 import { emptyState, type FoldedState } from "../core/state/fold";
 import { observeCatalogue } from "../engine/observe-catalogue";
 import { createRecorder, type Recorder } from "../engine/recorder";
@@ -246,9 +247,11 @@ const recorderWithNotes = (
           return recorder.state;
         },
         async record(changes) {
-          noteCreates(service, notes, saidNone, recorder.state, changes);
-          noteLeaving(notes, changes);
-          await recorder.record(changes);
+          const { state } = recorder;
+          const written = writtenChanges(changes, state.resources);
+          noteCreates(service, notes, saidNone, state, written);
+          noteLeaving(notes, written);
+          await recorder.record(written);
         },
       };
 

@@ -9,6 +9,7 @@ import {
   type State,
   type StateChange,
 } from "../../core/model/recorded";
+import type { Fields, FieldsOf, StepChange } from "../../core/plan/record-patch";
 import { emptyState, type FoldedState } from "../../core/state/fold";
 import { forgottenBy } from "../../core/state/forgotten";
 import { recordsAfter } from "../../core/state/history";
@@ -16,7 +17,6 @@ import { readState, writeSnapshot } from "../../core/state/text";
 import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
 import { openStoredState } from "../../engine/plan";
-import { patchRecord } from "../../engine/recorder";
 import { recordText } from "../../report/record-text";
 import { stateListText } from "../../report/state-text";
 import { openStoredText } from "../../store/encrypted";
@@ -358,7 +358,7 @@ async function resolve(invocation: OfOne, store: StateStore): Promise<number> {
   return output.finish({ exitCode: 0 });
 }
 
-function settledBy(answer: Answer, address: string, state: State): StateChange[] {
+function settledBy(answer: Answer, address: string, state: State): (StateChange | StepChange)[] {
   const record = state.resources.get(address);
   const nothingOpen = (what: string) =>
     fail("state/nothing-open", `no ${what} of ${address} is open`, `reconcile state show ${address} shows what is`);
@@ -370,7 +370,7 @@ function settledBy(answer: Answer, address: string, state: State): StateChange[]
   const isResize = answer === "confirmed" || answer === "reverted";
   const patch = isResize ? resizeEnded(record, answer) : moveEnded(record, answer === "attached");
   if (record === undefined || patch === undefined) throw nothingOpen(isResize ? "resize" : "attach or detach");
-  return [{ type: "resource", address, record: patchRecord(record, patch) }];
+  return [{ type: "patch", address, fields: patch }];
 }
 
 function neverCreated(
@@ -386,14 +386,17 @@ function neverCreated(
 }
 
 /** The record after a resize ended as the person says; `undefined`: no resize of it was open. */
-function resizeEnded(record: RecordedResource | undefined, answer: "confirmed" | "reverted"): object | undefined {
+function resizeEnded(
+  record: RecordedResource | undefined,
+  answer: "confirmed" | "reverted",
+): FieldsOf<"vm"> | undefined {
   if (record?.kind !== "vm" || record.resizing === undefined) return undefined;
   const { from, to } = record.resizing;
   return { resizing: undefined, flavor: answer === "confirmed" ? to : (from ?? record.flavor) };
 }
 
 /** The record after an attach or a detach ended as the person says; `undefined`: none of it was open. */
-function moveEnded(record: RecordedResource | undefined, isOn: boolean): object | undefined {
+function moveEnded(record: RecordedResource | undefined, isOn: boolean): Fields | undefined {
   if (record?.kind === "vm" && record.dataVolumeMoving !== undefined)
     return { dataVolumeMoving: undefined, dataVolumeDetached: isOn ? undefined : true };
   const vm = record?.kind === "volume" ? (record.attaching ?? record.detaching) : undefined;

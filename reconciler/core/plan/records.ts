@@ -11,6 +11,7 @@ import type { LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import { fieldsIn, keysOf } from "../text/objects";
+import type { FieldsOf } from "./record-patch";
 
 export type Unidentified<T> = Omit<T, "id">;
 
@@ -116,10 +117,10 @@ export function holdBack<T extends RecordedResource>(
 export function patchFor<T extends RecordedResource>(
   next: Unidentified<T> & { kind: T["kind"] },
   fields: readonly string[],
-): Partial<T> {
+): FieldsOf<T["kind"]> {
   const patch: Record<string, unknown> = {};
   const table = recordFields[next.kind];
   for (const field of fields) for (const key of table[field] ?? []) patch[key] = fieldsIn(next)[key];
   // Every value of the patch is from `next`, under the key that it has there.
-  return patch as Partial<T>;
+  return patch as FieldsOf<T["kind"]>;
 }

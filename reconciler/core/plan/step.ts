@@ -5,8 +5,9 @@
 import type { Address, Kind } from "../model/address";
 import { type Computed, computedInRule, fillText, type Text } from "../model/computed";
 import type { Command, HealthCheck, NewVm, Reference } from "../model/desired";
-import type { PlannedChange, RecordedByKind } from "../model/recorded";
+import type { PlannedChange } from "../model/recorded";
 import type { Rule } from "../model/rule";
+import type { FieldsOf, FieldsOfDataVolume, NewRecordOf } from "./record-patch";
 
 /**
  * Why `flush_confirmed: true` may be sent: the user says so (asked), a command that flushes exited 0, the VM was
@@ -176,21 +177,16 @@ export interface Need {
 }
 
 /** The whole record of a created resource, without the id that the service gives. */
-type Created = { readonly [K in Kind as `${K}.create`]: Omit<RecordedByKind[K], "id"> };
-
-/** The data volume of a VM has no address: what becomes of it stands in the record of its VM. */
-type OfDataVolume = Partial<
-  Pick<RecordedByKind["vm"], "dataVolumeId" | "dataVolumeDetached" | "dataVolumeMoving" | "sizeGb">
->;
+type Created = { readonly [K in Kind as `${K}.create`]: NewRecordOf<K> };
 
 /** The fields of a record that each operation may make true: a volume's step cannot write a flavor. */
 type Patches = {
   readonly [O in StepOperation]: O extends keyof Created
     ? Created[O]
     : O extends `volume.${string}`
-      ? Partial<RecordedByKind["volume"]> | OfDataVolume
+      ? FieldsOf<"volume"> | FieldsOfDataVolume
       : O extends `${infer K extends Kind}.${string}`
-        ? Partial<RecordedByKind[K]>
+        ? FieldsOf<K>
         : undefined;
 };
 export type RecordPatch<O extends StepOperation = StepOperation> = Patches[O];

@@ -6,6 +6,7 @@ import { orphansAdded } from "../model/disks";
 import { addressesShown } from "../model/live";
 import type { RecordedVm } from "../model/recorded";
 import { addStep, type Draft, nameKey, settledRecord, vmHold } from "./draft";
+import type { FieldsOf } from "./record-patch";
 import { holdBack, newVm, observedRecord, patchFor, vmRecord } from "./records";
 import { decideResize, revertPending, type Then } from "./resize-steps";
 import { type Need, need, type OwnStep } from "./step";
@@ -164,7 +165,7 @@ interface Updating {
   readonly label: string;
   readonly draft: Draft;
   readonly then: Then;
-  readonly patch: (...fields: string[]) => Partial<RecordedVm>;
+  readonly patch: (...fields: string[]) => FieldsOf<"vm">;
   /** What the VM's next step waits for. */
   last: readonly Need[];
 }
