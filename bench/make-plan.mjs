@@ -6,6 +6,7 @@ const { abilitiesOf } = require("../dist/reconciler/core/model/abilities.js");
 const { makePlan } = require("../dist/reconciler/core/plan/plan.js");
 const { groupRecord, vmRecord, volumeRecord } = require("../dist/reconciler/core/plan/records.js");
 const { createScheduler } = require("../dist/reconciler/core/schedule/scheduler.js");
+const { asClosed } = require("../dist/reconciler/core/model/desired.js");
 const { compareAddresses } = require("../dist/reconciler/core/model/address.js");
 
 const source = { file: "bench.yaml", line: 1 };
@@ -66,14 +67,15 @@ const flat = (count) => Array.from({ length: count }, (_, n) => (n % 2 === 0 ? v
 const chained = (count) => Array.from({ length: count }, (_, n) => group(n, n === 0 ? undefined : n - 1));
 const ring = (count) => Array.from({ length: count }, (_, n) => group(n, (n + 1) % count));
 
-const desiredOf = (resources) => ({
-  service: { timing: {} },
-  resources: [...resources].sort((a, b) => compareAddresses(a.address, b.address)),
-  imports: [],
-  moved: [],
-  removed: [],
-  files: [],
-});
+const desiredOf = (resources) =>
+  asClosed({
+    service: { timing: {} },
+    resources: [...resources].sort((a, b) => compareAddresses(a.address, b.address)),
+    imports: [],
+    moved: [],
+    removed: [],
+    files: [],
+  });
 const idOf = (address) => `id-${address}`;
 const stateOf = (resources) => ({
   lineage: "l",

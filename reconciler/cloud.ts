@@ -17,7 +17,7 @@ import { fetchExternal } from "./engine/externals";
 import { type Prepared, preparePlan } from "./engine/plan";
 import type { RunReport } from "./engine/run-plan";
 import { holderOf } from "./outside/holder";
-import { Refused, refuse } from "./refused";
+import { closedOrRefused, Refused } from "./refused";
 import { openProtectedStore, storesFrom } from "./store/open";
 import type { StateStore } from "./store/store";
 
@@ -79,19 +79,14 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       return values;
     },
     async plan(desired, { state, refresh, onEvent, signal, ...options }) {
-      if (desired.external !== undefined && desired.external.values === undefined)
-        throw refuse(
-          "config/read-failed",
-          "the file's reads and lookups were not carried out, so the values that need them are missing",
-          "read it again: readDesired(sources, { external: await cloud.look(desired) })",
-        );
+      const closed = closedOrRefused(desired);
       const store = openStore(state);
       const { client, clock, timing } = await connection.portsOf(desired.resources);
       const lineage = randomUUID();
       const { discoveryWindowMs } = timing;
       await awaitInterrupted(store, client, { clock, timing }, lineage, signal ?? new AbortController().signal);
       const prepared = await preparePlan({
-        desired,
+        desired: closed,
         store,
         client,
         options,

@@ -1,3 +1,4 @@
+import { asClosed, type Closed, type Desired, isOpen } from "./core/model/desired";
 import type { Diagnostic } from "./core/model/diagnostic";
 import type { DiagnosticCode } from "./core/model/diagnostic-code";
 
@@ -20,3 +21,14 @@ const sentence = ({ summary, detail, fix }: Diagnostic): string =>
 
 export const refuse = (code: DiagnosticCode, summary: string, fix: string): Refused =>
   new Refused([{ severity: "error", code, summary, fix }]);
+
+/** For programs, which may hand in what they read with `external: "later"`. */
+export function closedOrRefused(desired: Desired): Closed {
+  if (isOpen(desired))
+    throw refuse(
+      "config/read-failed",
+      "the file's reads and lookups were not carried out, so the values that need them are missing",
+      "read it again: readDesired(sources, { external: await cloud.look(desired) })",
+    );
+  return asClosed(desired);
+}

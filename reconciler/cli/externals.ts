@@ -1,53 +1,39 @@
-/**
- * Reads, before planning, what the file takes from elsewhere (`reads`, `lookups`). A saved plan holds only while the
- * same values are found.
- */
+/** Reads, before a command plans, what the file takes from elsewhere (`reads`, `lookups`). */
 import { resolve } from "node:path";
-import type { Desired } from "../core/model/desired";
-import { hasErrors } from "../core/model/diagnostic";
-import type { ExternalValues } from "../core/model/external";
-import type { Json } from "../core/model/output";
-import { canonicalJson } from "../core/text/canonical-json";
-import { fetchExternal } from "../engine/externals";
+import { asClosed, type Closed, isOpen } from "../core/model/desired";
+import { closeDesired } from "../engine/externals";
 import { setting } from "../outside/environment";
 import { refusedState } from "../outside/trust";
 import { storesFrom } from "../store/open";
-import { fail, isUrl } from "./compose";
+import type { Invocation } from "./command";
+import { isUrl, openWorkspaceService } from "./compose";
 import { CommandFailed } from "./crash";
 import type { Session } from "./session";
+import type { Workspace } from "./workspace";
 
-export async function withExternal({ workspace, service, invocation }: Session, desired: Desired): Promise<Desired> {
-  const { external } = desired;
-  if (external === undefined) return desired;
-  const { flags } = invocation;
+export async function closedWorkspace(
+  { workspace, service, invocation: { flags } }: Pick<Session, "workspace" | "service" | "invocation">,
+  { destroy }: { readonly destroy?: boolean } = {},
+): Promise<Closed> {
   const given = flags.state ?? setting("RECONCILE_STATE");
   const from = (state: string): string => (isUrl(state) ? state : resolve(workspace.folder, state));
-  const refused = external.reads.flatMap(
+  const refused = (workspace.desired.external?.reads ?? []).flatMap(
     ({ state, source }) => refusedState(service.trust, from(state), given, source) ?? [],
   );
   if (refused.length > 0) throw new CommandFailed(refused);
   const open = storesFrom(workspace.folder, flags["insecure-http"] === true);
-  const { values, diagnostics } = await fetchExternal(external, service.client, open);
-  if (hasErrors(diagnostics)) throw new CommandFailed(diagnostics);
-  if (external.values === undefined) return workspace.readAgain?.(values).desired ?? desired;
-  const moved = differences(external.values, values);
-  if (moved.length > 0)
-    throw fail("plan/stale", `this plan is stale: ${moved.join("; ")}`, "plan again, review it, and apply the new one");
-  return desired;
+  const closed = await closeDesired(workspace, { client: service.client, open }, { destroy: destroy === true });
+  if ("problems" in closed) throw new CommandFailed(closed.problems);
+  return closed.desired;
 }
 
-function differences(then: ExternalValues, now: ExternalValues): string[] {
-  const compare = (root: string, before: Parts, after: Parts): string[] =>
-    Object.entries(before).flatMap(([name, parts]) =>
-      Object.entries(parts).flatMap(([part, value]) => {
-        const present = after[name]?.[part];
-        return present !== undefined && canonicalJson(present) === canonicalJson(value)
-          ? []
-          : [
-              `\${${root}.${name}.${part}} was ${JSON.stringify(value)}, and is ${present === undefined ? "gone" : JSON.stringify(present)}`,
-            ];
-      }),
-    );
-  return [...compare("read", then.reads, now.reads), ...compare("lookup", then.lookups, now.lookups)];
+/** For a command that needs no service otherwise: one is opened only where the files read elsewhere. */
+export async function closedFiles(invocation: Invocation, workspace: Workspace): Promise<Closed> {
+  if (!isOpen(workspace.desired)) return asClosed(workspace.desired);
+  const service = await openWorkspaceService(workspace, invocation);
+  try {
+    return await closedWorkspace({ workspace, service, invocation });
+  } finally {
+    await service.close();
+  }
 }
-type Parts = Readonly<Record<string, Readonly<Record<string, Json>>>>;

@@ -9,7 +9,7 @@ import { parentPort, Worker, workerData } from "node:worker_threads";
 import { type ReadOptions, readDesired } from "../config/read-desired";
 import { type FileTest, sourcesOf, type TestSide } from "../config/read-tests";
 import type { GivenVars } from "../config/vars";
-import type { Desired } from "../core/model/desired";
+import { asClosed, type Closed } from "../core/model/desired";
 import type { ExternalValues, LookupRequest } from "../core/model/external";
 import { errorMessage } from "../core/text/errors";
 import { openBeside } from "../outside/beside";
@@ -120,11 +120,11 @@ type Shared = ReturnType<typeof createShared>;
 /** Many tests read the same file in the same way and are given the same result. */
 function createShared(all: ForAll) {
   const { now } = all;
-  const desiredStates = new Map<string, OrProblems<Desired>>();
+  const desiredStates = new Map<string, OrProblems<Closed>>();
   const begun = new Map<string, Promise<OrProblems<Given>>>();
   const keyOf = (test: string, side: TestSide): string => JSON.stringify([dirname(test), side]);
 
-  function desired(test: string, side: TestSide): OrProblems<Desired> {
+  function desired(test: string, side: TestSide): OrProblems<Closed> {
     const key = keyOf(test, side);
     const known = desiredStates.get(key) ?? read(test, side, all);
     desiredStates.set(key, known);
@@ -151,7 +151,7 @@ function createShared(all: ForAll) {
   };
 }
 
-function read(test: string, side: TestSide, { given }: ForAll): OrProblems<Desired> {
+function read(test: string, side: TestSide, { given }: ForAll): OrProblems<Closed> {
   const at = (path: string): string => join(dirname(test), path);
   const sources = sourcesOf(side, (path) => readSource(at(path)));
   const options: ReadOptions = {
@@ -168,7 +168,7 @@ function read(test: string, side: TestSide, { given }: ForAll): OrProblems<Desir
     return untold.map(({ name }) => `the test says nothing of what ${name} reads: reads: { ${name}: { OUTPUT: … } }`);
   const { desired, diagnostics } =
     external === undefined
-      ? unseen
+      ? { ...unseen, desired: unseen.desired === undefined ? undefined : asClosed(unseen.desired) }
       : readDesired(sources, {
           ...options,
           external: { ...side.external, lookups: madeUp(external.lookups, side.external) },

@@ -1,7 +1,7 @@
 /** What plan, apply and destroy have in common: make the plan, show it, carry it out, say how it ended. */
 import type { PlanOptions } from "../core/diff/context";
 import { findingAsDiagnostic } from "../core/findings/finding";
-import type { Desired } from "../core/model/desired";
+import type { Closed } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Grants } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
@@ -27,7 +27,7 @@ import { version } from "../version";
 import type { Invocation } from "./command";
 import { commandHolder, createPorts, newLineage, systemClock } from "./compose";
 import { getConsent, grantsInFlags, type PlanApproval } from "./consent";
-import { withExternal } from "./externals";
+import { closedWorkspace } from "./externals";
 import { isLooking } from "./plan-options";
 import { startProgress } from "./progress";
 import { consentMissing, refusalBriefly } from "./refusal";
@@ -38,12 +38,8 @@ import type { Session } from "./session";
 import { listenForStop } from "./stop-signals";
 import { stoppable, underLock } from "./with-session";
 
-export async function prepare(
-  session: Session,
-  options: PlanOptions,
-  given: Desired = session.workspace.desired,
-): Promise<Prepared> {
-  const desired = await withExternal(session, given);
+export async function prepare(session: Session, options: PlanOptions, given?: Closed): Promise<Prepared> {
+  const desired = given ?? (await closedWorkspace(session, options));
   const { store, service, invocation } = session;
   const observe = isLooking(invocation.flags);
   const letGoOf = (resources: number): void => {

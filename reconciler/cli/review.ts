@@ -26,7 +26,7 @@ import { allDiagnostics, type Session } from "./session";
 
 /** Where a plan was made. */
 export interface PlanPlace {
-  readonly workspace: Pick<Session["workspace"], "desired" | "folder" | "sources">;
+  readonly workspace: Pick<Session["workspace"], "folder" | "sources">;
   readonly service: Pick<Session["service"], "baseUrl" | "trust">;
   readonly store: Pick<Session["store"], "location">;
 }
@@ -47,7 +47,7 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   const diagnostics = allDiagnostics(session, plan);
   const exposure = plannedExposure(prepared);
   const reachability = judgeReachability(prepared, { today: todayUtc() });
-  const { desired } = session.workspace;
+  const { desired } = prepared;
   const strictness = strictnessOf(desired.deny ?? [], session.invocation.flags);
   const now = new Date();
   const checked = checkPlan({ desired, plan, recorded: prepared.state.resources.size, now });
@@ -58,7 +58,7 @@ export async function reviewPlan(session: Session, prepared: Prepared): Promise<
   const isShown = looking.includes(invocation.command) || (invocation.command === "watch" && !invocation.flags.apply);
   const missing = programsMissing(plan, service.trust, isShown);
   const asked =
-    hasErrors(diagnostics) || isEmpty(plan) ? [] : [...missing, ...(await askPolicy(session, plan, judged))];
+    hasErrors(diagnostics) || isEmpty(plan) ? [] : [...missing, ...(await askPolicy(session, prepared, judged))];
   const findings =
     asked.length === 0 ? judged : findingsOfPlan({ ...soFar, more: [...soFar.more, ...asked] }, strictness);
   return {
@@ -80,10 +80,10 @@ export const withoutPlanText = ({ findings }: Review): readonly Diagnostic[] =>
 /** `policy:` of the file: a program that reads the plan and answers with findings within a time limit. */
 export async function askPolicy(
   { workspace, service, store }: PlanPlace,
-  plan: Plan,
+  { plan, desired }: Pick<Prepared, "plan" | "desired">,
   findings: readonly Finding[],
 ): Promise<Finding[]> {
-  const { desired, folder, sources } = workspace;
+  const { folder, sources } = workspace;
   const { policy: own, project } = desired;
   const { policy, said } = policyIn(own, service.trust);
   if (policy === undefined) return said;

@@ -5,9 +5,9 @@
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { type ConfigSource, type GivenExternal, readDesired } from "../config/read-desired";
+import { type ConfigSource, type ReadResult, readDesired } from "../config/read-desired";
 import type { GivenVars } from "../config/vars";
-import { type Desired, nothingDesired } from "../core/model/desired";
+import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
 import { errorCode, errorMessage } from "../core/text/errors";
@@ -34,7 +34,7 @@ export interface Workspace {
   /** The dialect that a saved plan brings along. */
   readonly dialect?: Dialect;
   /** Reads the files again with the values of `reads` and `lookups`; absent where the files have neither. */
-  readonly readAgain?: (external: ExternalValues) => Workspace;
+  readonly readAgain?: (external: ExternalValues) => Closed;
 }
 
 export const defaultFile = "reconcile.yaml";
@@ -42,37 +42,34 @@ export const defaultFile = "reconcile.yaml";
 /** `needed: false`: without a file the command works on the state alone. */
 export function readWorkspace(
   invocation: Pick<Invocation, "args" | "flags"> & Partial<Pick<Invocation, "output">>,
-  options: { readonly args?: readonly string[]; readonly needed?: boolean } = {},
+  wanted: { readonly args?: readonly string[]; readonly needed?: boolean } = {},
 ): Workspace {
-  const given = [...(options.args ?? invocation.args), ...(invocation.flags.file ?? [])];
-  if (given.length === 0 && options.needed === false && !existsSync(defaultFile))
+  const given = [...(wanted.args ?? invocation.args), ...(invocation.flags.file ?? [])];
+  if (given.length === 0 && wanted.needed === false && !existsSync(defaultFile))
     return { ...nothingHere, desired: withoutFile(invocation.flags) };
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
   const sources = withoutRepeats(paths).map(readSource);
   sayWhatTakesTime(sources, invocation);
-  return workspaceOf(invocation, sources, dirname(resolve(itemAt(paths, 0))), "later");
-}
-
-function workspaceOf(
-  invocation: Pick<Invocation, "args" | "flags"> & Partial<Pick<Invocation, "output">>,
-  sources: readonly ConfigSource[],
-  folder: string,
-  external: GivenExternal,
-): Workspace {
-  const options = { ...readOptions(invocation.flags), external };
-  const { desired, diagnostics, sensitive = [], opened = [] } = readDesired(sources, options);
-  invocation.output?.hide(sensitive);
-  if (desired === undefined) throw new CommandFailed(diagnostics);
-  if (desired.deny !== undefined) assertKnown(desired.deny);
+  const options = readOptions(invocation.flags);
+  const readIn = <D extends Desired>(
+    result: ReadResult<D>,
+  ): Omit<ReadResult<D>, "desired"> & { readonly desired: D } => {
+    const { desired, diagnostics, sensitive = [] } = result;
+    invocation.output?.hide(sensitive);
+    if (desired === undefined) throw new CommandFailed(diagnostics);
+    if (desired.deny !== undefined) assertKnown(desired.deny);
+    return { ...result, desired };
+  };
+  const { desired, diagnostics, opened = [] } = readIn(readDesired(sources, { ...options, external: "later" }));
   return {
     desired,
     diagnostics,
     sources: [...sources, ...opened],
     given: sources,
-    folder,
-    ...(desired.external === undefined || external !== "later"
+    folder: dirname(resolve(itemAt(paths, 0))),
+    ...(desired.external === undefined
       ? {}
-      : { readAgain: (found: ExternalValues) => workspaceOf(invocation, sources, folder, found) }),
+      : { readAgain: (external: ExternalValues) => readIn(readDesired(sources, { ...options, external })).desired }),
   };
 }
 

@@ -79,6 +79,11 @@ export function interpolate(
     : interpolateMap(fieldsIn(value), scope, onProblem, path);
 }
 
+/** Whether something in it could not be interpolated, which is reported, or was not read yet. */
+export const hasHole = (value: unknown): boolean =>
+  value === undefined ||
+  (Array.isArray(value) ? value.some(hasHole) : isMap(value) && Object.values(value).some(hasHole));
+
 function interpolateList(
   list: readonly unknown[],
   scope: InterpolationScope,

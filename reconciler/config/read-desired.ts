@@ -7,8 +7,9 @@
  */
 
 import { compareAddresses } from "../core/model/address";
-import type { Desired, DesiredResource } from "../core/model/desired";
+import { asClosed, type Closed, type Desired, type DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
+import type { ExternalValues } from "../core/model/external";
 import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import type { Json } from "../core/model/output";
 import { itemAt } from "../core/text/invariant";
@@ -54,9 +55,9 @@ export interface ReadOptions extends GivenVars {
   readonly external?: GivenExternal;
 }
 
-export interface ReadResult {
+export interface ReadResult<D extends Desired = Closed> {
   /** Present when there is no error. */
-  readonly desired?: Desired;
+  readonly desired?: D;
   /** Sorted; may hold warnings beside a desired state. */
   readonly diagnostics: Diagnostic[];
   /** The texts of sensitive values, which nothing may show. */
@@ -99,7 +100,22 @@ function refuseEndlessNames(desired: Desired | undefined, { settings }: Merged, 
   }
 }
 
-export function readDesired(sources: readonly (ConfigSource | YamlFile)[], options: ReadOptions = {}): ReadResult {
+/** With `external: "later"` the values of reads and lookups are still missing; otherwise nothing is. */
+export function readDesired(
+  sources: readonly (ConfigSource | YamlFile)[],
+  options?: ReadOptions & { readonly external?: ExternalValues | undefined },
+): ReadResult;
+export function readDesired(sources: readonly (ConfigSource | YamlFile)[], options?: ReadOptions): ReadResult<Desired>;
+export function readDesired(
+  sources: readonly (ConfigSource | YamlFile)[],
+  options: ReadOptions = {},
+): ReadResult<Desired> {
+  const { desired, ...result } = readFiles(sources, options);
+  if (desired === undefined) return result;
+  return { desired: options.external === "later" ? desired : asClosed(desired), ...result };
+}
+
+function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadOptions): ReadResult<Desired> {
   const problems = collectProblems();
   const characters = sources.reduce((sum, { text }) => sum + text.length, 0);
   if (characters > mostText) return { diagnostics: [tooLarge(characters)] };

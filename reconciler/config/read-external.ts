@@ -154,11 +154,13 @@ export function externalValue(
     });
   const values: Readonly<Record<string, Json>> = (isRead ? given.reads[first.name] : given.lookups[first.name]) ?? {};
   const value = Object.hasOwn(values, second.name) ? values[second.name] : undefined;
-  if (value === undefined) return noValue(isRead, first.name, second.name, Object.keys(values), found.kind, say);
+  // An output may be recorded without a value: that is nothing that a rule or a text could be made of.
+  if (value === undefined || value === null)
+    return noValue(isRead, first.name, second.name, Object.keys(values), found.kind, say);
   used({ of: isRead ? "reads" : "lookups", name: first.name, part: second.name, value });
   const keys = rest.flatMap((step) => keyOf(step, scope, report) ?? []);
   const inner = keys.length < rest.length ? undefined : valueAt(value, keys);
-  if (inner === undefined)
+  if (inner === undefined || inner === null)
     return say({ summary: `\${${text}} is not known`, detail: `${first.name}.${second.name} has no such part` });
   return inner;
 }

@@ -6,6 +6,7 @@ import { canonicalPorts, canonicalRemote } from "../core/canonical/rules";
 import { computedName, isAddressAttribute, type OpenText } from "../core/model/computed";
 import type { Ethertype, PortRange, Rule, RuleRemote } from "../core/model/rule";
 import { fieldOf, isGiven, readEnum, readOpenText, reportValue, type Subject, type Values } from "./fields";
+import { hasHole } from "./interpolation";
 import { type Declared, readReference } from "./references";
 import { type Path, positionOf } from "./yaml-file";
 
@@ -79,7 +80,8 @@ export function readRule(subject: Subject, written: Values, path: Path, declared
   const ports = readPorts(subject, written, path, protocol);
   const { remote, ethertype } = readRemote(subject, written, path, declared);
   const description = readOpenText(subject, written, "description", path, true);
-  if (subject.problems.reported > before || hasUnreadable(written)) return undefined;
+  // Without the missing value the rest of the rule would admit others than the rule does.
+  if (subject.problems.reported > before || hasHole(written)) return undefined;
   return {
     direction,
     ethertype,
@@ -89,9 +91,6 @@ export function readRule(subject: Subject, written: Values, path: Path, declared
     ...(description ? { description } : {}),
   };
 }
-
-/** A value that could not be interpolated is reported once, and does not make two rules identical. */
-const hasUnreadable = (written: Values): boolean => Object.values(written).includes(undefined);
 
 function readProtocol(subject: Subject, written: Values, path: Path): string {
   const value = fieldOf(written, "protocol");
@@ -148,7 +147,8 @@ function readRemote(
 ): { remote: RuleRemote; ethertype: Ethertype } {
   const stated = readEnum(subject, written, "ethertype", ["IPv4", "IPv6"], path);
   const any: RuleRemote = { kind: "any" };
-  if (isGiven(written, "remote_ip") && isGiven(written, "remote_group")) {
+  for (const key of ["remote_ip", "remote_group"]) if (written[key] === null) reportEmpty(subject, [...path, key]);
+  if (isGiven(written, "remote_ip") && isGiven(written, "remote_group"))
     subject.problems.add({
       code: "config/invalid-rule",
       summary: "a rule has either remote_ip or remote_group",
@@ -157,18 +157,27 @@ function readRemote(
       address: subject.address,
       at: subject.place([...path, "remote_group"], "key"),
     });
-    return { remote: any, ethertype: stated ?? "IPv4" };
-  }
   const target = fieldOf(written, "remote_group");
-  if (target !== undefined) {
-    const group = readReference(subject, target, "group", [...path, "remote_group"], declared);
-    return { remote: group === undefined ? any : { kind: "group", group }, ethertype: stated ?? "IPv4" };
-  }
+  const group =
+    target === undefined ? undefined : readReference(subject, target, "group", [...path, "remote_group"], declared);
+  if (group !== undefined && !isGiven(written, "remote_ip"))
+    return { remote: { kind: "group", group }, ethertype: stated ?? "IPv4" };
   const text = readOpenText(subject, written, "remote_ip", path);
   if (typeof text === "object")
     return { remote: readOpenRemote(subject, text, stated, path), ethertype: stated ?? "IPv4" };
   return text === undefined ? { remote: any, ethertype: stated ?? "IPv4" } : readAddress(subject, text, stated, path);
 }
+
+/** Left out, the key admits everybody. Written with nothing behind it, it may mean that or be a mistake. */
+const reportEmpty = (subject: Subject, at: Path): void =>
+  subject.problems.add({
+    code: "config/invalid-rule",
+    summary: `${String(at.at(-1))} is empty`,
+    detail: "without it the rule would admit everybody",
+    fix: `write whom it admits, or take ${String(at.at(-1))} out if everybody is meant`,
+    address: subject.address,
+    at: subject.place(at),
+  });
 
 function readAddress(
   subject: Subject,

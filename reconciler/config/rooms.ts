@@ -12,7 +12,7 @@ import { type ExpandedBlocks, expandBlocks } from "./blocks";
 import { type ComponentFile, type ComponentFiles, openComponentFile } from "./component-file";
 import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
-import { type Each, type InterpolationScope, interpolate, keyOf, type Report, walk } from "./interpolation";
+import { type Each, hasHole, type InterpolationScope, interpolate, keyOf, type Report, walk } from "./interpolation";
 import { openValue } from "./open-values";
 import { listed, type Problems, problemsIn } from "./problems";
 import { type Declared, declare } from "./references";
@@ -308,7 +308,7 @@ function readWith(
       isText: false,
       isTemplate: false,
       ...(isSensitive ? { isSensitive } : {}),
-      ...(problems.reported > before ? { isBroken: true } : {}),
+      ...(problems.reported > before || hasHole(worth) ? { isBroken: true } : {}),
     });
   }
   return given;

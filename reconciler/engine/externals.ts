@@ -1,13 +1,83 @@
-/** Looks at what is elsewhere: the outputs of other projects and nothing else of their states, without a lock; and things of the service by their id or name. */
-import type { Diagnostic } from "../core/model/diagnostic";
+/**
+ * Looks at what is elsewhere: the outputs of other projects and nothing else of their states, without a lock; and things
+ * of the service by their id or name. `closeDesired` is the way of everything that plans from files: commands, rounds of
+ * a fleet, programs.
+ */
+import { asClosed, type Closed, type Desired, isOpen } from "../core/model/desired";
+import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { External, ExternalValues, LookupKind, LookupRequest, Read } from "../core/model/external";
 import type { CatalogueEntry, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import type { Json } from "../core/model/output";
+import { canonicalJson } from "../core/text/canonical-json";
 import { nearestName } from "../core/text/nearest";
 import type { ServiceClient } from "../service/client";
 import type { StateStore } from "../store/store";
 import { openStoredState } from "./plan";
+
+/** A desired state as its files say it, and the way to read them again with what was found elsewhere. */
+export interface ReadFiles {
+  readonly desired: Desired;
+  /** Absent where nothing is missing, and for a saved plan, which brings the values along. */
+  readonly readAgain?: (values: ExternalValues) => Closed;
+}
+
+export interface Elsewhere {
+  readonly client: ServiceClient;
+  readonly open: (location: string, read: Read) => StateStore;
+}
+
+export type ClosedOrProblems = { readonly desired: Closed } | { readonly problems: readonly Diagnostic[] };
+
+/**
+ * Fetches what the files take from elsewhere, now. Values that a saved plan brings along are fetched as well and
+ * compared: the plan was made for them. `destroy`: nothing that the files wish for is needed, so that a project can be
+ * taken away after the one that it read from.
+ */
+export async function closeDesired(
+  { desired, readAgain }: ReadFiles,
+  { client, open }: Elsewhere,
+  { destroy }: { readonly destroy?: boolean } = {},
+): Promise<ClosedOrProblems> {
+  const { external } = desired;
+  if (external === undefined) return { desired: asClosed(desired) };
+  const { values, diagnostics } = await fetchExternal(external, client, open);
+  if (hasErrors(diagnostics))
+    return destroy === true && isOpen(desired) ? { desired: withoutWishes(desired) } : { problems: diagnostics };
+  if (readAgain !== undefined) return { desired: readAgain(values) };
+  const moved = external.values === undefined ? [] : differences(external.values, values);
+  if (moved.length === 0) return { desired: asClosed(desired) };
+  return {
+    problems: [
+      {
+        severity: "error",
+        code: "plan/stale",
+        summary: `this plan is stale: ${moved.join("; ")}`,
+        fix: "plan again, review it, and apply the new one",
+      },
+    ],
+  };
+}
+
+function withoutWishes({ external: _, outputs: __, reachability: ___, rollouts: ____, ...desired }: Desired): Closed {
+  return asClosed({ ...desired, resources: [], imports: [], moved: [], removed: [] });
+}
+
+function differences(then: ExternalValues, now: ExternalValues): string[] {
+  const compare = (root: string, before: Parts, after: Parts): string[] =>
+    Object.entries(before).flatMap(([name, parts]) =>
+      Object.entries(parts).flatMap(([part, value]) => {
+        const present = after[name]?.[part];
+        return present !== undefined && canonicalJson(present) === canonicalJson(value)
+          ? []
+          : [
+              `\${${root}.${name}.${part}} was ${JSON.stringify(value)}, and is ${present === undefined ? "gone" : JSON.stringify(present)}`,
+            ];
+      }),
+    );
+  return [...compare("read", then.reads, now.reads), ...compare("lookup", then.lookups, now.lookups)];
+}
+type Parts = Readonly<Record<string, Readonly<Record<string, Json>>>>;
 
 export interface ExternalFound {
   readonly values: ExternalValues;
@@ -29,7 +99,12 @@ export async function fetchExternal(
     reads.map(async (read) => {
       try {
         const store = open(read.state, read);
-        const { outputs = {} } = openStoredState(await store.read(), store.location, "none").state;
+        const stored = await store.read();
+        if (stored.snapshot === undefined && stored.journal.length === 0) {
+          diagnostics.push(notThere(read));
+          return;
+        }
+        const { outputs = {} } = openStoredState(stored, store.location, "none").state;
         found.reads[read.name] = Object.fromEntries(
           Object.entries(outputs).flatMap(([name, { value, sensitive }]): [string, Json][] =>
             sensitive === true ? [] : [[name, value]],
@@ -56,6 +131,15 @@ export async function fetchExternal(
   }
   return { values: found, diagnostics };
 }
+
+const notThere = ({ name, state, source }: Read): Diagnostic => ({
+  severity: "error",
+  code: "config/read-failed",
+  summary: `there is no state at ${state}, which reads.${name} names`,
+  detail: "a project that was never applied has none, and its state has no outputs",
+  fix: "apply that project first, or correct the place",
+  source,
+});
 
 type Thing = Readonly<Record<string, string>> & { readonly id: string };
 /** `undefined`: this service has no such list. */

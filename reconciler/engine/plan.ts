@@ -1,7 +1,7 @@
 /** Reads the state, looks at the service and makes a plan. Sends only reads and writes nothing. */
 
 import type { PlanOptions } from "../core/diff/context";
-import type { Desired } from "../core/model/desired";
+import type { Closed } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Live, notSeen } from "../core/model/live";
 import type { Scope, State } from "../core/model/recorded";
@@ -19,7 +19,7 @@ import { type Refreshed, refresh } from "./refresh";
 import { assertSameScope, assertShown, scopeOf, scopeToRemember } from "./scope";
 
 export interface Prepared {
-  readonly desired: Desired;
+  readonly desired: Closed;
   readonly state: FoldedState;
   readonly live: Live;
   readonly plan: Plan;
@@ -84,7 +84,7 @@ function assertReached(
 }
 
 export interface PreparePlan {
-  readonly desired: Desired;
+  readonly desired: Closed;
   readonly store: StateStore;
   readonly client: ServiceClient;
   readonly options: PlanOptions;

@@ -22,6 +22,11 @@ export interface Tenant {
   readonly name: string;
   readonly weight: number;
   readonly maxRunning?: number;
+  /**
+   * What its stacks may read beside the states of its own stacks: names of stacks, with `*`, and places of states.
+   * Absent: nothing.
+   */
+  readonly mayRead?: readonly string[];
 }
 
 export type Source =

@@ -8,6 +8,7 @@ import type { RunReport, StopSignals } from "../engine/run-plan";
 import type { Budget } from "./database/budget";
 import type { PlanBody } from "./database/stacks";
 import type { PlanFacts } from "./decide";
+import type { MayRead } from "./may-read";
 import type { FleetService, StackSpec } from "./model";
 import type { Picture } from "./picture";
 import type { Ear } from "./silence";
@@ -26,6 +27,8 @@ export interface ProjectInput {
   /** Plans the deletion of everything. */
   readonly destroy: boolean;
   readonly worker: string;
+  /** Whether the stack's files may read this state, and where it is as the fleet's file says. */
+  readonly mayRead: (location: string) => Promise<MayRead>;
 }
 
 export interface Project {

@@ -9,6 +9,7 @@ import { describeHolder, LeaseLost, StateLocked } from "../store/store";
 import type { Budget } from "./database/budget";
 import type { PlanBody, StackRecord } from "./database/stacks";
 import { type Approval, type Decision, decide } from "./decide";
+import { mayRead, partOfPlace, type StackState } from "./may-read";
 import type { FleetSettings } from "./model";
 import type { Picture } from "./picture";
 import type { OpenProject, Planned, Project } from "./project";
@@ -25,6 +26,8 @@ export interface RoundPorts {
   readonly outputsOf: (stack: string) => Promise<Readonly<Record<string, unknown>> | undefined>;
   /** Stacks of the fleet that depend on this one. */
   readonly dependentsOf: (stack: string) => Promise<readonly Pick<StackRecord, "name">[]>;
+  /** The stacks of the fleet whose state's place holds this text. */
+  readonly statesWith: (text: string) => Promise<readonly StackState[]>;
   readonly emit: (event: EngineEvent) => void;
   readonly now: () => Date;
   readonly worker: string;
@@ -162,6 +165,13 @@ async function withProject(
     inputs: inputs.values,
     destroy: stack.leaving,
     worker: ports.worker,
+    mayRead: async (location) =>
+      mayRead(
+        location,
+        stack.spec,
+        settings.tenants.find(({ name }) => name === stack.spec.tenant) ?? {},
+        await ports.statesWith(partOfPlace(location)),
+      ),
     ...(ports.ear === undefined ? {} : { ear: ports.ear }),
     ...(service === undefined ? {} : { service }),
     ...(budget === undefined ? {} : { budget }),

@@ -177,6 +177,7 @@ async function oneRound(
         budgetOf: (service) => shared.budgetOf(settings, service),
         outputsOf: async (name) => outputsOf(await records.stack(name)),
         dependentsOf: (name) => records.dependents(name),
+        statesWith: (text) => records.statesWith(text),
         emit: log.emit,
         ear,
         now: () => new Date(),

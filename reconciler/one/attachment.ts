@@ -1,6 +1,6 @@
 /** The attachment of a volume as a resource of its own: the engine's volume, of which only the place is managed. */
 
-import { type DesiredVolume, type FlushPolicy, nothingDesired } from "../core/model/desired";
+import { closedWith, type DesiredVolume, type FlushPolicy, nothingDesired } from "../core/model/desired";
 import { sightVm, sightVolume } from "../core/model/live";
 import type { RecordedVolume } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
@@ -101,7 +101,14 @@ function plan(
     source: { file: "properties", line: 1 },
   };
   const state = stateOf(address, { record, ...(scope === undefined ? {} : { scope }) }, [hostOf(ids.vmId)]);
-  return planAsObserved(service, { ...nothingDesired, resources: [volume] }, state, address, context.signal, look);
+  return planAsObserved(
+    service,
+    closedWith(nothingDesired, { resources: [volume] }),
+    state,
+    address,
+    context.signal,
+    look,
+  );
 }
 
 /** The VM that a volume hangs on; null: none; `undefined`: the service does not say. */

@@ -9,7 +9,7 @@
  */
 import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
 import { type Address, kindOf } from "../core/model/address";
-import type { Desired } from "../core/model/desired";
+import type { Closed } from "../core/model/desired";
 import { sightGroup } from "../core/model/live";
 import { isUniqueName } from "../core/model/name-rule";
 import type { Intent, RecordedResource } from "../core/model/recorded";
@@ -21,7 +21,7 @@ import { adoptsNothing } from "./shared-properties";
 export async function createdBefore(
   { notes, signal, log }: HandlerContext,
   service: HandlerService,
-  desired: Desired,
+  desired: Closed,
   address: Address,
   inputs: Props,
 ): Promise<Remembered | undefined> {

@@ -1,6 +1,6 @@
 /** What the service shows of one resource: looked up by its id alone, or with everything that its record knows. */
 import type { Kind } from "../core/model/address";
-import { type Desired, nothingDesired } from "../core/model/desired";
+import { closedWith, nothingDesired } from "../core/model/desired";
 import type { LiveOf } from "../core/model/live";
 import { refresh } from "../engine/refresh";
 import { type HandlerContext, HandlerFailure, type HandlerService } from "./handler";
@@ -17,7 +17,7 @@ export async function sightById<K extends Kind>(
   signal: AbortSignal,
 ) {
   const address = addressOf(shape.kind, undefined);
-  const desired: Desired = { ...nothingDesired, imports: [{ to: address, id }] };
+  const desired = closedWith(nothingDesired, { imports: [{ to: address, id }] });
   const { live, findings } = await refresh(client, desired, stateOf(address, {}), { signal });
   const errors = findings.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new HandlerFailure(errors);

@@ -6,7 +6,7 @@ import { readDesired } from "../config/read-desired";
 import { sourceOfValues } from "../config/values";
 import type { Path } from "../config/yaml-file";
 import type { Address } from "../core/model/address";
-import type { Desired } from "../core/model/desired";
+import type { Closed } from "../core/model/desired";
 import { type Kind, sectionOf } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
 import {
@@ -40,7 +40,7 @@ export const addressOf = (kind: Kind, name: unknown): Address =>
   `${kind}.${typeof name === "string" && name !== "" ? name.replace(/[^A-Za-z0-9_-]/g, "-") : "this"}`;
 
 export interface ReadOne {
-  readonly desired?: Desired;
+  readonly desired?: Closed;
   readonly address: Address;
   readonly failures: readonly CheckFailure[];
   readonly warnings: readonly string[];
@@ -95,7 +95,7 @@ function propertyAt(path: Path, lines: readonly Line[]): string {
 }
 
 /** The desired state of one resource whose inputs were checked; an error in it is reported to the user. */
-export function desiredOf(written: Written): { readonly desired: Desired; readonly address: Address } {
+export function desiredOf(written: Written): { readonly desired: Closed; readonly address: Address } {
   const { desired, address, failures } = readOne(written);
   if (desired === undefined)
     throw new HandlerFailure(

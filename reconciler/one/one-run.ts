@@ -4,7 +4,7 @@
  */
 import type { PlanOptions } from "../core/diff/context";
 import { type Address, kindOf } from "../core/model/address";
-import { type Desired, nothingDesired } from "../core/model/desired";
+import { type Closed, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
 import { type Live, notSeen } from "../core/model/live";
@@ -71,7 +71,7 @@ export function stateOf(
  */
 export async function planAsRecorded(
   service: HandlerService,
-  desired: Desired,
+  desired: Closed,
   state: FoldedState,
   address: Address,
   signal: AbortSignal,
@@ -85,7 +85,7 @@ export async function planAsRecorded(
 }
 
 /** Every flavor and image is written as it was, so nothing has to be looked up. */
-const spelledAlike = (desired: Desired, state: State): boolean =>
+const spelledAlike = (desired: Closed, state: State): boolean =>
   desired.resources.every((resource) => {
     if (resource.kind !== "vm") return true;
     const record = state.resources.get(resource.address);
@@ -94,7 +94,7 @@ const spelledAlike = (desired: Desired, state: State): boolean =>
 
 export async function planAsObserved(
   service: HandlerService,
-  desired: Desired,
+  desired: Closed,
   state: FoldedState,
   address: Address,
   signal: AbortSignal,
@@ -121,7 +121,7 @@ const vouchEveryMs = 50;
  */
 async function observe(
   service: HandlerService,
-  desired: Desired,
+  desired: Closed,
   state: FoldedState,
   signal: AbortSignal,
   look: HowFresh,
@@ -145,12 +145,12 @@ async function observe(
 }
 
 /** Plans another desired state on the same observation. */
-export const planAgain = (service: HandlerService, planned: PlannedOne, desired: Desired): PlannedOne =>
+export const planAgain = (service: HandlerService, planned: PlannedOne, desired: Closed): PlannedOne =>
   plan(service, desired, planned.state, planned.address, planned.live, planned.findings, {});
 
 function plan(
   service: HandlerService,
-  desired: Desired,
+  desired: Closed,
   state: FoldedState,
   address: Address,
   live: Live,

@@ -22,6 +22,7 @@ import type { Rule } from "../core/model/rule";
 import { orderBreakingCycles, orderNodes } from "../core/plan/graph";
 import { mustGet } from "../core/text/invariant";
 import { fieldsIn } from "../core/text/objects";
+import { closedOrRefused } from "../refused";
 import type { Props } from "./handler";
 import { asProperty } from "./one-desired";
 import { propertyValues } from "./row-properties";
@@ -104,7 +105,7 @@ export interface OutputPart {
 
 /** The outputs of the file, in terms of its parts. */
 export const outputPartsOf = (desired: Desired): readonly OutputPart[] =>
-  (desired.outputs ?? []).map(({ name, value, sensitive }) => ({
+  (closedOrRefused(desired).outputs ?? []).map(({ name, value, sensitive }) => ({
     name,
     value: shapedInput(value),
     sensitive: sensitive === true,
@@ -125,7 +126,8 @@ function inOrder(parts: readonly DesiredPart[]): DesiredParts {
   return [...order, ...stuck].flatMap((address) => byAddress.get(address) ?? []);
 }
 
-export function partsOf(desired: Desired): DesiredParts {
+export function partsOf(given: Desired): DesiredParts {
+  const desired = closedOrRefused(given);
   const groups: DesiredGroup[] = [];
   const vms: DesiredVm[] = [];
   const volumes: DesiredVolume[] = [];

@@ -3,7 +3,7 @@
  * made.
  */
 import type { Address, Kind } from "../core/model/address";
-import { type Desired, nothingDesired } from "../core/model/desired";
+import { type Closed, nothingDesired } from "../core/model/desired";
 import type { RecordedResource } from "../core/model/recorded";
 import { difference } from "./differences";
 import { nothingPlanned, notProvenGone, saidBefore, stillPending, whatMayBeLeft } from "./guards";
@@ -21,7 +21,7 @@ const lastLookMs = 5000;
 /** What an open create made, if the service shows it by now. */
 export async function findPending(
   service: HandlerService,
-  desired: Desired,
+  desired: Closed,
   state: ReturnType<typeof stateOf>,
   address: Address,
   signal: AbortSignal,
@@ -126,7 +126,7 @@ export async function lookOnce<K extends Kind>(
   context: HandlerContext,
   inputs: Props,
   ran: RanOne,
-  declared: Desired,
+  declared: Closed,
 ): Promise<RanOne> {
   if (ran.intent === undefined || ran.record !== undefined || !context.signal.aborted) return ran;
   const service = await context.service();

@@ -1,7 +1,7 @@
 /** A resource as the service shows it, for a refresh, an import or a look-up. */
 import type { Kind } from "../core/model/address";
-import type { Desired } from "../core/model/desired";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
+import { keepingRules } from "./guards";
 import { type Found, type HandlerContext, HandlerFailure, type HandlerService, type Props } from "./handler";
 import { sightById } from "./looking";
 import { asProperty } from "./one-desired";
@@ -52,15 +52,7 @@ export async function readAgain<K extends Kind>(
   const state = stateOf(address, { ...remembered, record });
   const asRecorded = desiredAsRecorded(state);
   const mode = before["rulesMode"];
-  const desired: Desired =
-    mode === "additive" || mode === "shared"
-      ? {
-          ...asRecorded,
-          resources: asRecorded.resources.map((one) =>
-            one.kind === "group" ? { ...one, rulesMode: "additive" as const } : one,
-          ),
-        }
-      : asRecorded;
+  const desired = mode === "additive" || mode === "shared" ? keepingRules(asRecorded) : asRecorded;
   const planned = await planAsObserved(service, desired, state, address, signal, "recent");
   const errors = planned.plan.diagnostics.filter(
     ({ severity, code }) => severity === "error" && code.startsWith("service/"),

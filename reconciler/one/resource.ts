@@ -1,5 +1,5 @@
 import type { Address, Kind } from "../core/model/address";
-import { type Desired, nothingDesired } from "../core/model/desired";
+import { type Closed, closedWith, nothingDesired } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { compareScopes } from "../core/model/evidence";
 import type { RecordedResource } from "../core/model/recorded";
@@ -105,7 +105,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     context: HandlerContext,
     inputs: Props,
     ended: RanOne,
-    declared: Desired,
+    declared: Closed,
     former: Remembered,
   ): Promise<Kept> {
     const ran = await lookOnce(shape, context, inputs, ended, declared);
@@ -306,13 +306,13 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   async function planCreate(
     { signal }: HandlerContext,
     service: HandlerService,
-    desired: Desired,
+    desired: Closed,
     address: Address,
     adopted: string | undefined,
     inputs: Props,
     earlier: Remembered,
   ): Promise<PlannedOne> {
-    const wish = adopted === undefined ? desired : { ...desired, imports: [{ to: address, id: adopted }] };
+    const wish = adopted === undefined ? desired : closedWith(desired, { imports: [{ to: address, id: adopted }] });
     const look = (how: HowFresh) => planAsObserved(service, wish, stateOf(address, earlier), address, signal, how);
     const seen = await look("forCreate");
     if (adopted !== undefined) return among(service, seen, wish, inputs, undefined, adopted);
@@ -409,7 +409,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   async function withHosts(
     service: HandlerService,
     id: string,
-    desired: Desired,
+    desired: Closed,
     remembered: Remembered,
     address: Address,
     inputs: Props,
@@ -427,7 +427,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   function among(
     service: HandlerService,
     planned: PlannedOne,
-    desired: Desired,
+    desired: Closed,
     inputs: Props,
     record: Of<K> | undefined,
     id: string,
@@ -436,6 +436,6 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const [resource] = desired.resources;
     if (shape.wantedAmong === undefined || sighting.seen !== "yes" || resource === undefined) return planned;
     const wish = shape.wantedAmong(resource, inputs, record, sighting.value);
-    return wish === resource ? planned : planAgain(service, planned, { ...desired, resources: [wish] });
+    return wish === resource ? planned : planAgain(service, planned, closedWith(desired, { resources: [wish] }));
   }
 }

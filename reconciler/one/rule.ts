@@ -1,7 +1,7 @@
 /** One rule of a group as a resource of its own: the engine's group, of which only this rule is managed. */
 
 import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
-import { type DesiredGroup, nothingDesired } from "../core/model/desired";
+import { closedWith, type DesiredGroup, nothingDesired } from "../core/model/desired";
 import { type LiveGroup, type LiveRule, sightGroup } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
@@ -113,7 +113,14 @@ function plan(
   look: HowFresh = "fresh",
 ) {
   const state = stateOf(address, { record, ...(scope === undefined ? {} : { scope }) });
-  return planAsObserved(service, { ...nothingDesired, resources: [desired] }, state, address, context.signal, look);
+  return planAsObserved(
+    service,
+    closedWith(nothingDesired, { resources: [desired] }),
+    state,
+    address,
+    context.signal,
+    look,
+  );
 }
 
 /** The group with its rules as the service shows them. */

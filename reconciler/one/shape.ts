@@ -1,7 +1,7 @@
 /** What is particular to one kind of resource; one/resource.ts has what all kinds have in common. */
 import type { Change } from "../core/diff/changes";
 import type { Address, Kind } from "../core/model/address";
-import type { Desired, DesiredResource } from "../core/model/desired";
+import type { Closed, DesiredResource } from "../core/model/desired";
 import type { Live, LiveOf, Sighting } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import type { Property, Props } from "./handler";
@@ -81,7 +81,7 @@ export function recordIn<K extends Kind>(shape: Shape<K>, before: Props, inputs:
 export function wanted<K extends Kind>(
   shape: Shape<K>,
   inputs: Props,
-): { readonly desired: Desired; readonly address: Address } {
+): { readonly desired: Closed; readonly address: Address } {
   return desiredOf(writtenOfExisting(shape.inputs, inputs, shape.write));
 }
 

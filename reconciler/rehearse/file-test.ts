@@ -6,7 +6,7 @@ import { exposureOf } from "../core/exposure/exposure";
 import { checkPlan } from "../core/findings/checks";
 import { type Finding, isRefused } from "../core/findings/finding";
 import { findingsOfPlan } from "../core/findings/plan-findings";
-import type { Desired } from "../core/model/desired";
+import type { Closed } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import type { Expected } from "../core/model/expected";
 import type { Outputs } from "../core/model/output";
@@ -31,7 +31,7 @@ export const nothingGiven = (now: Date): Given => ({ service: newService(now), s
 
 export interface RunTest {
   readonly given: Given;
-  readonly when: Desired;
+  readonly when: Closed;
   readonly destroy: boolean;
   readonly replace: readonly string[];
   readonly expect: Expected;
@@ -57,7 +57,7 @@ function benchOf(given: Given) {
   };
   return {
     /** No service is asked, so every flavor, image and region that the file names exists. */
-    plan(desired: Desired, options = {}): Promise<Prepared> {
+    plan(desired: Closed, options = {}): Promise<Prepared> {
       const vms = desired.resources.filter((one) => one.kind === "vm");
       service.provide({
         flavors: vms.map(({ flavor }) => flavor),
@@ -86,7 +86,7 @@ function benchOf(given: Given) {
  * Carries out what is given; every test with the same `given` starts from the result. A sentence: it cannot be carried
  * out.
  */
-export async function carryOutGiven(desired: Desired, now: Date): Promise<Given | string> {
+export async function carryOutGiven(desired: Closed, now: Date): Promise<Given | string> {
   const bench = benchOf(nothingGiven(now));
   const prepared = await bench.plan(desired);
   const errors = errorsOf(prepared.plan);

@@ -61,11 +61,12 @@ export function openProtectedStore(location: string, options: OpenOptions): Stat
   return protectStore(openStateStore(location, options), options.environment);
 }
 
-/** Opens states by their locations. A path is relative to the folder. */
+/** A path is relative to the folder. */
+export const locationBeside = (folder: string, location: string): string =>
+  /^[a-z][a-z0-9+.-]*:\/\//i.test(location) || isAbsolute(location) ? location : resolve(folder, location);
+
+/** Opens states by their locations. */
 export const storesFrom =
   (folder: string, insecureHttp: boolean) =>
-  (location: string): StateStore => {
-    const isUrl = /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
-    const from = isUrl || isAbsolute(location) ? location : resolve(folder, location);
-    return openProtectedStore(from, { environment: process.env, insecureHttp });
-  };
+  (location: string): StateStore =>
+    openProtectedStore(locationBeside(folder, location), { environment: process.env, insecureHttp });

@@ -1,6 +1,6 @@
 /** What an `undo` wants to be true: the records of then, with how the tool is to behave today. */
 import { describe, expect, it } from "vitest";
-import { type DesiredResource, nothingDesired } from "../../reconciler/core/model/desired";
+import { closedWith, type DesiredResource, nothingDesired } from "../../reconciler/core/model/desired";
 import type { RecordedResource, RecordedVm } from "../../reconciler/core/model/recorded";
 import { desiredBefore } from "../../reconciler/core/plan/undo";
 import { group, rule, vm, volume } from "../support/sample-plans";
@@ -48,7 +48,7 @@ const front: RecordedResource = {
 
 const byAddress = (records: readonly RecordedResource[]) => new Map(records.map((one) => [one.address, one]));
 const undo = (then: readonly RecordedResource[], declared: readonly DesiredResource[] = [], now = then) =>
-  desiredBefore(byAddress(then), byAddress(now), { ...nothingDesired, resources: declared });
+  desiredBefore(byAddress(then), byAddress(now), closedWith(nothingDesired, { resources: declared }));
 const only = (then: RecordedResource, declared?: DesiredResource, beside: readonly RecordedResource[] = []) =>
   undo([then, ...beside], declared === undefined ? [] : [declared]).desired.resources[0];
 
@@ -138,11 +138,10 @@ describe("what an undo wants", () => {
   });
 
   it("what was not there then is not wanted, and nothing of the file's imports, moves and removals is", () => {
-    const current = {
-      ...nothingDesired,
+    const current = closedWith(nothingDesired, {
       resources: [vm("new")],
       moved: [{ from: "vm.a", to: "vm.b", source: { file: "f", line: 1 } }],
-    };
+    });
     const { desired } = desiredBefore(byAddress([web]), byAddress([web]), current);
     expect(desired.resources.map(({ address }) => address)).toEqual(["vm.web"]);
     expect([desired.imports, desired.moved, desired.removed]).toEqual([[], [], []]);

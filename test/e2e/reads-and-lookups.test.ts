@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { connect, readDesired } from "../../reconciler";
@@ -129,6 +129,58 @@ describe("reading what is elsewhere", () => {
     const ran = await run("app", "plan");
     expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("its state has no outputs")]);
     expect((await run("app", "state", "list")).exitCode).toBe(0);
+  });
+});
+
+describe("every door reads what the file takes from elsewhere", () => {
+  const dialect = "service: { dialect: { operations: { group.rule.delete: null } } }\n";
+  const withPolicy = 'policy: { command: [sh, -c, "cat > asked.json; echo []"] }\n';
+
+  it("a picture, a policy, an exported program and a rehearsal have every rule", async () => {
+    app(80, withPolicy);
+    expect((await run("app", "rehearse")).stdout).not.toContain("error");
+    expect((await run("app", "graph")).stdout).toContain("4 rules");
+    expect((await run("app", "apply", "-y")).exitCode).toBe(0);
+    const asked = here.read("app/asked.json");
+    expect(asked).toContain("198.51.100.0/24");
+    expect(JSON.stringify(JSON.parse(asked))).not.toContain("undefined");
+    const program = await run("app", "export", "pulumi");
+    expect(program.stdout).toContain("198.51.100.0/24");
+    expect(program.stdout).toContain("9000");
+    rmSync(join(here.folder, "network/reconcile.state.json"));
+    for (const command of [["graph"], ["export", "pulumi"], ["exposure"], ["rehearse"], ["plan"]]) {
+      const lost = await run("app", ...command);
+      expect([command, lost.exitCode, lost.stderr]).toEqual([command, 1, expect.stringContaining("there is no state")]);
+    }
+  });
+
+  it("undo goes back to what was before the run, and not to what the file says", async () => {
+    app(80);
+    expect((await run("app", "apply", "-y")).exitCode).toBe(0);
+    const first = admitted();
+    app(81);
+    expect((await run("app", "apply", "-y")).exitCode).toBe(0);
+    expect(admitted()).not.toEqual(first);
+    const undone = await run("app", "undo", "last", "-y");
+    expect([undone.exitCode, admitted()]).toEqual([0, first]);
+  });
+
+  it("import takes a group over with the rules of the file, and the next plan is empty", async () => {
+    app(80, dialect);
+    expect((await run("app", "apply", "-y")).exitCode).toBe(0);
+    const group = here.emulator.dump().groups.find(({ name }) => name === "app-group");
+    expect((await run("app", "state", "rm", "group.app")).exitCode).toBe(0);
+    expect((await run("app", "import", "group.app", group?.id ?? "")).exitCode).toBe(0);
+    expect((await run("app", "plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
+  it("an output without a value opens no rule", async () => {
+    app(80);
+    expect((await run("app", "apply", "-y")).exitCode).toBe(0);
+    const state = join(here.folder, "network/reconcile.state.json");
+    writeFileSync(state, readFileSync(state, "utf8").replaceAll(/\["198[^\]]*\]/g, "null"));
+    const ran = await run("app", "plan");
+    expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("has no output offices")]);
   });
 });
 

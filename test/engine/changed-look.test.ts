@@ -1,6 +1,6 @@
 /** `--refresh=changed`: what was seen not long ago is taken from memory, and whatever a plan touches is looked at first. */
 import { describe, expect, it } from "vitest";
-import type { Desired } from "../../reconciler/core/model/desired";
+import { asClosed, type Desired } from "../../reconciler/core/model/desired";
 import type { LookMemory } from "../../reconciler/core/plan/memory";
 import { seenNow } from "../../reconciler/core/state/fold";
 import { rememberSeen } from "../../reconciler/engine/apply";
@@ -121,7 +121,7 @@ describe("a plan of what changed", () => {
     for (let round = 0; round < 8; round++) {
       await stage.clock.sleep(hour);
       const prepared = await preparePlan({
-        ...{ desired: file(), store: stage.store, client: stage.client, clock: stage.clock },
+        ...{ desired: asClosed(file()), store: stage.store, client: stage.client, clock: stage.clock },
         ...{ options: { maxAgeMs: 8 * hour }, lineage: "story", observe: true, memory },
       });
       const { sightings } = prepared;

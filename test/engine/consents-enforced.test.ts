@@ -1,5 +1,6 @@
 /** Whoever calls the engine: what is protected or was not listed stays, and a refusal says everything that is missing. */
 import { afterEach, describe, expect, it } from "vitest";
+import { asClosed } from "../../reconciler/core/model/desired";
 import { type Consent, everyGrant, type Grants, noGrants } from "../../reconciler/core/plan/consent";
 import { ConsentMissing } from "../../reconciler/core/plan/permitted";
 import { applyPlan } from "../../reconciler/engine/apply";
@@ -34,7 +35,7 @@ async function stand(vm: object): Promise<BenchWorld> {
 async function embed(present: BenchWorld, wish: object, alter: (prepared: Prepared) => Prepared, grants?: Grants) {
   const { client, store } = present;
   const prepared = await preparePlan({
-    desired: file(wish),
+    desired: asClosed(file(wish)),
     store,
     client,
     options: {},

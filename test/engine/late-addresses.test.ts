@@ -1,5 +1,6 @@
 /** Addresses that a record shows some time after the VM runs, in another form than an address, or never. */
 import { describe, expect, it } from "vitest";
+import { asClosed } from "../../reconciler/core/model/desired";
 import type { LiveVm } from "../../reconciler/core/model/live";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
 import { preparePlan } from "../../reconciler/engine/plan";
@@ -37,7 +38,10 @@ function lateBy(looks: number) {
   const { store, clock, ports } = stage;
   const { discoveryWindowMs } = ports.timing;
   stage.plan = (desired) =>
-    preparePlan({ desired, store, client, options: {}, clock, lineage: "story", observe: true, discoveryWindowMs });
+    preparePlan({
+      ...{ desired: asClosed(desired), store, client, options: {}, clock, lineage: "story" },
+      ...{ observe: true, discoveryWindowMs },
+    });
   return stage;
 }
 

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../emulator";
 import { systemClock } from "../../reconciler/cli/compose";
+import { asClosed } from "../../reconciler/core/model/desired";
 import { openStoredState, preparePlan } from "../../reconciler/engine/plan";
 import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
 import { everything } from "../support/stories";
@@ -108,7 +109,7 @@ describe("a VM that two lists in a row lack", () => {
     if (isGone) await present.control("DELETE", `/vm/${present.emulator.dump().vms[0]?.id}`);
     await present.control("POST", "/faults", { kind: "stale-list", ms: 60_000, operation: "vm.list" });
     const { store, client } = present;
-    const parts = { desired: standing, store, client, options: {}, clock: systemClock, lineage: "unborn" };
+    const parts = { desired: asClosed(standing), store, client, options: {}, clock: systemClock, lineage: "unborn" };
     const { plan } = await preparePlan({ ...parts, observe: true, discoveryWindowMs });
     expect(plan.changes.map(({ action }) => action)).toEqual(actions);
   });

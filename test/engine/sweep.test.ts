@@ -1,5 +1,6 @@
 /** A look at everything, spread over the pause between two rounds of a watch: each thing once, and never much at a time. */
 import { describe, expect, it } from "vitest";
+import { asClosed } from "../../reconciler/core/model/desired";
 import { nothingSwept, requestsLeft, type Swept, sweptWith, without } from "../../reconciler/core/plan/sweep";
 import { preparePlan } from "../../reconciler/engine/plan";
 import { sweepDuring } from "../../reconciler/engine/sweep";
@@ -36,7 +37,7 @@ async function watched(desired = file(60)) {
   let swept: Swept = nothingSwept;
   const round = async (wanted = desired) => {
     const prepared = await preparePlan({
-      ...{ desired: wanted, store, client, options: {}, clock, lineage: "story", observe: true },
+      ...{ desired: asClosed(wanted), store, client, options: {}, clock, lineage: "story", observe: true },
       swept,
     });
     swept = prepared.swept ?? nothingSwept;

@@ -57,6 +57,7 @@ describe("a round of a stack from a repository", () => {
       budgetOf: () => undefined,
       outputsOf: async () => undefined,
       dependentsOf: async () => [],
+      statesWith: async () => [],
       emit: () => undefined,
       now: () => new Date(),
       worker: "w:1",

@@ -7,6 +7,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { asClosed } from "../../reconciler/core/model/desired";
 import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
@@ -29,7 +30,10 @@ describe("golden stories", () => {
     expect(sidesProblems(prepared)).toEqual([]);
     const { state, live } = prepared;
     const { takesPortRanges } = stage.client;
-    const again = makePlan({ desired, state, live, can: stage.client.can, takesPortRanges, options, findings: [] });
+    const again = makePlan({
+      ...{ desired: asClosed(desired), state, live, can: stage.client.can, takesPortRanges, options },
+      findings: [],
+    });
     expect(canonicalJson(again.steps)).toBe(canonicalJson(plan.steps));
 
     const before = idsByName(stage);

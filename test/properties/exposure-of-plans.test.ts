@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../reconciler/cli/compose";
 import { describeTraffic } from "../../reconciler/core/exposure/describe";
 import { exposureOf } from "../../reconciler/core/exposure/exposure";
+import { asClosed } from "../../reconciler/core/model/desired";
 import { preparePlan } from "../../reconciler/engine/plan";
 import { desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
 import { randomWorld, yamlOf } from "../support/random-worlds";
@@ -25,7 +26,7 @@ describe.each([
             const desired = desiredOf(yamlOf({ vms: {}, volumes: {}, groups: wanted.groups }));
             const prepare = () =>
               preparePlan({
-                desired,
+                desired: asClosed(desired),
                 store: world.store,
                 client: world.client,
                 options: {},

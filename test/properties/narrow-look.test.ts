@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
-import type { Desired } from "../../reconciler/core/model/desired";
+import { asClosed, type Desired } from "../../reconciler/core/model/desired";
 import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import { refresh } from "../../reconciler/engine/refresh";
 import { ScopeRefused } from "../../reconciler/engine/scope";
@@ -55,7 +55,7 @@ async function planSeeingAll(stage: VirtualWorld, desired: Desired, options: Pla
   const state = await stage.state();
   const { live, findings } = await refresh(stage.client, desired, state);
   if (live.doubt !== undefined) throw new Error("doubt");
-  return makePlan({ desired, state, live, can: stage.client.can, options, findings });
+  return makePlan({ desired: asClosed(desired), state, live, can: stage.client.can, options, findings });
 }
 
 const shown = ({ changes, steps, consents, diagnostics, unchanged, attached }: Plan) => ({

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { abilitiesOf } from "../../reconciler/core/model/abilities";
-import type { Desired, DesiredResource } from "../../reconciler/core/model/desired";
+import { asClosed, type Desired, type DesiredResource } from "../../reconciler/core/model/desired";
 import type { Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../../reconciler/core/model/live";
 import type { Intent, RecordedResource, State } from "../../reconciler/core/model/recorded";
 import type { RuleRemote } from "../../reconciler/core/model/rule";
@@ -213,7 +213,7 @@ describe("makePlan", () => {
   it("never throws, orders every step after what it needs, and names each step once", () => {
     fc.assert(
       fc.property(chaos, ({ desired, state, live, can, options }) => {
-        const plan = makePlan({ desired, state, live, can, options });
+        const plan = makePlan({ desired: asClosed(desired), state, live, can, options });
         const placed = new Set<string>();
         for (const step of plan.steps) {
           expect(placed.has(step.id), `${step.id} twice`).toBe(false);
@@ -229,10 +229,10 @@ describe("makePlan", () => {
   it("same inputs, same bytes, in whatever order they are given", () => {
     fc.assert(
       fc.property(chaos, ({ desired, state, live, can, options }) => {
-        const first = canonicalJson(makePlan({ desired, state, live, can, options }));
-        expect(canonicalJson(makePlan({ desired, state, live, can, options }))).toBe(first);
+        const first = canonicalJson(makePlan({ desired: asClosed(desired), state, live, can, options }));
+        expect(canonicalJson(makePlan({ desired: asClosed(desired), state, live, can, options }))).toBe(first);
         const shuffled = makePlan({
-          desired: { ...desired, resources: [...desired.resources].reverse() },
+          desired: asClosed({ ...desired, resources: [...desired.resources].reverse() }),
           state: { ...state, resources: shuffledMap(state.resources), intents: shuffledMap(state.intents) },
           live: {
             ...live,
@@ -275,7 +275,7 @@ describe("makePlan", () => {
           ? { ...desiredOf(desired.resources), resources: [...desired.resources].reverse() }
           : desired;
         const plan = makePlan({
-          desired: given,
+          desired: asClosed(given),
           state,
           live: unobserved,
           can: abilitiesOf(capabilities()),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
+import { asClosed } from "../../reconciler/core/model/desired";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { preparePlan } from "../../reconciler/engine/plan";
@@ -30,7 +31,7 @@ async function settingFor(
   speed = 600,
 ): Promise<TwinSetting> {
   const prepared = await preparePlan({
-    desired: desiredOf(text),
+    desired: asClosed(desiredOf(text)),
     store: world.store,
     client: world.client,
     options: {},

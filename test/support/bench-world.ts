@@ -7,7 +7,7 @@ import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../..
 import { systemClock } from "../../reconciler/cli/compose";
 import { readDesired } from "../../reconciler/config/read-desired";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
-import type { Desired } from "../../reconciler/core/model/desired";
+import { asClosed, type Desired } from "../../reconciler/core/model/desired";
 import type { Diagnostic } from "../../reconciler/core/model/diagnostic";
 import { everyGrant } from "../../reconciler/core/plan/consent";
 import type { Plan } from "../../reconciler/core/plan/plan";
@@ -128,7 +128,7 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
   const lineage = randomUUID();
   const prepare = (desired: Desired, options: PlanOptions, through: Partial<Through> = {}) =>
     preparePlan({
-      ...{ desired, store, client, options, clock: systemClock, lineage, observe: true, ...through },
+      ...{ desired: asClosed(desired), store, client, options, clock: systemClock, lineage, observe: true, ...through },
       discoveryWindowMs: timing.discoveryWindowMs,
     });
   return {

@@ -20,7 +20,7 @@ export const project = (blocks: object) => ({
   ...blocks,
 });
 
-export const readText = (body: string, options?: ReadOptions): ReadResult =>
+export const readText = (body: string, options?: ReadOptions): ReadResult<Desired> =>
   readDesired([{ file: "reconcile.yaml", text: head + body }], options);
 
 /** The desired state of a file that must have no problems at all. */

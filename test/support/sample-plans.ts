@@ -6,12 +6,13 @@
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import { abilitiesOf } from "../../reconciler/core/model/abilities";
 import { textKey } from "../../reconciler/core/model/computed";
-import type {
-  Desired,
-  DesiredGroup,
-  DesiredResource,
-  DesiredVm,
-  DesiredVolume,
+import {
+  asClosed,
+  type Desired,
+  type DesiredGroup,
+  type DesiredResource,
+  type DesiredVm,
+  type DesiredVolume,
 } from "../../reconciler/core/model/desired";
 import type { Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../../reconciler/core/model/live";
 import type { Operation } from "../../reconciler/core/model/operation";
@@ -215,7 +216,7 @@ export function planFor(world: World): Plan {
       resources.set(address, { ...record, ...memory } as RecordedResource);
   }
   return makePlan({
-    desired: {
+    desired: asClosed({
       service: { timing: {} },
       resources: world.desired ?? [],
       imports: world.imports ?? [],
@@ -223,7 +224,7 @@ export function planFor(world: World): Plan {
       removed: world.removed ?? [],
       ...(world.outputs === undefined ? {} : { outputs: world.outputs }),
       files: [file],
-    },
+    }),
     state: {
       ...emptyState("0123456789abcdef"),
       serial: 7,

@@ -3,7 +3,7 @@
  * what was sent. What the golden stories and the properties stand on.
  */
 import type { PlanOptions } from "../../reconciler/core/diff/context";
-import type { Desired, HealthCheck } from "../../reconciler/core/model/desired";
+import { asClosed, type Desired, type HealthCheck } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
 import { documentedOperations, type Operation } from "../../reconciler/core/model/operation";
 import type { StateChange } from "../../reconciler/core/model/recorded";
@@ -88,7 +88,7 @@ export function virtualWorld(
     },
     has: (operation: Operation) => has(operation),
     plan: (desired: Desired, options: PlanOptions = {}, observe = true): Promise<Prepared> =>
-      preparePlan({ desired, store, client, options, clock, lineage: "story", observe }),
+      preparePlan({ desired: asClosed(desired), store, client, options, clock, lineage: "story", observe }),
     apply: (prepared: Prepared): Promise<RunReport | undefined> => self.applyWith(client, prepared),
     async applyWith(sent: Ports["client"], prepared: Prepared): Promise<RunReport | undefined> {
       if (hasErrors(prepared.plan.diagnostics)) return undefined;

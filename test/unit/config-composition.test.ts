@@ -248,3 +248,38 @@ describe("lists in rules", () => {
     expect(problemsOf(`groups: { web: { rules: [${rule}] } }`)).toEqual([expected]);
   });
 });
+
+describe("values that nobody has read yet", () => {
+  const elsewhere = `reads: { n: { state: other.json } }
+lookups: { leg: { group: { name: legacy } } }
+`;
+  const rulesOf = (rule: string): unknown => {
+    const { desired, diagnostics } = readText(`${elsewhere}groups: { web: { rules: [ ${rule} ] } }\n`, {
+      external: "later",
+    });
+    expect(diagnostics).toEqual([]);
+    return desired?.resources[0]?.kind === "group" ? desired.resources[0].rules : undefined;
+  };
+
+  it.each([
+    '{ protocol: tcp, dst_port: 22, remote_ip: "${read.n.office}" }',
+    '{ protocol: tcp, dst_port: 22, remote_ip: ["${read.n.office}"] }',
+    '{ protocol: tcp, dst_port: 22, remote_group: "${read.n.group}" }',
+    '{ protocol: tcp, dst_port: 22, remote_group: { id: "${lookup.leg.id}" } }',
+    '{ protocol: tcp, dst_port: "${read.n.port}" }',
+    '{ protocol: "${read.n.protocol}" }',
+  ])("make no rule that admits others: %s", (rule) => {
+    expect(rulesOf(rule)).toEqual([]);
+  });
+
+  it.each([
+    ["null", /has no output office|has no value/],
+    ["{ a: null }", /has no such part|not known/],
+  ])("and one that is %s is no value", (value, says) => {
+    const { diagnostics } = readText(
+      `${elsewhere}groups: { web: { rules: [ { protocol: tcp, dst_port: 22, remote_ip: "\${read.n.office${value === "null" ? "" : ".a"}}" } ] } }\n`,
+      { external: { reads: { n: { office: value === "null" ? null : { a: null } } }, lookups: {} } },
+    );
+    expect(diagnostics.map(({ summary, detail }) => `${summary} ${detail}`).join()).toMatch(says);
+  });
+});

@@ -1,4 +1,7 @@
-/** `reconcile export pulumi`: a program for what the state holds. Asks nothing of the service and changes nothing. */
+/**
+ * `reconcile export pulumi`: a program for what the state holds. Changes nothing, and asks only for what the file
+ * takes from elsewhere.
+ */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
@@ -8,6 +11,7 @@ import { exportedParts, pulumiProgram } from "../../one/program-text";
 import { writePrivately } from "../../outside/private-file";
 import { command, type Invocation } from "../command";
 import { fail, newLineage, openStore } from "../compose";
+import { closedFiles } from "../externals";
 import { commonFlags } from "../flags";
 import { readWorkspace } from "../workspace";
 
@@ -31,9 +35,10 @@ async function run(invocation: Invocation): Promise<number> {
       `the state ${store.location} holds nothing to export`,
       "reconcile apply first, or --state",
     );
-  const parts = exportedParts(workspace.desired, state);
-  const files = pulumiProgram(workspace.desired.project ?? "exported", parts, state, outputPartsOf(workspace.desired));
-  const diagnostics: Diagnostic[] = workspace.desired.resources
+  const desired = await closedFiles(invocation, workspace);
+  const parts = exportedParts(desired, state);
+  const files = pulumiProgram(desired.project ?? "exported", parts, state, outputPartsOf(desired));
+  const diagnostics: Diagnostic[] = desired.resources
     .filter(({ address }) => state.resources.get(address)?.id === undefined)
     .map(({ address, source }) => ({
       severity: "warning",

@@ -6,6 +6,7 @@ import { type Graph, graphDot, graphMermaid, planGraph, resourceGraph } from "..
 import { graphSvg } from "../../report/graph-svg";
 import { findingEvent } from "../../report/json-lines";
 import { command, type Invocation } from "../command";
+import { closedFiles } from "../externals";
 import { commonFlags } from "../flags";
 import { planOptions } from "../plan-options";
 import { prepareBeside } from "../planning";
@@ -38,7 +39,8 @@ async function run(invocation: Invocation): Promise<number> {
   const format = keyIn(drawings, flags.format) ?? "mermaid";
   const workspace = readWorkspace(invocation);
   if (flags.plan === true) return graphOfPlan(invocation, workspace, format);
-  show(invocation, drawings[format](resourceGraph(workspace.desired.resources)));
+  const desired = await closedFiles(invocation, workspace);
+  show(invocation, drawings[format](resourceGraph(desired.resources)));
   return output.finish({ exitCode: 0, diagnostics: workspace.diagnostics });
 }
 

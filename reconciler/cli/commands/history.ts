@@ -1,7 +1,7 @@
 /**
  * `reconcile history` and `reconcile undo`: the runs that the state remembers, and a plan back to what was before one.
  */
-import type { Desired } from "../../core/model/desired";
+import type { Closed } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { RecordedRun } from "../../core/model/recorded";
 import { desiredBefore } from "../../core/plan/undo";
@@ -12,6 +12,7 @@ import { historyText, runAsEvent, shortId } from "../../report/history-text";
 import { command, type Invocation, noArguments, one } from "../command";
 import { fail, newLineage, openStore } from "../compose";
 import { CommandFailed } from "../crash";
+import { closedWorkspace } from "../externals";
 import { applyFlags, commonFlags, type FlagName, planFlags } from "../flags";
 import { planOptions } from "../plan-options";
 import { approveAndApply, prepare, showPlan, stoppedEarly } from "../planning";
@@ -127,14 +128,15 @@ async function saveWayBack(session: Session, named: string, planFile: string): P
 }
 
 async function wayBack(
-  { store, workspace }: Session,
+  session: Session,
   named: string,
-): Promise<{ readonly desired: Desired; readonly notes: readonly Diagnostic[] }> {
+): Promise<{ readonly desired: Closed; readonly notes: readonly Diagnostic[] }> {
+  const { store, workspace } = session;
   const { state } = openStoredState(await store.read(), store.location, newLineage());
   const run = runNamed(state, named);
   const before = recordsBefore(state, run.id);
   if (before === undefined) throw tooLongAgo(run);
-  const { desired, diagnostics } = desiredBefore(before, state.resources, workspace.desired);
+  const { desired, diagnostics } = desiredBefore(before, state.resources, await closedWorkspace(session));
   if (diagnostics.length > 0) throw new CommandFailed(diagnostics);
   const later = (state.runs ?? []).filter(({ number }) => number > run.number).length;
   const isDeclared = workspace.desired.resources.length > 0;

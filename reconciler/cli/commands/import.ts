@@ -8,7 +8,7 @@ import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import type { Change } from "../../core/diff/changes";
 import { type Address, type AddressParts, type Kind, kindOf, parseAddress } from "../../core/model/address";
-import { type Desired, nothingDesired } from "../../core/model/desired";
+import { type Closed, closedWith, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
 import { type FieldRow, fieldsOf } from "../../core/model/fields";
@@ -33,6 +33,7 @@ import type { StateStore } from "../../store/store";
 import { type CompletionSources, command, type Invocation, type Suggestion, two } from "../command";
 import { fail, newLineage, systemClock } from "../compose";
 import { CommandFailed } from "../crash";
+import { closedWorkspace } from "../externals";
 import { commonFlags, type FlagName } from "../flags";
 import { generateBlock } from "../generate";
 import { withLockedSession, withSession } from "../with-session";
@@ -82,7 +83,9 @@ async function run(invocation: ImportInvocation): Promise<number> {
       );
     return generate(invocation, workspace, address, given);
   }
-  return withLockedSession(invocation, workspace, async ({ store, service: { client } }) => {
+  return withLockedSession(invocation, workspace, async (session) => {
+    const { store, service } = session;
+    const { client } = service;
     const { state } = openStoredState(await store.read(), store.location, newLineage());
     if (!isDeclared && !isOpen(state, address)) throw undeclaredAddress(address, given, workspace);
     assertSameScope(state, scopeOf(client, workspace.desired));
@@ -100,7 +103,9 @@ async function run(invocation: ImportInvocation): Promise<number> {
     // An open create knows what the resource was made with: only the id of the resource is missing.
     const made = state.intents.get(address)?.record ?? (isWithoutId(recorded) ? recorded : undefined);
     const wish: Wish = { invocation, workspace, store, client, state, address, id, made, gone };
-    return !isDeclared && made !== undefined ? settleUndeclared(wish, made) : takeOver(wish);
+    return !isDeclared && made !== undefined
+      ? settleUndeclared(wish, made)
+      : takeOver(wish, await closedWorkspace(session));
   });
 }
 
@@ -174,14 +179,14 @@ async function settleUndeclared(
   return output.finish({ exitCode: 0 });
 }
 
-async function takeOver(wish: Wish): Promise<number> {
-  const { invocation, workspace, store, client, state, address, id, made, gone } = wish;
+async function takeOver(wish: Wish, closed: Closed): Promise<number> {
+  const { invocation, store, client, state, address, id, made, gone } = wish;
   const { output, flags } = invocation;
-  const desired = { ...workspace.desired, imports: [{ to: address, id }], moved: [], removed: [] };
+  const desired = closedWith(closed, { imports: [{ to: address, id }], moved: [], removed: [] });
   // Other open creates stay in the state, so that what they made is not taken for an unmanaged resource.
   const bare = made === undefined && gone === undefined ? state : without(state, address);
   const seen = await refresh(client, desired, bare);
-  const planFor = (wished: Desired): Plan =>
+  const planFor = (wished: Closed): Plan =>
     makePlan({
       desired: wished,
       state: bare,
@@ -233,18 +238,18 @@ const isOpen = (state: State, address: Address): boolean =>
   state.intents.get(address)?.record !== undefined || isWithoutId(state.resources.get(address));
 
 /** The desired state with the service's own values for the fields that only a replacement could change. */
-const asFound = (desired: Desired, { address, fields }: Change): Desired => ({
-  ...desired,
-  resources: desired.resources.map((resource) => {
-    if (resource.address !== address || resource.kind === "group") return resource;
-    const rows: Readonly<Record<string, FieldRow>> = fieldsOf[resource.kind];
-    const found = Object.entries(rows).flatMap(([key, row]) => {
-      const field = fields.find((one) => one.field === row.field && one.forces === "replace");
-      return field === undefined || field.before === null ? [] : [[key, field.before] as const];
-    });
-    return { ...resource, ...Object.fromEntries(found) };
-  }),
-});
+const asFound = (desired: Closed, { address, fields }: Change): Closed =>
+  closedWith(desired, {
+    resources: desired.resources.map((resource) => {
+      if (resource.address !== address || resource.kind === "group") return resource;
+      const rows: Readonly<Record<string, FieldRow>> = fieldsOf[resource.kind];
+      const found = Object.entries(rows).flatMap(([key, row]) => {
+        const field = fields.find((one) => one.field === row.field && one.forces === "replace");
+        return field === undefined || field.before === null ? [] : [[key, field.before] as const];
+      });
+      return { ...resource, ...Object.fromEntries(found) };
+    }),
+  });
 
 const wouldReplace = ({ address, fields, source }: Change): Diagnostic => ({
   severity: "warning",
@@ -285,7 +290,7 @@ async function changesThatForget(
   state: State,
   address: Address,
 ): Promise<readonly StateChange[] | undefined> {
-  const desired = { ...nothingDesired, service: workspace.desired.service };
+  const desired = closedWith(nothingDesired, { service: workspace.desired.service });
   const { live, findings } = await refresh(client, desired, state);
   // Not seen is not gone: with an error nothing is forgotten.
   if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));

@@ -6,6 +6,7 @@ import { partyText } from "../../config/read-reachability";
 import { worldBlocks } from "../../config/world-blocks";
 import { writeYaml, type YamlBlock } from "../../config/write-yaml";
 import type { Assertion } from "../../core/model/assertion";
+import { closedWith } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { RecordedResource } from "../../core/model/recorded";
 import type { PortRange } from "../../core/model/rule";
@@ -118,7 +119,7 @@ function assertionsFor(blocks: readonly YamlBlock[]) {
   const { desired } = readDesired([{ file: "reconcile.yaml", text }]);
   if (desired === undefined) return [];
   const holds = (assertion: Assertion): boolean =>
-    judgeFile({ ...desired, reachability: [assertion] }, todayUtc()).findings.length === 0;
+    judgeFile(closedWith(desired, { reachability: [assertion] }), todayUtc()).findings.length === 0;
   return proposeAssertions(desired, holds).map(({ kind, from, to, ports }) => {
     const [first, ...more] = from.map(partyText);
     const byProtocol = ports.map(({ protocol, ports: range }) => [protocol, rangeText(range)] as const);

@@ -7,6 +7,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { firstTests, readReferences } from "../../config/first-tests";
 import { type ReadResult, readDesired } from "../../config/read-desired";
 import { readTests } from "../../config/read-tests";
+import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { errorCode } from "../../core/text/errors";
 import { keyIn, keysOf } from "../../core/text/objects";
@@ -89,7 +90,7 @@ function writeFirst({ args, flags, output }: Invocation): number {
   const file = relative(dirname(resolve(path)), resolve(dirname(resolve(path)), defaultFile));
   const source = readSource(join(dirname(path), file));
   const given = givenVars(flags);
-  const read = (env?: string): ReadResult =>
+  const read = (env?: string): ReadResult<Desired> =>
     readDesired([source], { ...given, open: openBeside, external: "later", ...(env === undefined ? {} : { env }) });
   const env = flags.env ?? read().environments?.[0];
   const { desired, diagnostics } = read(env);

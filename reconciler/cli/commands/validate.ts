@@ -3,7 +3,7 @@
 import { checkDeclared } from "../../core/findings/checks";
 import { findingAsDiagnostic, isRefused, judge } from "../../core/findings/finding";
 import type { Kind } from "../../core/model/address";
-import type { DesiredResource } from "../../core/model/desired";
+import { asClosed, type DesiredResource, isOpen } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { type NameRules, narrowedNameProblem } from "../../core/model/name-rule";
 import { nameRefused } from "../../core/plan/names-refused";
@@ -43,7 +43,13 @@ function validate(invocation: Invocation): number {
   const { resources: all, deny = [], reachability } = workspace.desired;
   const refused = namesRefusedIn(all, dialect.dialect.names);
   if (refused.length > 0) throw new CommandFailed([...workspace.diagnostics, ...dialect.diagnostics, ...refused]);
-  const judged = reachability === undefined ? [] : judgeFile(workspace.desired, todayUtc()).findings;
+  const readsElsewhere = isOpen(workspace.desired);
+  const judged =
+    reachability === undefined || readsElsewhere ? [] : judgeFile(asClosed(workspace.desired), todayUtc()).findings;
+  if (reachability !== undefined && readsElsewhere)
+    invocation.output.note(
+      "The assertions are judged by reconcile plan: the file takes values from elsewhere (reads, lookups).",
+    );
   const findings = judge(
     [...workspace.diagnostics, ...dialect.diagnostics, ...judged, ...checkDeclared(workspace.desired)],
     { deny, strict: false },

@@ -10,7 +10,9 @@ import { exposureOf, opensToWorld } from "../../core/exposure/exposure";
 import { checkPlan } from "../../core/findings/checks";
 import { findingAsDiagnostic } from "../../core/findings/finding";
 import { findingsOfPlan } from "../../core/findings/plan-findings";
+import type { Closed } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import type { Read } from "../../core/model/external";
 import type { State } from "../../core/model/recorded";
 import { countChanges, isEmpty } from "../../core/plan/plan";
 import { judgeReachability } from "../../core/reachability/findings";
@@ -19,6 +21,7 @@ import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect } from "../../dialect/dialect";
 import { applyPlan, hasNothingToDo } from "../../engine/apply";
 import { awaitInterrupted } from "../../engine/await-interrupted";
+import { closeDesired } from "../../engine/externals";
 import { openStoredState, type Prepared, preparePlan } from "../../engine/plan";
 import type { FleetService, SecretSource } from "../../fleet/model";
 import { pictureOf } from "../../fleet/picture";
@@ -42,7 +45,7 @@ import { exposureText } from "../../report/exposure-text";
 import { planGraph } from "../../report/graph";
 import { planLines } from "../../report/plan-text";
 import { holdStore } from "../../store/held";
-import { openProtectedStore } from "../../store/open";
+import { locationBeside, openProtectedStore } from "../../store/open";
 import type { LeaseTimes, StateStore } from "../../store/store";
 import { readDialect } from "../compose";
 import { CommandFailed } from "../crash";
@@ -73,10 +76,39 @@ export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectI
         ...(stack.env === undefined ? {} : { env: stack.env }),
       },
     });
+    const readable = await statesToRead(input, workspace);
     const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true });
     const service = await openFor(input, workspace, secrets, cache);
-    return project(input, workspace, service, store);
+    return project(input, workspace, service, store, readable);
   };
+}
+
+/** The states that the stack's files read, by the names of the reads. What the fleet does not permit is not opened. */
+type ReadableStates = ReadonlyMap<string, string>;
+
+/** Throws before anything is read when the fleet's file does not permit one of them. */
+async function statesToRead(
+  { stack, destroy, mayRead }: ProjectInput,
+  { desired, folder }: Workspace,
+): Promise<ReadableStates> {
+  const states = new Map<string, string>();
+  const refused: Diagnostic[] = [];
+  for (const { name, state, source } of desired.external?.reads ?? []) {
+    const answer = await mayRead(locationBeside(folder, state));
+    if ("state" in answer) states.set(name, answer.state);
+    else
+      refused.push({
+        severity: "error",
+        code: "fleet/read-refused",
+        summary: `the stack ${stack.name} may not read what reads.${name} names: it is the state of no stack of its tenant, ${stack.tenant}`,
+        detail: "nothing was read",
+        fix: `permit it in the fleet's file: tenants: { ${stack.tenant}: { may_read: [STACK] } }, or take the value as an input: \${stack.NAME.outputs.OUTPUT}`,
+        source,
+      });
+  }
+  // What a stack that leaves reads is not needed to take it away.
+  if (refused.length > 0 && !destroy) throw new CommandFailed(refused);
+  return states;
 }
 
 type Secrets = ReturnType<typeof createSecrets>;
@@ -182,12 +214,23 @@ function project(
   workspace: Workspace,
   service: OpenedService,
   store: StateStore,
+  readable: ReadableStates,
 ): Project {
   const options = destroy ? { destroy: true } : {};
   const clock = portsOf(service, workspace.folder, workspace.desired.resources).clock;
-  const look = (from: StateStore, signal: AbortSignal): Promise<Prepared> =>
+  const openRead = (_: string, { name }: Read): StateStore => {
+    const location = readable.get(name);
+    if (location === undefined) throw new Error("the fleet's file does not permit it");
+    return openProtectedStore(location, { environment: process.env, shared: true });
+  };
+  const close = async (): Promise<Closed> => {
+    const closed = await closeDesired(workspace, { client: service.client, open: openRead }, options);
+    if ("problems" in closed) throw new CommandFailed(closed.problems);
+    return closed.desired;
+  };
+  const look = async (from: StateStore, signal: AbortSignal): Promise<Prepared> =>
     preparePlan({
-      desired: workspace.desired,
+      desired: await close(),
       store: from,
       client: service.client,
       options,
@@ -274,7 +317,7 @@ async function refusals(prepared: Prepared, asked: PlanPlace): Promise<readonly 
   const strictness = { deny: desired.deny ?? [], strict: false };
   const judged = findingsOfPlan(soFar, strictness);
   const isJudged = !hasErrors(plan.diagnostics) && !isEmpty(plan);
-  const answered = isJudged ? await askPolicy(asked, plan, judged) : [];
+  const answered = isJudged ? await askPolicy(asked, prepared, judged) : [];
   const findings = findingsOfPlan({ ...soFar, more: [...soFar.more, ...answered] }, strictness);
   return findings.filter(({ refused }) => refused !== undefined).map(findingAsDiagnostic);
 }
@@ -306,13 +349,15 @@ function factsOf(prepared: Prepared, digest: string, leases: boolean, opensAt?: 
 }
 
 /**
- * A digest of the plan and of the state that it was made on: an approval is for both. Every worker computes the same.
+ * A digest of the plan, of the state that it was made on, and of what was read from elsewhere: an approval is for all
+ * three. Every worker computes the same.
  */
-function digestOf({ plan }: Prepared, checkout: Checkout): string {
+function digestOf({ plan, desired }: Prepared, checkout: Checkout): string {
   const { serial, lineage, options, changes, steps, consents, bookkeeping } = plan;
   const essence = { serial, lineage: serial === 0 ? "" : lineage, options, changes, steps, consents, bookkeeping };
+  const read = desired.external?.values;
   return createHash("sha256")
-    .update(canonicalJson(asInRepository(checkout)(essence)))
+    .update(canonicalJson(asInRepository(checkout)(read === undefined ? essence : { ...essence, read })))
     .digest("hex")
     .slice(0, 16);
 }

@@ -2,6 +2,7 @@
  * The world the user asked for, after interpolation, defaults, for_each and canonical form. Every value here is
  * already what will be compared and sent; `undefined` means "not asked for" and nothing else.
  */
+import { invariant } from "../text/invariant";
 import type { Address } from "./address";
 import type { Assertion, RulePlace } from "./assertion";
 import type { Text } from "./computed";
@@ -182,11 +183,41 @@ export interface Desired {
   readonly files: readonly string[];
 }
 
-export const nothingDesired: Desired = {
+/**
+ * The mark of a desired state that nothing is missing from. It is a private member, which a spread leaves out: what is
+ * made of a closed state by hand is no closed state.
+ */
+declare class NothingMissing {
+  private readonly nothingIsMissing: true;
+}
+
+/**
+ * A desired state whose `reads` and `lookups` were carried out, or that has none. Only such a state can be planned: a
+ * value that was not read looks like one that was not written, and a rule without its remote admits everybody. Values
+ * of things that are declared here and known after they are made are not missing: they are written down as `Computed`.
+ */
+export type Closed<T extends Desired = Desired> = T & NothingMissing;
+
+/** Whether the files name values elsewhere that nobody has read. */
+export const isOpen = ({ external }: Pick<Desired, "external">): boolean =>
+  external !== undefined && external.values === undefined;
+
+/** For those who read files, and for those who fetch what the files name. */
+export function asClosed(desired: Desired): Closed {
+  invariant(!isOpen(desired), "a desired state was to be planned although its reads and lookups were not carried out");
+  // The mark has no value of its own: it stands for the check above.
+  return desired as Closed;
+}
+
+/** A closed state with other parts, made of records or of other closed states. */
+export const closedWith = (desired: Closed, parts: Partial<Omit<Desired, "external">>): Closed =>
+  asClosed({ ...desired, ...parts });
+
+export const nothingDesired: Closed = asClosed({
   service: { timing: {} },
   resources: [],
   imports: [],
   moved: [],
   removed: [],
   files: [],
-};
+});

@@ -129,6 +129,7 @@ export type DiagnosticCode =
   | "fleet/no-state"
   | "fleet/package-missing"
   | "fleet/paused"
+  | "fleet/read-refused"
   | "fleet/source"
   | "fleet/twice"
   | "fleet/unknown-service"

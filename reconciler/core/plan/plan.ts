@@ -10,7 +10,7 @@ import { pairResources } from "../diff/pair";
 import { attachmentsOf } from "../diff/vm-departure";
 import type { Abilities } from "../model/abilities";
 import { type Address, compareAddresses } from "../model/address";
-import type { Desired, DesiredResource, Reference } from "../model/desired";
+import type { Closed, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
 import { type Kind, kinds } from "../model/kinds";
 import type { Live } from "../model/live";
@@ -40,7 +40,7 @@ import { stepsForVm } from "./vm-steps";
 import { stepsForVolume } from "./volume-steps";
 
 export interface PlanInput {
-  readonly desired: Desired;
+  readonly desired: Closed;
   readonly state: State;
   readonly live: Live;
   readonly can: Abilities;

@@ -3,14 +3,14 @@
  * (lifecycle, flush, rules_mode) is as the file says it today, where the file still declares the resource.
  */
 import type { Address } from "../model/address";
-import type { Desired, DesiredResource } from "../model/desired";
+import { type Closed, closedWith, type DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { behavingAsDeclared, recordAsDesired, withReferences } from "../model/facts";
 import { fieldsOf } from "../model/fields";
 import type { RecordedResource } from "../model/recorded";
 
 export interface Undo {
-  readonly desired: Desired;
+  readonly desired: Closed;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -18,7 +18,7 @@ export interface Undo {
 export function desiredBefore(
   before: ReadonlyMap<Address, RecordedResource>,
   present: ReadonlyMap<Address, RecordedResource>,
-  current: Desired,
+  current: Closed,
 ): Undo {
   const addresses = new Map<string, Address>();
   for (const { id, address } of before.values()) if (id !== undefined) addresses.set(id, address);
@@ -29,8 +29,7 @@ export function desiredBefore(
     if (!present.has(record.address)) diagnostics.push(...notKnown(wish));
     return behavingAsDeclared(wish, declared.get(record.address));
   });
-  const { imports: _, moved: __, removed: ___, ...rest } = current;
-  return { desired: { ...rest, resources, imports: [], moved: [], removed: [], files: [] }, diagnostics };
+  return { desired: closedWith(current, { resources, imports: [], moved: [], removed: [], files: [] }), diagnostics };
 }
 
 /** The id of that time may have changed by now; the address has not. */

@@ -6,7 +6,7 @@ import type { Finding } from "../findings/finding";
 import type { Address } from "../model/address";
 import type { Allowance, Assertion } from "../model/assertion";
 import { textKey } from "../model/computed";
-import type { Desired, DesiredGroup } from "../model/desired";
+import type { Closed, Desired, DesiredGroup } from "../model/desired";
 import type { SourcePosition } from "../model/diagnostic";
 import type { Rule } from "../model/rule";
 import type { Step } from "../plan/step";
@@ -58,7 +58,7 @@ export function judgeReachability(input: ExposureInput, options: ReachabilityOpt
 }
 
 /** Judges the rules of the file alone. */
-export function judgeFile(desired: Desired, today: string): Reachability {
+export function judgeFile(desired: Closed, today: string): Reachability {
   if (desired.reachability === undefined) return noReachability;
   const world = declaredWorld(desired);
   const judged = judgeWorld(

@@ -1,6 +1,7 @@
 /** Stacks, their waiting plans, and what all stacks share. Each function is one statement. */
 import type { Graph } from "../../report/graph";
 import type { Approval, Rejection } from "../decide";
+import type { StackState } from "../may-read";
 import { type FleetSettings, noSettings, type StackSpec } from "../model";
 import { newStatus, type Status, type WaitingFor } from "../status";
 import { columnsOf, type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
@@ -120,6 +121,19 @@ export const stackStatements = ({ query }: Database) => ({
       name,
     ]);
     return rows.map((row) => textOf(row["name"]));
+  },
+  /** The stacks whose state's place holds this text, of all tenants. */
+  async statesWith(text: string): Promise<readonly StackState[]> {
+    const rows = await query(
+      `SELECT name, spec ->> 'tenant' AS tenant, spec ->> 'state' AS state FROM ${schema}.stacks
+       WHERE strpos(spec ->> 'state', $1) > 0 ORDER BY name`,
+      [text],
+    );
+    return rows.map((row) => ({
+      name: textOf(row["name"]),
+      tenant: textOf(row["tenant"]),
+      state: textOf(row["state"]),
+    }));
   },
   async dependents(name: string): Promise<readonly StackRecord[]> {
     return (await query(`${selectStacks} WHERE ${dependsOnIt} ORDER BY s.name`, [name])).map(stackOf);

@@ -7,7 +7,7 @@ import type { Approve, FleetWindow, Receiver, RoleRule, SecretSource, StandingCo
 /** The file as the schema leaves it. */
 export interface FleetFile {
   services?: Record<string, ServiceBlock>;
-  tenants?: Record<string, { weight?: number; max_running?: number } | null>;
+  tenants?: Record<string, TenantBlock | null>;
   defaults?: Common;
   windows?: WindowBlock[];
   notify?: { on: Receiver["on"]; stacks?: string[]; to: { webhook: string; secret?: SecretSource } }[];
@@ -25,6 +25,12 @@ export interface SignInBlock {
   name?: string;
   roles: { role: RoleRule["role"]; stacks?: string[]; claim?: string; is?: string }[];
 }
+export interface TenantBlock {
+  weight?: number;
+  max_running?: number;
+  may_read?: string[];
+}
+
 export interface ServiceBlock {
   base_url: string;
   dialect?: string;

@@ -12,6 +12,7 @@ import {
   type Reader,
   type ServiceBlock,
   type SignInBlock,
+  type TenantBlock,
   type WindowBlock,
 } from "./blocks";
 
@@ -78,13 +79,11 @@ function placeProblem(text: string): string | undefined {
   return fault === undefined ? undefined : placeFaults[fault];
 }
 
-export const readTenant = (
-  name: string,
-  { weight = 1, max_running }: { weight?: number; max_running?: number },
-): Tenant => ({
+export const readTenant = (name: string, { weight = 1, max_running, may_read }: TenantBlock): Tenant => ({
   name,
   weight,
   ...(max_running === undefined ? {} : { maxRunning: max_running }),
+  ...(may_read === undefined ? {} : { mayRead: may_read }),
 });
 
 export function readWindow(block: WindowBlock, path: Path, reader: Reader): FleetWindow {

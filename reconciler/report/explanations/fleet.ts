@@ -46,6 +46,10 @@ export const fleet = {
     "The stack is paused, so that it is not looked at.",
     "reconcile fleet resume STACK takes it up again, and looks at it at once.",
   ),
+  "fleet/read-refused": row(
+    "A stack's own file reads (reads:) a state that is of no stack of its tenant, and the fleet's file does not permit it. Nothing was read.",
+    "Permit it in the fleet's file, and sync it: tenants: { NAME: { may_read: [STACK] } }, or the address of the state where it is no stack's.",
+  ),
   "fleet/source": row(
     "The files of a stack could not be fetched.",
     "Read what git or the server said, and try it by hand from the worker's machine.",

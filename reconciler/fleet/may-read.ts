@@ -1,0 +1,58 @@
+/**
+ * Whose state a stack may read through `reads:` of its own files. The files may be anybody's, and the worker's right
+ * reaches every state of the fleet: so the fleet's file decides. A stack may read the states of its own tenant's stacks,
+ * and what `may_read` of its tenant names: stacks of others, or places of states that are no stack's.
+ */
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { fits, type StackSpec, type Tenant } from "./model";
+
+/** A stack of the fleet with the place of its state. */
+export type StackState = Pick<StackSpec, "name" | "tenant" | "state">;
+
+/** Where to read, as the fleet's own file writes it; or that the fleet's file does not permit it. */
+export type MayRead = { readonly state: string } | { readonly refused: true };
+
+const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
+
+const credentials = ["user", "username", "password"];
+
+/** Equal for two spellings of one place. Whoever logs in with which password is no part of the place. */
+function placeOf(location: string): string {
+  if (/^file:/i.test(location) && URL.canParse(location)) return fileURLToPath(location);
+  if (!isUrl(location) || !URL.canParse(location)) return resolve(location);
+  const { protocol, hostname, port, pathname, searchParams } = new URL(location);
+  const settings = [...searchParams]
+    .filter(([name]) => !credentials.includes(name))
+    .map((setting) => JSON.stringify(setting))
+    .sort();
+  const scheme = protocol === "postgresql:" ? "postgres:" : protocol;
+  const usual: Readonly<Record<string, string>> = { "postgres:": "5432", "http:": "80", "https:": "443" };
+  return JSON.stringify([scheme, hostname.toLowerCase(), port || usual[scheme] || "", pathname, settings]);
+}
+
+/** A text that stands in every spelling of this place, so that a database need not answer with all of them. */
+export function partOfPlace(location: string): string {
+  const url = isUrl(location) && URL.canParse(location) ? new URL(location) : undefined;
+  const last = url?.searchParams.get("state") ?? (url?.pathname ?? location).split("/").filter(Boolean).at(-1) ?? "";
+  return (last.match(/[A-Za-z0-9_-]+/g) ?? []).reduce(
+    (longest, run) => (run.length > longest.length ? run : longest),
+    "",
+  );
+}
+
+export function mayRead(
+  location: string,
+  { tenant }: Pick<StackSpec, "tenant">,
+  { mayRead: permitted = [] }: Pick<Tenant, "mayRead">,
+  stacks: readonly StackState[],
+): MayRead {
+  const place = placeOf(location);
+  const owners = stacks.filter(({ state }) => placeOf(state) === place);
+  const readable = owners.find(
+    (owner) => owner.tenant === tenant || permitted.some((name) => !isUrl(name) && fits(name, owner.name)),
+  );
+  if (readable !== undefined) return { state: readable.state };
+  const named = owners.length > 0 ? undefined : permitted.find((one) => isUrl(one) && placeOf(one) === place);
+  return named === undefined ? { refused: true } : { state: named };
+}
