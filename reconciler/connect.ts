@@ -63,7 +63,7 @@ type Shared = Required<Pick<HandlerService, "client" | "looks" | "poller">>;
 
 /** What all resources of a process have in common. */
 function sharedBy({ client, timing }: OpenedService): Shared {
-  const looks = shareLooks(client);
+  const looks = shareLooks(client, systemClock.now);
   const poller = createPoller(looks.fresh, systemClock, timing.pollIntervalMs, undefined, looks);
   return { client: looks.fresh, looks, poller };
 }

@@ -68,6 +68,7 @@ const rules = [
       "reconciler/dialect",
       "reconciler/service/client",
       "reconciler/service/abort-listeners",
+      "reconciler/service/clock",
       "reconciler/store/store",
     ],
     [],
@@ -146,6 +147,9 @@ const impure = [
   /\bsetTimeout\(/,
   /\bfetch\(/,
 ];
+/** Rooms that decide by time that has passed. A date may come from a clock that is wrong, or that somebody set. */
+const decidesByTime = /^reconciler\/(engine|one|service)\//;
+const dates = [/\bDate\.now\b/, /\bnew Date\b/, /\bDate\.parse\b/, /\bperformance\.(now|timeOrigin)\b/, /\bhrtime\b/];
 const problems = [];
 
 function visit(folder) {
@@ -172,8 +176,7 @@ function checkFile(path) {
           problems.push(`${path}: must not import ${target}: ${reason}`);
       } else if (specifier.startsWith("node:")) {
         const isPure = folder.startsWith("reconciler/core") || folder === "reconciler/config";
-        if (isPure && !packages.includes(specifier))
-          problems.push(`${path}: must not import ${specifier}: ${reason}`);
+        if (isPure && !packages.includes(specifier)) problems.push(`${path}: must not import ${specifier}: ${reason}`);
       } else if (
         // The text of a program that is written out imports what the program needs.
         !["reconciler/one/program-text.ts", "provider/plugin/examples.ts"].includes(path) &&
@@ -189,6 +192,14 @@ function checkFile(path) {
     for (const pattern of impure)
       if (pattern.test(code))
         problems.push(`${path}: ${pattern.source} is a clock, a chance or a side effect; hand it in as an argument`);
+  }
+  if (decidesByTime.test(path) && path !== "reconciler/service/system-clock.ts") {
+    const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+    for (const pattern of dates)
+      if (pattern.test(code))
+        problems.push(
+          `${path}: ${pattern.source} reads a clock: what passed is measured with the clock that is handed in (now), a date to show is its instant(), and what dates may decide is in core/model/time.ts`,
+        );
   }
   if (
     /(?:from |require\()"undici[/"]/.test(text) &&

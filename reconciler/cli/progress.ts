@@ -2,6 +2,7 @@
 
 import type { Plan } from "../core/plan/plan";
 import type { EngineEvent } from "../engine/events";
+import { systemClock } from "../outside/clock";
 import { stepEvent } from "../report/json-lines";
 import { liveView, progressLine, startLive, updateLive } from "../report/progress";
 import type { Output } from "./output";
@@ -45,7 +46,7 @@ function liveProgress(output: Output, plan: Plan, timeScale: number): Progress {
       liveView(state, {
         width: process.stderr.columns || 80,
         height: process.stderr.rows || 24,
-        now: Date.now(),
+        now: systemClock.now(),
         colour: output.colour,
       }),
     );
@@ -53,7 +54,7 @@ function liveProgress(output: Output, plan: Plan, timeScale: number): Progress {
   draw();
   return {
     event: (event) => {
-      state = updateLive(state, event, Date.now());
+      state = updateLive(state, event, systemClock.now());
     },
     close() {
       clearInterval(timer);

@@ -1,4 +1,5 @@
 /** `/healthz` and `/metrics` of a watcher. They hold no secret. */
+import { systemClock } from "../outside/clock";
 import { healthOf, type WatchStatus, watchMetricsText } from "../report/watch-status";
 import { type Listening, listenAt } from "./listen";
 
@@ -11,7 +12,7 @@ export const startStatusServer = (listen: string, status: () => WatchStatus): Pr
       case "/metrics":
         return answer(200, "text/plain; version=0.0.4; charset=utf-8", watchMetricsText(status()));
       case "/healthz": {
-        const { healthy, body } = healthOf(status(), Date.now());
+        const { healthy, body } = healthOf(status(), systemClock.now());
         return answer(healthy ? 200 : 503, "application/json", `${JSON.stringify(body)}\n`);
       }
       default:

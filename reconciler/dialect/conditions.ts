@@ -41,6 +41,8 @@ export interface Answer {
   readonly contentType?: string;
   /** The Retry-After header as it came. */
   readonly retryAfter?: string;
+  /** The Date header as it came. */
+  readonly date?: string;
   /** Where a redirect leads. */
   readonly location?: string;
   /** Headers that may say something about a list's pages. */
@@ -52,6 +54,7 @@ export interface Judging {
   readonly errors: readonly ErrorRule[];
   /** The dialect's envelope, read once (envelope.ts). Left out: the contract's envelope. */
   readonly envelope?: EnvelopeReader;
+  /** When the answer came, on the clock that a date in it is compared with. */
   readonly nowMs: number;
   /** Takes the credential out of a text. */
   readonly scrub: (text: string) => string;

@@ -162,7 +162,7 @@ async function rememberEnd(
         ? "waiting"
         : "done";
   const end: RunEnd = {
-    endedAt: new Date(clock.now()).toISOString(),
+    endedAt: clock.instant(),
     outcome,
     steps: counts,
     open: Object.fromEntries(Object.entries(open).filter(([address]) => left.has(address))),

@@ -7,14 +7,19 @@
 import type { Kind } from "../core/model/address";
 import { kindRows } from "../core/model/kinds";
 import { type Live, sightingsOf } from "../core/model/live";
-import type { Failure, Outcome } from "../core/model/outcome";
+import type { Failure } from "../core/model/outcome";
 import type { Intent, PlannedChange, State } from "../core/model/recorded";
+import { calendarLeft } from "../core/model/time";
+import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
+import { mustGet } from "../core/text/invariant";
 import { keysOf } from "../core/text/objects";
 import type { ServiceClient } from "../service/client";
+import type { Clock } from "../service/clock";
 import type { StateStore } from "../store/store";
+import { mayShowLater, windowsOf } from "./looked-for";
 import { listOfKind } from "./observe";
 import { openStoredState } from "./plan";
-import type { Clock, Ports } from "./ports";
+import type { Ports } from "./ports";
 import { failedBy } from "./run";
 
 interface Listed {
@@ -25,8 +30,10 @@ interface Listed {
 type Looking = Pick<Ports, "timing"> & { readonly clock: Clock };
 
 interface Awaited {
-  /** When the window is over in which the list may not show the resource yet. */
-  readonly endsAt: number;
+  /** What tells it from everything else that this process looks for. */
+  readonly key: string;
+  /** How long the list may be without it. */
+  readonly windowMs: number;
   readonly isIt: (one: Listed) => boolean;
 }
 
@@ -40,43 +47,38 @@ export async function awaitInterrupted(
   const { state } = openStoredState(await store.read(), store.location, lineage);
   const intents = [...state.intents.values()];
   const { timing, clock } = ports;
-  const started = clock.now();
   const awaited = (kind: Kind): Awaited[] =>
     intents
       .filter((intent) => intent.operation === `${kind}.create`)
-      .map((intent) => ({ endsAt: windowEnd(intent, ports), isIt: (one) => isNew(one, intent) }));
+      .map((intent) => ({
+        key: keyOf(intent),
+        windowMs: windowOf(intent, ports),
+        isIt: (one) => isNew(one, intent),
+      }));
   const vms = awaited("vm");
+  const setting = { client, windowMs: timing.discoveryWindowMs, now: clock.instant() };
   for (const record of state.resources.values())
-    if (record.kind === "vm" && record.createdAt !== undefined)
-      vms.push({
-        endsAt: endOf(record.createdAt, timing.discoveryWindowMs, clock),
-        isIt: (one) => one.id === record.id,
-      });
+    if (record.kind === "vm" && record.id !== undefined && mayShowLater(record, setting))
+      vms.push({ key: record.id, windowMs: timing.discoveryWindowMs, isIt: (one) => one.id === record.id });
   await Promise.all(
     keysOf(kindRows).map(async (kind) => {
-      const left = (kind === "vm" ? vms : awaited(kind)).filter(({ endsAt }) => endsAt > started);
-      if (left.length > 0 && client.can.canFindCreated(kind))
-        await lookFor(left, lister(kind, client, signal), ports, signal);
+      const all = kind === "vm" ? vms : awaited(kind);
+      if (all.length > 0 && client.can.canFindCreated(kind)) await lookFor(all, kind, client, ports, signal);
     }),
   );
 }
 
-const lister =
-  (kind: Kind, client: ServiceClient, signal: AbortSignal): (() => Promise<Outcome<readonly Listed[]>>) =>
-  () =>
-    listOfKind[kind](client, { signal });
+const keyOf = ({ operation, address, name, sentAt }: Intent): string => `${operation} ${address} ${name} ${sentAt}`;
 
-/** A clock that was set back must not make the wait longer than the window. */
-const endOf = (since: string, windowMs: number, clock: Clock): number =>
-  Math.min(Date.parse(since), clock.now()) + windowMs;
-
-/** A create that was accepted may take as long to show as in the run that sent it. */
-const windowEnd = ({ operation, accepted, sentAt }: Intent, { timing, clock }: Looking): number =>
-  endOf(
-    sentAt,
-    operation === "vm.create" && accepted === true ? timing.vmCreateTimeoutMs : timing.discoveryWindowMs,
-    clock,
-  );
+/**
+ * A create whose answer was lost is sent again when its window is over, so that is served from the first look. One that
+ * was accepted is never sent again: it is given what is left of the time that the run which sent it would have waited.
+ */
+function windowOf({ operation, accepted, sentAt }: Intent, { timing, clock }: Looking): number {
+  const isAccepted = operation === "vm.create" && accepted === true;
+  const left = isAccepted ? calendarLeft(sentAt, timing.vmCreateTimeoutMs, clock.instant()) : 0;
+  return Math.max(left, timing.discoveryWindowMs);
+}
 
 type Looked =
   | { readonly status: "seen"; readonly shown: readonly Awaited[] }
@@ -86,21 +88,27 @@ type Looked =
 /** One list serves all of them, until each has shown or was missing in a list that was asked for after its window. */
 async function lookFor(
   open: readonly Awaited[],
-  list: () => Promise<Outcome<readonly Listed[]>>,
+  kind: Kind,
+  client: ServiceClient,
   { clock, timing }: Looking,
   signal: AbortSignal,
 ): Promise<Looked> {
+  const windows = windowsOf(client);
   const shown: Awaited[] = [];
   for (let left = open; ; ) {
     const askedAt = clock.now();
-    const listed = await list();
+    for (const { key, windowMs } of left) {
+      const begun = windows.get(key);
+      windows.set(key, begun === undefined ? openWindow(windowMs, askedAt) : lookedAgain(begun, askedAt));
+    }
+    const isServed = ({ key }: Awaited): boolean => isOver(mustGet(windows, key));
+    const listed = await listOfKind[kind](client, { signal });
     if (signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {
       shown.push(...left.filter(({ isIt }) => listed.value.some(isIt)));
-      left = left.filter((one) => one.endsAt > askedAt && !shown.includes(one));
+      left = left.filter((one) => !isServed(one) && !shown.includes(one));
       if (left.length === 0) return { status: "seen", shown };
-    } else if (listed.status === "rejected" || left.every(({ endsAt }) => endsAt <= askedAt))
-      return { status: "blind", failure: listed };
+    } else if (listed.status === "rejected" || left.every(isServed)) return { status: "blind", failure: listed };
     await clock.sleep(timing.pollIntervalMs, signal);
   }
 }
@@ -131,10 +139,11 @@ export async function whyMayBeCreated(
     const intents = ended.filter(({ operation }) => operation === `${kind}.create`);
     if (intents.length === 0) continue;
     const open = intents.map((intent) => ({
-      endsAt: windowEnd(intent, ports),
+      key: keyOf(intent),
+      windowMs: windowOf(intent, ports),
       isIt: (one: Listed) => isNew(one, intent) && !sightings[kind].has(one.id) && !known.has(one.id),
     }));
-    const looked = await lookFor(open, lister(kind, client, signal), ports, signal);
+    const looked = await lookFor(open, kind, client, ports, signal);
     const names = intents.map(({ name }) => name).join(", ");
     if (looked.status === "blind")
       return `whether an interrupted run created ${names} cannot be told: ${failedBy(looked.failure).message}`;

@@ -7,6 +7,7 @@ import { hasPlainNames } from "../core/model/fields";
 import type { LiveOf, LiveVm } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
+import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { listOfKind } from "./observe";
 import { blindAfter } from "./poller";
 import type { Run } from "./run";
@@ -70,17 +71,18 @@ async function lookThrough<K extends Kind>(
 ): Promise<Looked<LiveOf[K]>> {
   const { client, clock, timing } = run.ports;
   const isNamed = (live: LiveOf[K]): boolean => (hasPlainNames[kind] ? live.name?.toLowerCase() : live.name) === name;
-  const deadline = clock.now() + windowMs;
+  let window = openWindow(windowMs, clock.now());
   for (let failures = 0; ; ) {
     await clock.sleep(timing.pollIntervalMs, run.signal);
-    const isOver = clock.now() >= deadline;
-    const listed = await listOfKind[kind](client, { signal: run.signal, proves: isOver });
+    window = lookedAgain(window, clock.now());
+    const over = isOver(window);
+    const listed = await listOfKind[kind](client, { signal: run.signal, proves: over });
     if (run.signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {
       failures = 0;
       const named = listed.value.filter(isNamed);
-      if (isOver || isEnough(named)) return { status: "seen", named };
-    } else if (isOver || listed.status === "rejected" || ++failures >= blindAfter)
+      if (over || isEnough(named)) return { status: "seen", named };
+    } else if (over || listed.status === "rejected" || ++failures >= blindAfter)
       return { status: "blind", failure: listed };
   }
 }

@@ -8,6 +8,7 @@ import type { Rule } from "../core/model/rule";
 import { describeNamers, type Namer, namersByGroup } from "../core/plan/named-groups";
 import type { RuleChanges } from "../core/plan/record-patch";
 import type { ActionOf, OperationOn, Step } from "../core/plan/step";
+import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
 import { confirmGone } from "./confirm-gone";
@@ -259,12 +260,12 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
 /** A delete that was accepted may fail later on. Without a list, the acknowledgement has to do. */
 async function waitUntilGone(id: string, name: string, run: Run): Promise<StepResult> {
   const { client, clock, timing } = run.ports;
-  const deadline = clock.now() + timing.discoveryWindowMs;
+  let window = openWindow(timing.discoveryWindowMs, clock.now());
   while (client.can.seesGroups === "list") {
-    const isOver = clock.now() >= deadline;
+    window = lookedAgain(window, clock.now());
     const listed = await run.listGroups();
     if (listed.status !== "accepted" || listed.value.every((group) => group.id !== id)) return done;
-    if (isOver)
+    if (isOver(window))
       return {
         end: "failed",
         code: "apply/timeout",

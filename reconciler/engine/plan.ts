@@ -4,7 +4,7 @@ import type { PlanOptions } from "../core/diff/context";
 import type { Closed } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type Live, notSeen } from "../core/model/live";
-import type { Scope, State } from "../core/model/recorded";
+import type { RecordedVm, Scope, State } from "../core/model/recorded";
 import { type LookMemory, remembering, type Sightings, sightingsIn } from "../core/plan/memory";
 import { type Part, partChanged, partTargeted, partUnswept, widened } from "../core/plan/part";
 import { makePlan, type Plan } from "../core/plan/plan";
@@ -12,9 +12,10 @@ import { laidOver, type Swept, sweptWith } from "../core/plan/sweep";
 import type { FoldedState } from "../core/state/fold";
 import { readState } from "../core/state/text";
 import type { ServiceClient } from "../service/client";
+import type { Clock } from "../service/clock";
 import type { StateStore, StoredState } from "../store/store";
 import type { EngineEvent } from "./events";
-import type { Clock } from "./ports";
+import { mayShowLater } from "./looked-for";
 import { type Refreshed, refresh } from "./refresh";
 import { assertSameScope, assertShown, scopeOf, scopeToRemember } from "./scope";
 
@@ -116,8 +117,9 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   const accepted = options.acceptService === true;
   const now = scopeOf(client, desired);
   if (!accepted) assertSameScope(state, now);
-  const started = input.clock.now();
-  const isYoung = (createdAt: string): boolean => Date.parse(createdAt) + (input.discoveryWindowMs ?? 0) > started;
+  const [started, today] = [input.clock.now(), input.clock.instant()];
+  const isYoung = (vm: RecordedVm): boolean =>
+    mayShowLater(vm, { client, windowMs: input.discoveryWindowMs ?? 0, now: today });
   const look = async (part: Part | undefined) => {
     const seen = await refresh(client, desired, state, {
       isYoung,
@@ -149,7 +151,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   /** What to look at: everything (`undefined`), or the part that targets, a sweep or the age of memory leave. */
   const partToSee = (): Part | undefined => {
     if (options.maxAgeMs !== undefined && input.observe)
-      return partChanged(fromState(), desired, known, started, input.memory);
+      return partChanged(fromState(), desired, known, today, input.memory);
     return before === undefined
       ? partTargeted(desired, state, options)
       : partUnswept(fromState(), desired, state, before);
@@ -174,7 +176,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     elapsedMs: input.clock.now() - started,
   });
   const scope = scopeToRemember(state, now, seen.live, accepted, part !== undefined);
-  const sightings = sightingsIn(known, seen.live, options, started);
+  const sightings = sightingsIn(known, seen.live, options, today);
   return {
     desired,
     state,

@@ -7,9 +7,10 @@ import { usualListCost } from "../core/model/list-cost";
 import type { LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import { cheaperLook, mayBeLate, mayLookSoon, togetherAt, untilNextLook } from "../core/schedule/pace";
+import { isOver, lookedAgain, openWindow, type Window } from "../core/schedule/window";
 import { onAbort } from "../service/abort-listeners";
 import type { ServiceClient } from "../service/client";
-import type { Clock } from "./ports";
+import type { Clock } from "../service/clock";
 
 /** The VMs of one poll, by id and by name, so that ten thousand waits for a name need not each walk the list. */
 export interface SeenVms {
@@ -43,8 +44,9 @@ interface Watcher {
   readonly ids: readonly string[];
   readonly since: number;
   readonly from: number;
-  readonly deadline: number;
   readonly soon?: string;
+  /** Its limit, counted over the looks that told it of anything. */
+  window: Window;
   /** When the last look that told of it had ended; before the first one, when the wait began. */
   lookedAt: number;
   leave?: () => void;
@@ -151,7 +153,8 @@ export function createPoller(
       for (const watcher of told === "all" ? [...watchers] : told) {
         if (!watchers.has(watcher)) continue;
         watcher.lookedAt = endedAt;
-        const waited = endOf(watcher, seen, asked, askedAt);
+        watcher.window = lookedAgain(watcher.window, askedAt);
+        const waited = endOf(watcher, seen, asked);
         if (waited === undefined) continue;
         if (waited.ended === "found") {
           if (watcher.soon !== undefined) took.set(watcher.soon, askedAt - watcher.from);
@@ -165,22 +168,17 @@ export function createPoller(
   }
 
   /** How a wait ends with what was just seen; `undefined`: it goes on. */
-  function endOf(
-    watcher: Watcher,
-    seen: Outcome<SeenVms>,
-    asked: number,
-    askedAt: number,
-  ): Waited<unknown> | undefined {
-    const isOver = askedAt >= watcher.deadline;
+  function endOf(watcher: Watcher, seen: Outcome<SeenVms>, asked: number): Waited<unknown> | undefined {
+    const over = isOver(watcher.window);
     if (seen.status !== "accepted") {
-      const isBlind = isOver || seen.status === "rejected" || failures >= blindAfter;
+      const isBlind = over || seen.status === "rejected" || failures >= blindAfter;
       return isBlind ? { ended: "blind", failure: seen } : undefined;
     }
     // A list that was asked for before the wait began proves nothing, neither that it shows nor that it does not.
     if (watcher.since > asked) return undefined;
     const value = watcher.look(seen.value);
     if (value !== undefined) return { ended: "found", value };
-    return isOver ? { ended: "timeout" } : undefined;
+    return over ? { ended: "timeout" } : undefined;
   }
 
   async function look(now: number): Promise<Look> {
@@ -226,7 +224,7 @@ export function createPoller(
           since: turn,
           from: now,
           lookedAt: now,
-          deadline: now + timeoutMs,
+          window: openWindow(timeoutMs, now),
           ...(soon === undefined ? {} : { soon }),
           // `look` is the only source of the value, and it gives a `T`.
           settle: resolve as (waited: Waited<unknown>) => void,

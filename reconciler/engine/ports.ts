@@ -6,12 +6,8 @@ import type { LiveVm } from "../core/model/live";
 import type { Step } from "../core/plan/step";
 import { waits } from "../core/text/outside-policy";
 import type { ServiceClient } from "../service/client";
+import type { Clock } from "../service/clock";
 import type { EngineEvent } from "./events";
-
-export interface Clock {
-  now(): number;
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
-}
 
 export interface CommandResult {
   readonly exitCode: number;

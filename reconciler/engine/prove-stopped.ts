@@ -5,6 +5,7 @@
 import type { LiveVm } from "../core/model/live";
 import { isGone } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
+import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { failedBy, type Run, type StepResult } from "./run";
 import { canSee, fetchVmCheaply } from "./watch-vm";
 
@@ -18,7 +19,7 @@ export interface StoppedProof {
 /** Each branch is one thing that a look at the VM can prove; the rest looks again. */
 export async function proveStopped(step: Step, run: Run, id: string): Promise<StoppedProof> {
   const { clock, timing } = run.ports;
-  const started = clock.now();
+  let window = openWindow(timing.discoveryWindowMs, clock.now());
   for (;;) {
     const read = canSee(run) ? await fetchVmCheaply(run, id) : undefined;
     if (read !== undefined && read.status !== "accepted")
@@ -30,8 +31,8 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<St
         ? { ...(vm === undefined ? {} : { vm }) }
         : { result: unproven(step) };
     // A record may be behind the stop for a moment, and a service may answer before the VM has arrived.
-    const isOver = clock.now() - started >= timing.discoveryWindowMs;
-    if (vm.phase === "failed" || isOver || run.signal.aborted) return { result: notStopped(step, vm) };
+    window = lookedAgain(window, clock.now());
+    if (vm.phase === "failed" || isOver(window) || run.signal.aborted) return { result: notStopped(step, vm) };
     await clock.sleep(timing.pollIntervalMs, run.signal);
   }
 }

@@ -27,7 +27,7 @@ import {
   sightingsBy,
   withSightings,
 } from "../core/model/live";
-import { type Orphan, orphanKey, type RecordedResource, type State } from "../core/model/recorded";
+import { type Orphan, orphanKey, type RecordedResource, type RecordedVm, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
 import { lazily } from "../core/text/lazily";
@@ -56,8 +56,8 @@ export interface Refreshed {
 
 export interface RefreshOptions {
   readonly signal?: AbortSignal;
-  /** Whether a resource created at that time may be missing in a list. */
-  readonly isYoung?: (createdAt: string) => boolean;
+  /** Whether a list may be without that VM because it was created only now. */
+  readonly isYoung?: (vm: RecordedVm) => boolean;
   /** The user says that it is the right service, project and credential. */
   readonly acceptService?: boolean;
   /** The part of the world to look at; nothing is said of everything else. Left out: everything. */
@@ -135,8 +135,7 @@ export async function refresh(
 function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string> {
   const young = new Set<string>();
   for (const record of state.resources.values())
-    if (record.kind === "vm" && record.id !== undefined && record.createdAt !== undefined)
-      if (isYoung?.(record.createdAt) === true) young.add(record.id);
+    if (record.kind === "vm" && record.id !== undefined && isYoung?.(record) === true) young.add(record.id);
   return young;
 }
 

@@ -64,7 +64,8 @@ export async function check(
     };
   const deadline = clock.now() + action.timeoutMs;
   for (;;) {
-    const limitMs = Math.max(1, deadline - clock.now());
+    // The last try is a whole one, also after the process was stopped for longer than the check may take.
+    const limitMs = Math.max(timing.pollIntervalMs, deadline - clock.now());
     if (await checkHealth(wanted, vm, { signal: run.signal, address, limitMs })) return done;
     if (run.signal.aborted)
       return {

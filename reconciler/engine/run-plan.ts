@@ -160,7 +160,7 @@ export async function runPlan(
     }
   };
 
-  const at = new Date(ports.clock.now()).toISOString();
+  const at = ports.clock.instant();
   await recorder.record([
     {
       type: "run",

@@ -9,6 +9,7 @@ import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Live, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, notSent, type Outcome } from "../core/model/outcome";
 import type { Intent, RecordedVm } from "../core/model/recorded";
+import type { Instant } from "../core/model/time";
 import type { ActionOf, Step, StepOperation } from "../core/plan/step";
 import type { NamesBefore } from "./names-before";
 import type { Poller } from "./poller";
@@ -129,4 +130,4 @@ export function recordedVm({ address }: Step, run: Run): RecordedVm | undefined 
   return record?.kind === "vm" ? record : undefined;
 }
 
-export const isoNow = (run: Run): string => new Date(run.ports.clock.now()).toISOString();
+export const isoNow = (run: Run): Instant => run.ports.clock.instant();

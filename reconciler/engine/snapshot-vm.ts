@@ -8,7 +8,9 @@
 import type { LiveImage } from "../core/model/live";
 import type { Outcome } from "../core/model/outcome";
 import type { Intent } from "../core/model/recorded";
+import { calendarAge } from "../core/model/time";
 import type { ActionOf, Step } from "../core/plan/step";
+import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { done, failedBy, isoNow, optionsFor, type Run, type StepResult } from "./run";
 import { type SeenAfterwards, sendAndLook } from "./send-and-look";
 import { waitForVm } from "./watch-vm";
@@ -41,15 +43,16 @@ async function endOfEarlierSnapshot(
   run: Run,
 ): Promise<StepResult | undefined> {
   const { clock, timing } = run.ports;
-  const ageMs = clock.now() - Date.parse(earlier.sentAt);
-  const isFresh = ageMs < freshMs;
+  // A date in the future is of a clock that is wrong, and tells no age.
+  const isFresh = (calendarAge(earlier.sentAt, clock.instant()) ?? freshMs) < freshMs;
   if (images === undefined) return isFresh && earlier.accepted === true ? settled(step, id, run) : undefined;
   if (imageOf(earlier, images) !== undefined) return isFresh ? believed(step, earlier, id, run) : undefined;
   // An accepted snapshot is never sent again by itself.
   if (earlier.accepted === true) return believed(step, earlier, id, run);
-  if (!isFresh || ageMs >= timing.discoveryWindowMs) return undefined;
-  // The answer was lost: a list that is behind may still show the snapshot later.
-  const late = await awaitImage(step, earlier, timing.discoveryWindowMs - ageMs, run);
+  if (!isFresh) return undefined;
+  // The answer was lost: a list that is behind may still show the snapshot later. When it was sent is a date that another
+  // process wrote, so the window is served from here.
+  const late = await awaitImage(step, earlier, timing.discoveryWindowMs, run);
   if (late.code === missing) return undefined;
   return late.end === "done" ? settled(step, id, run) : late;
 }
@@ -111,6 +114,8 @@ const missing = "apply/snapshot-missing";
 async function awaitImage(step: Step, intent: Intent, withinMs: number, run: Run): Promise<StepResult> {
   const { clock, timing } = run.ports;
   const started = clock.now();
+  let listed = openWindow(withinMs, started);
+  let usable = openWindow(timing.vmCreateTimeoutMs, started);
   let shown: string | undefined;
   try {
     for (;;) {
@@ -131,9 +136,11 @@ async function awaitImage(step: Step, intent: Intent, withinMs: number, run: Run
           message: `stopped while waiting for the image ${intent.name}`,
           fix: "run the same command again: it goes on from here",
         };
-      const waitedMs = clock.now() - started;
-      if (image === undefined && waitedMs >= withinMs) return unlisted(step, intent, waitedMs);
-      if (image !== undefined && waitedMs >= timing.vmCreateTimeoutMs) return unfinished(image, waitedMs);
+      const now = clock.now();
+      listed = lookedAgain(listed, now);
+      usable = lookedAgain(usable, now);
+      if (image === undefined && isOver(listed)) return unlisted(step, intent, now - started);
+      if (image !== undefined && isOver(usable)) return unfinished(image, now - started);
       await clock.sleep(timing.pollIntervalMs, run.signal);
     }
   } finally {

@@ -11,8 +11,8 @@ import type { State } from "../core/model/recorded";
 import { nextSlice, requestsLeft, type Sight, type Swept, sweptWith } from "../core/plan/sweep";
 import { deepEqual } from "../core/text/deep-equal";
 import type { ServiceClient } from "../service/client";
+import type { Clock } from "../service/clock";
 import { isNobody, lookAtKinds, looksOf, type SeenByKind } from "./look";
-import type { Clock } from "./ports";
 
 export interface SweepSetting {
   /** The client is opened for the first slice. */

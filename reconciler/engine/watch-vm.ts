@@ -7,6 +7,7 @@ import { accepted, type Failure, isGone, type Outcome } from "../core/model/outc
 import type { FieldsOf } from "../core/plan/record-patch";
 import type { OperationOn, Step } from "../core/plan/step";
 import { type SettleVerdict, settleVm, type Wait } from "../core/schedule/settle";
+import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { recordDone } from "./record-step";
 import { done, failedBy, type Run, type StepResult } from "./run";
 import type { SeenAfterwards } from "./send-and-look";
@@ -71,13 +72,13 @@ export async function waitForVm(
   const started = run.ports.clock.now();
   let shown: string | undefined;
   let moved = false;
-  const isOver = (vm: LiveVm | undefined): vm is LiveVm =>
-    vm?.unsaid === true && run.ports.clock.now() - started >= run.ports.timing.discoveryWindowMs;
+  let still = openWindow(run.ports.timing.discoveryWindowMs, started);
   const waited = await run.poller.watch(
     ({ byId }) => {
       const vm = byId.get(id);
-      moved ||= vm?.phase === "changing" || run.ports.clock.now() - started >= run.ports.timing.discoveryWindowMs;
-      const verdict = isOver(vm) ? unsaidVerdict("vm", vm) : settleVm(wait, vm, moved);
+      still = lookedAgain(still, run.ports.clock.now());
+      moved ||= vm?.phase === "changing" || isOver(still);
+      const verdict = vm?.unsaid === true && isOver(still) ? unsaidVerdict("vm", vm) : settleVm(wait, vm, moved);
       if (verdict.status !== "pending") return { verdict, vm };
       if (vm?.status !== undefined && vm.status !== shown) {
         shown = vm.status;

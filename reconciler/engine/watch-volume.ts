@@ -7,6 +7,7 @@ import { isGone, type Outcome } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
 import { untilNextLook } from "../core/schedule/pace";
 import { type SettleVerdict, settleVolume, type VolumeWait } from "../core/schedule/settle";
+import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
 import type { Ports } from "./ports";
 import { done, type Run, type StepResult } from "./run";
 import { failedAs, isConflict, unsaidVerdict } from "./watch-vm";
@@ -44,25 +45,29 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
   const { client, clock, timing, signal } = watch;
   if (client.volumesChange === false) return done;
   const started = clock.now();
-  let moved = started;
+  let first = openWindow(timing.discoveryWindowMs, started);
+  let still = first;
+  let whole = openWindow(timing.vmCreateTimeoutMs, started);
   let shown: string | undefined;
   for (;;) {
     const outcome = await client.getVolume(id, { signal: signal });
     if (signal.aborted) return interrupted;
     if (outcome.status === "rejected" && !isGone(outcome)) return done;
     const live = outcome.status === "accepted" ? outcome.value : undefined;
-    const isUnsaid = live?.unsaid === true && clock.now() - started >= timing.discoveryWindowMs;
+    const now = clock.now();
+    first = lookedAgain(first, now);
+    whole = lookedAgain(whole, now);
+    still = live?.changing === true ? openWindow(timing.discoveryWindowMs, now) : lookedAgain(still, now);
+    const isUnsaid = live?.unsaid === true && isOver(first);
     const verdict = isUnsaid ? unsaidVerdict("volume", live) : verdictOn(outcome, wait, live);
     if (verdict.status === "settled") return done;
     if (verdict.status === "failed") return { end: "failed", code: "apply/volume-failed", ...failedAs(verdict) };
-    if (live?.changing === true) moved = clock.now();
     if (live?.status !== undefined && live.status !== shown) {
       shown = live.status;
       watch.progress(shown);
     }
-    const waited = clock.now() - started;
-    const isStill = clock.now() - moved >= timing.discoveryWindowMs;
-    if (isStill || waited >= timing.vmCreateTimeoutMs) return notShown(wait, outcome, waited, shown);
+    const waited = now - started;
+    if (isOver(still) || isOver(whole)) return notShown(wait, outcome, waited, shown);
     await clock.sleep(untilNextLook({ waitedMs: waited, mayBeSoon: true }, timing.pollIntervalMs), signal);
     watch.waited(clock.now() - started - waited);
     if (signal.aborted) return interrupted;

@@ -3,7 +3,8 @@
  * same moment as another watcher's, until somebody asks it to stop.
  */
 import type { Action } from "../core/diff/changes";
-import type { Clock } from "./ports";
+import type { Elapsed, Instant } from "../core/model/time";
+import type { Clock } from "../service/clock";
 
 export type RoundResult =
   | { readonly end: "in_sync" }
@@ -29,7 +30,10 @@ export interface Observation {
 }
 
 export interface Round {
-  readonly at: number;
+  /** When it began. */
+  readonly at: Instant;
+  /** When it ended: the date for people, the other for what is measured from there. */
+  readonly ended: { readonly at: Instant; readonly elapsed: Elapsed };
   readonly durationMs: number;
   readonly result: RoundResult;
   readonly seen?: Observation;
@@ -66,11 +70,15 @@ export async function watch(setting: WatchSetting): Promise<void> {
   const { clock, signal } = setting;
   let failures = 0;
   while (!signal.aborted) {
-    const at = clock.now();
+    const [at, began] = [clock.instant(), clock.now()];
     const { result, seen } = await setting.round();
+    const ended = { at: clock.instant(), elapsed: clock.now() };
     failures = result.end === "failed" ? failures + 1 : 0;
     const pause = pauseMs(setting.intervalMs, failures, result.end, setting.random());
-    setting.ended({ at, durationMs: clock.now() - at, result, ...(seen === undefined ? {} : { seen }) }, pause);
+    setting.ended(
+      { at, ended, durationMs: ended.elapsed - began, result, ...(seen === undefined ? {} : { seen }) },
+      pause,
+    );
     await (setting.between?.(pause) ?? clock.sleep(pause, signal));
   }
 }

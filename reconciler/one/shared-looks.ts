@@ -61,7 +61,7 @@ const proves = (options: unknown): boolean =>
 
 type Call = (...args: unknown[]) => Promise<{ readonly status: string; readonly value?: unknown }>;
 
-export function shareLooks(client: ServiceClient, now: () => number = Date.now): SharedLooks {
+export function shareLooks(client: ServiceClient, now: () => number): SharedLooks {
   /** Of each look the newest answer, and the one before it: the newest may still be on its way. */
   const answers = new Map<string, { readonly newest: Answer; readonly before?: Answer }>();
   const looks = new Map<string, () => Promise<{ readonly status: string }>>();

@@ -1,8 +1,5 @@
 /** The machine's clock, for whoever composes the engine. */
-import type { Clock } from "../engine/ports";
-import { sleep } from "../service/abort-listeners";
-
-export const systemClock: Clock = { now: () => Date.now(), sleep };
+export { systemClock } from "../service/system-clock";
 
 /** Today, in UTC: `2026-01-31`. */
 export const todayUtc = (): string => new Date().toISOString().slice(0, 10);

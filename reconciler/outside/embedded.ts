@@ -33,7 +33,7 @@ export async function openWorld(
   dir: string,
   options: { timeScale: number; portRange?: string },
 ): Promise<EmbeddedWorld> {
-  for (const deadline = Date.now() + startMs; ; await pause()) {
+  for (const deadline = performance.now() + startMs; ; await pause()) {
     try {
       return await serveWorld(dir, options);
     } catch (error) {
@@ -42,7 +42,7 @@ export async function openWorld(
       const world = await findSharedWorld(dir);
       if (world !== undefined) return { ...world, close: async () => leave() };
       leave();
-      if (Date.now() > deadline) throw error;
+      if (performance.now() > deadline) throw error;
     }
   }
 }
@@ -87,7 +87,7 @@ export async function shareWorld(dir: string, timeScale: number): Promise<Served
     env: { PATH: process.env["PATH"] ?? "" },
   });
   child.unref();
-  for (const deadline = Date.now() + startMs; Date.now() < deadline; await pause()) {
+  for (const deadline = performance.now() + startMs; performance.now() < deadline; await pause()) {
     const world = await findSharedWorld(dir);
     if (world !== undefined) return world;
   }

@@ -74,7 +74,7 @@ export async function runWithBadLuck(setting: TwinSetting, calm: Rehearsal, seed
 }
 
 /** The generator mulberry32: short, and the same everywhere. */
-function seededRandom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

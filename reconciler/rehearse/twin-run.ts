@@ -5,19 +5,22 @@
  */
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import type { Timing } from "../core/model/desired";
+import type { Elapsed } from "../core/model/time";
 import type { Dialect } from "../dialect/dialect";
 import type { EngineEvent } from "../engine/events";
 import type { Prepared } from "../engine/plan";
-import type { Clock, Ports } from "../engine/ports";
+import type { Ports } from "../engine/ports";
 import { sleep } from "../service/abort-listeners";
 import type { ServiceClient } from "../service/client";
-import type { MonotonicClock as ServiceClock } from "../service/clock";
+import type { Clock } from "../service/clock";
 import { Credential } from "../service/credential";
 import { createServiceClient, type HttpServiceClient } from "../service/http-client";
+import { systemClock } from "../service/system-clock";
 import { createMemoryStore } from "../store/memory";
 import type { StateStore, StoredState } from "../store/store";
 import { buildTwin, twinToken } from "./twin";
 import { twinDialect, twinOperations } from "./twin-dialect";
+import { instantAt } from "./virtual-clock";
 
 export interface TwinSetting {
   /** The plan for the real service, with the observation that it was made from. */
@@ -35,7 +38,7 @@ export interface TwinSetting {
 export interface RunningTwin {
   readonly emulator: RunningEmulator;
   readonly store: StateStore;
-  readonly clock: Clock & ServiceClock;
+  readonly clock: Clock;
   readonly assumptions: readonly string[];
   /** Commands and checks that were not run. */
   readonly notRun: readonly string[];
@@ -105,9 +108,9 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
 }
 
 /** The time of the real service, `speed` times faster. */
-function fastClock(speed: number): Clock & ServiceClock {
-  const started = Date.now();
-  const zero = performance.now();
-  const now = (): number => started + (performance.now() - zero) * speed;
-  return { now, wallNow: now, sleep: (ms, signal) => sleep(ms / speed, signal) };
+function fastClock(speed: number): Clock {
+  const zero = systemClock.now();
+  // A monotonic time that goes faster is monotonic.
+  const now = (): Elapsed => (zero + (systemClock.now() - zero) * speed) as Elapsed;
+  return { now, instant: () => instantAt(now()), sleep: (ms, signal) => sleep(ms / speed, signal) };
 }

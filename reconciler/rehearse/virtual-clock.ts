@@ -1,8 +1,18 @@
 /** Time that passes only when everything waits: the earliest sleeper is woken once nothing else has anything to do. */
-import type { Clock } from "../engine/ports";
+import type { Elapsed, Instant } from "../core/model/time";
+import type { Clock } from "../service/clock";
 
-export function virtualClock(onTime: (nowMs: number) => void, startMs = Date.UTC(2026, 0, 1)): Clock {
+export interface VirtualClock extends Clock {
+  /** Somebody sets the clock by so much. What has passed stays as it was; only dates change. */
+  set(byMs: number): void;
+}
+
+/** A moment of virtual time as the calendar shows it. */
+export const instantAt = (ms: number): Instant => new Date(ms).toISOString() as Instant; // the ISO text of a moment
+
+export function virtualClock(onTime: (nowMs: number) => void, startMs = Date.UTC(2026, 0, 1)): VirtualClock {
   let now = startMs;
+  let wrongByMs = 0;
   const sleepers: { readonly at: number; readonly wake: () => void }[] = [];
   let scheduled = false;
   const tick = (): void => {
@@ -23,7 +33,12 @@ export function virtualClock(onTime: (nowMs: number) => void, startMs = Date.UTC
   };
   onTime(now);
   return {
-    now: () => now,
+    // Virtual time never goes back.
+    now: () => now as Elapsed,
+    instant: () => instantAt(now + wrongByMs),
+    set(byMs) {
+      wrongByMs += byMs;
+    },
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted === true) return resolve();

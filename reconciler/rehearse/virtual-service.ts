@@ -10,8 +10,8 @@ import { seedChanges } from "../../emulator/seed";
 import { applyChanges, createWorld } from "../../emulator/world";
 import { documentedOperations, type Operation } from "../core/model/operation";
 import { builtInDialect } from "../dialect/built-in";
-import type { Clock } from "../engine/ports";
 import type { ServiceClient } from "../service/client";
+import type { Clock } from "../service/clock";
 import { inProcessClient, type WorldCalls } from "./in-process-client";
 import { virtualClock } from "./virtual-clock";
 

@@ -1,4 +1,5 @@
 /** The rounds of a watcher so far, as /metrics for Prometheus and as /healthz. */
+import type { Elapsed, Instant } from "../core/model/time";
 import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
 import type { Round, RoundResult } from "../engine/watch";
@@ -10,7 +11,7 @@ export interface StepTimes {
 }
 
 export interface WatchStatus {
-  readonly startedAt: number;
+  readonly startedAt: Elapsed;
   readonly intervalMs: number;
   readonly rounds: Readonly<Record<RoundResult["end"], number>>;
   /** How many rounds have failed in a row, up to now. */
@@ -18,12 +19,12 @@ export interface WatchStatus {
   readonly last?: Round;
   /** The `seen` of the last round that saw the service. */
   readonly seen?: Round["seen"];
-  readonly lastSuccessAt?: number;
+  readonly lastSuccessAt?: Instant;
   readonly nextAt?: number;
   readonly steps: Readonly<Record<string, StepTimes>>;
 }
 
-export const startStatus = (startedAt: number, intervalMs: number): WatchStatus => ({
+export const startStatus = (startedAt: Elapsed, intervalMs: number): WatchStatus => ({
   startedAt,
   intervalMs,
   rounds: { in_sync: 0, pending: 0, applied: 0, blocked: 0, standby: 0, failed: 0 },
@@ -34,8 +35,7 @@ export const startStatus = (startedAt: number, intervalMs: number): WatchStatus 
 export function statusAfterRound(status: WatchStatus, round: Round, nextInMs: number): WatchStatus {
   const { end } = round.result;
   const seen = round.seen ?? status.seen;
-  const endedAt = round.at + round.durationMs;
-  const lastSuccessAt = end === "failed" || end === "standby" ? status.lastSuccessAt : endedAt;
+  const lastSuccessAt = end === "failed" || end === "standby" ? status.lastSuccessAt : round.ended.at;
   return {
     ...status,
     rounds: { ...status.rounds, [end]: status.rounds[end] + 1 },
@@ -43,7 +43,7 @@ export function statusAfterRound(status: WatchStatus, round: Round, nextInMs: nu
     last: round,
     ...(seen === undefined ? {} : { seen }),
     ...(lastSuccessAt === undefined ? {} : { lastSuccessAt }),
-    nextAt: endedAt + nextInMs,
+    nextAt: round.ended.elapsed + nextInMs,
   };
 }
 
@@ -137,7 +137,7 @@ export function watchMetricsText(status: WatchStatus): string {
     "last_success_timestamp_seconds",
     "gauge",
     "When a round last saw the service and did its work.",
-    one(secondsOf(status.lastSuccessAt)),
+    one(status.lastSuccessAt === undefined ? undefined : Date.parse(status.lastSuccessAt) / 1000),
   );
   metric("last_round_duration_seconds", "gauge", "How long the last round took.", one(secondsOf(last?.durationMs)));
   const steps = Object.entries(status.steps).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -165,7 +165,7 @@ export function watchMetricsText(status: WatchStatus): string {
 const secondsOf = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
 
 /** Unhealthy: more than one round in a row has failed, or a round is long overdue. */
-export function healthOf(status: WatchStatus, now: number): { readonly healthy: boolean; readonly body: object } {
+export function healthOf(status: WatchStatus, now: Elapsed): { readonly healthy: boolean; readonly body: object } {
   const overdueMs = now - (status.nextAt ?? status.startedAt);
   const stuck = overdueMs > Math.max(3 * status.intervalMs, 3_600_000);
   const healthy = status.failures < 2 && !stuck;
@@ -176,7 +176,7 @@ export function healthOf(status: WatchStatus, now: number): { readonly healthy: 
       status: healthy ? "ok" : "failing",
       round: last?.result.end ?? "none yet",
       ...(last !== undefined && "why" in last.result ? { why: last.result.why } : {}),
-      last_success: status.lastSuccessAt === undefined ? null : new Date(status.lastSuccessAt).toISOString(),
+      last_success: status.lastSuccessAt ?? null,
       failures: status.failures,
     },
   };
@@ -185,9 +185,8 @@ export function healthOf(status: WatchStatus, now: number): { readonly healthy: 
 /** One line for each round, for people. */
 export function roundLine(round: Round, nextInMs: number): string {
   const { result, seen } = round;
-  const at = new Date(round.at).toISOString();
   const next = nextInMs < 1000 ? `${nextInMs} ms` : `${Math.round(nextInMs / 1000)} s`;
-  return `${at}  ${words(result, seen)}; next in ${next}`;
+  return `${round.at}  ${words(result, seen)}; next in ${next}`;
 }
 
 function words(result: RoundResult, seen: Round["seen"]): string {
@@ -226,7 +225,7 @@ const fewOf = (words: readonly string[]): string =>
 
 export const roundEvent = (round: Round, nextInMs: number): object => ({
   type: "round",
-  at: new Date(round.at).toISOString(),
+  at: round.at,
   result: round.result.end,
   why: "why" in round.result ? round.result.why : null,
   drifted: round.seen?.drifted ?? [],

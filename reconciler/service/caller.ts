@@ -5,17 +5,20 @@
 import { type Method, type Operation, rowOf } from "../core/model/operation";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { accepted, notSent } from "../core/model/outcome";
+import { calendarMs } from "../core/model/time";
 import { type Answer, isThrottled, judgeAnswer, judgeBreak } from "../dialect/conditions";
 import type { Dialect } from "../dialect/dialect";
 import { envelopeReader } from "../dialect/envelope";
 import type { RequestOptions } from "./client";
-import type { MonotonicClock } from "./clock";
+
+import type { Clock } from "./clock";
 import { type Credential, CredentialFailure } from "./credential";
 import type { Limiter } from "./limiter";
 import { decideRetry, earn, fullBudget, type RetryPolicy, spend, tooLong } from "./retry";
+import { startAge } from "./system-clock";
 import type { Exchange, Transport, TransportRequest } from "./transport";
 
-type Limits = Pick<TransportRequest, "signal" | "allowedAtMs">;
+type Limits = Pick<TransportRequest, "signal" | "age">;
 
 /** One request sent, for logs and metrics: no body and no credential. */
 export interface RequestEvent {
@@ -40,7 +43,7 @@ export interface CallerParts {
   readonly transport: Transport;
   readonly credential: Credential;
   readonly limiter: Limiter;
-  readonly clock: MonotonicClock;
+  readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
   readonly policy: RetryPolicy;
@@ -147,7 +150,7 @@ export function createCaller(parts: CallerParts): Caller {
       if (typeof authorization !== "string") return authorization;
       if (!isRead && options.mayWrite !== undefined && !(await options.mayWrite())) return undefined;
       const limits: Limits = {
-        ...(!isRead && options.mayWrite !== undefined && { allowedAtMs: Date.now() }),
+        ...(!isRead && options.mayWrite !== undefined && { age: startAge() }),
         // A write in flight is never cut off: its effect would be unknown for nothing.
         ...(isRead && options.signal !== undefined && { signal: options.signal }),
       };
@@ -243,7 +246,8 @@ export function createCaller(parts: CallerParts): Caller {
     const judged = judgeAnswer(operation, answer, {
       errors: parts.dialect.errors,
       envelope,
-      nowMs: clock.wallNow(),
+      // The service counts from its own clock; this machine's may be an hour apart.
+      nowMs: calendarMs(answer.date, clock.instant()),
       scrub,
     });
     return judged.status === "accepted"

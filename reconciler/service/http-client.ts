@@ -26,11 +26,12 @@ import {
 import { type Call, createCaller, type FollowRequest, type Pace, type Probed, type RequestEvent } from "./caller";
 import { callsOver } from "./calls";
 import type { RequestOptions, ServiceClient } from "./client";
-import { type MonotonicClock, monotonicClock } from "./clock";
+import type { Clock } from "./clock";
 import type { Credential } from "./credential";
 import { createLimiter } from "./limiter";
 import { isOneRead, measureLists } from "./list-cost";
 import { retryPolicy } from "./retry";
+import { systemClock } from "./system-clock";
 import { checkBaseUrl, createTransport } from "./transport";
 
 export interface ServiceClientOptions {
@@ -47,7 +48,7 @@ export interface ServiceClientOptions {
   readonly insecureHttp?: boolean;
   /** Requests at once, at most. */
   readonly parallelism?: number;
-  readonly clock?: MonotonicClock;
+  readonly clock?: Clock;
   /** In [0, 1). */
   readonly random?: () => number;
   readonly onRequest?: (event: RequestEvent) => void;
@@ -73,7 +74,7 @@ export interface ProbeRequest {
 
 /** The base URL must have passed `checkBaseUrl`. */
 export function createServiceClient(options: ServiceClientOptions): HttpServiceClient {
-  const { dialect, clock = monotonicClock, parallelism = 10 } = options;
+  const { dialect, clock = systemClock, parallelism = 10 } = options;
   const refused = checkBaseUrl(options.baseUrl, options.insecureHttp === true);
   invariant(refused === undefined, `a client was made for a base URL that is refused (${refused?.summary})`);
   const { origin, pathname } = new URL(options.baseUrl);

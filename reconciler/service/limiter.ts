@@ -4,7 +4,8 @@
  */
 import { itemAt } from "../core/text/invariant";
 import { onAbort } from "./abort-listeners";
-import type { MonotonicClock } from "./clock";
+
+import type { Clock } from "./clock";
 import { adjustConcurrency, type Sample, startConcurrency } from "./concurrency";
 
 export interface Limiter {
@@ -25,7 +26,7 @@ interface Waiter {
   gone: boolean;
 }
 
-export function createLimiter(allowed: number, clock: MonotonicClock): Limiter {
+export function createLimiter(allowed: number, clock: Clock): Limiter {
   let concurrency = startConcurrency(allowed);
   let inUse = 0;
   let order = 0;

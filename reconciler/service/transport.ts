@@ -26,10 +26,10 @@ export interface TransportRequest {
   /** Cuts the request off, wherever it is. */
   readonly signal?: AbortSignal;
   /**
-   * When it was allowed, by the wall clock. A process that was stopped since, or waited for a connection, does not write
-   * it any more: whoever allowed it may have another answer by now.
+   * How long ago it was allowed, in milliseconds. A process that was stopped since, or waited for a connection, does not
+   * write it any more: whoever allowed it may have another answer by now.
    */
-  readonly allowedAtMs?: number;
+  readonly age?: () => number;
 }
 
 export type Exchange =
@@ -54,11 +54,8 @@ export interface TransportOptions {
 /** Together with how long a lease is believed in (half of it) less than the shortest lease, which is ten seconds. */
 const allowedForMs = 2000;
 
-function isAllowed({ allowedAtMs }: TransportRequest): boolean {
-  if (allowedAtMs === undefined) return true;
-  const age = Date.now() - allowedAtMs;
-  return age >= 0 && age < allowedForMs;
-}
+const isAllowed = ({ age }: TransportRequest): boolean => age === undefined || age() < allowedForMs;
+
 const largestBody = 32 * 1024 * 1024;
 
 export function createTransport({
@@ -201,6 +198,7 @@ function answerOf(
   const waits =
     headers["retry-after"] ?? (spelling.retryAfter === undefined ? undefined : headers[spelling.retryAfter]);
   const retryAfter = single(waits);
+  const date = single(headers["date"]);
   const location = single(headers["location"]);
   const paging = pagingHeaders(headers);
   return {
@@ -208,6 +206,7 @@ function answerOf(
     text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text,
     ...(contentType !== undefined && { contentType }),
     ...(retryAfter !== undefined && { retryAfter }),
+    ...(date !== undefined && { date }),
     ...(location !== undefined && { location }),
     ...(paging !== undefined && { paging }),
   };

@@ -46,7 +46,7 @@ async function startStage(dialect: Dialect, abilities: readonly string[] = []) {
       timing: ports.timing,
       clock: hurriedClock,
     });
-    const looks = shareLooks(client);
+    const looks = shareLooks(client, hurriedClock.now);
     const writer = { name: `process-${++processes}`, pid: 0x3fffffff };
     const contextOf = (type: HandlerType, name: string): HandlerContext => ({
       service: async () => ({ ...ports, client: looks.fresh, looks }),

@@ -2,13 +2,14 @@
 import { onTestFinished } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { RequestEvent } from "../../reconciler/service/caller";
-import type { MonotonicClock } from "../../reconciler/service/clock";
+import type { Clock } from "../../reconciler/service/clock";
 import { Credential } from "../../reconciler/service/credential";
 import {
   createServiceClient,
   type HttpServiceClient,
   type ServiceClientOptions,
 } from "../../reconciler/service/http-client";
+import { elapsedAt, instantAt } from "../support/virtual-clock";
 import { type Script, type ScriptedServer, startServer } from "./scripted-server";
 
 export const canary = "Bearer canary-6f1d2c9e-never-shown";
@@ -24,9 +25,9 @@ export function makeClient(baseUrl: string, options: Partial<ServiceClientOption
   const events: RequestEvent[] = [];
   const sleeps: number[] = [];
   let skipped = 0;
-  const clock: MonotonicClock = {
-    now: () => performance.now() + skipped,
-    wallNow: () => Date.now() + skipped,
+  const clock: Clock = {
+    now: () => elapsedAt(performance.now() + skipped),
+    instant: () => instantAt(Date.now() + skipped),
     sleep: async (ms) => {
       sleeps.push(ms);
       skipped += ms;

@@ -3,10 +3,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Failure } from "../../reconciler/core/model/outcome";
 import { nextPage } from "../../reconciler/dialect/next-page";
-import type { MonotonicClock } from "../../reconciler/service/clock";
+import type { Clock } from "../../reconciler/service/clock";
 import { adjustConcurrency, type Concurrency, startConcurrency } from "../../reconciler/service/concurrency";
 import { createLimiter } from "../../reconciler/service/limiter";
 import { type Attempt, decideRetry, earn, fullBudget, retryPolicy, spend } from "../../reconciler/service/retry";
+import { elapsedAt, instantAt } from "../support/virtual-clock";
 
 const policy = retryPolicy(120_000);
 const unavailable: Failure = { status: "unavailable", reason: "down" };
@@ -107,12 +108,12 @@ describe("concurrency", () => {
 });
 
 describe("slots", () => {
-  const stillClock = (): MonotonicClock & { at: number; sleepers: (() => void)[] } => {
+  const stillClock = (): Clock & { at: number; sleepers: (() => void)[] } => {
     const clock = {
       at: 0,
       sleepers: [] as (() => void)[],
-      now: () => clock.at,
-      wallNow: () => clock.at,
+      now: () => elapsedAt(clock.at),
+      instant: () => instantAt(clock.at),
       sleep: () => new Promise<void>((resolve) => clock.sleepers.push(resolve)),
     };
     return clock;

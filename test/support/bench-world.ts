@@ -22,7 +22,7 @@ import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { openBeside } from "../../reconciler/outside/beside";
 import type { ServiceClient } from "../../reconciler/service/client";
-import { type MonotonicClock as ServiceClock, monotonicClock as serviceClock } from "../../reconciler/service/clock";
+import type { Clock } from "../../reconciler/service/clock";
 import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
 import type { StateStore } from "../../reconciler/store/store";
@@ -69,9 +69,9 @@ export interface BenchOptions extends EmulatorOptions {
 }
 
 /** Waits before a repeat are a hundredth of what they are. */
-export const hurriedClock: ServiceClock = {
-  ...serviceClock,
-  sleep: (ms, signal) => serviceClock.sleep(ms / 100, signal),
+export const hurriedClock: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(ms / 100, signal),
 };
 
 export const token = "ops-token";

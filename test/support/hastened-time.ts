@@ -55,11 +55,10 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 
 /** From now on, for every command that is run in this process. */
 export function hastenTime(): void {
-  const service = built(dist("service/clock.js")) as typeof import("../../reconciler/service/clock");
-  const outside = built(dist("outside/clock.js")) as typeof import("../../reconciler/outside/clock");
-  const wallNow = (): number => day + passed;
-  Object.assign(service.monotonicClock, { now: () => passed, wallNow, sleep });
-  Object.assign(outside.systemClock, { now: wallNow, sleep });
+  const { systemClock } = built(
+    dist("service/system-clock.js"),
+  ) as typeof import("../../reconciler/service/system-clock");
+  Object.assign(systemClock, { now: () => passed, instant: () => new Date(day + passed).toISOString(), sleep });
 }
 
 /** The time of day never lags behind the machine's, by which files and services are dated. */

@@ -109,6 +109,7 @@ export function createMortality(moment?: Moment, { locks = false } = {}): Mortal
     store: (store) => wrap(store, writeOf),
     clock: (clock) => ({
       now: () => clock.now(),
+      instant: () => clock.instant(),
       sleep: (ms, signal) => pass(undefined, () => clock.sleep(ms, signal)),
     }),
     death,

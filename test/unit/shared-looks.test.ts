@@ -12,7 +12,7 @@ it("a list that proves is asked for as such beside one that does not", async () 
       return accepted([]);
     },
   } as unknown as ServiceClient;
-  const { fresh } = shareLooks(client);
+  const { fresh } = shareLooks(client, () => performance.now());
   await Promise.all([fresh.listVms(), fresh.listVms({ proves: true })]);
   expect(asked).toEqual([undefined, { proves: true }]);
 });
@@ -26,7 +26,7 @@ it("who asks within some milliseconds is told by one request, and a refresh that
       return accepted([]);
     },
   } as unknown as ServiceClient;
-  const { fresh, recent } = shareLooks(client);
+  const { fresh, recent } = shareLooks(client, () => performance.now());
   await Promise.all([fresh.listVms(), fresh.listVms(), fresh.listVms()]);
   expect(lists).toBe(1);
   const asked = [recent.listVms()];
@@ -49,7 +49,7 @@ it("what sends nothing is passed on as it is, and makes no answer older", async 
       return accepted([]);
     },
   } as unknown as ServiceClient;
-  const { recent } = shareLooks(client);
+  const { recent } = shareLooks(client, () => performance.now());
   await recent.listVms();
   expect(recent.listCost?.("vm")).toEqual({ pageItems: 100, pageReads: 1 });
   await recent.listVms();
@@ -84,7 +84,7 @@ it("a create is told by the last list while a newer one is on its way", async ()
       return new Promise((resolve) => pending.push(() => resolve(value)));
     },
   } as unknown as ServiceClient;
-  const { fresh, forCreate } = shareLooks(client);
+  const { fresh, forCreate } = shareLooks(client, () => performance.now());
   const asked = async (): Promise<void> => {
     while (pending.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   };

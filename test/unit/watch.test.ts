@@ -7,6 +7,7 @@ import {
   statusAfterRound,
   watchMetricsText,
 } from "../../reconciler/report/watch-status";
+import { elapsedAt, instantAt } from "../support/virtual-clock";
 
 const minute = 60_000;
 
@@ -34,7 +35,8 @@ it("a watch counts failures in a row, starts anew after a good round, and ends w
   await watch({
     intervalMs: 1000,
     clock: {
-      now: () => now,
+      now: () => elapsedAt(now),
+      instant: () => instantAt(now),
       sleep: async (ms) => {
         now += ms;
       },
@@ -54,9 +56,13 @@ it("a watch counts failures in a row, starts anew after a good round, and ends w
 });
 
 describe("metrics and health", () => {
-  const round = (end: "in_sync" | "pending", at: number): Round => ({
-    at,
+  const span = (at: number): Pick<Round, "at" | "ended" | "durationMs"> => ({
+    at: instantAt(at),
+    ended: { at: instantAt(at + 500), elapsed: elapsedAt(at + 500) },
     durationMs: 500,
+  });
+  const round = (end: "in_sync" | "pending", at: number): Round => ({
+    ...span(at),
     result: { end },
     seen: {
       drifted: end === "pending" ? ["vm.db"] : [],
@@ -66,8 +72,8 @@ describe("metrics and health", () => {
       worldOpenPorts: 3,
     },
   });
-  const failed = (at: number): Round => ({ at, durationMs: 500, result: { end: "failed", why: "no network" } });
-  const fresh = startStatus(0, 1000);
+  const failed = (at: number): Round => ({ ...span(at), result: { end: "failed", why: "no network" } });
+  const fresh = startStatus(elapsedAt(0), 1000);
 
   it("shows drift, pending changes, ports open to the world, the last success and step times", () => {
     let status = statusAfterRound(fresh, round("pending", 10_000), 1000);
@@ -108,19 +114,23 @@ describe("metrics and health", () => {
     const twice = statusAfterRound(once, failed(15_000), 4000);
     expect(watchMetricsText(twice)).toContain("reconcile_resources 7");
     expect(watchMetricsText(twice)).toContain("reconcile_last_success_timestamp_seconds 10.5");
-    expect([good, once, twice].map((status) => healthOf(status, 15_000).healthy)).toEqual([true, true, false]);
-    expect(healthOf(twice, 15_000).body).toMatchObject({
+    expect([good, once, twice].map((status) => healthOf(status, elapsedAt(15_000)).healthy)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(healthOf(twice, elapsedAt(15_000)).body).toMatchObject({
       status: "failing",
       round: "failed",
       why: "no network",
       failures: 2,
     });
-    expect(healthOf(statusAfterRound(twice, round("in_sync", 20_000), 1000), 20_600).healthy).toBe(true);
+    expect(healthOf(statusAfterRound(twice, round("in_sync", 20_000), 1000), elapsedAt(20_600)).healthy).toBe(true);
   });
 
   it("is ill when no round ends any more", () => {
     const good = statusAfterRound(fresh, round("in_sync", 10_000), 1000);
-    expect(healthOf(good, 11_500 + 3_600_000).healthy).toBe(true);
-    expect(healthOf(good, 11_501 + 3_600_000).healthy).toBe(false);
+    expect(healthOf(good, elapsedAt(11_500 + 3_600_000)).healthy).toBe(true);
+    expect(healthOf(good, elapsedAt(11_501 + 3_600_000)).healthy).toBe(false);
   });
 });

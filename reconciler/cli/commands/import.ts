@@ -264,8 +264,7 @@ const wouldReplace = ({ address, fields, source }: Change): Diagnostic => ({
   source,
 });
 
-const recordedNow = (changes: readonly PlannedChange[]): StateChange[] =>
-  recordedAt(changes, new Date(systemClock.now()).toISOString());
+const recordedNow = (changes: readonly PlannedChange[]): StateChange[] => recordedAt(changes, systemClock.instant());
 
 const isWithoutId = (record: RecordedResource | undefined): boolean => record !== undefined && record.id === undefined;
 

@@ -89,7 +89,7 @@ async function run(invocation: Invocation): Promise<number> {
   const store = openStore(first, flags);
   const lease = flags.apply === true ? createLease(store, invocation) : undefined;
   const stop = listenForStop(output);
-  let present = startStatus(Date.now(), intervalMs);
+  let present = startStatus(systemClock.now(), intervalMs);
   const memory = rememberRounds(invocation, intervalMs, stop.soft);
   const listen = flags.listen ?? "127.0.0.1:9464";
   const server = listen === "none" ? undefined : await startStatusServer(listen, () => present);

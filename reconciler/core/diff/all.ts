@@ -2,7 +2,7 @@
 import type { Address } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Kind, kinds } from "../model/kinds";
-import type { State } from "../model/recorded";
+import type { RecordedVm, State } from "../model/recorded";
 import type { DiffContext } from "./context";
 import { fillGroup, usesComputed } from "./fill-in";
 import { diffGroups, type GroupDifference } from "./group";
@@ -28,7 +28,7 @@ export function diffAll(
   pairs: readonly Pair[],
   context: DiffContext,
   state: State,
-  isYoung: (createdAt: string) => boolean,
+  isYoung: (vm: RecordedVm) => boolean,
 ): Differences {
   const vms = pairs.filter((pair) => pair.kind === "vm").map((pair) => diffVm(pair, context));
   const fates = fatesOf(vms);

@@ -8,7 +8,7 @@ import { type Address, kindOf } from "../model/address";
 import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
 import { type LiveVm, showsAddresses, sight } from "../model/live";
-import type { RecordedResource, State } from "../model/recorded";
+import type { RecordedResource, RecordedVm, State } from "../model/recorded";
 import { lazily } from "../text/lazily";
 import type { DiffContext } from "./context";
 import type { GroupDifference } from "./group";
@@ -33,7 +33,7 @@ export interface StandingInput {
   readonly pairs: readonly Pair[];
   readonly state: State;
   readonly context: DiffContext;
-  readonly isYoung: (createdAt: string) => boolean;
+  readonly isYoung: (vm: RecordedVm) => boolean;
 }
 
 export type Standings = (computed: Computed) => Standing;
@@ -117,7 +117,7 @@ function addressOf(
   computed: Computed,
   live: LiveVm | undefined,
   recorded: RecordedResource | undefined,
-  isYoung: (createdAt: string) => boolean,
+  isYoung: (vm: RecordedVm) => boolean,
 ): Standing {
   const { address, attribute } = computed;
   if (!isAddressAttribute(attribute)) return { is: "missing", why: `${address} has no ${attribute}` };
@@ -129,8 +129,7 @@ function addressOf(
   if (before !== undefined && (live === undefined || !showsAddresses(live))) return { is: "known", text: before };
   // An address that was recorded and is not shown any more will not come later: the dialect does not say where the
   // record has it.
-  const young =
-    before === undefined && (vm?.building === true || (vm?.createdAt !== undefined && isYoung(vm.createdAt)));
+  const young = before === undefined && vm !== undefined && (vm.building === true || isYoung(vm));
   if (live?.phase === "changing" || (live !== undefined && young))
     return { is: "open", computed: { ...computed, late: true } };
   return notShown(computed, live, vm?.skipFloatingIp === true);

@@ -7,6 +7,7 @@ import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import { type Live, sight } from "../model/live";
 import type { LastSeen, State } from "../model/recorded";
+import { calendarAge, type Instant } from "../model/time";
 
 /** A resource that was taken from memory. */
 export interface TakenFromMemory {
@@ -18,12 +19,13 @@ export interface TakenFromMemory {
 export const lastSeen = ({ seen }: State, address: Address): string | undefined => seen?.each?.[address] ?? seen?.all;
 
 /** Resources that were never seen, or not for so long. */
-export function tooOld(state: State, maxAgeMs: number, now: number): ReadonlySet<Address> {
+export function tooOld(state: State, maxAgeMs: number, now: Instant): ReadonlySet<Address> {
   const old = new Set<Address>();
   for (const address of state.resources.keys()) {
     const at = lastSeen(state, address);
     // A time in the future comes from another clock, and counts as never seen.
-    if (at === undefined || !(Date.parse(at) <= now && now - Date.parse(at) < maxAgeMs)) old.add(address);
+    const age = at === undefined ? undefined : calendarAge(at, now);
+    if (age === undefined || age >= maxAgeMs) old.add(address);
   }
   return old;
 }
@@ -78,7 +80,7 @@ export interface Sightings {
   readonly isDue: boolean;
 }
 
-export function sightingsIn(state: State, live: Live, { maxAgeMs }: PlanOptions, now: number): Sightings | undefined {
+export function sightingsIn(state: State, live: Live, { maxAgeMs }: PlanOptions, now: Instant): Sightings | undefined {
   if (maxAgeMs === undefined && state.seen === undefined) return undefined;
   const addresses: Address[] = [];
   for (const { kind, id, address } of state.resources.values())
@@ -86,7 +88,7 @@ export function sightingsIn(state: State, live: Live, { maxAgeMs }: PlanOptions,
   if (addresses.length === 0) return undefined;
   const old = maxAgeMs === undefined ? new Set<Address>() : tooOld(state, maxAgeMs, now);
   return {
-    at: new Date(now).toISOString(),
+    at: now,
     ...(addresses.length === state.resources.size ? {} : { addresses }),
     isDue: addresses.some((address) => old.has(address)),
   };

@@ -14,6 +14,7 @@ import type { Desired } from "../model/desired";
 import { idsNamedBy } from "../model/facts";
 import { computedInShaped } from "../model/output";
 import type { RecordedResource, State } from "../model/recorded";
+import type { Instant } from "../model/time";
 import { type LookMemory, oldest, tooOld } from "./memory";
 import type { Plan } from "./plan";
 import { referencesOf, selectTargets, whatIsMeant } from "./select";
@@ -35,7 +36,7 @@ export function partTargeted(desired: Desired, state: State, options: PlanOption
 }
 
 /** Where to look: at what a plan from the state alone touches, at what is open, and at what is too old. */
-export function partChanged(fromState: Plan, desired: Desired, before: State, now: number, memory?: LookMemory): Part {
+export function partChanged(fromState: Plan, desired: Desired, before: State, now: Instant, memory?: LookMemory): Part {
   const { options } = fromState;
   const { pairs, state } = pairResources(whatIsMeant(desired, options), before);
   const start = new Set<Address>([...state.intents.keys(), ...tooOld(state, options.maxAgeMs ?? 0, now)]);

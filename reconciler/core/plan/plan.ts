@@ -15,7 +15,7 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic
 import { type Kind, kinds } from "../model/kinds";
 import type { Live } from "../model/live";
 import type { NameRules } from "../model/name-rule";
-import type { Orphan, PlannedChange, RecordedResource, State } from "../model/recorded";
+import type { Orphan, PlannedChange, RecordedResource, RecordedVm, State } from "../model/recorded";
 import { invariant } from "../text/invariant";
 import { bookkeeping } from "./bookkeeping";
 import { valuesMissing } from "./computed-of";
@@ -50,7 +50,7 @@ export interface PlanInput {
   readonly names?: NameRules;
   readonly options: PlanOptions;
   /** Whether a resource created at that time may not show everything of itself yet. */
-  readonly isYoung?: (createdAt: string) => boolean;
+  readonly isYoung?: (vm: RecordedVm) => boolean;
   /** What the refresh has to say: unreadable answers, missing operations. */
   readonly findings?: readonly Diagnostic[];
 }

@@ -1,0 +1,26 @@
+/** The machine's clock. The one file of the rooms that wait and decide in which time is taken from the machine. */
+import type { Elapsed, Instant } from "../core/model/time";
+import { sleep } from "./abort-listeners";
+import type { Clock } from "./clock";
+
+export const systemClock: Clock = {
+  // Counted from about when the process began by the calendar, so that spans of several processes can be drawn together.
+  // `performance.now` is the monotonic source that an `Elapsed` stands for.
+  now: () => (performance.timeOrigin + performance.now()) as Elapsed,
+  // The ISO text of now is what an `Instant` is.
+  instant: () => new Date().toISOString() as Instant,
+  sleep,
+};
+
+/**
+ * How long ago it was called, by whichever of the machine's two clocks says more: one stands still while the machine
+ * sleeps, and the other can be set. A clock that was set back says that it was too long ago. For what is refused when it
+ * is old, and for nothing else.
+ */
+export function startAge(): () => number {
+  const [began, date] = [performance.now(), Date.now()];
+  return () => {
+    const byDate = Date.now() - date;
+    return byDate < 0 ? Number.POSITIVE_INFINITY : Math.max(byDate, performance.now() - began);
+  };
+}
