@@ -7,7 +7,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { readDesired } from "../../reconciler/config/read-desired";
-import type { Desired } from "../../reconciler/core/model/desired";
+import { asClosed, type Desired } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
 import { awaitInterrupted } from "../../reconciler/engine/await-interrupted";
@@ -97,7 +97,16 @@ async function play(trial: Trial, desired: Desired, areClocksRight: boolean): Pr
     try {
       await awaitInterrupted(store, client, ports, "story", signal);
       const discoveryWindowMs = ports.timing.discoveryWindowMs;
-      const parts = { desired, store, client, options: {}, clock, lineage: "story", observe: true, discoveryWindowMs };
+      const parts = {
+        desired: asClosed(desired),
+        store,
+        client,
+        options: {},
+        clock,
+        lineage: "story",
+        observe: true,
+        discoveryWindowMs,
+      };
       const prepared = await preparePlan(parts);
       if (hasErrors(prepared.plan.diagnostics))
         problems.push(`run ${run + 1}: ${prepared.plan.diagnostics.map(({ summary }) => summary).join("; ")}`);
