@@ -14,6 +14,7 @@ import { type ReadDialect, readDialectText } from "./dialect/read-dialect";
 import { defaultTiming, embeddedTiming, type Ports } from "./engine/ports";
 import { systemClock } from "./outside/clock";
 import { checkHealth, runCommand, runHelperIn } from "./outside/commands";
+import { mostOfNamed, readPlainFile } from "./outside/files";
 import { requestSpans, withinStepSpan } from "./outside/run-spans";
 import { tracing } from "./outside/tracing";
 import type { Trust } from "./outside/trust";
@@ -149,11 +150,9 @@ export function portsOf(
 export function readDialectFile(path: string, shown: string = path): ReadDialect {
   const ready = existsSync(path) ? undefined : readyDialect(basename(path));
   if (ready !== undefined) return readDialectText(readFileSync(ready.path, "utf8"), ready.shown);
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+  const read = readPlainFile(path, mostOfNamed);
+  if ("problem" in read) {
+    const why = read.problem;
     const names = readyDialects();
     const nearest = nearestName(basename(path), names);
     throw refuse(
@@ -164,7 +163,7 @@ export function readDialectFile(path: string, shown: string = path): ReadDialect
         : `correct the path, or write ${nearest}`,
     );
   }
-  return readDialectText(text, shown);
+  return readDialectText(read.text, shown);
 }
 
 /** The package's own folder, from the compiled program or from its source. */

@@ -24,7 +24,7 @@ import { systemClock } from "../outside/clock";
 import { openWorld } from "../outside/embedded";
 import { setting } from "../outside/environment";
 import { holderOf as holderCalled } from "../outside/holder";
-import { refusedAddress, refusedState, type Trust, trustFrom } from "../outside/trust";
+import { refusedAddress, refusedPath, refusedState, type Trust, trustFrom } from "../outside/trust";
 import type { RequestEvent } from "../service/caller";
 import { openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
@@ -155,7 +155,11 @@ export function readDialect(workspace: Workspace, flags: Flags): ReadWith {
   else if ("inline" in given) {
     const source = workspace.sources.find(({ file }) => file === given.source.file);
     read = readInlineDialect(given.inline, given.source, source?.text);
-  } else read = readDialectFile(besideFile(given));
+  } else {
+    const refused = refusedPath(trustOf(flags), besideFile(given));
+    if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
+    read = readDialectFile(besideFile(given));
+  }
   if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
   return { ...read, folder, given: outside !== undefined };
 }

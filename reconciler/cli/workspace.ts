@@ -3,19 +3,20 @@
  * are reported at once.
  */
 
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { type ConfigSource, type ReadResult, readDesired } from "../config/read-desired";
 import type { GivenVars } from "../config/vars";
 import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
-import { errorCode, errorMessage } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
 import type { Dialect } from "../dialect/dialect";
-import { openBeside } from "../outside/beside";
+import { openBesideIn } from "../outside/beside";
 import { setting } from "../outside/environment";
+import { mostOfGiven, readPlainFile } from "../outside/files";
 import { growSlowly } from "../outside/memory";
+import { refusedLink, type Trust, trustFrom } from "../outside/trust";
 import type { Invocation } from "./command";
 import { CommandFailed } from "./crash";
 import { assertKnown } from "./denials";
@@ -48,7 +49,8 @@ export function readWorkspace(
   if (given.length === 0 && wanted.needed === false && !existsSync(defaultFile))
     return { ...nothingHere, desired: withoutFile(invocation.flags) };
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
-  const sources = withoutRepeats(paths).map(readSource);
+  const trust = trustFrom(invocation.flags["no-programs"]);
+  const sources = withoutRepeats(paths).map((path) => readSource(path, trust));
   sayWhatTakesTime(sources, invocation);
   const options = readOptions(invocation.flags);
   const readIn = <D extends Desired>(
@@ -94,7 +96,7 @@ export const chosenEnvironment = (flags: Flags): string | undefined => flags.env
 export function environmentsOf(invocation: Pick<Invocation, "args" | "flags">): readonly string[] {
   const given = [...invocation.args, ...(invocation.flags.file ?? [])];
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
-  return readDesired(withoutRepeats(paths).map(readSource)).environments ?? [];
+  return readDesired(withoutRepeats(paths).map((path) => readSource(path))).environments ?? [];
 }
 
 /** Reading a large file takes seconds, so a note is printed before. */
@@ -139,20 +141,22 @@ const withoutRepeats = (paths: readonly string[]): string[] => [
   ...new Map(paths.map((path) => [resolve(path), path] as const)).values(),
 ];
 
-export function readSource(path: string): ConfigSource {
-  try {
-    return { file: relative(process.cwd(), resolve(path)) || path, text: readFileSync(path, "utf8") };
-  } catch (error) {
-    const missing = errorCode(error) === "ENOENT";
-    throw new CommandFailed([
-      {
-        severity: "error",
-        code: "cli/file-unreadable",
-        summary: missing ? `there is no file ${path}` : `${path} cannot be read: ${errorMessage(error)}`,
-        fix: missing ? "name a file or folder, or write one with: reconcile init" : undefined,
-      },
-    ]);
+export function readSource(path: string, trust: Trust = trustFrom()): ConfigSource {
+  const refused = refusedLink(trust, path);
+  if (refused !== undefined) {
+    const { code, problem, fix } = refused;
+    throw new CommandFailed([{ severity: "error", code, summary: problem, fix }]);
   }
+  const read = readPlainFile(path, mostOfGiven);
+  if ("text" in read) return { file: relative(process.cwd(), resolve(path)) || path, text: read.text };
+  throw new CommandFailed([
+    {
+      severity: "error",
+      code: "cli/file-unreadable",
+      summary: read.isMissing ? `there is no file ${path}` : `${path} cannot be read: ${read.problem}`,
+      ...(read.isMissing ? { fix: "name a file or folder, or write one with: reconcile init" } : {}),
+    },
+  ]);
 }
 
 /** What --var and --var-file say. */
@@ -171,7 +175,7 @@ export function givenVars(flags: Flags): Required<Pick<GivenVars, "vars" | "varF
       });
   }
   if (problems.length > 0) throw new CommandFailed(problems);
-  return { vars, varFiles: (flags["var-file"] ?? []).map(readSource) };
+  return { vars, varFiles: (flags["var-file"] ?? []).map((path) => readSource(path)) };
 }
 
 function readOptions(flags: Flags) {
@@ -183,7 +187,7 @@ function readOptions(flags: Flags) {
   return {
     ...givenVars(flags),
     environment,
-    open: openBeside,
+    open: openBesideIn(trustFrom(flags["no-programs"])),
     ...(env === undefined ? {} : { env }),
   };
 }

@@ -6,6 +6,7 @@ import { nearestName } from "../core/text/nearest";
 import { type OpenFile, openOrSayWhy } from "./environments";
 import { problemsOf } from "./generated/component";
 import { type InterpolationScope, interpolate } from "./interpolation";
+import { type Expected, readOwnYaml, topKeys } from "./own-files";
 import { addNumberProblems, type Problems, problemsIn, shown } from "./problems";
 import { schemaProblems } from "./schema-problems";
 import { schemaWords } from "./schema-words";
@@ -13,7 +14,6 @@ import { lineOf, type Merged, mergeSources, placeOf } from "./sources";
 import { parseTemplate } from "./template";
 import type { VarDeclaration } from "./vars";
 import { isMap, type Path, type Place, type YamlFile, type YamlMap } from "./yaml-file";
-import { readYaml } from "./yaml-reader";
 
 export interface ComponentFile {
   readonly source: YamlFile;
@@ -46,10 +46,18 @@ export function openComponentFile(
   const { file } = found.source;
   if (!known.has(file)) {
     const inside = problemsIn(problems, `used as a component in ${lineOf(place([]))}`);
-    known.set(file, readComponent(readYaml(found.source, inside), inside));
+    known.set(file, readComponent(readOwnYaml(found.source, inside, expected()), inside));
   }
   return known.get(file);
 }
+
+const expected = (): Expected => ({
+  what: "component",
+  code: "config/version",
+  keys: topKeys(problemsOf),
+  detail: "a component begins with component: 1; nothing of the file is shown",
+  fix: "write component: 1, or name another file; a desired state is given with -f",
+});
 
 function readComponent(source: YamlFile, problems: Problems): ComponentFile | undefined {
   checkShape(source, problems);
@@ -82,6 +90,7 @@ function checkVersion(source: YamlFile, root: YamlMap, problems: Problems): bool
       ? "a desired state is given with -f; a component begins with component: 1"
       : "write component: 1",
     at: isThere ? placeOf(source, ["component"], "value") : { source, offset: 0 },
+    withoutExcerpt: !isThere,
   });
   return false;
 }

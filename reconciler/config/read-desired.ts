@@ -19,6 +19,7 @@ import { chooseEnvironment, type OpenFile, openOrSayWhy } from "./environments";
 import { readText, type Subject, type Values } from "./fields";
 import { problemsOf } from "./generated/desired-state";
 import { type InterpolationScope, interpolate, type Variables } from "./interpolation";
+import { type Expected, readOwnYaml, topKeys } from "./own-files";
 import { endlessDetail, endlessFix, fitOf } from "./patterns";
 import { addNumberProblems, collectProblems, type Problems, shown } from "./problems";
 import { externalValue, type GivenExternal, readExternal } from "./read-external";
@@ -37,7 +38,6 @@ import { schemaWords } from "./schema-words";
 import { type Merged, mergeSources, placeIn } from "./sources";
 import { type GivenVars, readVars, sensitiveTexts } from "./vars";
 import { type ConfigSource, isMap, type Path, positionOf, type YamlFile, type YamlMap } from "./yaml-file";
-import { readYaml } from "./yaml-reader";
 
 export type { OpenFile } from "./environments";
 export type { GivenExternal } from "./read-external";
@@ -100,6 +100,13 @@ function refuseEndlessNames(desired: Desired | undefined, { settings }: Merged, 
   }
 }
 
+const expected = (): Expected => ({
+  what: "desired state",
+  code: "config/wrong-type",
+  keys: topKeys(problemsOf),
+  fix: "name a file that begins with version: 1; reconcile init writes one",
+});
+
 /** With `external: "later"` the values of reads and lookups are still missing; otherwise nothing is. */
 export function readDesired(
   sources: readonly (ConfigSource | YamlFile)[],
@@ -119,7 +126,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   const problems = collectProblems();
   const characters = sources.reduce((sum, { text }) => sum + text.length, 0);
   if (characters > mostText) return { diagnostics: [tooLarge(characters)] };
-  const files = sources.map((source) => ("root" in source ? source : readYaml(source, problems)));
+  const files = sources.map((source) => ("root" in source ? source : readOwnYaml(source, problems, expected())));
   // An unreadable section would make everything in it look undeclared.
   if (files.some(({ isIncomplete }) => isIncomplete === true)) {
     for (const file of files) addShapeProblems(file, problems);

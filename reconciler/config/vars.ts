@@ -4,10 +4,10 @@
  */
 import { nearestName } from "../core/text/nearest";
 import { interpolate, type Variables } from "./interpolation";
-import { addNumberProblems, listed, type Problems, shown } from "./problems";
+import { readOwnYaml } from "./own-files";
+import { addNumberProblems, listed, type Problems } from "./problems";
 import { type Declaration, fitToType, readDeclaration, reportMisfit } from "./typed-values";
 import { type ConfigSource, isMap, keyOffset, offsetAt, type Path, type Place, type YamlFile } from "./yaml-file";
-import { readYaml } from "./yaml-reader";
 
 /** Values that are given from outside the files. */
 export interface GivenVars {
@@ -220,18 +220,15 @@ export function readVarFile(
   problems: Problems,
 ): Map<string, GivenValue> {
   const given = new Map<string, GivenValue>();
-  const file = readYaml(source, problems);
+  const file = readOwnYaml(source, problems, {
+    what: "file of variables",
+    code: "config/wrong-type",
+    keys: [...declarations.keys()],
+    detail: "it is no map with the name of a declared variable in it, so nothing of it is shown",
+    fix: "write NAME: VALUE for variables that vars: declares, or name another file",
+  });
   addNumberProblems(file, problems);
-  if (file.root === undefined) return given;
-  if (!isMap(file.root)) {
-    problems.add({
-      code: "config/wrong-type",
-      summary: `a variable file cannot be ${shown(file.root)}`,
-      detail: "expected a map of names to values",
-      at: { source: file, offset: 0 },
-    });
-    return given;
-  }
+  if (!isMap(file.root)) return given;
   for (const [name, value] of Object.entries(file.root)) {
     const within = (path: Path): Place => ({ source: file, offset: offsetAt(file.root, [name, ...path]).offset });
     given.set(name, { value, at: within([]), within, isText: false, isTemplate: false });

@@ -5,6 +5,7 @@
 
 import type { ErrorObject } from "ajv";
 import { problemsOf } from "../config/generated/dialect";
+import { readIfOurs, topKeys } from "../config/own-files";
 import { collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
 import { offsetAt, type Path, type YamlFile } from "../config/yaml-file";
@@ -27,7 +28,15 @@ export interface ReadDialect {
 /** `file` is what diagnostics call the text; nothing is opened here. */
 export function readDialectText(text: string, file: string): ReadDialect {
   const problems = collectProblems();
-  const read = readYaml({ file, text }, problems);
+  const expected = {
+    what: "dialect",
+    code: "dialect/wrong-type",
+    keys: topKeys(problemsOf),
+    fix: "name a dialect; reconcile doctor --out FILE writes one",
+  } as const;
+  const read = readIfOurs({ file, text }, problems, expected, (problem) =>
+    problems.diagnostics.push(problemAsDiagnostic(problem)),
+  );
   if (hasErrors(problems.diagnostics))
     return { dialect: builtInDialect, diagnostics: sortDiagnostics(problems.diagnostics) };
   return readValue(read, problems.diagnostics);
@@ -87,6 +96,7 @@ export const dialectPatternWords: Readonly<Record<string, string>> = {
   "^[ -~]*$": "one line of plain text",
   "^[^{}]*\\{value\\}[^{}]*$": "text with {value} in it, such as /vms/{value}",
   "^[A-Za-z0-9-]+$": "the name of a header",
+  "^(?!RECONCILE_)[A-Za-z_][A-Za-z0-9_]*$": "the name of an environment variable that is none of RECONCILE_…",
   "^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$": "a JSON pointer that begins with /, or the name of a header",
   "^[^{}]*\\{min\\}[^{}]*\\{max\\}[^{}]*$": "text with {min} and then {max}, such as {min}-{max}",
   "^[ -z|~{}]*\\{token\\}[ -z|~{}]*$": "one line with {token}, such as Bearer {token}",

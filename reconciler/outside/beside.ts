@@ -3,22 +3,30 @@
  * beside it. Nothing is fetched.
  */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { OpenFile } from "../config/read-desired";
-import { errorCode, errorMessage } from "../core/text/errors";
+import { mostOfNamed, readPlainFile } from "./files";
+import { refusedPath, type Trust, trustFrom } from "./trust";
 
-export const openBeside: OpenFile = (path, beside) => {
-  const found = path.startsWith("npm:") ? findInPackages(path.slice("npm:".length), beside) : besideFile(path, beside);
-  if (typeof found !== "string") return found;
-  try {
-    return { source: { file: relative(process.cwd(), found) || found, text: readFileSync(found, "utf8") } };
-  } catch (error) {
-    return errorCode(error) === "ENOENT"
+/** As far as the environment says that the files are trusted. */
+export const openBeside: OpenFile = (path, beside) => openBesideIn(trustFrom())(path, beside);
+
+export const openBesideIn =
+  (trust: Trust): OpenFile =>
+  (path, beside) => {
+    const found = path.startsWith("npm:")
+      ? findInPackages(path.slice("npm:".length), beside)
+      : besideFile(path, beside);
+    if (typeof found !== "string") return found;
+    const refused = refusedPath(trust, found);
+    if (refused !== undefined) return refused;
+    const read = readPlainFile(found, mostOfNamed);
+    if ("text" in read) return { source: { file: relative(process.cwd(), found) || found, text: read.text } };
+    return read.isMissing
       ? { problem: `there is no file ${path}`, fix: `paths are relative to ${beside}: correct the path` }
-      : { problem: `${path} cannot be read: ${errorMessage(error)}`, fix: "name a file, and check its rights" };
-  }
-};
+      : { problem: `${path} cannot be read: ${read.problem}`, fix: "name a file, and check its rights" };
+  };
 
 const besideFile = (path: string, beside: string): string =>
   isAbsolute(path) ? path : resolve(dirname(resolve(beside)), path);

@@ -137,6 +137,25 @@ export function refusedState(
 
 const stateFix = "give the place beside the file: RECONCILE_STATE or --state";
 
+/** A file that a file names, or a link among the given ones: it lies below the root, after all links. */
+export function refusedPath(
+  trust: Trust,
+  path: string,
+): { readonly code: DiagnosticCode; readonly problem: string; readonly fix: string } | undefined {
+  if (trust.closedBy === undefined || isBelow(realPath(resolve(path)), trust.root)) return undefined;
+  return {
+    code: "trust/path",
+    problem: `${path} is not read: it lies outside of ${trust.root}, and ${trust.closedBy} closes this run`,
+    fix: "move it into the checkout, or set RECONCILE_FILES_BELOW to a folder above both",
+  };
+}
+
+/** A file that a person named: only a link that leads out of the root is refused, since others may have made it. */
+export const refusedLink = (trust: Trust, path: string): ReturnType<typeof refusedPath> =>
+  isBelow(resolve(path), trust.root) || isBelow(realPath(dirname(resolve(path))), trust.root)
+    ? refusedPath(trust, path)
+    : undefined;
+
 const isKnown = ({ addresses }: Trust, address: string): boolean => {
   const origin = originOf(address);
   return origin !== undefined && addresses.includes(origin);

@@ -279,6 +279,7 @@ export type DiagnosticCode =
   | "state/unreadable"
   | "state/wait-stopped"
   | "trust/address"
+  | "trust/path"
   | "trust/program"
   | "trust/state"
   | "undo/files-ahead"

@@ -125,6 +125,10 @@ export const running = {
     "The run is closed (--no-programs, RECONCILE_PROGRAMS=none), and only a file says where the credential is to be sent. Its author would decide who gets it, so nothing was sent.",
     "RECONCILE_BASE_URL or --base-url; further addresses that files may name: RECONCILE_ADDRESSES.",
   ),
+  "trust/path": row(
+    "The run is closed (--no-programs, RECONCILE_PROGRAMS=none), and a file lies outside of the checkout, perhaps by a link.",
+    "Move it into the checkout, or set RECONCILE_FILES_BELOW to a folder above both.",
+  ),
   "trust/program": row(
     "Something needs a program that a file names, and this run starts none (--no-programs, RECONCILE_PROGRAMS=none). It is refused before anything is sent, and not left out.",
     "Run it without --no-programs where the files were reviewed. Of a credential: RECONCILE_TOKEN, or a dialect given with --dialect or RECONCILE_DIALECT, whose helper is run.",

@@ -1,0 +1,88 @@
+/**
+ * Reads a file that is meant to be of this program, and shows nothing of one that is not: a file may name any other
+ * file of the machine as its component or its variables, and the message goes to whoever proposed it.
+ */
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { nearestName } from "../core/text/nearest";
+import type { ConfigCode, Problem, Problems } from "./problems";
+import { listed } from "./problems";
+import { type ConfigSource, isMap, type YamlFile } from "./yaml-file";
+import { readYaml } from "./yaml-reader";
+
+export interface Expected<C extends DiagnosticCode = ConfigCode> {
+  /** What the file is meant to be: `component`. */
+  readonly what: string;
+  readonly code: C;
+  /** One of these, or a misspelling of one, stands at its top. */
+  readonly keys: readonly string[];
+  readonly detail?: string;
+  readonly fix?: string;
+}
+
+export function readOwnYaml(source: ConfigSource, problems: Problems, expected: Expected): YamlFile {
+  return readIfOurs(source, problems, expected, (problem) => problems.add(problem));
+}
+
+/** `refuse` is told of a file that is not of this program. */
+export function readIfOurs<C extends DiagnosticCode>(
+  source: ConfigSource,
+  problems: Problems,
+  expected: Expected<C>,
+  refuse: (problem: Problem & { readonly code: C }) => void,
+): YamlFile {
+  const held: (Problem & { readonly code: ConfigCode })[] = [];
+  const inside = holdBack(held);
+  const file = readYaml(source, inside);
+  if (isOurs(file, expected.keys, held.length > 0)) {
+    for (const problem of held) problems.add(problem);
+    return file;
+  }
+  const { what, code, keys, detail, fix } = expected;
+  const nothing: YamlFile = { file: source.file, text: "", root: undefined, isIncomplete: true };
+  refuse({
+    code,
+    summary: `the file is no ${what}`,
+    detail: detail ?? `none of the keys of one stands at its top (${listed(keys, 6)}), so nothing of it is shown`,
+    fix,
+    at: { source: nothing, offset: 0 },
+    withoutExcerpt: true,
+  });
+  return nothing;
+}
+
+/** Whether a file shows by a key at its top that it is of this program. An empty one has nothing to show. */
+function isOurs({ root, text }: YamlFile, keys: readonly string[], isBroken: boolean): boolean {
+  if (isMap(root)) {
+    const written = Object.keys(root);
+    return written.length === 0 || written.some((key) => isKnown(key, keys));
+  }
+  if (!isBroken && (root === undefined || root === null)) return true;
+  if (!isBroken) return false;
+  // A file that cannot be read as YAML is known by how its lines begin.
+  return [...text.matchAll(/^(?:\{\s*)?["']?([A-Za-z_-]+)["']?\s*:/gm)].some(([, key = ""]) => isKnown(key, keys));
+}
+
+const isKnown = (key: string, keys: readonly string[]): boolean =>
+  keys.includes(key) || key.startsWith("x-") || nearestName(key, keys) !== undefined;
+
+/** Keeps problems until it is known whether they may be told. */
+function holdBack(held: (Problem & { readonly code: ConfigCode })[]): Problems {
+  return {
+    diagnostics: [],
+    get reported() {
+      return held.length;
+    },
+    add: (problem) => void held.push(problem),
+    covers: ({ source, offset }) => held.some(({ at }) => at?.source === source && at.offset === offset),
+  };
+}
+
+/** The keys that a schema knows at the top, as its validator names them. */
+export function topKeys(
+  problemsOf: (value: unknown) => readonly { readonly params: Readonly<Record<string, unknown>> }[],
+): readonly string[] {
+  const named = problemsOf({ "\u0000": null }).flatMap(({ params: { knownKeys } }) =>
+    Array.isArray(knownKeys) ? [knownKeys] : [],
+  );
+  return (named[0] ?? []).map(String);
+}

@@ -1,0 +1,129 @@
+/** What a file may name beside itself: plain files, of this program, and nothing of others is shown. */
+import { execFileSync } from "node:child_process";
+import { symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCli } from "../support/cli-process";
+import { makeFolder, writeFiles } from "../support/folder";
+import { said } from "../support/own-place";
+
+const foreign: Readonly<Record<string, string>> = {
+  passwd: "root:x:0:0:canary:/root:/bin/bash\ndaemon:x:1:1:canary:/usr/sbin\n",
+  token: "canary-4711\n",
+  netrc: "machine api.example login me password canary\n",
+  "secret.yaml": "password: canary\nuser: canary\n",
+  "secret.json": '{"auths": {"registry.example": {"auth": "canary"}}}\n',
+  "broken.yaml": 'password: "canary\n  - [canary\n',
+  "list.yaml": "- canary\n- canary\n",
+  key: "-----BEGIN PRIVATE KEY-----\ncanary\n-----END PRIVATE KEY-----\n",
+};
+const head = "version: 1\nservice: { base_url: embedded }\n";
+const doors: Readonly<Record<string, (path: string) => string>> = {
+  "a component": (path) => `${head}components: { shop: { from: ${path} } }\n`,
+  "a file of variables": (path) =>
+    `${head}vars: { env: { default: x } }\nenvironments: { a: { vars_file: ${path} } }\n`,
+  "a dialect": (path) => `version: 1\nservice: { base_url: embedded, dialect: ${path} }\n`,
+};
+const run = (folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runCli(args, { cwd: folder, env });
+
+describe.each(Object.entries(doors))("%s that is no file of this program", (door, text) => {
+  it.each(Object.keys(foreign))("%s: is refused, and nothing of it is shown", async (name) => {
+    const folder = makeFolder();
+    writeFiles(folder, { ...foreign, "reconcile.yaml": text(`./${name}`) });
+    const more = door === "a file of variables" ? ["--env", "a"] : [];
+    for (const args of [
+      ["validate", ...more],
+      ["plan", "--json", ...more],
+      ["plan", "--markdown", ...more],
+    ]) {
+      const ran = await run(folder, args);
+      expect([args[0], ran.exitCode, ran.stdout + ran.stderr]).toEqual([
+        args[0],
+        1,
+        expect.not.stringContaining("canary"),
+      ]);
+    }
+  });
+});
+
+it.each(Object.keys(foreign))("%s given with -f is refused, and nothing of it is shown", async (name) => {
+  const folder = makeFolder();
+  writeFiles(folder, foreign);
+  const ran = await run(folder, ["validate", "-f", name]);
+  expect([ran.exitCode, ran.stdout + ran.stderr]).toEqual([1, expect.not.stringContaining("canary")]);
+  expect(said(ran)).toContain("the file is no desired state");
+});
+
+it("a file of this program with a mistake shows the line, also when it is no YAML or its one key is misspelt", async () => {
+  const folder = makeFolder();
+  writeFiles(folder, { "a.yaml": "version: 1\nvms: [\n", "b.yaml": "grups: { web: {} }\n" });
+  expect((await run(folder, ["validate", "-f", "a.yaml"])).stderr).toContain("vms: [");
+  expect((await run(folder, ["validate", "-f", "b.yaml"])).stderr).toContain("grups: { web: {} }");
+});
+
+describe("what is no plain file", () => {
+  const odd = ["/dev/zero", "./pipe", "./folder", "./large.yaml"];
+  it.each(Object.entries(doors))("is refused at once, as %s", async (door, text) => {
+    const folder = makeFolder();
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    writeFiles(folder, { "folder/x": "", "large.yaml": `component: 1\n#${"x".repeat(1 << 20)}\n` });
+    for (const path of odd) {
+      writeFileSync(join(folder, "reconcile.yaml"), text(path));
+      const ran = await run(folder, ["validate", ...(door === "a file of variables" ? ["--env", "a"] : [])]);
+      expect([path, ran.exitCode]).toEqual([path, 1]);
+      expect(said(ran)).toMatch(/it is (a folder|no plain file|larger than 1 MiB)/);
+    }
+  });
+  it("nor is it read when a person gives it, nor behind a link", async () => {
+    const folder = makeFolder();
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    symlinkSync("/dev/zero", join(folder, "link.yaml"));
+    for (const path of ["/dev/zero", "pipe", "link.yaml"])
+      expect(said(await run(folder, ["validate", "-f", path]))).toContain("no plain file");
+  });
+});
+
+describe("a closed run", () => {
+  const closed = { RECONCILE_PROGRAMS: "none" };
+  const component = "component: 1\ngroups: { web: {} }\n";
+  it.each(Object.entries(doors))("reads %s below the checkout alone, after all links", async (door, text) => {
+    const outside = makeFolder();
+    const folder = makeFolder();
+    const texts: Record<string, string> = {
+      "a component": component,
+      "a file of variables": "env: y\n",
+      "a dialect": "states: {}\n",
+    };
+    writeFiles(outside, { "named.yaml": texts[door]! });
+    writeFiles(folder, { ".git/HEAD": "", "infra/x": "", "named.yaml": texts[door]! });
+    symlinkSync(join(outside, "named.yaml"), join(folder, "link.yaml"));
+    const more = door === "a file of variables" ? ["--env", "a"] : [];
+    for (const [path, exitCode] of [
+      ["../named.yaml", 0],
+      ["../link.yaml", 1],
+      [join(outside, "named.yaml"), 1],
+    ] as const) {
+      writeFiles(folder, { "infra/reconcile.yaml": text(path) });
+      const ran = await run(join(folder, "infra"), ["validate", ...more], closed);
+      expect([path, ran.exitCode, said(ran)]).toEqual([
+        path,
+        exitCode,
+        exitCode === 0 ? expect.anything() : expect.stringContaining("lies outside of"),
+      ]);
+      expect((await run(join(folder, "infra"), ["validate", ...more])).exitCode).toBe(0);
+    }
+  });
+
+  it("follows no link out of the checkout for a given file either", async () => {
+    const outside = makeFolder();
+    const folder = makeFolder();
+    writeFiles(outside, { "reconcile.yaml": `${head}groups: { canary: {} }\n` });
+    writeFiles(folder, { ".git/HEAD": "" });
+    symlinkSync(join(outside, "reconcile.yaml"), join(folder, "reconcile.yaml"));
+    const ran = await run(folder, ["validate"], closed);
+    expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("trust/path")]);
+    // What a person names beside the checkout is the person's.
+    expect((await run(folder, ["validate", "-f", join(outside, "reconcile.yaml")], closed)).exitCode).toBe(0);
+  });
+});
