@@ -145,14 +145,18 @@ export function createProvider(secretOf: (source: SecretSource) => Promise<strin
         isMissing && config.serverMetadata().userinfo_endpoint !== undefined
           ? await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
           : {};
-      return trusted({ ...more, ...claims });
+      return trusted({ ...more, ...claims }, signIn);
     },
   };
 }
 
-/** Leaves out an e-mail address that the provider has not verified, because it may be anybody's. */
-function trusted(claims: Claims): Claims {
-  if (claims["email_verified"] !== false) return claims;
+/**
+ * Leaves out an e-mail address that the provider has not verified, because it may be anybody's. Verified is what it
+ * calls `true`: some write the text "false", and some say nothing.
+ */
+function trusted(claims: Claims, { acceptUnverifiedEmail }: SignIn): Claims {
+  const isSilent = claims["email_verified"] === undefined;
+  if (claims["email_verified"] === true || (isSilent && acceptUnverifiedEmail)) return claims;
   const { email: _, ...rest } = claims;
   return rest;
 }

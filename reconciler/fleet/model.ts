@@ -73,6 +73,8 @@ export interface FleetWindow {
   readonly schedule: string;
   readonly timeZone: string;
   readonly durationMs: number;
+  /** It ends so many days later by the calendar, whatever hours these days have. Absent: after durationMs. */
+  readonly days?: number;
   /** Names with `*`; empty: every stack. */
   readonly stacks: readonly string[];
   readonly actions: readonly WindowAction[];
@@ -106,6 +108,8 @@ export interface SignIn {
   /** The claim whose value the history shows as the person's name. */
   readonly nameClaim: string;
   readonly roles: readonly RoleRule[];
+  /** An address counts although the provider never says whether it verified it. */
+  readonly acceptUnverifiedEmail?: boolean;
 }
 
 /** How long runs are kept: those that changed nothing, and all others with their decisions. */

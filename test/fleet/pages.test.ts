@@ -187,8 +187,45 @@ describe("the pages of a fleet", () => {
   });
 
   test("nothing that passes on for others counts as somebody at this machine", async () => {
-    for (const name of ["x-forwarded-for", "forwarded", "via"])
+    const names = ["x-forwarded-for", "forwarded", "via", "X-Real-IP", "x-forwarded-host", "x-forwarded-proto"];
+    for (const name of [...names, "x-forwarded-port", "cf-connecting-ip", "true-client-ip", "x-client-ip"])
       expect((await pages("ann").request("/", { headers: { ...local, [name]: "1.2.3.4" } })).status).toBe(421);
+  });
+
+  test.each([
+    ["/stacks/%00", 404],
+    ["/stacks/%00/graph.svg", 404],
+    ["/api/stacks/%00", 404],
+    ["/runs/1e999", 404],
+    ["/runs/9999999999999999999999", 404],
+    ["/runs/999999999999999", 404],
+    ["/runs/-1", 404],
+    ["/runs/x%20y", 404],
+    ["/?search=%00", 400],
+    ["/?search=%25%27", 200],
+    ["/events?stack=%00", 400],
+    ["/?page=1e999", 200],
+  ])("what cannot be there is not there: %s is answered with %i", async (path, status) => {
+    expect((await pages().request(path, as("otto"))).status).toBe(status);
+  });
+
+  test("a word why may be any text, and a push that is none is no fault of the database", async () => {
+    expect((await post("/api/stacks/prod-a/approve", "otto", { plan: "x\0y", why: "\0" })).status).toBe(409);
+    const signed = (body: string) =>
+      pages().request("/hooks/github", {
+        method: "POST",
+        headers: { "x-hub-signature-256": `sha256=${createHmac("sha256", "hook-secret").update(body).digest("hex")}` },
+        body,
+      });
+    for (const body of ["null", "1", "[]", '"x"', "{", ""])
+      expect([body, (await signed(body)).status]).toEqual([body, 400]);
+    for (const body of [
+      "{}",
+      '{"ref":1}',
+      '{"ref":"refs/heads/a\\u0000"}',
+      '{"ref":"refs/heads/main","repository":null}',
+    ])
+      expect([body, (await signed(body)).status]).toEqual([body, 200]);
   });
 
   const rights: readonly [string, string, string, number][] = [

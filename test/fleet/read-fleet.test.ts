@@ -89,6 +89,46 @@ sign_in:
     ]);
   });
 
+  test.each([
+    ["https://git.example/infra.git", true],
+    ["ssh://git@git.example:22/infra", true],
+    ["git@git.example:infra.git", true],
+    ["git.example:infra.git", true],
+    ["file:///srv/infra", true],
+    ["/srv/infra", true],
+    ["./infra", true],
+    ["http://127.0.0.1:3000/infra", true],
+    ["http://git.example/infra", false],
+    ["git://git.example/infra", false],
+    ["ftp://git.example/infra", false],
+    ["ext::sh -c touch% x", false],
+    ["fd::17", false],
+    ["--upload-pack=touch x", false],
+    ["-utouch", false],
+    ["ssh://-oProxyCommand=touch/x", false],
+    ["-oProxyCommand=x:y", false],
+    ["git@-oProxyCommand=x:y", false],
+  ])("the repository %s is taken: %s", (url, taken) => {
+    const { diagnostics } = read(`version: 1\nstacks:\n  a: { source: { git: ${JSON.stringify(url)} }, state: s }\n`);
+    expect(diagnostics.map(({ code }) => code)).toEqual(taken ? [] : ["fleet/bad-source"]);
+  });
+  test.each([
+    ["main", true],
+    ["release/2026.11", true],
+    ["v1.0-rc.1", true],
+    ["6f1c0e8f4c1de2a9", true],
+    ["--output=x", false],
+    ["a..b", false],
+    ["a b", false],
+    ["main^", false],
+    ["a:b", false],
+  ])("the reference %s is taken: %s", (ref, taken) => {
+    const { diagnostics } = read(
+      `version: 1\nstacks:\n  a: { source: { git: "https://x/y", ref: ${JSON.stringify(ref)} }, state: s }\n`,
+    );
+    expect(diagnostics.map(({ code }) => code)).toEqual(taken ? [] : ["fleet/bad-source"]);
+  });
+
   const mistakes: readonly [string, string, string, number][] = [
     ["an unknown key", "version: 1\nstakcs: {}\n", "config/unknown-key", 2],
     ["a bad duration", "version: 1\ndefaults: { interval: soon }\n", "config/wrong-type", 2],

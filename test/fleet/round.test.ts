@@ -1,6 +1,6 @@
 /** One round of one stack, on real files: what it says of them is the same on every worker and at every commit. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -91,6 +91,27 @@ describe("a round of a stack from a repository", () => {
     expect(first.plan?.body.text).toContain("(shop/reconcile.yaml:4)");
     commit("shop/reconcile.yaml", project.replace("443", "8443"));
     expect((await round()).plan?.digest).not.toBe(first.plan?.digest);
+  });
+
+  test("a judge beside the stack's folder, and what a link shows, belong to the plan that is approved", async () => {
+    const judged = `${project}policy: { command: [sh, ../judge.sh] }\n`;
+    commit("judge.sh", "echo '[]'\n");
+    commit("shop/reconcile.yaml", judged);
+    const first = (await round()).plan?.digest;
+    commit("other/readme", "4");
+    expect((await round()).plan?.digest).toBe(first);
+    commit("judge.sh", "echo '[]' # another\n");
+    const second = (await round()).plan?.digest;
+    expect(second).not.toBe(first);
+    commit("shared.yaml", judged);
+    rmSync(join(repository, "shop/reconcile.yaml"));
+    symlinkSync("../shared.yaml", join(repository, "shop/reconcile.yaml"));
+    commit("other/readme", "5");
+    const linked = (await round()).plan?.digest;
+    commit("shared.yaml", `${judged}# a word\n`);
+    expect((await round()).plan?.digest).not.toBe(linked);
+    rmSync(join(repository, "shop/reconcile.yaml"));
+    commit("shop/reconcile.yaml", project);
   });
 
   test("a mistake is told by its place in the repository", async () => {

@@ -110,7 +110,11 @@ describe("signing in with a provider", () => {
     await database.close();
   });
 
-  const signInWith = async ({ issuer }: IdentityProvider, roles: SignIn["roles"]): Promise<void> =>
+  const signInWith = async (
+    { issuer }: IdentityProvider,
+    roles: SignIn["roles"],
+    more: Partial<SignIn> = {},
+  ): Promise<void> =>
     records.saveSettings({
       ...noSettings,
       signIn: {
@@ -121,6 +125,7 @@ describe("signing in with a provider", () => {
         scopes: ["profile", "email"],
         nameClaim: "email",
         roles,
+        ...more,
       },
     });
   const byGroup: SignIn["roles"] = [
@@ -233,10 +238,24 @@ describe("signing in with a provider", () => {
     expect(said.join()).not.toMatch(/canary|eyJ/);
   });
 
-  test("an e-mail that the provider did not check is nobody's name and gives nobody a role", async () => {
-    lies = { claims: { email: "boss@example.com", email_verified: false } };
-    await signInWith(liar, [{ role: "operator", stacks: [], claim: "email", is: "*@example.com" }]);
-    expect((await createBrowser().follow(`${base}/sign-in/provider`)).url).toBe(`${base}/sign-in?refused=nobody`);
+  const byMail: SignIn["roles"] = [{ role: "operator", stacks: [], claim: "email", is: "*@example.com" }];
+  test.each([
+    [false, false, false],
+    [false, "false", false],
+    [false, "true", false],
+    [false, 0, false],
+    [false, 1, false],
+    [false, null, false],
+    [false, undefined, false],
+    [false, true, true],
+    [true, undefined, true],
+    [true, "false", false],
+    [true, false, false],
+  ])("where silence counts as %s, email_verified: %j lets the address in: %s", async (accepted, verified, isIn) => {
+    lies = { claims: { email: "boss@example.com", email_verified: verified } };
+    await signInWith(liar, byMail, accepted ? { acceptUnverifiedEmail: true } : {});
+    const at = await createBrowser().follow(`${base}/sign-in/provider`);
+    expect(at.url).toBe(isIn ? `${base}/` : `${base}/sign-in?refused=nobody`);
   });
 
   test("a provider that is away is said, and nothing else breaks", async () => {

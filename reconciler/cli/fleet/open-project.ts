@@ -51,6 +51,7 @@ import { readDialect } from "../compose";
 import { CommandFailed } from "../crash";
 import { askPolicy, type PlanPlace } from "../review";
 import { readWorkspace, type Workspace } from "../workspace";
+import { digestBeside } from "./files-beside";
 
 /** A worker that dies loses its stack to another one within seconds, not after the usual minute. */
 const lease: LeaseTimes = { leaseMs: 10_000, heartbeatMs: 3000 };
@@ -245,8 +246,10 @@ function project(
 
   const { trust } = service;
   const asked = { workspace, service: { baseUrl: baseUrlOf(named, workspace) ?? "", trust }, store };
+  const files = workspace.sources.map(({ file }) => file);
+  const beside = digestBeside(workspace.desired, files, checkout.folder);
   const plannedOn = async (from: StateStore, prepared: Prepared): Promise<Planned> => ({
-    facts: factsOf(prepared, digestOf(prepared, checkout), store.leases, stack.opensAt),
+    facts: factsOf(prepared, digestOf(prepared, checkout, beside), store.leases, stack.opensAt),
     body: bodyOf(prepared, stack.opensAt),
     errors: [
       ...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"),
@@ -268,7 +271,7 @@ function project(
         ports: { ...ports, emit },
         holder,
         stop,
-        planId: digestOf(prepared, checkout),
+        planId: digestOf(prepared, checkout, beside),
         grants,
       });
       const { state } = openStoredState(await store.read(), store.location, prepared.state.lineage);
@@ -352,12 +355,22 @@ function factsOf(prepared: Prepared, digest: string, leases: boolean, opensAt?: 
  * A digest of the plan, of the state that it was made on, and of what was read from elsewhere: an approval is for all
  * three. Every worker computes the same.
  */
-function digestOf({ plan, desired }: Prepared, checkout: Checkout): string {
+function digestOf({ plan, desired }: Prepared, checkout: Checkout, beside: string | undefined): string {
   const { serial, lineage, options, changes, steps, consents, bookkeeping } = plan;
-  const essence = { serial, lineage: serial === 0 ? "" : lineage, options, changes, steps, consents, bookkeeping };
   const read = desired.external?.values;
+  const essence = {
+    serial,
+    lineage: serial === 0 ? "" : lineage,
+    options,
+    changes,
+    steps,
+    consents,
+    bookkeeping,
+    ...(read === undefined ? {} : { read }),
+    ...(beside === undefined ? {} : { beside }),
+  };
   return createHash("sha256")
-    .update(canonicalJson(asInRepository(checkout)(read === undefined ? essence : { ...essence, read })))
+    .update(canonicalJson(asInRepository(checkout)(essence)))
     .digest("hex")
     .slice(0, 16);
 }

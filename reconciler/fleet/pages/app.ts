@@ -6,6 +6,9 @@
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
+import { HTTPException } from "hono/http-exception";
+import { errorCode } from "../../core/text/errors";
+import { fieldsIn } from "../../core/text/objects";
 import { isLoopbackHost } from "../../core/text/outside-policy";
 import type { Graph } from "../../report/graph";
 import { graphSvg } from "../../report/graph-svg";
@@ -35,6 +38,10 @@ const mostLines = 2000;
 const policy =
   "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+/** What proxies add to a request that they pass on. */
+const passedOn =
+  /^(forwarded|via|x-forwarded(-.*)?|(x-)?(real|client|true-client|cluster-client|original)-ip|cf-connecting-ip|true-client-ip|x-original-(host|for|url)|x-envoy-.*)$/i;
+
 interface Shown {
   readonly title: string;
   readonly body: PagePart;
@@ -62,9 +69,16 @@ export function createPages(setting: PagesSetting): Hono {
   app.use(async (context, next) => {
     const host = (context.req.header("host") ?? "").replace(/:\d+$/, "");
     const isHere = isLoopbackHost(host);
-    const isPassedOn = ["forwarded", "x-forwarded-for", "via"].some((name) => context.req.header(name) !== undefined);
+    const isPassedOn = Object.keys(context.req.header()).some((name) => passedOn.test(name));
     if ((!isHere || isPassedOn) && (await local()) !== undefined)
       return context.text("this serves its own machine only, until somebody has a token\n", 421);
+    return next();
+  });
+  // No name and no text of a fleet has a NUL, and the database takes none.
+  app.use(async (context, next) => {
+    const { pathname, search } = new URL(context.req.url);
+    if (/%00/.test(pathname)) return context.text("not found\n", 404);
+    if (/%00/.test(search)) return context.text("a NUL is in the address\n", 400);
     return next();
   });
   const limitForm = bodyLimit({ maxSize: mostForm, onError: (context) => context.text("too large\n", 413) });
@@ -189,9 +203,10 @@ export function createPages(setting: PagesSetting): Hono {
   drawn("/stacks/:name/graph.svg", async (name) => (await records.picture(name))?.picture.graph);
   drawn("/stacks/:name/plan.svg", async (name) => (await records.waitingPlan(name))?.body.graph);
   shown("/runs/:id", "", async (context, visitor) => {
-    const number = Number(context.req.param("id")) || 0;
-    const before = await records.run(number);
-    if (before === undefined || !may(visitor, "see", before.stack)) return undefined;
+    const id = context.req.param("id") ?? "";
+    const number = /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : undefined;
+    const before = number === undefined ? undefined : await records.run(number);
+    if (number === undefined || before === undefined || !may(visitor, "see", before.stack)) return undefined;
     // A run that has ended does not change.
     const mark = before.endedAt === undefined ? await marked({ stack: before.stack }) : {};
     const run = (await records.run(number)) ?? before;
@@ -292,6 +307,9 @@ export function createPages(setting: PagesSetting): Hono {
 
   app.notFound((context) => context.text("not found\n", 404));
   app.onError((error, context) => {
+    // What cannot be in the database at all: a number that is too large, a text that is none.
+    if (/^22/.test(errorCode(error) ?? "")) return context.text("there is nothing of that kind\n", 400);
+    if (error instanceof HTTPException) return error.getResponse();
     setting.say(`${context.req.method} ${context.req.path}: ${error.message}`);
     return context.text("the fleet's database did not answer; try again\n", 503);
   });
@@ -343,9 +361,8 @@ async function carryOut(
 
 async function formOf(context: Context): Promise<{ readonly plan: string; readonly why?: string }> {
   const isJson = (context.req.header("content-type") ?? "").startsWith("application/json");
-  const given: Record<string, unknown> = isJson
-    ? await context.req.json().catch(() => ({}))
-    : await context.req.parseBody();
+  const given = fieldsIn(await (isJson ? context.req.json() : context.req.parseBody()).catch(() => ({})));
+  const textOf = (value: unknown): string => (typeof value === "string" ? value.replaceAll("\0", "") : "");
   const why = given["why"];
-  return { plan: String(given["plan"] ?? ""), ...(typeof why === "string" ? { why } : {}) };
+  return { plan: textOf(given["plan"]), ...(typeof why === "string" ? { why: textOf(why) } : {}) };
 }

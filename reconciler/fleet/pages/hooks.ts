@@ -2,6 +2,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { fieldsIn, isObject } from "../../core/text/objects";
 import { hashOf } from "../access";
 import type { Pushed } from "../pushes";
 
@@ -40,7 +41,10 @@ async function hook(
   if (!secrets.some((secret) => isSame(proof ?? "", wanted(secret))))
     return context.json({ error: "the signature is wrong" }, 401);
   const push = readPush(body);
-  if (push === undefined) return context.json({ woken: [] });
+  if (push === undefined) {
+    // GitHub tells of other things as well, which are no pushes to a branch or a tag.
+    return isObject(jsonOf(body)) ? context.json({ woken: [] }) : context.json({ error: "the body is no push" }, 400);
+  }
   const woken: string[] = [];
   for (const url of push.urls) {
     const result = await pushed(url, push.ref).catch((error: Error) => {
@@ -58,17 +62,21 @@ function isSame(a: string, b: string): boolean {
   return timingSafeEqual(x, y);
 }
 
-/** The addresses of the repository, and the branch or tag that was pushed. */
-function readPush(body: string): { readonly urls: readonly string[]; readonly ref: string } | undefined {
-  let push: { ref?: unknown; repository?: Record<string, unknown>; project?: Record<string, unknown> };
+function jsonOf(body: string): unknown {
   try {
-    push = JSON.parse(body);
+    return JSON.parse(body);
   } catch {
     return undefined;
   }
-  const ref = typeof push.ref === "string" ? /^refs\/(?:heads|tags)\/(.+)$/.exec(push.ref)?.[1] : undefined;
+}
+
+/** The addresses of the repository, and the branch or tag that was pushed. */
+function readPush(body: string): { readonly urls: readonly string[]; readonly ref: string } | undefined {
+  const push = fieldsIn(jsonOf(body));
+  const given = push["ref"];
+  const ref = typeof given === "string" ? /^refs\/(?:heads|tags)\/([^\p{Cc}]+)$/u.exec(given)?.[1] : undefined;
   if (ref === undefined) return undefined;
-  const places = { ...push.project, ...push.repository };
+  const places = { ...fieldsIn(push["project"]), ...fieldsIn(push["repository"]) };
   const urls = ["clone_url", "git_http_url", "ssh_url", "git_ssh_url", "git_url"].flatMap((key) => {
     const url = places[key];
     return typeof url === "string" ? [url] : [];

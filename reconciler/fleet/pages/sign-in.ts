@@ -122,7 +122,9 @@ export function signInRoutes(setting: SignInSetting): Hono {
     const name = nameInHistory(claims, signIn.nameClaim);
     const grants = grantsOf(claims, signIn.roles);
     if (name === undefined || grants.length === 0) {
-      say(`sign-in: no role fits ${name ?? "a person without a name"}`);
+      say(
+        `sign-in: no role fits ${name ?? "a person without a name; an e-mail address counts only when the provider says email_verified: true (docs/fleet.md, accept_unverified_email)"}`,
+      );
       return refused(context, "nobody");
     }
     await openSession(context, { name, grants });
@@ -158,7 +160,7 @@ const isRefusal = (text: string): text is Refusal => Object.hasOwn(refusals, tex
 
 /** A path within these pages; anything else becomes the start page. */
 function pathIn(given: unknown): string {
-  if (typeof given !== "string" || !/^\/(?![/\\])/.test(given)) return "/";
+  if (typeof given !== "string" || !/^\/(?![/\\])[^\p{Cc}]*$/u.test(given)) return "/";
   const base = "http://here";
   return URL.canParse(given, base) && new URL(given, base).origin === base ? given : "/";
 }

@@ -23,6 +23,7 @@ export interface SignInBlock {
   url: string;
   scopes?: string[];
   name?: string;
+  accept_unverified_email?: boolean;
   roles: { role: RoleRule["role"]; stacks?: string[]; claim?: string; is?: string }[];
 }
 export interface TenantBlock {

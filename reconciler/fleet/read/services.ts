@@ -62,6 +62,7 @@ export function readSignIn(block: SignInBlock, { at, problems }: Reader): SignIn
     roles: roles.map(({ role, stacks = [], claim, is }) =>
       claim === undefined || is === undefined ? { role, stacks } : { role, stacks, claim, is },
     ),
+    ...(block.accept_unverified_email === true ? { acceptUnverifiedEmail: true } : {}),
   };
 }
 
@@ -100,10 +101,18 @@ export function readWindow(block: WindowBlock, path: Path, reader: Reader): Flee
     kind: block.kind,
     schedule: block.schedule,
     timeZone,
-    durationMs: duration(block.duration),
+    ...lengthOf(block.duration),
     stacks: block.stacks ?? [],
     actions: block.actions ?? ["apply"],
   };
+}
+
+const dayMs = 86_400_000;
+
+/** A day may have 23 or 25 hours. */
+function lengthOf(text: string): Pick<FleetWindow, "durationMs" | "days"> {
+  const days = Number(/^([0-9]+)d$/.exec(text)?.[1] ?? Number.NaN);
+  return Number.isNaN(days) ? { durationMs: duration(text) } : { durationMs: days * dayMs, days };
 }
 
 export const readHistory = ({ quiet, changes }: HistoryBlock): History => ({

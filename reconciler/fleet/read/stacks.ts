@@ -1,5 +1,6 @@
 /** Reads stacks, the sources of their files, and generators of stacks. */
 import type { Path } from "../../config/yaml-file";
+import { isLoopbackHost } from "../../core/text/outside-policy";
 import type { Generator, OutputReference, Retry, Source, StackSpec } from "../model";
 import {
   type Common,
@@ -110,6 +111,16 @@ function sourceProblem(
       summary: `a source is exactly one of git, folder and artifact; this one has ${given}`,
       fix: "write source: { git: https://…, ref: main, path: FOLDER }",
     };
+  const fault =
+    (block.git === undefined ? undefined : gitFault(block.git)) ??
+    (block.ref === undefined ? undefined : refFault(block.ref));
+  if (fault !== undefined)
+    return { summary: fault, fix: "write source: { git: https://…, ssh://…, git@HOST:PATH or a path, ref: main }" };
+  if (block.artifact !== undefined && !/^https?:\/\/[^-]/.test(block.artifact))
+    return {
+      summary: `the artifact ${JSON.stringify(block.artifact)} is no http:// or https:// address`,
+      fix: "write source: { artifact: https://…, digest: sha256:… }",
+    };
   if (inside.split("/").includes(".."))
     return { summary: "the path of a source must not leave it", fix: "write it without .." };
   if (block.artifact !== undefined && block.digest === undefined)
@@ -119,6 +130,35 @@ function sourceProblem(
     };
   return undefined;
 }
+
+/** Git takes more for an address than a place: names of programs, open files, options. Absent: it is a place. */
+export function gitFault(url: string): string | undefined {
+  const named = `the repository ${JSON.stringify(url)}`;
+  if (url === "" || /^-|\p{Cc}/u.test(url)) return `${named} is no address`;
+  if (/^[a-z0-9+.-]*::/i.test(url)) return `${named} is an address that starts a program`;
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/i.exec(url);
+  if (scheme === null) return /^[^/@:]*@?-/.test(url) ? `${named} is no address` : undefined;
+  const [, word = "", rest = ""] = scheme;
+  if (/^([^/@]*@)?-/.test(rest)) return `${named} is no address`;
+  switch (word.toLowerCase()) {
+    case "https":
+    case "ssh":
+    case "file":
+      return undefined;
+    case "http":
+      return URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
+        ? undefined
+        : `${named} is fetched without encryption, so that anybody on the way may change what is applied`;
+    default:
+      return `${named} is neither https, ssh nor a path`;
+  }
+}
+
+/** Absent: it can be the name of a branch, a tag or a commit. */
+const refFault = (ref: string): string | undefined =>
+  /^-|[\s~^:?*[\\\p{Cc}]|\.\.|@\{|\/$|^\//u.test(ref) || ref === ""
+    ? `${JSON.stringify(ref)} is no name of a branch, a tag or a commit`
+    : undefined;
 
 const referencePattern = /^\$\{stack\.([A-Za-z0-9][A-Za-z0-9_.-]*)\.outputs\.([A-Za-z_][A-Za-z0-9_-]*)\}$/;
 

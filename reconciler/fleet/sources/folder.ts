@@ -1,7 +1,7 @@
-/** A folder of the worker; its revision is a digest of its files. */
+/** A folder of the worker; its revision is a digest of its files, and of the files that links in it show. */
 
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage } from "../../core/text/errors";
 import { type Checkout, SourceFailed } from "./checkout";
@@ -13,11 +13,13 @@ const isLeftOut = (name: string): boolean =>
 export async function checkOutFolder({ folder }: { readonly folder: string }): Promise<Checkout> {
   const hash = createHash("sha256");
   try {
-    for (const file of await filesIn(folder, ""))
-      hash
-        .update(`${file}\0`)
-        .update(await readFile(join(folder, file)))
-        .update("\0");
+    let bytes = 0;
+    for (const file of await filesIn(folder, "")) {
+      const content = await readFile(join(folder, file));
+      bytes += content.length;
+      if (bytes > mostBytes) throw new Error(`it shows more than ${mostBytes / 1024 / 1024} MB`);
+      hash.update(`${file}\0`).update(content).update("\0");
+    }
   } catch (error) {
     throw new SourceFailed(`the folder ${folder} cannot be read: ${errorMessage(error)}`);
   }
@@ -25,14 +27,24 @@ export async function checkOutFolder({ folder }: { readonly folder: string }): P
   return { folder, root: folder, revision, content: revision };
 }
 
-async function filesIn(root: string, below: string): Promise<string[]> {
+/** A link to a folder would show a folder above it again without end; more files than this are not those of a stack. */
+const mostFiles = 20_000;
+const mostBytes = 256 * 1024 * 1024;
+
+/** `above`: the real places of the folders on the way. */
+async function filesIn(root: string, below: string, above: readonly string[] = []): Promise<string[]> {
+  const real = await realpath(join(root, below));
+  if (above.includes(real)) return [];
   const entries = await readdir(join(root, below), { withFileTypes: true });
   const found: string[] = [];
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (isLeftOut(entry.name)) continue;
     const path = below === "" ? entry.name : `${below}/${entry.name}`;
-    if (entry.isDirectory()) found.push(...(await filesIn(root, path)));
-    else if (entry.isFile()) found.push(path);
+    // A link that leads nowhere shows nothing.
+    const shown = entry.isSymbolicLink() ? await stat(join(root, path)).catch(() => undefined) : entry;
+    if (shown?.isDirectory() === true) found.push(...(await filesIn(root, path, [...above, real])));
+    else if (shown?.isFile() === true) found.push(path);
+    if (found.length > mostFiles) throw new Error(`it shows more than ${mostFiles} files`);
   }
   return found;
 }

@@ -1,0 +1,50 @@
+/**
+ * The files outside of a stack's folder that its file names: programs and judges beside it, and what links show. They
+ * are no part of the folder's digest, and what they do may change under an approval.
+ */
+import { createHash } from "node:crypto";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { relative, resolve, sep } from "node:path";
+
+/** A program that a stack brings along is no larger. */
+const mostBytes = 16 * 1024 * 1024;
+
+/** `named`: any value of which texts may be paths. Absent: there is no such file. */
+export function digestBeside(named: unknown, files: readonly string[], folder: string): string | undefined {
+  const found = new Map<string, string>();
+  const home = realOf(folder) ?? folder;
+  const add = (path: string): void => {
+    const real = realOf(path);
+    if (real === undefined || isWithin(home, real) || statSync(real).isDirectory()) return;
+    const name = relative(folder, path).split(sep).join("/");
+    if (!found.has(name)) found.set(name, createHash("sha256").update(readFileSync(real)).digest("hex"));
+  };
+  for (const file of files) add(resolve(file));
+  for (const text of textsIn(named)) if (isPath(text)) add(resolve(folder, text));
+  if (found.size === 0) return undefined;
+  const lines = [...found].map(([name, digest]) => `${digest} ${name}\n`).sort();
+  return createHash("sha256").update(lines.join("")).digest("hex").slice(0, 16);
+}
+
+/** A program without a slash is one of the machine, and so is one with a whole path. */
+const isPath = (text: string): boolean =>
+  text.length < 300 && text.includes("/") && !text.startsWith("/") && !/[\0\n]|:\/\/|^[0-9a-f.:]+\/\d+$/i.test(text);
+
+const isWithin = (folder: string, path: string): boolean => path.startsWith(folder + sep);
+
+/** Absent: it is no plain file, or too large to be a program. */
+function realOf(path: string): string | undefined {
+  try {
+    const real = realpathSync(path);
+    const kind = statSync(real);
+    return kind.isDirectory() || (kind.isFile() && kind.size <= mostBytes) ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (Array.isArray(value)) for (const item of value) yield* textsIn(item);
+  else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) yield* textsIn(item);
+}
