@@ -155,7 +155,7 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
  */
 async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepResult | undefined> {
   const { client } = run.ports;
-  const look = await client.getVolume(id, { signal: run.signal });
+  const look = await client.getVolume(id, { signal: run.signal, makesSure: true });
   if (look.status !== "accepted") return isGone(look) ? undefined : { ...failedBy(look), end: "failed" };
   const sighting = sightVolume(run.live, id);
   const planned = sighting.seen === "yes" ? sighting.value : undefined;

@@ -143,7 +143,7 @@ export async function runPlan(
     progress: (step, message) => emitStep(step, "progress", startedAt.get(step.id), message),
     priority: (step) => scheduler.pathMs(step.id),
     listVms: sharedLook(() => apart(() => ports.client.listVms({ signal: halt.signal }))),
-    listVolumes: sharedLook(() => apart(() => ports.client.listVolumes({ signal: halt.signal }))),
+    listVolumes: sharedLook(() => apart(() => ports.client.listVolumes({ signal: halt.signal, makesSure: true }))),
     listGroups: sharedLook(() => apart(() => ports.client.listGroups({ signal: halt.signal }))),
     stopped: new Set(),
     waited: (step, ms) => waited.set(step.id, (waited.get(step.id) ?? 0) + ms),

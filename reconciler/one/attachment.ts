@@ -293,7 +293,7 @@ export const attachmentHandler: Handler = {
     await exclusively(service, ids, async () => {
       const stays = staysWithAnother(service, thing(id), remembered.owner, context.notes, `attachment ${id}`);
       if (stays !== undefined) return context.log("warning", stays);
-      const planned = await plan(context, service, ids, flushOf(before), false, remembered);
+      const planned = await plan(context, service, ids, flushOf(before), false, remembered, "forRemoval");
       const { live } = planned;
       const sighting = sightVolume(live, ids.volumeId);
       if (sighting.seen === "unobserved" && live.doubt !== undefined)

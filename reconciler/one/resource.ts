@@ -78,6 +78,8 @@ import { isVouchedFor, noteRecorded } from "./witnesses";
 
 const adoptsTooMuch = "taking it over would go further than a preview can show";
 
+const forRemoval = ({ client, looks }: HandlerService): HandlerService["client"] => looks?.forRemoval ?? client;
+
 const adopts = (what: string): string =>
   `${what} is taken over: nothing is made. Where another resource of this program goes that named the same one, it stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
 
@@ -246,7 +248,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       assertSameService(service, rememberedIn(before), String(inputs["name"]));
       noteInState(context, service, id, rememberedIn(before));
-      return exclusively(service, id, before, context.signal, () => update(context, service, id, before, inputs));
+      return exclusively(service, service.client, id, before, context.signal, () =>
+        update(context, service, id, before, inputs),
+      );
     },
 
     async delete(context, id, before) {
@@ -258,7 +262,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         isPending(id)
           ? undefined
           : staysWithAnother(service, thing(id), remembered.owner, context.notes, whatOf(before, id));
-      await exclusively(service, id, before, context.signal, async () => {
+      await exclusively(service, forRemoval(service), id, before, context.signal, async () => {
         const stays = isOthers();
         if (stays !== undefined) return context.log("warning", stays);
         await remove(context, service, id, before);
@@ -288,6 +292,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
   async function exclusively<T>(
     service: HandlerService,
+    client: HandlerService["client"],
     id: string,
     before: Props,
     signal: AbortSignal,
@@ -297,7 +302,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     return holding(service, `${kind}:${id}`, async () => {
       const record = recordIn(shape, before);
       if (shape.hangsOn === undefined || record === undefined) return call();
-      const live = await lookAtAll(shape, service.client, record, id, signal);
+      const live = await lookAtAll(shape, client, record, id, signal);
       const host = live === undefined ? undefined : shape.hangsOn(live);
       return host === undefined ? call() : holding(service, `vm:${host}`, call);
     });
@@ -385,13 +390,14 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       return;
     }
     const own: Remembered = record === undefined ? remembered : { ...remembered, record };
-    const live = record === undefined ? undefined : await lookAtAll(shape, service.client, record, id, context.signal);
+    const live =
+      record === undefined ? undefined : await lookAtAll(shape, forRemoval(service), record, id, context.signal);
     const others = record === undefined ? [] : (shape.neighbours?.(record, live) ?? []);
     const state = stateOf(address, own, others);
     const planned =
       record === undefined
         ? await planPendingDelete(shape, context, service, before, state, address)
-        : await planAsObserved(service, nothingDesired, state, address, context.signal);
+        : await planAsObserved(service, nothingDesired, state, address, context.signal, "forRemoval");
     const sighting = record === undefined ? undefined : shape.sight(planned.live, id);
     const { doubt } = planned.live;
     if (sighting?.seen === "unobserved" && doubt !== undefined)

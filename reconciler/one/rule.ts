@@ -275,7 +275,7 @@ export const ruleHandler: Handler = {
     assertSameService(service, remembered, `rule ${id}`);
     const stays = staysWithAnother(service, thing(id), remembered.owner, context.notes, `rule ${id}`);
     if (stays !== undefined) return context.log("warning", stays);
-    const sighting = await sightingOf(context, service, groupId, remembered);
+    const sighting = await sightingOf(context, service, groupId, remembered, "forRemoval");
     if (sighting.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${sighting.reason}`);
     const group = sighting.seen === "yes" ? sighting.value : undefined;
     const live = group?.rules?.find((rule) => rule.id === ruleId);

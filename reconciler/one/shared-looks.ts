@@ -17,17 +17,30 @@ export interface SharedLooks {
   readonly recent: ServiceClient;
   /** Answers of the last seconds, if nothing was deleted or renamed since. */
   readonly forCreate: ServiceClient;
+  /**
+   * Lists as those saw them who delete without a pause, without what something was sent about since: that is read by
+   * its id. A step that deletes looks once more by itself.
+   */
+  readonly forRemoval: ServiceClient;
   /** When something was last being sent: now, while it is. */
   busyAt(): number;
+}
+
+interface Outcome {
+  readonly status: string;
+  readonly value?: unknown;
 }
 
 interface Answer {
   readonly startedAt: number;
   readonly writes: number;
   readonly removals: number;
-  readonly writesOfIt: number;
-  readonly outcome: Promise<{ readonly status: string }>;
+  /** Volumes that were attached before. */
+  readonly moves: number;
+  readonly outcome: Promise<Outcome>;
   accepted?: boolean;
+  /** Once it is there. */
+  shown?: unknown;
   /** The answer was asked for by a call that needs the present state, and not by a run under way. */
   readonly forRecent: boolean;
 }
@@ -36,7 +49,7 @@ const gatherMs = 4;
 const recentMs = 15_000;
 /** Looks of one refresh follow on one another; however long they take, they are one. */
 const refreshMs = 300_000;
-const forCreateMs = 5000;
+const momentMs = 5000;
 /** Flavors, images and regions change by the month. */
 const catalogueMs = 300_000;
 /** How long the answer to a create stands for what it made. */
@@ -56,52 +69,49 @@ const kindOfCall: ReadonlyMap<string, CallKind> = new Map(
   operationNames.map((operation) => [rowOf(operation).call, kindOf(operation)]),
 );
 
-const proves = (options: unknown): boolean =>
-  typeof options === "object" && options !== null && "proves" in options && options.proves === true;
+const proves = (options: unknown): boolean => fieldsIn(options)["proves"] === true;
+const makesSure = (options: unknown): boolean => fieldsIn(options)["makesSure"] === true;
 
-type Call = (...args: unknown[]) => Promise<{ readonly status: string; readonly value?: unknown }>;
+type Call = (...args: unknown[]) => Promise<Outcome>;
 
 export function shareLooks(client: ServiceClient, now: () => number): SharedLooks {
   /** Of each look the newest answer, and the one before it: the newest may still be on its way. */
   const answers = new Map<string, { readonly newest: Answer; readonly before?: Answer }>();
-  const looks = new Map<string, () => Promise<{ readonly status: string }>>();
+  const looks = new Map<string, () => Promise<Outcome>>();
   /** Requests that wait a moment for other calls that ask for the same. */
-  const gathering = new Map<string, Promise<{ readonly status: string }>>();
+  const gathering = new Map<string, Promise<Outcome>>();
   /** The next answer is for a call that needs the present state, and for all that ask meanwhile. */
   const wantedByRecent = new Set<string>();
-  const writesOf = new Map<string, number>();
+  /** Of each id, how many writes had been sent when the last one about it was. */
+  const lastWrites = new Map<string, number>();
   let writes = 0;
   let sending = 0;
   let sentAt = Number.NEGATIVE_INFINITY;
   let removed = 0;
+  let moves = 0;
 
-  const take = (key: string, id: string, outcome: Answer["outcome"], startedAt = now()): Answer => {
-    const counts = { writes, removals: removed, writesOfIt: writesOf.get(id) ?? 0 };
+  const take = (key: string, outcome: Answer["outcome"], startedAt = now()): Answer => {
+    const counts = { writes, removals: removed, moves };
     const answer: Answer = { startedAt, ...counts, forRecent: wantedByRecent.delete(key), outcome };
     const { newest, before } = answers.get(key) ?? {};
     const last = newest?.accepted === true ? newest : before;
     answers.set(key, { newest: answer, ...(last === undefined ? {} : { before: last }) });
     outcome.then(
-      ({ status }) => {
+      ({ status, value }) => {
         answer.accepted = status === "accepted";
+        answer.shown = value;
       },
       () => undefined,
     );
     return answer;
   };
 
-  /** Since when those who need what is there now have asked without a pause. */
-  let burstFrom = Number.NEGATIVE_INFINITY;
-  let askedAt = Number.NEGATIVE_INFINITY;
-  const noteRecent = (): void => {
-    if (now() - askedAt > recentMs) burstFrom = now();
-    askedAt = now();
-  };
+  const isTrueOf = (id: string, answer: Answer): boolean => (lastWrites.get(id) ?? 0) <= answer.writes;
 
-  const look = (key: string, id: string, call: () => Promise<{ readonly status: string }>) => {
+  const look = (key: string, call: () => Promise<Outcome>) => {
     let shared = looks.get(key);
     if (shared === undefined) {
-      shared = sharedLook(() => take(key, id, call()).outcome);
+      shared = sharedLook(() => take(key, call()).outcome);
       looks.set(key, shared);
     }
     let gathered = gathering.get(key);
@@ -119,10 +129,49 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
   const countWrite = (method: string, args: readonly unknown[]): void => {
     writes++;
     if (kindOfCall.get(method) === "removal") removed++;
-    for (const arg of args) if (typeof arg === "string") writesOf.set(arg, (writesOf.get(arg) ?? 0) + 1);
+    if (method === "attachVolume") moves++;
+    // The VM of a volume that is moved shows its disks otherwise from then on, which the volume's own record tells.
+    const about = method === "attachVolume" || method === "detachVolume" ? args.slice(0, 1) : args;
+    for (const arg of about) if (typeof arg === "string") lastWrites.set(arg, writes);
   };
 
-  const view = (isGood: (answer: Answer, method: string, id: string) => boolean, asksRecent = false): ServiceClient =>
+  /** The newest answer about one resource, if nothing was sent about it since. */
+  const shownAlone = (kind: "Vm" | "Volume", id: string): Answer | undefined => {
+    const { newest, before } = answers.get(`get${kind} ${id}`) ?? {};
+    return [newest, before].find((one) => one?.accepted === true && isTrueOf(id, one));
+  };
+
+  /** A list without what it is no longer true of; of that, what was shown since. */
+  const corrected = (method: string, list: Answer): Promise<Outcome> =>
+    list.outcome.then((outcome) => {
+      if (!Array.isArray(outcome.value)) return outcome;
+      const kind = method === "listVms" ? "Vm" : "Volume";
+      const items = outcome.value.flatMap((item: unknown): unknown[] => {
+        const id = String(fieldsIn(item)["id"]);
+        if (isTrueOf(id, list)) return [method === "listVms" ? withDisks(item, id, list) : item];
+        const since = method === "listGroups" ? undefined : shownAlone(kind, id);
+        return since === undefined ? [] : [since.shown];
+      });
+      return { ...outcome, value: items };
+    });
+
+  /** A VM without the volumes that were shown to hang elsewhere since. */
+  const withDisks = (vm: unknown, id: string, list: Answer): unknown => {
+    const { volumes } = fieldsIn(vm);
+    if (!Array.isArray(volumes)) return vm;
+    const isStillOn = (disk: unknown): boolean => {
+      const volume = String(fieldsIn(disk)["id"]);
+      if (isTrueOf(volume, list)) return true;
+      const host = fieldsIn(shownAlone("Volume", volume)?.shown)["attachedTo"];
+      return host === undefined || host === id;
+    };
+    return volumes.every(isStillOn) ? vm : { ...fieldsIn(vm), volumes: volumes.filter(isStillOn) };
+  };
+
+  const view = (
+    isGood: (answer: Answer, method: string, id: string) => boolean,
+    { burst, isCorrected = false }: { readonly burst?: Burst; readonly isCorrected?: boolean } = {},
+  ): ServiceClient =>
     new Proxy(client, {
       get(target, method) {
         const value: unknown = Reflect.get(target, method);
@@ -139,7 +188,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
               const outcome = await call(...args);
               const made = fieldsIn(outcome.value);
               if (method === "createVolume" && typeof made["id"] === "string" && made["changing"] !== true)
-                take(`getVolume ${made.id}`, made.id, Promise.resolve(outcome));
+                take(`getVolume ${made.id}`, Promise.resolve(outcome));
               return outcome;
             } finally {
               countWrite(method, args);
@@ -147,24 +196,34 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
               sentAt = now();
             }
           };
-        return (first?: unknown) => {
+        return (first?: unknown, second?: unknown) => {
           const id = typeof first === "string" ? first : "";
           // A call for a list that proves an absence does not share a list that was read without that purpose.
           const options = proves(first) ? [{ proves: true }] : [];
-          if (asksRecent) noteRecent();
+          burst?.ask();
           const key = options.length > 0 ? `${method} that proves` : `${method} ${id}`;
           const { newest, before } = answers.get(key) ?? {};
-          for (const known of [newest, before])
-            if (known !== undefined && known.accepted !== false && isGood(known, method, id)) return known.outcome;
-          if (asksRecent) wantedByRecent.add(key);
-          return look(key, id, () => (id === "" ? call(...options) : call(id)));
+          const isSure = makesSure(id === "" ? first : second);
+          for (const known of [newest, before]) {
+            if (known === undefined || known.accepted === false) continue;
+            const isEnough = isSure && known.accepted === true && age(known) <= recentMs && isStillSo(known, id);
+            if (!isEnough && !isGood(known, method, id)) continue;
+            return (isEnough || isCorrected) && id === "" ? corrected(method, known) : known.outcome;
+          }
+          if (burst === forRefresh) wantedByRecent.add(key);
+          return look(key, () => (id === "" ? call(...options) : call(id)));
         };
       },
     });
 
   const age = ({ startedAt }: Answer): number => now() - startedAt;
-  const isRecent = (answer: Answer): boolean =>
-    age(answer) <= recentMs || (answer.startedAt >= burstFrom && age(answer) <= refreshMs);
+  /** One resource: nothing was sent about it. A list: nothing was put anywhere. */
+  const isStillSo = (answer: Answer, id: string): boolean =>
+    id === "" ? answer.moves === moves : isTrueOf(id, answer);
+  const forRefresh = burstOf(now);
+  const forRemoval = burstOf(now);
+  const isOf = (burst: Burst, answer: Answer): boolean =>
+    age(answer) <= recentMs || (answer.startedAt >= burst.from() && age(answer) <= refreshMs);
   const isCatalogue = (answer: Answer, method: string): boolean =>
     kindOfCall.get(method) === "catalogue" && age(answer) <= catalogueMs;
   return {
@@ -172,13 +231,40 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
     fresh: view(isCatalogue),
     recent: view(
       (answer, method) =>
-        isCatalogue(answer, method) || (answer.forRecent && answer.writes === writes && isRecent(answer)),
-      true,
+        isCatalogue(answer, method) || (answer.forRecent && answer.writes === writes && isOf(forRefresh, answer)),
+      { burst: forRefresh },
     ),
     forCreate: view((answer, method, id) => {
       if (isCatalogue(answer, method)) return true;
-      if (id === "") return answer.accepted === true && answer.removals === removed && age(answer) <= forCreateMs;
-      return method === "getVolume" && answer.writesOfIt === (writesOf.get(id) ?? 0) && age(answer) <= madeMs;
+      if (id === "") return answer.accepted === true && answer.removals === removed && age(answer) <= momentMs;
+      return method === "getVolume" && isTrueOf(id, answer) && age(answer) <= madeMs;
     }),
+    forRemoval: view(
+      (answer, method, id) => {
+        if (isCatalogue(answer, method)) return true;
+        if (id !== "") return answer.accepted === true && isTrueOf(id, answer) && age(answer) <= recentMs;
+        return isOf(forRemoval, answer);
+      },
+      { burst: forRemoval, isCorrected: true },
+    ),
+  };
+}
+
+/** Those who ask for the same purpose without a pause. */
+interface Burst {
+  ask(): void;
+  /** Since when. */
+  from(): number;
+}
+
+function burstOf(now: () => number): Burst {
+  let from = Number.NEGATIVE_INFINITY;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  return {
+    ask() {
+      if (now() - askedAt > recentMs) from = now();
+      askedAt = now();
+    },
+    from: () => from,
   };
 }

@@ -41,6 +41,11 @@ export interface RequestOptions {
    * then asked for too.
    */
   readonly proves?: boolean;
+  /**
+   * True: this look only makes sure of what was seen a moment ago, so that an answer of the last seconds will do, if
+   * nothing was sent since about what it shows.
+   */
+  readonly makesSure?: boolean;
 }
 
 /** The operations whose rows say that they send an id alone. */

@@ -1,0 +1,141 @@
+/**
+ * What a destroy by single resources sends, beside `reconcile destroy` of the same: at most 1.3 times as much, and in
+ * proportion to what there is. DESTROY_SIZES=100,300,1000 tries more.
+ */
+import { describe, expect, it } from "vitest";
+import { readDesired } from "../../reconciler/config/read-desired";
+import { sourceOfValues } from "../../reconciler/config/values";
+import { createPoller } from "../../reconciler/engine/poller";
+import type { HandlerContext, Props } from "../../reconciler/one/handler";
+import { shareLooks } from "../../reconciler/one/shared-looks";
+import { type HandlerType, handlers } from "../../reconciler/one/table";
+import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
+
+const sizes = (process.env["DESTROY_SIZES"] ?? "25,50,100").split(",").map(Number);
+/** As many as Pulumi deletes at a time. */
+const parallel = 16;
+
+const lists = ["volume.list", "group.list", "group.get", "group.rule.delete"];
+const abilities = {
+  "every list": lists,
+  "every list and a read of one VM": [...lists, "vm.get"],
+  "the built-in dialect": [],
+};
+
+const vmOf = (name: string) => ({
+  ...{ name, flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042" },
+  ...{ project: "acme", region: "in-west-1", size: 10 },
+});
+
+interface Made {
+  readonly type: HandlerType;
+  readonly id: string;
+  readonly outputs: Props;
+}
+
+const countsOf = ({ emulator }: BenchWorld, from: number): Record<string, number> => {
+  const counts: Record<string, number> = {};
+  for (const { operation } of emulator.requests().log.slice(from))
+    counts[String(operation)] = (counts[String(operation)] ?? 0) + 1;
+  return counts;
+};
+const total = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
+
+async function inParallel<T>(items: readonly T[], call: (item: T) => Promise<unknown>): Promise<void> {
+  const queue = [...items];
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await call(next);
+  };
+  await Promise.all(Array.from({ length: parallel }, worker));
+}
+
+function processOf(world: BenchWorld) {
+  const { emit: _emit, client: _client, ...ports } = world.ports;
+  const looks = shareLooks(world.client, ports.clock.now);
+  const poller = createPoller(looks.fresh, ports.clock, ports.timing.pollIntervalMs, undefined, looks);
+  const context: HandlerContext = {
+    service: async () => ({ ...ports, client: looks.fresh, looks, poller }),
+    signal: new AbortController().signal,
+    log: () => undefined,
+  };
+  return {
+    create: async (type: HandlerType, inputs: Props): Promise<Made> => ({
+      type,
+      ...(await handlers[type].create(context, inputs)),
+    }),
+    remove: ({ type, id, outputs }: Made) => handlers[type].delete(context, id, outputs),
+  };
+}
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+/** A destroy as Pulumi does it: what depends on others first, many at a time, in a process that has seen nothing. */
+async function byPulumi(count: number, with_: readonly string[]) {
+  const world = await startBenchWorld({ with: with_, dialect: dialectFor({ with: with_ }) });
+  try {
+    const { create } = processOf(world);
+    const made: { vm: Made; volume: Made; attachment: Made }[] = [];
+    await inParallel(numbers(count), async (index) => {
+      const vm = await create("Vm", vmOf(`web-${index}`));
+      const volume = await create("Volume", { name: `vol-${index}`, size: 5 });
+      const inputs = { vmId: vm.id, volumeId: volume.id, flushConfirmed: true };
+      made.push({ vm, volume, attachment: await create("VolumeAttachment", inputs) });
+    });
+    const { remove } = processOf(world);
+    const from = world.emulator.requests().log.length;
+    await inParallel(made, ({ attachment }) => remove(attachment));
+    await inParallel(
+      made.flatMap(({ vm, volume }) => [vm, volume]),
+      remove,
+    );
+    const { vms, volumes } = world.emulator.dump();
+    expect([vms, volumes.filter(({ name }) => name.startsWith("vol-"))]).toEqual([[], []]);
+    return countsOf(world, from);
+  } finally {
+    await world.close();
+  }
+}
+
+async function byReconcile(count: number, with_: readonly string[]) {
+  const world = await startBenchWorld({ with: with_, dialect: dialectFor({ with: with_ }) });
+  try {
+    const vms = numbers(count).map((index) => {
+      const { name, flavorId, imageId, userId, ...rest } = vmOf(`web-${index}`);
+      return [name, { ...rest, name, flavor_id: flavorId, image_id: imageId, user_id: userId }];
+    });
+    const volumes = numbers(count).map((index) => [
+      `vol-${index}`,
+      { name: `vol-${index}`, size: 5, attach_to: `vm.web-${index}` },
+    ]);
+    const source = sourceOfValues("reconcile.yaml", {
+      version: 1,
+      vms: Object.fromEntries(vms),
+      volumes: Object.fromEntries(volumes),
+    });
+    const { desired, diagnostics } = readDesired([source]);
+    if (desired === undefined) throw new Error(JSON.stringify(diagnostics));
+    await world.apply(desired);
+    const from = world.emulator.requests().log.length;
+    await world.apply(desired, { destroy: true });
+    expect(world.emulator.dump().vms).toEqual([]);
+    return countsOf(world, from);
+  } finally {
+    await world.close();
+  }
+}
+
+describe.each(Object.entries(abilities))("a destroy of VMs, volumes and attachments, %s", (_, with_) => {
+  it(`sends at most 1.3 times what reconcile does, and grows as they do: ${sizes.join(", ")}`, async () => {
+    const sent: number[] = [];
+    for (const size of sizes) {
+      const [own, other] = [await byPulumi(size, with_), await byReconcile(size, with_)];
+      if (process.env["DESTROY_SIZES"] !== undefined) console.log(size, own, total(own), "reconcile", total(other));
+      sent.push(total(own) / size);
+      expect(total(own), `${size}: ${JSON.stringify(own)} ${JSON.stringify(other)}`).toBeLessThanOrEqual(
+        1.3 * total(other) + 10,
+      );
+    }
+    // For each VM, volume and attachment as many in a large program as in a small one.
+    expect(sent.at(-1)! / sent[0]!).toBeLessThan(1.15);
+  });
+});
