@@ -45,6 +45,13 @@ export function isNamedByItself(raw: Readonly<Record<string, unknown>>): boolean
 
 export const nameIn = (urn: string): string => urn.split("::").slice(3).join("::");
 
+/** The shortest name that the service takes for a VM or a group. */
+const shortest = 3;
+
+/** The name in the service of what a program leaves unnamed: the program's own name for it, made long enough. */
+export const madeUpName = (type: string, name: string): string =>
+  (type === "Vm" || type === "SecurityGroup") && name.length < shortest ? `${name}-1` : name;
+
 export const packageName = "reconcile-cloud";
 /** Where Pulumi downloads the plugin from when it is not installed. */
 export const pluginDownloadUrl = "github://api.github.com/reconcile-cloud/reconcile-cloud";

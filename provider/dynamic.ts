@@ -12,7 +12,7 @@ import {
   PartialFailure,
   type Props,
 } from "../reconciler/index";
-import { capturedKey, isNamedByItself, packageName, programKey, programNote } from "./captured";
+import { capturedKey, isNamedByItself, madeUpName, packageName, programKey, programNote } from "./captured";
 import { engineAddress, isEngineThere } from "./engine";
 import { hiding } from "./secrets";
 import { readSettings } from "./settings";
@@ -59,7 +59,7 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     },
     async check(before, raw) {
       const exists = Object.keys(own(before)).length > 0;
-      const { inputs, failures } = handler.check({ ...own(raw), ...sameName(before, raw) }, exists);
+      const { inputs, failures } = handler.check({ ...own(raw), ...sameName(type, before, raw) }, exists);
       const hide = hidingIn(raw);
       const found = failures.map(({ property, reason }) => ({ property, reason: hide(reason) }));
       const urn = programNote(raw)?.of;
@@ -183,9 +183,10 @@ function withName(raw: Inputs): Inputs {
 }
 
 /** A name that is left out stays what it was, whatever the program calls the resource now. */
-function sameName(before: Inputs = {}, raw: Inputs): Inputs {
+function sameName(type: string, before: Inputs = {}, raw: Inputs): Inputs {
+  if (!isNamedByItself(raw)) return {};
   const name = programNote(before)?.name ?? before["name"];
-  return isNamedByItself(raw) && typeof name === "string" ? { name } : {};
+  return { name: typeof name === "string" ? name : madeUpName(type, String(raw["name"])) };
 }
 
 /** The properties without those of Pulumi and of this adapter. */

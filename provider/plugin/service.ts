@@ -25,7 +25,7 @@ import {
   unknownValue,
   version,
 } from "../../reconciler/index";
-import { isNamedByItself, nameIn, packageName } from "../captured";
+import { isNamedByItself, madeUpName, nameIn, packageName } from "../captured";
 import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
 import { construct } from "./construct";
@@ -44,6 +44,8 @@ const detailOf = {
   delete: { update: 2, replace: 3 },
   update: { update: 4, replace: 5 },
 } as const satisfies Record<DiffKind, Readonly<Record<"update" | "replace", number>>>;
+/** Of CheckRequest.AutonamingOptions.Mode. */
+const namingDisabled = 2;
 const credentials: readonly string[] = ["token", "authorization"];
 /** Where providers keep the names of inputs that no program gave. */
 const madeUpKey = "__defaults";
@@ -70,11 +72,21 @@ export function createService(log: Log) {
 
   // The engine writes every URN as urn:pulumi:stack::project::types::name, and the last type as package:module:Type.
   const typeOf = (urn: string): string => urn.split("::")[2]!.split("$").at(-1)!.split(":")[2]!;
-  /** A name that is left out stays what it was, whatever the program calls the resource now. */
-  function nameFor(urn: string, before: Props, raw: Record<string, unknown>): Props {
+  /**
+   * A name that is left out stays what it was, whatever the program calls the resource now. A new one is what the stack's
+   * `pulumi:autonaming` makes of it (mostly with a random end, so that a replacement can be made before its former
+   * version is deleted), or else the program's own.
+   */
+  function nameFor(request: CheckRequest, before: Props, raw: Record<string, unknown>): Props {
     const isGiven = raw["name"] !== undefined && raw["name"] !== null && !isNamedByItself(raw);
     if (isGiven) return {};
-    return { name: typeof before["name"] === "string" ? before["name"] : nameIn(urn) };
+    if (typeof before["name"] === "string") return { name: before["name"] };
+    // Older stubs do not know it.
+    const naming = (request as { getAutonaming?: CheckRequest["getAutonaming"] }).getAutonaming?.();
+    if (naming?.getMode() === namingDisabled) return {};
+    const proposed = naming?.getProposedName() ?? "";
+    const urn = request.getUrn();
+    return { name: proposed === "" ? madeUpName(typeOf(urn), nameIn(urn)) : proposed };
   }
 
   function handlerFor(urn: string): Handler {
@@ -266,6 +278,8 @@ export function createService(log: Log) {
       const response = new messages.ConfigureResponse();
       response.setAcceptsecrets(true);
       response.setSupportspreview(true);
+      // Older stubs do not know it.
+      (response as Partial<typeof response>).setSupportsAutonamingConfiguration?.(true);
       return response;
     },
     async check(request: CheckRequest) {
@@ -276,7 +290,7 @@ export function createService(log: Log) {
       const before = { ...ownProps(olds), ...madeUpAs(olds) };
       const exists = Object.keys(before).length > 0;
       if (exists) known.set(urn, known.get(urn) ?? "there");
-      const named = Object.hasOwn(handler.inputs, "name") ? nameFor(urn, before, raw) : {};
+      const named = Object.hasOwn(handler.inputs, "name") ? nameFor(request, before, raw) : {};
       const { inputs, failures, warnings } = handler.check({ ...ownProps(raw), ...named }, exists);
       const hide = hidingIn(request.getNews());
       for (const warning of warnings) log("warning", urn, hide(warning));

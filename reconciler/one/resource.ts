@@ -191,7 +191,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const earlier = isAdopted ? undefined : await createdBefore(context, service, desired, address, inputs);
       const planned = await planCreate(context, service, desired, address, adopted, inputs, earlier ?? {});
       const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
-      if (earlier?.intent !== undefined && errors.length > 0) throw notedOpen(inputs, earlier.intent.sentAt);
+      // Only its own create is refused for it: a preview that failed would keep everything else from being made.
+      if (earlier?.intent !== undefined && errors.length > 0)
+        return [`the update will refuse this one: ${notedOpen(inputs, earlier.intent.sentAt).message}`];
       const isNameTaken = ({ code }: Diagnostic): boolean => code === "plan/name-taken";
       const mayMakeWay =
         errors.some(isNameTaken) &&

@@ -217,6 +217,9 @@ describe("a create that was sent and whose outcome nobody has seen", () => {
       ["not-made", 6],
     ] as const)
       await expect(create(name, size)).rejects.toThrow(/adopt: "<its id>"; if it does not, set adopt: "none"/);
+    // A preview tells it, and does not fail: the others can be made.
+    const told = await stage.startProcess().preview("Volume", "made", { name: "made", size: 5 });
+    expect(told.join()).toMatch(/the update will refuse this one: .* adopt: "none"/);
     await create("not-made", 6, { adopt: "none" });
     await expect(create("made", 5)).rejects.toThrow(/cut off/);
     const [{ id = "" } = {}] = stage.volumes().filter(({ name }) => name === "made");

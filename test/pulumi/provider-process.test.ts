@@ -69,6 +69,26 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
     expect(good).toMatchObject({ failures: [], inputs: { size: 10 } });
   });
 
+  it("names what the program leaves unnamed: as the stack says, else by the program's own name, made long enough", async () => {
+    const { name: _name, ...unnamed } = vmInputs;
+    const named = kind === "dynamic" ? { name: "db", __program: { of: urn("Vm", "db"), named: true } } : {};
+    const wanted = raw("Vm", { ...unnamed, ...named });
+    const first = await provider.check(urn("Vm", "db"), {}, wanted);
+    expect(first).toMatchObject({ failures: [], inputs: { name: "db-1" } });
+    expect((await provider.check(urn("Vm", "db"), first.inputs, wanted)).inputs["name"]).toBe("db-1");
+    if (kind === "dynamic") return;
+    const proposed = { proposedName: "db-4f2a9c1", mode: "propose" } as const;
+    const made = await provider.check(urn("Vm", "db"), {}, wanted, proposed);
+    expect(made).toMatchObject({ failures: [], inputs: { name: "db-4f2a9c1" } });
+    const later = await provider.check(urn("Vm", "db"), made.inputs, wanted, {
+      ...proposed,
+      proposedName: "db-0000000",
+    });
+    expect(later.inputs["name"]).toBe("db-4f2a9c1");
+    const refused = await provider.check(urn("Vm", "db"), {}, wanted, { proposedName: "", mode: "disable" });
+    expect(refused.failures.map(({ property }) => property)).toEqual(["name"]);
+  });
+
   it("takes what is not known yet at any depth for what it is", async () => {
     const rules = [{ protocol: "tcp", dstPort: "22", remoteGroup: unknownText }];
     const checked = await provider.check(urn("SecurityGroup"), {}, raw("SecurityGroup", { name: "web-group", rules }));

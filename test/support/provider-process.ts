@@ -52,6 +52,23 @@ export class InitFailed extends Error {
   }
 }
 
+/** What the engine makes of `pulumi:autonaming`. */
+export interface Autonaming {
+  readonly proposedName: string;
+  readonly mode: "propose" | "enforce" | "disable";
+}
+
+const namingModes: readonly Autonaming["mode"][] = ["propose", "enforce", "disable"];
+
+function withNaming(request: Message, { proposedName, mode }: Autonaming): Message {
+  const { AutonamingOptions } = messages["CheckRequest"] as unknown as { AutonamingOptions: new () => Message };
+  const options = new AutonamingOptions();
+  options["setProposedName"]!(proposedName);
+  options["setMode"]!(namingModes.indexOf(mode));
+  request["setAutonaming"]!(options);
+  return request;
+}
+
 export interface ProviderProcess {
   readonly acceptsSecrets: boolean;
   readonly supportsPreview: boolean;
@@ -59,6 +76,7 @@ export interface ProviderProcess {
     urn: string,
     olds: Values,
     news: Values,
+    autonaming?: Autonaming,
   ): Promise<{ inputs: Values; failures: { property: string; reason: string }[] }>;
   diff(
     id: string,
@@ -139,8 +157,9 @@ export async function startProviderProcess({
   return {
     acceptsSecrets: configured["getAcceptsecrets"]!() === true,
     supportsPreview: configured["getSupportspreview"]!() === true,
-    async check(urn, olds, news) {
-      const response = await call("check", make("CheckRequest", { urn, olds, news }));
+    async check(urn, olds, news, autonaming) {
+      const request = make("CheckRequest", { urn, olds, news });
+      const response = await call("check", autonaming === undefined ? request : withNaming(request, autonaming));
       return { inputs: valuesOf(response, "getInputs")!, failures: failuresOf(response) };
     },
     async diff(id, urn, olds, news, oldInputs) {
