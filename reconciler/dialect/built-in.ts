@@ -104,6 +104,8 @@ export const builtInDialect: Dialect = {
   answers: {},
   envelope: { data: [], error: { code: [], message: [] } },
   names: {},
+  // The contract says it of groups alone.
+  limits: { unique: ["group"] },
   values: {},
   headers: {},
   retry_after: null,

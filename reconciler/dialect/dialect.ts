@@ -4,6 +4,7 @@
  */
 
 import type { ObservedFields, vmFields } from "../core/model/fields";
+import type { Kind } from "../core/model/kinds";
 import type { NameRules } from "../core/model/name-rule";
 import type { AssumedOperation, ListOperation, Method, Operation } from "../core/model/operation";
 import type { Condition } from "../core/model/outcome";
@@ -155,6 +156,15 @@ export interface ErrorRule {
   readonly message?: string;
 }
 
+/** What this deployment bears, and what it refuses by itself. */
+export interface Limits {
+  /** How many requests may be under way at once, whatever --parallelism says. */
+  readonly connections?: number;
+  readonly requests_per_second?: number;
+  /** The kinds of which the service refuses a second one of the same name. */
+  readonly unique: readonly Kind[];
+}
+
 export interface Dialect {
   readonly operations: AssumedRoutes;
   readonly records: RecordPlaces;
@@ -175,6 +185,7 @@ export interface Dialect {
   readonly envelope: Envelope;
   /** Rules for names that are narrower than the contract's. */
   readonly names: NameRules;
+  readonly limits: Limits;
   readonly values: Readonly<Record<string, Scalar>>;
   readonly headers: Readonly<Record<string, string>>;
   /** A header or a pointer into the body. */

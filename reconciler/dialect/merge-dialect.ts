@@ -6,7 +6,7 @@
 import { assumedOperations, rowOf } from "../core/model/operation";
 import { keysOf, tableOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
-import type { Dialect, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
+import type { Dialect, Limits, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
 
 /** A list as it is written: a list with one item may be written as that item. */
 type Written<T> = T extends readonly (infer E)[]
@@ -25,6 +25,7 @@ export type PartialDialect = Written<
   Pick<Dialect, "records" | "states" | "pagination" | "rules" | "authorization" | "answers" | "envelope">
 > &
   Partial<Pick<Dialect, "names" | "values" | "headers" | "retry_after" | "errors">> & {
+    readonly limits?: Partial<Limits>;
     readonly operations?: Readonly<Record<string, WrittenRoute | null>>;
     readonly todo?: string | readonly string[];
   };
@@ -40,7 +41,7 @@ function mergeRecords(own: NonNullable<PartialDialect["records"]>): Dialect["rec
 
 /** Takes what the schema has accepted; knows every key by name, so that no other can get in. */
 export function mergeDialect(given: PartialDialect): Dialect {
-  const { states, rules, authorization, errors } = builtInDialect;
+  const { states, rules, authorization, limits, errors } = builtInDialect;
   const { data, error, success } = given.envelope ?? {};
   return {
     operations: mergeOperations(given.operations ?? {}),
@@ -66,6 +67,7 @@ export function mergeDialect(given: PartialDialect): Dialect {
       ...(success !== undefined && { success: success as NonNullable<Dialect["envelope"]["success"]> }),
     },
     names: given.names ?? {},
+    limits: { ...limits, ...given.limits },
     values: given.values ?? {},
     headers: given.headers ?? {},
     retry_after: given.retry_after ?? null,

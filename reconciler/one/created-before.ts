@@ -11,7 +11,6 @@ import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
 import { type Address, kindOf } from "../core/model/address";
 import type { Closed } from "../core/model/desired";
 import { sightGroup } from "../core/model/live";
-import { isUniqueName } from "../core/model/name-rule";
 import type { Intent, RecordedResource } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import type { HandlerContext, HandlerService, Props } from "./handler";
@@ -34,10 +33,10 @@ export async function createdBefore(
   const name = record.name ?? "";
   if (open.id === undefined) {
     const { sentAt, idsBefore, accepted, saidNone } = open;
-    const { can, names } = service.client;
+    const { can, unique } = service.client;
     const kind = kindOf(address);
     if (adoptsNothing(inputs) && saidNone !== true) return undefined;
-    if (!can.canFindCreated(kind) && isUniqueName(kind, names)) {
+    if (!can.canFindCreated(kind) && unique?.includes(kind) === true) {
       log("info", `the create of ${name} that a run sent at ${sentAt} is sent again: nothing else can have its name`);
       return undefined;
     }

@@ -63,6 +63,8 @@ export interface ServiceClient extends Acknowledged {
   readonly takesPortRanges: boolean;
   /** The dialect's rules for names, beyond the contract. */
   readonly names?: NameRules;
+  /** The kinds of which the service refuses a second one of the same name. */
+  readonly unique?: readonly Kind[];
   /**
    * False: the dialect knows no state in which a volume is in transition, so its operations are done when they are
    * answered.

@@ -74,7 +74,9 @@ export interface ProbeRequest {
 
 /** The base URL must have passed `checkBaseUrl`. */
 export function createServiceClient(options: ServiceClientOptions): HttpServiceClient {
-  const { dialect, clock = systemClock, parallelism = 10 } = options;
+  const { dialect, clock = systemClock } = options;
+  const { connections, requests_per_second } = dialect.limits;
+  const parallelism = Math.min(options.parallelism ?? 10, connections ?? Number.POSITIVE_INFINITY);
   const refused = checkBaseUrl(options.baseUrl, options.insecureHttp === true);
   invariant(refused === undefined, `a client was made for a base URL that is refused (${refused?.summary})`);
   const { origin, pathname } = new URL(options.baseUrl);
@@ -86,7 +88,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     authorizationName: dialect.authorization.name,
     ...(retry_after !== null && !retry_after.startsWith("/") && { retryAfterName: retry_after }),
   });
-  const limiter = createLimiter(parallelism, clock);
+  const limiter = createLimiter(parallelism, clock, requests_per_second);
   const caller = createCaller({
     transport,
     credential: options.credential,
@@ -272,6 +274,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     origin: options.origin ?? origin + basePath,
     takesPortRanges: dialect.rules.port_range !== null,
     ...(Object.keys(dialect.names).length > 0 && { names: dialect.names }),
+    unique: dialect.limits.unique,
     volumesChange: dialect.states.volume.changing.length > 0 || dialect.states.volume.ready.length > 0,
 
     ...callsOver({ send, list }, read, dialect.rules),

@@ -26,7 +26,8 @@ interface Waiter {
   gone: boolean;
 }
 
-export function createLimiter(allowed: number, clock: Clock): Limiter {
+/** `perSecond`: what the service bears; requests then begin evenly spread. */
+export function createLimiter(allowed: number, clock: Clock, perSecond = Number.POSITIVE_INFINITY): Limiter {
   let concurrency = startConcurrency(allowed);
   let inUse = 0;
   let order = 0;
@@ -34,6 +35,10 @@ export function createLimiter(allowed: number, clock: Clock): Limiter {
   let waking = false;
   const queue: Waiter[] = [];
 
+  const begin = () => {
+    inUse += 1;
+    if (perSecond !== Number.POSITIVE_INFINITY) pausedUntil = Math.max(pausedUntil, clock.now() + 1000 / perSecond);
+  };
   const isFree = () => inUse < Math.floor(concurrency.limit) && clock.now() >= pausedUntil;
 
   function grant(): void {
@@ -41,7 +46,7 @@ export function createLimiter(allowed: number, clock: Clock): Limiter {
       // The queue was just seen not to be empty.
       const waiter = takeFirst(queue)!;
       if (waiter.gone) continue;
-      inUse += 1;
+      begin();
       waiter.leave?.();
       waiter.give(true);
     }
@@ -61,7 +66,7 @@ export function createLimiter(allowed: number, clock: Clock): Limiter {
     acquire(priority, signal) {
       if (signal?.aborted === true) return false;
       if (queue.length === 0 && isFree()) {
-        inUse += 1;
+        begin();
         return true;
       }
       return new Promise((resolve) => {

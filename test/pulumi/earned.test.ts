@@ -262,7 +262,7 @@ describe("a create that was sent and whose outcome nobody has seen", () => {
   );
 
   it("is not sent again for a group where names are not unique", async () => {
-    stage = await startStage(mergeDialect({ names: { group: { unique: false } } }));
+    stage = await startStage(mergeDialect({ limits: { unique: [] } }));
     const inputs = { name: "web-group", rules: [] };
     await cutOff("SecurityGroup", inputs, "drop-after");
     await expect(stage.startProcess().create("SecurityGroup", "web-group", inputs)).rejects.toThrow(/adopt: "none"/);

@@ -163,6 +163,24 @@ describe("slots", () => {
     expect(given).toBe(true);
   });
 
+  test("where a service bears so many a second, requests begin evenly spread", async () => {
+    const clock = stillClock();
+    const limiter = createLimiter(10, clock, 4);
+    const begun: number[] = [];
+    const asked = [0, 1, 2].map(() =>
+      Promise.resolve(limiter.acquire(0)).then(() => {
+        begun.push(clock.at);
+      }),
+    );
+    for (const at of [100, 250, 400, 500]) {
+      clock.at = at;
+      for (const wake of clock.sleepers.splice(0)) wake();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await Promise.all(asked);
+    expect(begun).toEqual([100, 250, 500]);
+  });
+
   test("one who left the queue takes no slot", async () => {
     const limiter = createLimiter(1, stillClock());
     expect(limiter.acquire(0)).toBe(true);

@@ -1,5 +1,6 @@
 /** What is sent again, what is cut off, and who waits: the client against a service that misbehaves. */
 import { describe, expect, test } from "vitest";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { closeAfterwards, makeClient, start, type TestClient } from "./make-client";
 import { drop, fault, json, type Script, silence, startServer, text, truncate } from "./scripted-server";
 
@@ -265,5 +266,11 @@ describe("limits", () => {
       "accepted",
       "accepted",
     ]);
+  });
+
+  test("no more requests are under way than the dialect permits, whatever --parallelism says", () => {
+    const limited = { ...builtInDialect, limits: { ...builtInDialect.limits, connections: 3 } };
+    const { client } = makeClient("http://127.0.0.1:9", { dialect: limited, parallelism: 10 });
+    expect(client.concurrencyLimit).toBe(3);
   });
 });

@@ -8,15 +8,9 @@ export interface NameRule {
   readonly pattern?: string;
   /** The pattern in words. */
   readonly says?: string;
-  /** False: the service takes a second VM or group of the same name. */
-  readonly unique?: boolean;
 }
 
 export type NameRules = Readonly<Partial<Record<Kind, NameRule>>>;
-
-/** Whether the service refuses a second one of the name. Of volumes the contract does not say so. */
-export const isUniqueName = (kind: Kind, rules: NameRules | undefined): boolean =>
-  rules?.[kind]?.unique ?? kind !== "volume";
 
 /** Why this service does not take the name; `undefined`: it does. */
 export function narrowedNameProblem(name: string, rule: NameRule | undefined): string | undefined {

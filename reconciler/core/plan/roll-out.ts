@@ -160,7 +160,10 @@ function addGate(draft: Draft, { name, members }: Rollout, wave: number, after: 
     id: `rollout ${name}/wave-${wave}`,
     address: members[0] ?? "",
     action: { operation: "record", changes: [] },
-    title: wave === 0 ? `rollout ${name}: after the running VMs passed their check` : `rollout ${name}: wave ${wave} is done`,
+    title:
+      wave === 0
+        ? `rollout ${name}: after the running VMs passed their check`
+        : `rollout ${name}: wave ${wave} is done`,
     needs: after.map((step) => need(step)),
   });
 }
