@@ -213,6 +213,10 @@ export const flagTable = {
     help: "only those of the given folders whose files changed since this checkout left REF, such as origin/main",
   },
   accept: { type: "boolean", help: "writes what was found into the files, in place" },
+  approver: {
+    type: "boolean",
+    help: "asks for the passphrase of approvals, and prints RECONCILE_APPROVER for the server",
+  },
   approve: { type: "string", value: "PLAN", help: "shows a plan that a tool made, and asks whether it may be applied" },
   check: { type: "boolean", help: "writes nothing; exit 2 when a file is not in its usual form" },
   all: { type: "boolean", help: "every orphan that the list shows" },

@@ -2,7 +2,9 @@
  * The Model Context Protocol over standard input and output, as far as a server of tools needs it: one JSON message a
  * line, `initialize`, `tools/list`, `tools/call` and `ping`. The tools are handed in.
  */
+import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
+import { errorMessage } from "../core/text/errors";
 import { nearestName } from "../core/text/nearest";
 import { isObject } from "../core/text/objects";
 import { version } from "../version";
@@ -15,7 +17,15 @@ export interface Tool {
   /** Whether the tool leaves the service, the state and the files unchanged. */
   readonly isReadOnly: boolean;
   /** `signal` is aborted when the caller no longer waits for the answer. */
-  call(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolResult>;
+  call(input: Readonly<Record<string, unknown>>, signal: AbortSignal, person: Person | undefined): Promise<ToolResult>;
+}
+
+/**
+ * The person at the client, where the client can ask: it shows the question in its own window, and neither the model nor
+ * a program of this machine answers it. `undefined`: declined, or the client went away.
+ */
+export interface Person {
+  ask(message: string, schema: object): Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 
 export interface ToolResult {
@@ -38,6 +48,16 @@ export async function serveTools(
   const send = (message: object): void => void output.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const refuse = (id: unknown, code: number, message: string): void =>
     send({ id: id ?? null, error: { code, message } });
+  const asked = new Map<string, (answer: unknown) => void>();
+  let person: Person | undefined;
+  const askPerson: Person["ask"] = async (message, requestedSchema) => {
+    // Nobody who has not read this question can answer it.
+    const id = randomUUID();
+    const answer = new Promise<unknown>((resolve) => asked.set(id, resolve));
+    send({ id, method: "elicitation/create", params: { message, requestedSchema } });
+    const given = await answer;
+    return isObject(given) && given["action"] === "accept" && isObject(given["content"]) ? given["content"] : undefined;
+  };
   const running = new Set<Promise<void>>();
   const stops = new Map<unknown, AbortController>();
   for await (const line of createInterface({ input })) {
@@ -50,7 +70,11 @@ export async function serveTools(
       continue;
     }
     if (!isObject(message) || typeof message["method"] !== "string") {
-      // An answer of the client: this server asks nothing, so there is nothing to answer.
+      const answered = isObject(message) && typeof message["id"] === "string" ? message["id"] : undefined;
+      if (answered !== undefined && isObject(message)) {
+        asked.get(answered)?.(message["result"]);
+        asked.delete(answered);
+      }
       if (!isObject(message) || message["method"] !== undefined) refuse(null, codes.request, "this is no request");
       continue;
     }
@@ -62,7 +86,7 @@ export async function serveTools(
     if (method === "tools/call") {
       const stop = new AbortController();
       stops.set(id, stop);
-      const call = callTool(tools, given, stop.signal).then((answer) => {
+      const call = callTool(tools, given, stop.signal, person).then((answer) => {
         // The client has cancelled the call and expects no answer.
         if (stop.signal.aborted) return;
         if ("problem" in answer) refuse(id, codes.params, answer.problem);
@@ -75,9 +99,14 @@ export async function serveTools(
       });
     } else if (method === "tools/list") send({ id, result: { tools: tools.map(asListed) } });
     else if (method === "ping") send({ id, result: {} });
-    else if (method === "initialize") send({ id, result: { ...greeting(given["protocolVersion"]), instructions } });
-    else refuse(id, codes.method, `this server has no ${method}`);
+    else if (method === "initialize") {
+      const { capabilities } = given;
+      person = isObject(capabilities) && isObject(capabilities["elicitation"]) ? { ask: askPerson } : undefined;
+      send({ id, result: { ...greeting(given["protocolVersion"]), instructions } });
+    } else refuse(id, codes.method, `this server has no ${method}`);
   }
+  // Nobody is left to answer.
+  for (const answer of asked.values()) answer(undefined);
   await Promise.all(running);
 }
 
@@ -98,6 +127,7 @@ async function callTool(
   tools: readonly Tool[],
   { name, arguments: given }: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
+  person: Person | undefined,
 ): Promise<{ readonly problem: string } | { readonly result: object }> {
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined)
@@ -105,7 +135,9 @@ async function callTool(
   const input = isObject(given) ? given : {};
   const problem = problemOf(tool, input);
   if (problem !== undefined) return { problem };
-  const { text, isError } = await tool.call(input, signal);
+  const { text, isError } = await tool
+    .call(input, signal, person)
+    .catch((error: unknown): ToolResult => ({ text: errorMessage(error), isError: true }));
   return { result: { content: [{ type: "text", text }], isError } };
 }
 

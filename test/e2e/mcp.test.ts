@@ -1,11 +1,17 @@
 /** `reconcile mcp` as a client of the protocol uses it: a line a message, over the process's own input and output. */
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
-import { jsonLines, root, runCli, startCli } from "../support/cli-process";
+import { startEmulator } from "../../emulator";
+import { approvalOf, approved, newApprover, readApprover, writeApprover } from "../../reconciler/cli/approvals";
+import { cliPath, jsonLines, root, runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 
@@ -91,15 +97,235 @@ describe("reconcile mcp", () => {
     expect(unasked.exitCode).toBe(1);
     expect(unasked.stderr).toContain("only a person at a terminal");
 
-    // As the answer yes at a terminal leaves it; for another plan it says nothing.
+    // What every program could write is no approval.
     const file = join(folder, ".reconcile/mcp", `${id}.plan.json`);
     const mark = createHash("sha256").update(readFileSync(file)).digest("hex");
-    writeFileSync(join(folder, ".reconcile/mcp", `${id}.approved`), `${mark.replace(/^./, "x")}\n`);
-    expect((await talk(call(1, "apply", { plan: id }))).get(1)?.["result"].isError).toBe(true);
-    writeFileSync(join(folder, ".reconcile/mcp", `${id}.approved`), `${mark}\n`);
-    const applied = (await talk(call(1, "apply", { plan: id }))).get(1)?.["result"];
-    expect(applied.isError, applied.content[0].text).toBe(false);
-    expect(applied.content[0].text).toContain('"exit_code":0');
+    const forged = [mark, JSON.stringify({ flushed: [], signature: "AAAA" }), "yes"];
+    for (const one of forged) {
+      writeFileSync(join(folder, ".reconcile/mcp", `${id}.approved`), `${one}\n`);
+      expect((await talk(call(1, "apply", { plan: id }))).get(1)?.["result"].isError).toBe(true);
+    }
+  });
+});
+
+/** A client whose person answers the questions of the server. */
+async function converse(
+  answer: ((schema: { properties: object }) => object) | undefined,
+  calls: (tool: (name: string, input?: object) => Promise<{ text: string; isError: boolean }>) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string[]> {
+  const child = spawn(process.execPath, [cliPath, "mcp"], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
+  });
+  const questions: string[] = [];
+  const waiting = new Map<number, (result: { content: { text: string }[]; isError: boolean }) => void>();
+  const send = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    const { id, method, params, result } = JSON.parse(line);
+    if (method === "elicitation/create") {
+      questions.push(params.message);
+      send({ id, result: answer!(params.requestedSchema) });
+    } else waiting.get(id)?.(result);
+  });
+  const capabilities = answer === undefined ? {} : { elicitation: {} };
+  send({ id: 0, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities } });
+  let last = 0;
+  await calls(async (name, input = {}) => {
+    const id = ++last;
+    const result = new Promise<{ content: { text: string }[]; isError: boolean }>((done) => waiting.set(id, done));
+    send({ id, method: "tools/call", params: { name, arguments: input } });
+    const { content, isError } = await result;
+    return { text: content[0]!.text, isError };
+  });
+  child.stdin.end();
+  await once(child, "close");
+  return questions;
+}
+const idIn = (text: string): string => /^plan id: ([0-9a-f]{12})$/m.exec(text)![1]!;
+const accept = (values: (name: string) => boolean) => (schema: { properties: object }) => ({
+  action: "accept",
+  content: Object.fromEntries(Object.keys(schema.properties).map((name) => [name, values(name)])),
+});
+
+describe("a person approves", () => {
+  it("in the client's window, after the plan was shown there, once and only what was planned", async () => {
+    const questions = await converse(
+      accept(() => true),
+      async (tool) => {
+        const id = idIn((await tool("plan")).text);
+        // The file of the plan is not what counts.
+        writeFileSync(join(folder, ".reconcile/mcp", `${id}.plan.json`), "{}");
+        const applied = await tool("apply", { plan: id });
+        expect(applied.isError, applied.text).toBe(false);
+        expect((await tool("apply", { plan: id })).isError).toBe(true);
+      },
+    );
+    expect(questions[0]).toContain("+ volume.data  create");
+  });
+
+  it.each([
+    ["declines", () => ({ action: "decline" })],
+    ["closes the window", () => ({ action: "cancel" })],
+    ["says no", accept(() => false)],
+    ["answers nothing", () => ({ action: "accept" })],
+  ])("and nothing is applied when they do not: %s", async (_, answer) => {
+    await converse(answer, async (tool) => {
+      const applied = await tool("apply", { plan: idIn((await tool("plan")).text) });
+      expect([applied.isError, applied.text]).toEqual([true, expect.stringContaining("is not approved")]);
+    });
+  });
+
+  const flushing = (volume: object): void =>
+    writeFileSync(
+      join(folder, "reconcile.yaml"),
+      JSON.stringify({
+        version: 1,
+        project: "p",
+        region: "in-west-1",
+        service: { base_url: "embedded", timing: { poll_interval: "5ms" } },
+        vms: {
+          web: { owner: "ops@acme.example", user_id: "1", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 1 },
+        },
+        volumes: { data: { size: 1, ...volume } },
+      }),
+    );
+  it("with the word that a volume is flushed, where the plan needs it", async () => {
+    flushing({ attach_to: "web" });
+    expect((await runCli(["apply", "-y"], { cwd: folder, env: { RECONCILE_TIME_SCALE: "0" } })).exitCode).toBe(0);
+    flushing({});
+    const env = { RECONCILE_TIME_SCALE: "0" };
+    await converse(
+      accept((name) => name === "apply"),
+      async (tool) => {
+        const planned = await tool("plan");
+        expect(planned.text).toContain("with the word that volume.data is flushed");
+        expect((await tool("apply", { plan: idIn(planned.text) })).isError).toBe(true);
+      },
+      env,
+    );
+    await converse(
+      accept(() => true),
+      async (tool) => {
+        const applied = await tool("apply", { plan: idIn((await tool("plan")).text) });
+        expect(applied.isError, applied.text).toBe(false);
+      },
+      env,
+    );
+  });
+
+  it("at a terminal, by a signature that only the passphrase makes", () => {
+    const plan = Buffer.from("{}");
+    const approver = newApprover("correct horse battery");
+    const approval = approvalOf(approver, "correct horse battery", plan, ["volume.data"])!;
+    expect(approvalOf(approver, "another passphrase", plan, [])).toBeUndefined();
+    expect(approved(readApprover(writeApprover(approver))!, approval, plan)).toEqual(["volume.data"]);
+    expect(approved(approver, approval, Buffer.from("{ }"))).toBeUndefined();
+    expect(approved(approver, approval.replace("volume.data", "volume.logs"), plan)).toBeUndefined();
+    expect(approved(newApprover("somebody else's words"), approval, plan)).toBeUndefined();
+    for (const text of ["", "yes", "null", "{}", '{"flushed":[],"signature":""}'])
+      expect(approved(approver, text, plan)).toBeUndefined();
+  });
+
+  it("and the server takes such a signature", async () => {
+    const approver = newApprover("correct horse battery");
+    const env = { RECONCILE_APPROVER: writeApprover(approver) };
+    await converse(
+      undefined,
+      async (tool) => {
+        const id = idIn((await tool("plan")).text);
+        expect((await tool("apply", { plan: id })).text).toContain(`reconcile mcp --approve ${id}`);
+        const bytes = readFileSync(join(folder, ".reconcile/mcp", `${id}.plan.json`));
+        const approval = approvalOf(approver, "correct horse battery", bytes, [])!;
+        writeFileSync(join(folder, ".reconcile/mcp", `${id}.approved`), approval);
+        const applied = await tool("apply", { plan: id });
+        expect(applied.isError, applied.text).toBe(false);
+      },
+      env,
+    );
+  });
+});
+
+describe("what a tool may name", () => {
+  const secrets = { RECONCILE_TOKEN: "canary-token", RECONCILE_STATE_PASSWORD: "canary-password" };
+  it("files below the server's folder, after all links; anything else is an answer, and the server lives on", async () => {
+    const outside = makeFolder();
+    writeFileSync(join(outside, "reconcile.yaml"), "version: 1\nservice: { base_url: embedded }\n");
+    symlinkSync(outside, join(folder, "link"));
+    await converse(undefined, async (tool) => {
+      for (const file of [
+        outside,
+        join(outside, "reconcile.yaml"),
+        "..",
+        "link",
+        "link/reconcile.yaml",
+        "/etc/passwd",
+        "a\u0000b",
+      ])
+        for (const name of ["plan", "validate", "drift", "exposure", "rehearse"])
+          expect([file, name, (await tool(name, { files: [file] })).isError]).toEqual([file, name, true]);
+      expect((await tool("plan", { target: ["volume.\u0000"] })).isError).toBe(true);
+      expect((await tool("plan", { files: ["reconcile.yaml"] })).isError).toBe(false);
+    });
+  });
+
+  it("no program and no address: a file that changed after the start gets neither run nor token", async () => {
+    const heard: string[] = [];
+    const canary = createServer((request, answer) => {
+      heard.push(`${request.url} ${request.headers.authorization}`);
+      answer.end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(canary, "listening");
+    const url = `http://127.0.0.1:${(canary.address() as AddressInfo).port}`;
+    const touch = ["sh", "-c", "touch ran; echo []"];
+    const files: Readonly<Record<string, object>> = {
+      policy: { service: { base_url: "embedded" }, policy: { command: touch }, volumes: { data: { size: 1 } } },
+      address: { service: { base_url: url }, volumes: { data: { size: 1 } } },
+      state: { service: { base_url: "embedded" }, state: `${url}/state` },
+      reads: {
+        service: { base_url: "embedded" },
+        reads: { other: { state: `${url}/state` } },
+        outputs: { x: { value: "${read.other.x}" } },
+      },
+      helper: {
+        service: { base_url: url, dialect: { authorization: { command: touch } } },
+        volumes: { data: { size: 1 } },
+      },
+    };
+    await converse(
+      undefined,
+      async (tool) => {
+        for (const [name, file] of Object.entries(files)) {
+          writeFileSync(join(folder, "reconcile.yaml"), JSON.stringify({ version: 1, ...file }));
+          for (const look of ["plan", "drift", "rehearse"]) await tool(look);
+          expect([name, heard, existsSync(join(folder, "ran"))]).toEqual([name, [], false]);
+        }
+      },
+      secrets,
+    );
+    canary.close();
+  });
+
+  it("what the file said at the start goes on working, and with programs no tool that plans is called a mere look", async () => {
+    const emulator = await startEmulator({ timeScale: 0 });
+    writeFileSync(
+      join(folder, "reconcile.yaml"),
+      `version: 1\nservice: { base_url: "${emulator.url}" }\nvolumes: { data: { size: 1 } }\n`,
+    );
+    await converse(undefined, async (tool) => expect((await tool("plan")).isError).toBe(false), {
+      RECONCILE_TOKEN: "ops-token",
+    });
+    await emulator.close();
+    const ran = await runCli(["mcp"], {
+      cwd: folder,
+      env: { RECONCILE_PROGRAMS: "run" },
+      input: `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })}\n`,
+    });
+    const tools: { name: string; annotations: { readOnlyHint: boolean } }[] = jsonLines(ran.stdout)[0]!["result"].tools;
+    expect(tools.filter(({ annotations }) => annotations.readOnlyHint).map(({ name }) => name)).toEqual([
+      "validate",
+      "explain",
+    ]);
   });
 });
 

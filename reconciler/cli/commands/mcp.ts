@@ -1,48 +1,174 @@
 /**
  * `reconcile mcp`: the commands that only look, as tools for a program that plans with a person, over the Model Context
- * Protocol. The only plan that a tool can apply is one that the tool `plan` saved and a person approved at a terminal.
+ * Protocol. The only plan that a tool can apply is one that the tool `plan` saved and a person approved: in the client's
+ * own window, or at a terminal with the approver's passphrase. The run is closed: no program that a file names is
+ * started, and no address is asked that this server was not started with.
  */
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { isAbsolute, join, relative, resolve } from "node:path";
+import { Writable } from "node:stream";
+import type { Plan } from "../../core/plan/plan";
+import { errorMessage } from "../../core/text/errors";
+import { setting } from "../../outside/environment";
 import { writePrivately } from "../../outside/private-file";
-import { ask } from "../ask";
+import { planLines } from "../../report/plan-text";
+import {
+  type Approver,
+  approvalOf,
+  approved,
+  newApprover,
+  readApprover,
+  shortestPassphrase,
+  writeApprover,
+} from "../approvals";
+import { ask, askForWord } from "../ask";
 import { command, type Invocation, noArguments } from "../command";
 import { fail } from "../compose";
-import { serveTools, type Tool, type ToolResult } from "../mcp-server";
+import type { Flags } from "../flags";
+import { type Person, serveTools, type Tool, type ToolResult } from "../mcp-server";
 import { showPlanText } from "../planning";
 import { planOfSaved, readPlan } from "../saved-plan";
+import { environmentsOf, readWorkspace } from "../workspace";
 
 export const mcpCommand = command({
-  usage: "mcp [--approve PLAN]",
+  usage: "mcp [--approve PLAN|--approver]",
   summary: "the commands that only look, as tools over the Model Context Protocol",
   section: "This program",
   examples: [
     ["reconcile mcp", "serves validate, plan, explain, exposure, drift and rehearse on standard input and output"],
+    ["reconcile mcp --approver", "asks for a passphrase, and prints what the server needs to know its approvals"],
     ["reconcile mcp --approve 3f9a12c4b7d0", "shows a plan that a tool made, and asks whether it may be applied"],
   ],
   longRunning: true,
-  flags: ["approve", "steps", "summary", "no-color"],
+  flags: ["approve", "approver", "base-url", "dialect", "state", "steps", "summary", "no-color"],
   positionals: noArguments,
   async run(invocation) {
     const { flags } = invocation;
+    if (flags.approver === true) return showApprover(invocation);
     if (flags.approve !== undefined) return approve(invocation, flags.approve);
-    await serveTools(tools, instructions, process.stdin, process.stdout);
+    const server = startServer(flags);
+    await serveTools(toolsOf(server), instructions, process.stdin, process.stdout);
     return 0;
   },
 });
 
 const instructions =
   "The tools look at what a file declares, what its state remembers and what the service has; they change nothing. To " +
-  "change something: plan, show the plan to a person, who approves it at a terminal with reconcile mcp --approve ID, then apply ID.";
+  "change something: plan, show the plan to a person, then apply ID. The person is asked in the client's own window where " +
+  "the client can ask; otherwise they approve it first at a terminal with reconcile mcp --approve ID.";
+
+/** What the server was started with; nothing that comes later changes it. */
+interface Server {
+  /** Files lie below it. */
+  readonly root: string;
+  /** Of the commands that it runs. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** Programs that files name are started: whoever started the server said so. */
+  readonly startsPrograms: boolean;
+  readonly approver: Approver | undefined;
+  /** The plans that its tool made, by their ids, as they were then. */
+  readonly plans: Map<string, Buffer>;
+}
+
+function startServer(flags: Pick<Flags, "base-url" | "dialect" | "state">): Server {
+  const root = realpathSync(process.cwd());
+  const startsPrograms = setting("RECONCILE_PROGRAMS") === "run";
+  const given = {
+    RECONCILE_BASE_URL: flags["base-url"],
+    RECONCILE_DIALECT: flags.dialect,
+    RECONCILE_STATE: flags.state,
+  };
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) process.env[name] = value;
+  const text = setting("RECONCILE_APPROVER");
+  const approver = text === undefined ? undefined : readApprover(text);
+  if (text !== undefined && approver === undefined)
+    throw fail(
+      "cli/bad-flag",
+      "RECONCILE_APPROVER is not what reconcile mcp --approver prints",
+      "reconcile mcp --approver",
+    );
+  return {
+    root,
+    startsPrograms,
+    approver,
+    plans: new Map(),
+    environment: {
+      ...process.env,
+      RECONCILE_PROGRAMS: startsPrograms ? "run" : "none",
+      RECONCILE_FILES_BELOW: root,
+      RECONCILE_ADDRESSES: [setting("RECONCILE_ADDRESSES") ?? "", ...addressesHere()].join(" ").trim(),
+    },
+  };
+}
+
+/** The addresses that the file of this folder names when the server starts, in any of its environments. */
+function addressesHere(): string[] {
+  const read = (env?: string): string[] => {
+    try {
+      const { desired } = readWorkspace({ args: [], flags: env === undefined ? {} : { env } });
+      const { service, state, external } = desired;
+      return [service.baseUrl, state?.location, ...(external?.reads ?? []).map((one) => one.state)].flatMap(
+        (address) => (address !== undefined && URL.canParse(address) ? [address] : []),
+      );
+    } catch {
+      // A file that is not there, or has errors, names nothing.
+      return [];
+    }
+  };
+  let environments: readonly string[] = [];
+  try {
+    environments = environmentsOf({ args: [], flags: {} });
+  } catch {
+    return [];
+  }
+  return environments.length === 0 ? read() : environments.flatMap((name) => read(name));
+}
 
 /** The folder where plans of the tool `plan` wait for approval, beside the embedded world. */
 const folder = join(".reconcile", "mcp");
 const planFile = (id: string): string => join(folder, `${id}.plan.json`);
 const approvalFile = (id: string): string => join(folder, `${id}.approved`);
+/** What checks an approval, for the terminal that makes one. The server believes its own environment, not this file. */
+const approverFile = join(folder, "approver");
 const isPlanId = (text: unknown): text is string => typeof text === "string" && /^[0-9a-f]{12}$/.test(text);
-const markOf = (file: string): string => createHash("sha256").update(readFileSync(file)).digest("hex");
+
+/** The volumes whose flush a person has to vouch for. */
+const flushesOf = ({ consents }: Plan): string[] => [
+  ...new Set(consents.flatMap(({ kind, address }) => (kind === "flush" && address !== undefined ? [address] : []))),
+];
+const needsPrograms = ({ steps }: Plan): boolean =>
+  steps.some(
+    ({ action }) =>
+      action.operation === "flush" || (action.operation === "vm.check" && action.check.kind === "command"),
+  );
+
+const never = new AbortController().signal;
+
+/** A word that the terminal does not show while it is typed. */
+async function askSecretly(question: string): Promise<string> {
+  process.stderr.write(`${question} `);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const word = await askForWord("", never, process.stdin, silent);
+  process.stderr.write("\n");
+  return word ?? "";
+}
+
+async function showApprover({ output }: Pick<Invocation, "output">): Promise<number> {
+  if (process.stdin.isTTY !== true)
+    throw fail("consent/approval", "only a person at a terminal can choose the passphrase", "reconcile mcp --approver");
+  const passphrase = await askSecretly(`The passphrase of approvals, at least ${shortestPassphrase} characters:`);
+  if (passphrase.length < shortestPassphrase || passphrase !== (await askSecretly("Once more:")))
+    throw fail(
+      "consent/approval",
+      `the passphrase has at least ${shortestPassphrase} characters and is typed twice`,
+      "reconcile mcp --approver",
+    );
+  output.print(`RECONCILE_APPROVER=${writeApprover(newApprover(passphrase))}\n`);
+  output.note("Give it to the server in the configuration of your client. The passphrase is nowhere but in your head.");
+  return output.finish({ exitCode: 0 });
+}
 
 async function approve(invocation: Invocation, id: string): Promise<number> {
   const { output } = invocation;
@@ -50,14 +176,32 @@ async function approve(invocation: Invocation, id: string): Promise<number> {
   if (saved === undefined) throw fail("plan/unreadable", `no tool has made a plan ${id}`, "the tool plan names its id");
   if (process.stdin.isTTY !== true)
     throw fail("consent/approval", "only a person at a terminal can approve a plan", `reconcile mcp --approve ${id}`);
+  const approver = existsSync(approverFile) ? readApprover(readFileSync(approverFile, "utf8").trim()) : undefined;
+  if (approver === undefined)
+    throw fail(
+      "consent/approval",
+      "the server has no approver, so that it would believe no approval of this terminal",
+      `start it with RECONCILE_APPROVER (reconcile mcp --approver prints it), or apply the plan yourself: reconcile apply ${planFile(id)}`,
+    );
+  const bytes = readFileSync(planFile(id));
   const plan = planOfSaved(saved);
   showPlanText(invocation, plan);
-  const never = new AbortController().signal;
-  if (!(await ask("May this plan be applied?", never, process.stdin, process.stderr))) {
-    output.note("Cancelled: the plan was not approved.");
+  const flushed: string[] = [];
+  for (const address of flushesOf(plan)) {
+    if (await ask(`Is ${address} unmounted or synced in its guest?`, never, process.stdin, process.stderr)) {
+      flushed.push(address);
+      continue;
+    }
+    output.note(`Cancelled: the plan detaches ${address}, which nobody says is flushed.`);
     return output.finish({ exitCode: 3 });
   }
-  writePrivately(approvalFile(id), `${markOf(planFile(id))}\n`);
+  const passphrase = await askSecretly("May this plan be applied? Your passphrase of approvals says yes:");
+  const approval = approvalOf(approver, passphrase, bytes, flushed);
+  if (approval === undefined) {
+    output.note("Cancelled: that is not the passphrase, and the plan was not approved.");
+    return output.finish({ exitCode: 3 });
+  }
+  writePrivately(approvalFile(id), `${approval}\n`);
   output.note(`Approved: the tool apply may apply plan ${id}, once and only as it is.`);
   return output.finish({ exitCode: 0 });
 }
@@ -80,85 +224,114 @@ const schema = (properties: object, required: readonly string[] = []) => ({
 function words(value: unknown): string[] {
   const list = Array.isArray(value) ? value : value === undefined ? [] : [value];
   return list.map((word) => {
-    if (typeof word !== "string" || word.startsWith("-"))
+    if (typeof word !== "string" || word.startsWith("-") || /[\u0000-\u001f\u007f]/.test(word))
       throw new Error(`${JSON.stringify(word)} is no file, address or name`);
     return word;
   });
 }
 
-const common = ({ files: given, environment: env }: Readonly<Record<string, unknown>>): string[] => [
-  ...words(given),
+/** Files of the folder that the server was started in, after all links. */
+const filesBelow = ({ root }: Server, given: unknown): string[] =>
+  words(given).map((file) => {
+    const path = resolve(file);
+    const real = existsSync(path) ? realpathSync(path) : path;
+    const isInside = [path, real].every((one) => {
+      const way = relative(root, one);
+      return !isAbsolute(way) && way !== ".." && !/^\.\.[\\/]/.test(way);
+    });
+    if (!isInside) throw new Error(`${JSON.stringify(file)} is not below the folder of this server`);
+    return file;
+  });
+
+const common = (server: Server, { files: given, environment: env }: Readonly<Record<string, unknown>>): string[] => [
+  ...filesBelow(server, given),
   ...words(env).flatMap((name) => ["--env", name]),
 ];
 
-const looking = (
-  name: string,
-  description: string,
-  properties: object,
-  argv: (input: Readonly<Record<string, unknown>>) => readonly string[],
-  required: readonly string[] = [],
-): Tool => ({
-  name,
-  description,
-  inputSchema: schema(properties, required),
-  isReadOnly: true,
-  call: (input, signal) => runCommand(() => argv(input), signal),
-});
+const toolsOf = (server: Server): readonly Tool[] => {
+  const looking = (
+    name: string,
+    description: string,
+    properties: object,
+    argv: (input: Readonly<Record<string, unknown>>) => readonly string[],
+    more: { readonly required?: readonly string[]; readonly asksService?: false } = {},
+  ): Tool => ({
+    name,
+    description,
+    inputSchema: schema(properties, more.required),
+    // What may start a program of a file is no mere look.
+    isReadOnly: more.asksService === false || !server.startsPrograms,
+    call: (input, signal) => runCommand(server, () => argv(input), signal),
+  });
+  return [
+    looking(
+      "validate",
+      "Everything that can be checked without the service.",
+      { files, environment },
+      (input) => ["validate", ...common(server, input)],
+      { asksService: false },
+    ),
+    {
+      name: "plan",
+      description:
+        "What apply would do, as JSON lines; sends only reads. The plan is kept under an id, with which a person can approve it.",
+      inputSchema: schema({
+        files,
+        environment,
+        target: {
+          type: "array",
+          items: { type: "string" },
+          description: "Only these addresses and what they stand on.",
+        },
+      }),
+      isReadOnly: !server.startsPrograms,
+      call: (input, signal, person) => plan(server, input, signal, person),
+    },
+    looking(
+      "explain",
+      "What a code of an error means, or what a change of a field costs.",
+      { what: text("A code such as consent/flush, a field such as vm.flavor_id, or an address.") },
+      ({ what }) => ["explain", ...words(what)],
+      { required: ["what"], asksService: false },
+    ),
+    looking("exposure", "Who can reach what through the groups, before and after.", { files, environment }, (input) => [
+      "exposure",
+      ...common(server, input),
+    ]),
+    looking("drift", "What differs between the state and the service.", { files, environment }, (input) => [
+      "drift",
+      ...common(server, input),
+    ]),
+    looking(
+      "rehearse",
+      "The real plan on a twin of the live world: timeline, downtime, refusals.",
+      { files, environment },
+      (input) => ["rehearse", ...common(server, input)],
+    ),
+    {
+      name: "apply",
+      description:
+        "Applies a plan that the tool plan made, after a person has approved it in the client's window, or with reconcile mcp --approve.",
+      inputSchema: schema({ plan: text("The id that the tool plan named.") }, ["plan"]),
+      isReadOnly: false,
+      call: (input, signal, person) => apply(server, input, signal, person),
+    },
+  ];
+};
 
-const tools: readonly Tool[] = [
-  looking("validate", "Everything that can be checked without the service.", { files, environment }, (input) => [
-    "validate",
-    ...common(input),
-  ]),
-  {
-    name: "plan",
-    description:
-      "What apply would do, as JSON lines; sends only reads. The plan is kept under an id, with which a person can approve it.",
-    inputSchema: schema({
-      files,
-      environment,
-      target: { type: "array", items: { type: "string" }, description: "Only these addresses and what they stand on." },
-    }),
-    isReadOnly: true,
-    call: plan,
-  },
-  looking(
-    "explain",
-    "What a code of an error means, or what a change of a field costs.",
-    { what: text("A code such as consent/flush, a field such as vm.flavor_id, or an address.") },
-    ({ what }) => ["explain", ...words(what)],
-    ["what"],
-  ),
-  looking("exposure", "Who can reach what through the groups, before and after.", { files, environment }, (input) => [
-    "exposure",
-    ...common(input),
-  ]),
-  looking("drift", "What differs between the state and the service.", { files, environment }, (input) => [
-    "drift",
-    ...common(input),
-  ]),
-  looking(
-    "rehearse",
-    "The real plan on a twin of the live world: timeline, downtime, refusals.",
-    { files, environment },
-    (input) => ["rehearse", ...common(input)],
-  ),
-  {
-    name: "apply",
-    description: "Applies a plan that the tool plan made and that a person approved with reconcile mcp --approve.",
-    inputSchema: schema({ plan: text("The id that the tool plan named.") }, ["plan"]),
-    isReadOnly: false,
-    call: apply,
-  },
-];
-
-async function plan(input: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolResult> {
+async function plan(
+  server: Server,
+  input: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+  person: Person | undefined,
+): Promise<ToolResult> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const made = join(folder, `new-${process.pid}-${Date.now().toString(36)}.plan.json`);
+  const made = join(folder, `new-${randomUUID()}.plan.json`);
   const ran = await runCommand(
+    server,
     () => [
       "plan",
-      ...common(input),
+      ...common(server, input),
       ...words(input["target"]).flatMap((address) => ["--target", address]),
       "--out",
       made,
@@ -171,34 +344,96 @@ async function plan(input: Readonly<Record<string, unknown>>, signal: AbortSigna
   const saved = existsSync(made) ? readPlan(made) : undefined;
   if (saved === undefined) return ran;
   const id = saved.id.slice(0, 12);
-  writePrivately(planFile(id), readFileSync(made, "utf8"));
+  const bytes = readFileSync(made);
+  server.plans.set(id, bytes);
+  writePrivately(planFile(id), bytes.toString("utf8"));
+  if (server.approver !== undefined) writePrivately(approverFile, `${writeApprover(server.approver)}\n`);
   rmSync(made);
-  return {
-    ...ran,
-    text: `${ran.text}\nplan id: ${id}\nA person approves it with: reconcile mcp --approve ${id}`,
-  };
+  return { ...ran, text: `${ran.text}\nplan id: ${id}\n${nextStep(server, id, planOfSaved(saved), person)}` };
 }
 
-async function apply({ plan: id }: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolResult> {
+/** How this plan can be applied, or why not by a tool. */
+function nextStep(server: Server, id: string, made: Plan, person: Person | undefined): string {
+  const byHand = `A person applies it from a terminal: it is saved as ${planFile(id)}.`;
+  if (needsPrograms(made) && !server.startsPrograms)
+    return `The tool apply cannot apply it: it needs a flush command or a check of the file, and this server starts no programs. ${byHand}`;
+  const flushed = flushesOf(made);
+  const words = flushed.length === 0 ? "" : `, with the word that ${flushed.join(" and ")} is flushed`;
+  if (person !== undefined) return `The tool apply asks a person in the client's window${words}.`;
+  if (server.approver !== undefined) return `A person approves it${words}: reconcile mcp --approve ${id}`;
+  return `No approval is possible here: the client cannot ask a person, and RECONCILE_APPROVER is not set. ${byHand}`;
+}
+
+async function apply(
+  server: Server,
+  { plan: id }: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+  person: Person | undefined,
+): Promise<ToolResult> {
   if (!isPlanId(id) || !existsSync(planFile(id)))
     return { text: "no tool has made such a plan: plan first", isError: true };
-  const file = planFile(id);
-  const approved = existsSync(approvalFile(id)) ? readFileSync(approvalFile(id), "utf8").trim() : undefined;
-  if (approved !== markOf(file))
-    return {
-      text: `plan ${id} is not approved; a person does that with: reconcile mcp --approve ${id}`,
-      isError: true,
-    };
-  return runCommand(() => ["apply", file], signal);
+  // What was planned by this server, whatever has become of the file since.
+  const bytes = server.plans.get(id) ?? readFileSync(planFile(id));
+  const own = join(folder, `apply-${randomUUID()}.plan.json`);
+  try {
+    writePrivately(own, bytes.toString("utf8"));
+    const saved = readPlan(own);
+    if (saved === undefined) return { text: "no tool has made such a plan: plan first", isError: true };
+    const made = planOfSaved(saved);
+    const flushed = approvedAtTerminal(server, id, bytes) ?? (await approvedInWindow(id, made, person));
+    if (flushed === undefined)
+      return { text: `plan ${id} is not approved. ${nextStep(server, id, made, person)}`, isError: true };
+    return await runCommand(
+      server,
+      () => ["apply", own, ...flushed.flatMap((address) => ["--confirm-flush", address])],
+      signal,
+    );
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+function approvedAtTerminal({ approver }: Server, id: string, plan: Buffer): readonly string[] | undefined {
+  if (approver === undefined || !existsSync(approvalFile(id))) return undefined;
+  return approved(approver, readFileSync(approvalFile(id), "utf8"), plan);
+}
+
+const mostLinesShown = 80;
+
+/** Asks the person at the client: yes to the plan, and a yes to each volume that is to be flushed. */
+async function approvedInWindow(
+  id: string,
+  made: Plan,
+  person: Person | undefined,
+): Promise<readonly string[] | undefined> {
+  if (person === undefined) return undefined;
+  const lines = [...planLines(made, { colour: false, width: 100, steps: false })];
+  const shown = lines.slice(0, mostLinesShown);
+  const rest = lines.length - shown.length;
+  if (rest > 0) shown.push(`… and ${rest} lines more: reconcile show ${planFile(id)}`);
+  const flushed = flushesOf(made);
+  const yes = (title: string) => ({ type: "boolean", title, default: false });
+  const answer = await person.ask(`May plan ${id} be applied?\n\n${shown.join("\n")}`, {
+    type: "object",
+    properties: {
+      apply: yes("Apply this plan"),
+      ...Object.fromEntries(
+        flushed.map((address, index) => [`flushed_${index}`, yes(`${address} is unmounted or synced in its guest`)]),
+      ),
+    },
+    required: ["apply", ...flushed.map((_, index) => `flushed_${index}`)],
+  });
+  if (answer?.["apply"] !== true) return undefined;
+  return flushed.every((_, index) => answer[`flushed_${index}`] === true) ? flushed : undefined;
 }
 
 /** Runs the command as a process, as a person would; its output is the tool's answer. */
-function runCommand(argv: () => readonly string[], signal: AbortSignal): Promise<ToolResult> {
+function runCommand(server: Server, argv: () => readonly string[], signal: AbortSignal): Promise<ToolResult> {
   let given: readonly string[];
   try {
     given = argv();
   } catch (error) {
-    return Promise.resolve({ text: error instanceof Error ? error.message : String(error), isError: true });
+    return Promise.resolve({ text: errorMessage(error), isError: true });
   }
   // The program that runs now: the script it was started from, or the single executable, which needs no script.
   const [, script = process.execPath] = process.argv;
@@ -206,6 +441,7 @@ function runCommand(argv: () => readonly string[], signal: AbortSignal): Promise
   return new Promise((done) => {
     const child = spawn(process.execPath, [...lead, ...given, "--json"], {
       stdio: ["ignore", "pipe", "pipe"],
+      env: server.environment,
     });
     // The same signal as Ctrl-C: requests in flight are finished.
     const stop = (): void => void child.kill("SIGINT");
