@@ -366,12 +366,16 @@ describe("lists", () => {
   });
 });
 
-test("what is listed in a state of being gone is not there", async () => {
+test("what is listed in a state that the dialect calls gone is not there", async () => {
   const vms = [
     { id: "a", name: "db", status: "DELETED" },
     { id: "b", name: "db", status: "ACTIVE" },
   ];
-  const dialect = withOperations({ "vm.get": { method: "GET", path: "/vm/{id}" } });
+  const { states } = builtInDialect;
+  const dialect = {
+    ...withOperations({ "vm.get": { method: "GET", path: "/vm/{id}" } }),
+    states: { ...states, vm: { ...states.vm, gone: ["DELETED"] }, volume: { ...states.volume, gone: ["deleted"] } },
+  };
   const { client } = await start(
     [json(200, { data: vms, total: 2 }), json(200, vms[0]), json(200, { id: "v", status: "deleted" })],
     {
