@@ -261,9 +261,11 @@ const recorderWithNotes = (
  */
 function noteLeaving(notes: ProgramNotes, changes: readonly StateChange[]): void {
   for (const change of changes) {
-    if (change.type !== "resource" || change.record?.id === undefined || change.record.deleting !== true) continue;
+    if (change.type !== "resource" || change.record?.id === undefined) continue;
     const { record } = change;
-    notes.writeLeaving({ id: change.record.id, disks: record.kind === "vm" ? disksSeen(record) : [] });
+    // The service refused it, so that whoever finds it gone later has not been told by this program.
+    if (record.deleting !== true) notes.forgetLeaving();
+    else notes.writeLeaving({ id: change.record.id, disks: record.kind === "vm" ? disksSeen(record) : [] });
   }
 }
 

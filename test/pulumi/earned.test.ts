@@ -148,6 +148,32 @@ describe.each(dialects)("a delete that is answered with not-found, %s", (_, dial
   });
 });
 
+describe("a delete that was sent", () => {
+  it("and whose answer was lost is known to be this program's own, by the next process as well", async () => {
+    stage = await startStage(builtIn);
+    const only = await stage.startProcess().create("Volume", "only", { name: "only", size: 5 });
+    stage.world.emulator.setFaults([
+      { kind: "drop-after", operation: "volume.delete", count: 99 },
+      { kind: "status", status: 503, operation: "volume.get", count: 99, skip: 2 },
+    ] as never);
+    await expect(stage.startProcess().remove(only)).rejects.toThrow();
+    expect(stage.notes("creates").filter((file) => file.includes("left"))).toHaveLength(1);
+    stage.world.emulator.setFaults([]);
+    await stage.startProcess().remove(only);
+    expect(stage.volumes()).toEqual([]);
+    expect(stage.notes("creates")).toEqual([]);
+  });
+
+  it("and refused is no reason to believe later that it is gone", async () => {
+    stage = await startStage(builtIn);
+    const other = await stage.startProcess().create("SecurityGroup", "other", { name: "other", rulesMode: "shared" });
+    await expect(stage.startProcess({ token: "member-token" }).remove(other)).rejects.toThrow(/refused/);
+    expect(stage.notes("creates").filter((file) => file.includes("left"))).toEqual([]);
+    await expect(stage.startProcess({ token: "outsider-token" }).remove(other)).rejects.toThrow(/credential/);
+    expect(stage.groups()).toHaveLength(1);
+  });
+});
+
 describe("a create whose engine and process were killed together", () => {
   it.each([
     ["Volume", { name: "data", size: 5 }],
