@@ -1,6 +1,5 @@
 /** `drift --accept [ADDR]`: what was found, written into the files in place. */
 import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { acceptInto, type Edit } from "../config/accept";
 import { ruleFields } from "../config/live-blocks";
 import type { Plain } from "../config/write-yaml";
 import { describeRule } from "../core/canonical/rules";
@@ -11,6 +10,7 @@ import { sectionOf } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
 import type { Reference } from "../core/model/reference";
 import type { Drift } from "../engine/drift";
+import { acceptAll, type EditAt, type Readings, type Texts } from "./accept-edits";
 import type { Output } from "./output";
 import type { Workspace } from "./workspace";
 
@@ -18,7 +18,7 @@ import type { Workspace } from "./workspace";
 export function acceptDrift(
   drifts: readonly Drift[],
   wanted: readonly Address[],
-  { given, desired }: Workspace,
+  { given, desired, readOthers }: Workspace,
   state: State,
   output: Output,
 ): readonly Diagnostic[] {
@@ -47,33 +47,17 @@ export function acceptDrift(
     leave(drift.address, "that it is gone", "take its block out, or let the next apply make it again");
     return [];
   });
-  const open = new Set(edits);
-  for (const { file } of given) {
-    const text = readFileSync(file, "utf8");
-    const accepted = acceptInto(
-      text,
-      edits.map(({ edit }) => edit),
-    );
-    if (accepted === undefined) continue;
-    for (const one of edits) {
-      const why = accepted.left.get(one.edit);
-      if (why !== undefined) leave(one.address, one.edit.field, why);
-      if (why !== undefined || declares(accepted.text, one.edit)) open.delete(one);
-    }
-    if (accepted.text === text) continue;
-    writeFileSync(file, accepted.text, { mode: statSync(file).mode });
+  const before = new Map(given.map(({ file }) => [file, readFileSync(file, "utf8")]));
+  const read = (texts: Texts): Readings =>
+    readOthers?.([...texts].map(([file, text]) => ({ file, text }))) ?? new Map();
+  const { texts, problems } = acceptAll(before, edits, { environment: desired.environment, read });
+  for (const [{ address, edit }, why] of problems) leave(address, edit.field, why);
+  for (const [file, text] of texts) {
+    if (text === before.get(file)) continue;
+    writeFileSync(file, text, { mode: statSync(file).mode });
     output.note(`Wrote ${file}.`);
   }
-  for (const { address, edit } of open) leave(address, edit.field, "no file declares it");
   return left;
-}
-
-const declares = (text: string, { section, key }: Edit): boolean =>
-  acceptInto(text, [{ section, key, field: "" }]) !== undefined;
-
-interface EditAt {
-  readonly address: Address;
-  readonly edit: Edit;
 }
 
 function editsOf(drift: Drift, desired: Desired, state: State, leave: (what: string, why: string) => void): EditAt[] {

@@ -183,9 +183,12 @@ function besideFile({ source, path }: { readonly source: { readonly file: string
   return isAbsolute(path) ? path : relative(process.cwd(), resolve(dirname(source.file), path));
 }
 
-/** Where the state lies: as a flag says, else the environment variable, else the file, else beside the file. */
-export function stateLocation({ desired, sources, folder }: Workspace, flags: Flags): string {
-  const outside = flags.state ?? setting("RECONCILE_STATE");
+/**
+ * Where the state lies: as a flag says, else the environment variable, else the file, else beside the file. `given:
+ * false`: as the file says, whatever this run was given.
+ */
+export function stateLocation({ desired, sources, folder }: Workspace, flags: Flags, given = true): string {
+  const outside = given ? (flags.state ?? setting("RECONCILE_STATE")) : undefined;
   if (outside !== undefined) return outside;
   const { state, environment } = desired;
   if (state === undefined)

@@ -3,7 +3,7 @@
  * report. An environment that fails does not stop the others.
  */
 
-import type { Diagnostic } from "../core/model/diagnostic";
+import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type ChangeCounts, countChanges } from "../core/plan/plan";
 import { fieldsIn, keysOf } from "../core/text/objects";
 import type { Where } from "../report/json-lines";
@@ -26,6 +26,7 @@ interface Part extends Finish {
 export async function forEachEnvironment<I extends Invocation>(
   invocation: I,
   run: (invocation: I) => Promise<number>,
+  further: readonly Diagnostic[] = [],
 ): Promise<number> {
   const names = environmentsOf(invocation);
   if (names.length === 0)
@@ -37,7 +38,8 @@ export async function forEachEnvironment<I extends Invocation>(
         fix: "leave --env and RECONCILE_ENV out, or declare environments: { NAME: {} }",
       },
     ]);
-  return forEachPart(invocation, "environment", names, (env, own) => run({ ...own, flags: { ...own.flags, env } }));
+  const runFor = (env: string, own: I) => run({ ...own, flags: { ...own.flags, env } });
+  return forEachPart(invocation, "environment", names, runFor, further);
 }
 
 /** One report of several parts. A part that fails does not stop the others. */
@@ -108,7 +110,7 @@ function wholeOf(sort: Sort, parts: readonly Part[], further: readonly Diagnosti
     ...further,
   ];
   return {
-    exitCode: parts.reduce(
+    exitCode: [...parts, ...(hasErrors(further) ? [{ exitCode: 1 }] : [])].reduce(
       (worst, { exitCode }) => (gravity.indexOf(exitCode) > gravity.indexOf(worst) ? exitCode : worst),
       0,
     ),

@@ -35,6 +35,7 @@ import { type Review, reviewPlan } from "./review";
 import { exitCodeOf, runDiagnostics, stateUnclosed } from "./run-end";
 import { idOfUnsaved } from "./saved-plan";
 import type { Session } from "./session";
+import { refuseSiblings } from "./siblings";
 import { listenForStop } from "./stop-signals";
 import { stoppable, underLock } from "./with-session";
 
@@ -46,7 +47,7 @@ export async function prepare(session: Session, options: PlanOptions, given?: Cl
     if (resources >= hugeProject) freeMemory();
   };
   letGoOf(desired.resources.length);
-  return inSpan("refresh and plan", {}, () =>
+  const prepared = await inSpan("refresh and plan", {}, () =>
     preparePlan({
       desired,
       store,
@@ -66,6 +67,7 @@ export async function prepare(session: Session, options: PlanOptions, given?: Cl
       },
     }),
   );
+  return desired.environment === undefined ? prepared : refuseSiblings(session, prepared);
 }
 
 /**

@@ -5,7 +5,7 @@
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { type ConfigSource, type ReadResult, readDesired } from "../config/read-desired";
+import { type ConfigSource, type ReadOptions, type ReadResult, readDesired } from "../config/read-desired";
 import type { GivenVars } from "../config/vars";
 import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
@@ -36,6 +36,11 @@ export interface Workspace {
   readonly dialect?: Dialect;
   /** Reads the files again with the values of `reads` and `lookups`; absent where the files have neither. */
   readonly readAgain?: (external: ExternalValues) => Closed;
+  /**
+   * Reads these texts in place of the given files, for each environment that they declare, with the flags of this
+   * command. Absent where there are no files.
+   */
+  readonly readOthers?: (texts: readonly ConfigSource[]) => ReadonlyMap<string | undefined, Desired | undefined>;
 }
 
 export const defaultFile = "reconcile.yaml";
@@ -69,10 +74,41 @@ export function readWorkspace(
     sources: [...sources, ...opened],
     given: sources,
     folder: dirname(resolve(itemAt(paths, 0))),
+    readOthers: (texts) => readEach(texts, { ...options, external: "later" }),
     ...(desired.external === undefined
       ? {}
       : { readAgain: (external: ExternalValues) => readIn(readDesired(sources, { ...options, external })).desired }),
   };
+}
+
+/** What the files say for each environment that they declare; one that cannot be read is left out. */
+export function readEnvironments(invocation: Pick<Invocation, "args" | "flags">): ReadonlyMap<string, Desired> {
+  const given = [...invocation.args, ...(invocation.flags.file ?? [])];
+  const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
+  const { env: _, ...options } = readOptions(invocation.flags);
+  const trust = trustFrom(invocation.flags["no-programs"]);
+  const sources = withoutRepeats(paths).map((path) => readSource(path, trust));
+  const found = readEach(sources, { ...options, external: "later" });
+  return new Map(
+    [...found].flatMap(([name, desired]): [string, Desired][] =>
+      name === undefined || desired === undefined ? [] : [[name, desired]],
+    ),
+  );
+}
+
+function readEach(
+  texts: readonly ConfigSource[],
+  options: ReadOptions,
+): ReadonlyMap<string | undefined, Desired | undefined> {
+  const own = readDesired(texts, options);
+  const { environments = [] } = own;
+  if (environments.length === 0) return new Map([[undefined, own.desired]]);
+  return new Map(
+    environments.map((env) => [
+      env,
+      env === options.env ? own.desired : readDesired(texts, { ...options, env }).desired,
+    ]),
+  );
 }
 
 /** A workspace without files, or with none that can be read. */

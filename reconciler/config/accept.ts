@@ -1,8 +1,10 @@
 /**
- * Writes what the service shows into a file of the desired state, in place: the values that differ are set, comments and
- * everything else stay. What a file says for several resources at once, or by a variable, is left to a person.
+ * Writes what the service shows into a file of the desired state, in place: the values that differ are set, and no other
+ * byte changes. What a file says for several resources at once, or by a variable, is left to a person.
  */
-import { isCollection, isMap, isScalar, isSeq, parseDocument } from "yaml";
+import { isMap, isScalar, isSeq, parseDocument } from "yaml";
+import { addItem, type Edited, removeIn, removeItem, setIn } from "./edit-text";
+import { blockOrder } from "./format";
 import type { Plain } from "./write-yaml";
 
 export interface Edit {
@@ -15,63 +17,65 @@ export interface Edit {
   readonly rule?: { readonly is: "added" | "removed"; readonly fields: Readonly<Record<string, Plain>> };
 }
 
-export interface AcceptedText {
-  readonly text: string;
-  /** For each edit, why it was not written. Absent: it was written. */
-  readonly left: ReadonlyMap<Edit, string>;
+/** Whether a file has the block of an edit. */
+export const declares = (text: string, { section, key }: Edit): boolean =>
+  parseDocument(text).getIn([section, key], true) !== undefined;
+
+const left = (problem: string): Edited => ({ problem });
+
+/** The change in the block itself, which holds in every environment. */
+export function acceptInBlock(text: string, edit: Edit): Edited {
+  const { section, key, field, value, rule } = edit;
+  const block = parseDocument(text).getIn([section, key], true);
+  if (!isMap(block)) return left("its block is no map");
+  if (block.has("for_each")) return left("its block has a for_each, which speaks for others too");
+  if (rule !== undefined) return acceptRule(text, edit, rule, block.get("rules", true));
+  if (variableIn(block.get(field, true)) !== undefined) return left("it is written with a variable");
+  const path = [section, key, field];
+  return value === undefined ? removeIn(text, path) : setIn(text, path, value, blockOrder(section));
 }
 
-/** `undefined`: the file declares none of them. */
-export function acceptInto(text: string, edits: readonly Edit[]): AcceptedText | undefined {
+/** The change in what the environment says for itself: its value of the variable, or its own default. */
+export function acceptInEnvironment(text: string, edit: Edit, environment: string): Edited | undefined {
+  const { section, key, field, value, rule } = edit;
+  if (rule !== undefined || value === undefined || typeof value === "object") return undefined;
   const document = parseDocument(text);
-  const left = new Map<Edit, string>();
-  let own = 0;
-  for (const edit of edits) {
-    const block = document.getIn([edit.section, edit.key], true);
-    if (block === undefined) continue;
-    own++;
-    if (!isMap(block)) left.set(edit, "its block is no map");
-    else if (block.has("for_each")) left.set(edit, "its block has a for_each, which speaks for others too");
-    else {
-      const problem = edit.rule === undefined ? setField(block, edit) : editRules(block, edit.rule);
-      if (problem !== undefined) left.set(edit, problem);
-    }
-  }
-  return own === 0 ? undefined : { text: document.toString({ lineWidth: 0, flowCollectionPadding: true }), left };
+  const own = ["environments", environment];
+  const kind = section.slice(0, -1);
+  const inBlock = document.getIn([section, key, field], true);
+  const written = inBlock ?? document.getIn(["defaults", kind, field], true);
+  const variable = variableIn(written);
+  if (variable !== undefined)
+    return /^[A-Za-z_][\w-]*$/.test(variable) ? setIn(text, [...own, "vars", variable], value) : undefined;
+  const fallback = [...own, "defaults", kind, field];
+  return inBlock === undefined && document.getIn(fallback, true) !== undefined
+    ? setIn(text, fallback, value)
+    : undefined;
 }
 
-interface Block {
-  get(key: string, keep: true): unknown;
-  set(key: string, value: unknown): void;
-  delete(key: string): boolean;
+/** The variable that is the whole value; an empty text where there is more in it. */
+function variableIn(node: unknown): string | undefined {
+  if (!isScalar(node) || typeof node.value !== "string" || !node.value.includes("${")) return undefined;
+  return /^\$\{var\.([\w-]+)\}$/.exec(node.value)?.[1] ?? "";
 }
 
-function setField(block: Block, { field, value }: Edit): string | undefined {
-  const present = block.get(field, true);
-  if (isScalar(present) && typeof present.value === "string" && present.value.includes("${"))
-    return "it is written with a variable";
-  if (value === undefined) block.delete(field);
-  else if (isScalar(present) && (typeof value === "string" || typeof value === "number" || typeof value === "boolean"))
-    present.value = value;
-  else block.set(field, value);
-  return undefined;
-}
-
-function editRules(block: Block, { is, fields }: NonNullable<Edit["rule"]>): string | undefined {
-  const rules = block.get("rules", true);
+function acceptRule(
+  text: string,
+  { section, key }: Edit,
+  { is, fields }: NonNullable<Edit["rule"]>,
+  rules: unknown,
+): Edited {
+  const path = [section, key, "rules"];
   if (is === "added") {
-    if (isSeq(rules)) rules.items.push(flowMap(fields));
-    else if (rules === undefined || rules === null || (isScalar(rules) && rules.value === null))
-      block.set("rules", [fields]);
-    else return "its rules are no list";
-    return undefined;
+    if (isSeq(rules)) return addItem(text, path, fields);
+    if (rules === undefined || rules === null || (isScalar(rules) && rules.value === null))
+      return setIn(text, path, [fields], blockOrder(section));
+    return left("its rules are no list");
   }
-  if (!isSeq(rules)) return "its rules are no list";
+  if (!isSeq(rules)) return left("its rules are no list");
   const wanted = ruleMark(fields);
   const at = rules.items.findIndex((item) => isMap(item) && ruleMark(item.toJSON()) === wanted);
-  if (at < 0) return "no rule of the list says just this one";
-  rules.items.splice(at, 1);
-  return undefined;
+  return at < 0 ? left("no rule of the list says just this one") : removeItem(text, path, at);
 }
 
 /** The traffic that a written rule admits, whatever fields it leaves out or quotes. */
@@ -89,9 +93,3 @@ const ruleMark = ({
     remote_group === undefined ? String(remote_ip ?? "0.0.0.0/0") : "",
     remote_group ?? "",
   ]);
-
-function flowMap(fields: Readonly<Record<string, Plain>>) {
-  const node = parseDocument("{}").createNode(fields, { flow: true });
-  if (isCollection(node)) node.flow = true;
-  return node;
-}

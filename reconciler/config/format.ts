@@ -59,6 +59,9 @@ const blocks: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
 );
 const rule = ["enabled", "direction", "ethertype", "protocol", "dst_port", "remote_ip", "remote_group", "description"];
 
+/** The fields of a block in the order in which they are written. */
+export const blockOrder = (section: string): readonly string[] => blocks[section] ?? [];
+
 export function formatYaml(text: string): Formatted {
   const documents = parseAllDocuments(text, { keepSourceTokens: false });
   const [document, ...others] = Array.isArray(documents) ? documents : [];

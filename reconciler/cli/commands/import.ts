@@ -36,6 +36,7 @@ import { CommandFailed } from "../crash";
 import { closedWorkspace } from "../externals";
 import { commonFlags, type FlagName } from "../flags";
 import { generateBlock } from "../generate";
+import { heldBySibling } from "../siblings";
 import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
 import { changeState } from "../writing";
@@ -100,6 +101,8 @@ async function run(invocation: ImportInvocation): Promise<number> {
         `reconcile state rm ${address} (forgets it, leaves it alive), then import`,
       );
     refuseManaged(state, address, id);
+    const held = await heldBySibling(session, parts.kind, address, id);
+    if (held.length > 0) throw new CommandFailed(held);
     // An open create knows what the resource was made with: only the id of the resource is missing.
     const made = state.intents.get(address)?.record ?? (isWithoutId(recorded) ? recorded : undefined);
     const wish: Wish = { invocation, workspace, store, client, state, address, id, made, gone };

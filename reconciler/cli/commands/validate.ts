@@ -2,6 +2,7 @@
 
 import { checkDeclared } from "../../core/findings/checks";
 import { findingAsDiagnostic, isRefused, judge } from "../../core/findings/finding";
+import { sharedNames } from "../../core/findings/shared-names";
 import type { Kind } from "../../core/model/address";
 import { asClosed, type DesiredResource, isOpen } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
@@ -15,7 +16,7 @@ import { command, type Invocation } from "../command";
 import { readDialect } from "../compose";
 import { CommandFailed } from "../crash";
 import { forEachEnvironment, isForAll } from "../each-environment";
-import { readWorkspace } from "../workspace";
+import { readEnvironments, readWorkspace } from "../workspace";
 
 export const validateCommand = command({
   usage: "validate [FILE|DIR]…",
@@ -31,7 +32,9 @@ export const validateCommand = command({
 });
 
 const validateAll = async (invocation: Invocation): Promise<number> =>
-  isForAll(invocation) ? forEachEnvironment(invocation, async (own) => validate(own)) : validate(invocation);
+  isForAll(invocation)
+    ? forEachEnvironment(invocation, async (own) => validate(own), sharedNames(readEnvironments(invocation)))
+    : validate(invocation);
 
 function validate(invocation: Invocation): number {
   const format = readAnnotations(invocation);

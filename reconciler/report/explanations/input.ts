@@ -137,6 +137,10 @@ export const input = {
     "A volume is larger than the service's console accepts; the service itself may take it.",
     "A warning only.",
   ),
+  "config/shared-name": row(
+    "Two environments of one file want the same name in one project of one service. The one that is applied second would find the other's resource.",
+    'Put the environment into the name: name: "${env}-web".',
+  ),
   "config/too-large": row(
     "The files of the desired state are larger than a run could hold in its memory, or the lists of one rule stand for more than 10,000 rules.",
     "Split them into projects, each in a folder and with a state of its own; write ranges of ports and CIDRs in a rule.",

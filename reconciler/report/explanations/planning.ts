@@ -172,6 +172,14 @@ export const planning = {
     "reconcile state rm ADDR, or remove the moved entry.",
   ),
   "plan/name-ambiguous": row("Several resources have the name.", "Say which one with an imports entry."),
+  "plan/held-by-sibling": row(
+    "What is to be taken over is in the state of another environment of the same file. Two environments that have one resource change it in turns.",
+    "Put ${env} into the name, so that each environment has its own, or take it out of the other one first: reconcile state rm ADDR --env OTHER.",
+  ),
+  "plan/sibling-unread": row(
+    "Something is taken over, and the state of another environment of the same file could not be read: it may have that resource.",
+    "Look there with whoever may read it: reconcile state list --env OTHER.",
+  ),
   "plan/name-taken": row(
     "Something else with that name exists: unknown to the state, left out by the targets, or let go. It is neither taken over nor made twice.",
     "An imports entry, --adopt for a VM, --target for what is left out, or another name.",

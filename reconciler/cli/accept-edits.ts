@@ -1,0 +1,123 @@
+/**
+ * Which edits of the files may be written. One file speaks for every environment, so each edit is tried on the text, the
+ * files are read again for all of them, and it stays only where exactly the resource that is meant becomes another one,
+ * in exactly the environment that is meant.
+ */
+import { acceptInBlock, acceptInEnvironment, declares, type Edit } from "../config/accept";
+import type { Edited } from "../config/edit-text";
+import type { Address } from "../core/model/address";
+import type { Desired } from "../core/model/desired";
+
+export interface EditAt {
+  readonly address: Address;
+  readonly edit: Edit;
+}
+
+/** The texts of files by their names. */
+export type Texts = ReadonlyMap<string, string>;
+
+/** What the files say, by environment; `undefined` as the name of a file without any. `undefined`: they cannot be read. */
+export type Readings = ReadonlyMap<string | undefined, Desired | undefined>;
+
+interface Reader {
+  readonly environment: string | undefined;
+  read(texts: Texts): Readings;
+}
+
+interface Accepted {
+  readonly texts: Texts;
+  /** Why an edit was not written. */
+  readonly problems: ReadonlyMap<EditAt, string>;
+}
+
+export function acceptAll(before: Texts, edits: readonly EditAt[], { environment, read }: Reader): Accepted {
+  const problems = new Map<EditAt, string>();
+  const possible = edits.filter((one) => {
+    const isDeclared = [...before.values()].some((text) => declares(text, one.edit));
+    if (!isDeclared) problems.set(one, "no file declares it");
+    return isDeclared;
+  });
+  if (possible.length === 0) return { texts: before, problems };
+  let at: Standing = { texts: before, readings: read(before) };
+  for (const one of possible) {
+    const edited = edit(at, one, environment, read);
+    if ("problem" in edited) problems.set(one, edited.problem);
+    else at = edited;
+  }
+  return { texts: at.texts, problems };
+}
+
+interface Standing {
+  readonly texts: Texts;
+  readonly readings: Readings;
+}
+
+/** What an environment says for itself comes before what all say. */
+function edit(
+  { texts, readings }: Standing,
+  one: EditAt,
+  environment: string | undefined,
+  read: Reader["read"],
+): Standing | { readonly problem: string } {
+  const own = (text: string): Edited | undefined =>
+    environment === undefined ? undefined : acceptInEnvironment(text, one.edit, environment);
+  let problem = "";
+  for (const way of [own, (text: string) => acceptInBlock(text, one.edit)])
+    for (const [file, text] of texts) {
+      if (!declares(text, one.edit)) continue;
+      const edited = way(text);
+      if (edited === undefined) continue;
+      if ("problem" in edited) {
+        problem = edited.problem;
+        continue;
+      }
+      const next = new Map([...texts, [file, edited.text]]);
+      const after = read(next);
+      const wrong = otherThanMeant(readings, after, one.address, environment);
+      if (wrong === undefined) return { texts: next, readings: after };
+      problem = wrong;
+    }
+  return { problem };
+}
+
+/** What else would change, in words. */
+function otherThanMeant(
+  before: Readings,
+  after: Readings,
+  address: Address,
+  environment: string | undefined,
+): string | undefined {
+  for (const [name, then] of before) {
+    const now = after.get(name);
+    const called = name === undefined ? "the file" : `the environment ${name}`;
+    if (then === undefined) return `${called} cannot be read, so nobody can say that it stays as it is`;
+    if (now === undefined) return `${called} could not be read any more`;
+    const changed = changedIn(then, now);
+    if (name === environment) {
+      if (!changed.includes(address)) return "the files would say the same as before";
+      const others = changed.filter((one) => one !== address);
+      if (others.length > 0) return `it would change ${others.slice(0, 3).join(", ")} as well`;
+    } else if (changed.length > 0)
+      return `its block holds for ${name} as well, which would change; write a variable there, with a value under environments: { ${environment}: { vars: { … } } }`;
+  }
+  return undefined;
+}
+
+/** The addresses of resources that differ; a name of the rest where anything else does. */
+function changedIn(before: Desired, after: Desired): string[] {
+  const [then, now] = [before, after].map(
+    ({ resources }) => new Map(resources.map((resource) => [resource.address, meaningOf(resource)])),
+  );
+  if (then === undefined || now === undefined) return [];
+  const addresses = [...new Set([...then.keys(), ...now.keys()])];
+  const rest = ({ resources: _, ...others }: Desired): string => meaningOf(others);
+  return [
+    ...addresses.filter((address) => then.get(address) !== now.get(address)),
+    ...(rest(before) === rest(after) ? [] : ["other settings"]),
+  ];
+}
+
+const places = new Set(["source", "inherited", "rulePlaces", "files", "commandFile"]);
+/** What is said, wherever in the files it stands. */
+const meaningOf = (value: object): string =>
+  JSON.stringify(value, (key, inner: unknown) => (places.has(key) ? undefined : inner));

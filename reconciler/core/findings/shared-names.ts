@@ -1,0 +1,37 @@
+/**
+ * Names that two environments of one file share in one project of one service. Whoever is applied second finds the name
+ * taken, and would take the other's resource for its own.
+ */
+import type { Desired, DesiredResource } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
+import { kindRows } from "../model/kinds";
+
+export function sharedNames(environments: ReadonlyMap<string, Desired>): Diagnostic[] {
+  const bearers = new Map<string, { readonly environment: string; readonly resource: DesiredResource }[]>();
+  for (const [environment, desired] of environments)
+    for (const resource of desired.resources) {
+      const project = (resource.kind === "vm" ? resource.project : undefined) ?? desired.project ?? "";
+      const key = JSON.stringify([resource.kind, resource.name, project, desired.service.baseUrl ?? ""]);
+      const known = bearers.get(key);
+      if (known === undefined) bearers.set(key, [{ environment, resource }]);
+      else known.push({ environment, resource });
+    }
+  return [...bearers.values()].flatMap((found) => {
+    const [first] = found;
+    if (first === undefined || new Set(found.map(({ environment }) => environment)).size < 2) return [];
+    const { resource } = first;
+    const { kind, name, address, source } = resource;
+    return [
+      {
+        severity: "error",
+        code: "config/shared-name",
+        summary: `the ${kindRows[kind].fullNoun} ${name} is wanted by ${found.map((one) => `${one.environment} (${one.resource.address})`).join(" and ")}`,
+        detail:
+          "they are in one project of one service: one environment would find the other's and take it for its own",
+        fix: `put the environment into the name: name: "\${env}-${name}"`,
+        address,
+        source,
+      },
+    ];
+  });
+}
