@@ -20,7 +20,7 @@ const why: Partial<Record<MissingConsent["kind"], string>> = {
   flush: "nothing was sent: volumes come off a running VM, and nobody has confirmed that they are flushed",
   prevent_destroy: "nothing was sent: prevent_destroy forbids it",
   empty: "nothing was sent: the desired state is empty",
-  recreate: "nothing was sent: resources that are gone from the service would be created again",
+  recreate: "nothing was sent: resources that the service does not show any more would be created again",
   removal: "nothing was sent: more than half of the resources in the state would be deleted or left behind",
 };
 

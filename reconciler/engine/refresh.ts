@@ -7,9 +7,12 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
 import {
+  createOf,
   isDoubt,
+  isOpen,
   judgeScope,
   type Look,
+  proofOf,
   type ScopeDoubt,
   type ScopeProof,
   type Sighting,
@@ -114,15 +117,15 @@ export async function refresh(
   // A narrow look sees few resources again, so when something seems gone, more is looked at: first a few of each kind,
   // then more of each kind while nothing proves the absence, and at last everything, strangers included.
   const tried = new Set<string>();
-  for (let round = 1; part !== undefined && !isClear && (round === 1 || isDoubt(verdict)); round++) {
+  for (let round = 1; part !== undefined && !isClear && (round === 1 || isOpen(verdict)); round++) {
     const more = others(seen, looking, tried, round === 1 ? fewWitnesses : manyWitnesses);
     const isLast = isNobody(more);
     seen = laterOver(seen, await lookAtKinds(looking, more, () => isLast));
     ({ verdict, isClear, forbidden } = await judge());
     if (isLast) break;
   }
-  findings.push(...importsUnseen(desired, state, seen, new Set(forbidden), isDoubt(verdict)));
-  const live = liveOf(seen, verdict);
+  findings.push(...importsUnseen(desired, state, seen, new Set(forbidden), verdict));
+  const live = liveOf(seen, verdict, state);
   findings.push(...addressNotes(wanted.vm, live.vmById));
   const { before } = options;
   const meant = part === undefined || before !== undefined ? desired : within(desired, part);
@@ -139,21 +142,40 @@ function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string
   return young;
 }
 
-function liveOf(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt): Live {
-  const weighAll = <T>(found: ReadonlyMap<string, Look<T>>): ReadonlyMap<string, Sighting<T>> =>
-    new Map([...found].map(([id, look]) => [id, weigh(look, verdict)]));
+function liveOf(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt, state: State): Live {
+  const weighAll = <T>(found: ReadonlyMap<string, Look<T>>, kind: Kind): ReadonlyMap<string, Sighting<T>> =>
+    new Map([...found].map(([id, look]) => [id, weigh(look, proofOf(verdict, kind))]));
   const looks = looksOf(seen);
   return {
     ...withSightings(
       notSeen,
-      sightingsBy((kind) => weighAll(looks[kind])),
+      sightingsBy((kind) => weighAll(looks[kind], kind)),
     ),
-    ...listedIn(seen),
-    unlisted: perKind((kind) => weigh(seen[kind].unlisted, verdict)),
+    ...withoutUnproven(listedIn(seen), verdict, state),
+    unlisted: perKind((kind) => weigh(seen[kind].unlisted, proofOf(verdict, kind))),
     catalogue: {},
     ...(isDoubt(verdict) ? { doubt: verdict } : {}),
   };
 }
+
+/**
+ * A list that proves nothing does not show either that an open create was not done, which would then be sent again: it
+ * counts as not read.
+ */
+function withoutUnproven(listed: Listed, verdict: ScopeProof | ScopeDoubt, { intents }: State): Listed {
+  const isLost = (kind: Kind): boolean =>
+    !isDoubt(verdict) &&
+    verdict.doubts[kind] !== undefined &&
+    [...intents.values()].some(({ operation }) => operation === `${kind}.create`);
+  const { vms, volumesListed, groupsListed } = listed;
+  return {
+    ...(vms === undefined || isLost("vm") ? {} : { vms }),
+    volumesListed: volumesListed && !isLost("volume"),
+    groupsListed: groupsListed && !isLost("group"),
+  };
+}
+
+type Listed = ReturnType<typeof listedIn>;
 
 /** Two looks may find the same problem: it is told once. */
 const eachOnce = (findings: readonly Diagnostic[]): Diagnostic[] => [
@@ -245,7 +267,7 @@ function importsUnseen(
   state: State,
   seen: SeenByKind,
   forbidden: ReadonlySet<string>,
-  isDoubted: boolean,
+  verdict: ScopeProof | ScopeDoubt,
 ): Diagnostic[] {
   return desired.imports.flatMap(({ to, id, source }): Diagnostic[] => {
     const kind = parseAddress(to)?.kind;
@@ -262,6 +284,7 @@ function importsUnseen(
           ...at,
         },
       ];
+    const isDoubted = isDoubt(verdict) || verdict.doubts[kind] !== undefined;
     if (!isDoubted || seen[kind].looks.get(id)?.seen !== "absent") return [];
     const summary = `${cannot} the service shows no ${kindRows[kind].fullNoun} ${id}`;
     return [{ severity: "error", code: "plan/import-not-found", summary, fix: "correct the id", ...at }];
@@ -280,8 +303,11 @@ async function witnessesOf(
 ) {
   const seen = idsSeen(looks);
   const { recorded, absent, dataVolumes, left } = remembered(state, looks, part, seen);
-  // Volumes outlive their VMs: where nothing else is seen, one of them tells that the credential is still the same.
-  if (absent.length > 0 && !recorded.some((one) => seen.has(one)))
+  // Volumes outlive their VMs: where nothing else is seen, or no other volume, one of them tells that the credential is
+  // still the same, or still sees volumes.
+  const shows = (some: readonly string[]): boolean => some.some((one) => seen.has(one));
+  const lacksVolumes = absent.some(isVolume) && !shows(recorded.filter(isVolume));
+  if (lacksVolumes || (absent.length > 0 && !shows(recorded)))
     for (const id of [...dataVolumes, ...left].slice(0, mostWitnesses))
       if ((await client.getVolume(id, options)).status === "accepted") {
         seen.add(`volume:${id}`);
@@ -304,6 +330,8 @@ function alsoBy<E extends { readonly recorded: readonly string[]; readonly seen:
     seen: new Set([...evidence.seen, ...others.filter((one) => seen.has(one))]),
   };
 }
+
+const isVolume = (one: string): boolean => one.startsWith("volume:");
 
 function idsSeen(looks: LooksOf): Set<string> {
   const seen = new Set<string>();
@@ -330,7 +358,7 @@ function remembered(state: State, looks: LooksOf, part: Part | undefined, seen: 
   }
   // An open create that the service does not show counts as never sent, and is sent again.
   for (const { address } of state.intents.values())
-    if (part === undefined || part.addresses.has(address)) absent.push(`the create of ${address}`);
+    if (part === undefined || part.addresses.has(address)) absent.push(`${createOf}${address}`);
   recorded.push(...dataVolumes.map((id) => `volume:${id}`));
   const present = [...state.orphans.values()].filter(
     ({ missingSince, deleting }) => missingSince === undefined && deleting !== true,
@@ -418,7 +446,7 @@ export async function observeOrphans(
   const sightOf = ({ kind, id }: Orphan): Sighting<LiveOf[Kind]> => {
     if (kind === "image") return cannotLook("one image");
     const look = looks.get(id);
-    return kind === "volume" && look !== undefined ? weigh(look, verdict) : sight[kind](live, id);
+    return kind === "volume" && look !== undefined ? weigh(look, proofOf(verdict, "volume")) : sight[kind](live, id);
   };
   return { sight: sightOf, findings };
 }

@@ -72,8 +72,18 @@ function refusal(doubt: ScopeDoubt, unseen: readonly string[]): ScopeRefused {
   });
 }
 
-/** Strangers by which a later look may recognise the project. */
+/** Strangers by which a later look may recognise the project, and that it still sees each kind. */
 const mostWitnesses = 5;
+const ofEachKind = 2;
+
+function witnessesAmong(shown: readonly string[]): readonly string[] {
+  const first = shown.slice(0, mostWitnesses);
+  const others = kinds.flatMap((kind) => {
+    const isOf = (one: string): boolean => one.startsWith(`${kind}:`);
+    return first.some(isOf) ? [] : shown.filter(isOf).slice(0, ofEachKind);
+  });
+  return [...first, ...others];
+}
 
 /**
  * Resources that the service shows and this state does not know: the groups that every project has come first, since
@@ -109,7 +119,7 @@ export function scopeToRemember(
     ...(chosen === undefined || chosen === noEnvironment ? {} : { environment: chosen }),
   };
   const shown = strangersIn(state, live);
-  const fresh: Scope = { ...here, ...(shown.length === 0 ? {} : { sees: shown.slice(0, mostWitnesses) }) };
+  const fresh: Scope = { ...here, ...(shown.length === 0 ? {} : { sees: witnessesAmong(shown) }) };
   if (scope !== undefined && !accepted) {
     // None of the remembered strangers is left: those that are shown now take their place.
     const isStale = !isPart && scope.sees?.every((one) => !shown.includes(one)) === true && fresh.sees !== undefined;

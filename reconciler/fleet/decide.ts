@@ -114,7 +114,7 @@ function listed(consents: readonly Consent[]): Grants {
 }
 
 const standing = (consents: readonly Consent[], permitted: readonly StandingConsent[]): Grants =>
-  listed(consents.filter(({ kind }) => isPermitted(kind, permitted)));
+  listed(consents.filter(({ kind, unproven }) => unproven !== true && isPermitted(kind, permitted)));
 
 const isPermitted = (kind: ConsentKind, permitted: readonly StandingConsent[]): boolean =>
   kind !== "prevent_destroy" && permitted.includes(kind);

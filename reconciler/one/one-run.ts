@@ -7,7 +7,9 @@ import { type Address, kindOf } from "../core/model/address";
 import { type Closed, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
-import { type Live, notSeen } from "../core/model/live";
+import { acceptService as acceptServiceFlag } from "../core/model/evidence";
+import type { Kind } from "../core/model/kinds";
+import { type Live, notSeen, sight } from "../core/model/live";
 import type { Disk, Intent, RecordedResource, RecordedVm, Scope, State, StateChange } from "../core/model/recorded";
 import { missingConsent, noGrants } from "../core/plan/consent";
 import { ConsentMissing, PermittedPlan } from "../core/plan/permitted";
@@ -135,13 +137,27 @@ async function observe(
     return seen;
   };
   const seen = await seeing();
-  if (seen.live.doubt?.about !== "credential") return seen;
-  const others = someUnseen(service, state, new Set([...state.resources.values()].map(({ kind }) => kind)));
+  const isOfService = seen.live.doubt !== undefined && seen.live.doubt.about !== "credential";
+  const unproven = kindsUnproven(seen.live, state);
+  if (isOfService || unproven.size === 0) return seen;
+  const others = someUnseen(service, state, unproven);
   if (others.length > 0)
     noteShown(service, (await refresh(client, nothingDesired, withRecords(others), { signal })).live);
   const until = clock.now() + vouchMs;
-  while (!isVouchedFor(service) && clock.now() < until && !signal.aborted) await clock.sleep(vouchEveryMs, signal);
-  return isVouchedFor(service) ? seeing() : seen;
+  const isVouched = (): boolean => isVouchedFor(service, unproven);
+  while (!isVouched() && clock.now() < until && !signal.aborted) await clock.sleep(vouchEveryMs, signal);
+  return isVouched() ? seeing() : seen;
+}
+
+/** The kinds of what was looked for and not shown, while nothing proves that it would be. */
+function kindsUnproven(live: Live, { resources }: State): ReadonlySet<Kind> {
+  const found = new Set<Kind>();
+  for (const { kind, id } of resources.values()) {
+    const sighting = id === undefined ? undefined : sight[kind](live, id);
+    if (sighting?.seen === "unobserved" && (sighting.vanished !== undefined || sighting.fix === acceptServiceFlag))
+      found.add(kind);
+  }
+  return found;
 }
 
 /** Plans another desired state on the same observation. */
@@ -310,7 +326,8 @@ function permit(plan: Plan, flushConfirmed: boolean): PermittedPlan {
   try {
     return PermittedPlan.of(plan, {
       ...noGrants,
-      approved: plan.consents,
+      // Nobody has seen that what no proof says is gone would be made a second time.
+      approved: plan.consents.filter(({ unproven }) => unproven !== true),
       confirmFlush: flushConfirmed ? ["all"] : [],
     });
   } catch (error) {

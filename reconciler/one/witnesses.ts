@@ -44,11 +44,15 @@ export function noteShown(service: HandlerService, live: Live): void {
     for (const [id, sighting] of sightings[kind]) if (sighting.seen === "yes") seen.add(`${kind}:${id}`);
 }
 
-/** Whether the service has shown anything of the program to this process. */
-export function isVouchedFor(service: HandlerService): boolean {
+/**
+ * Whether the service has shown anything of the program to this process; with kinds, of each of them: a credential may
+ * not see one kind and see the others.
+ */
+export function isVouchedFor(service: HandlerService, of: ReadonlySet<Kind> = new Set()): boolean {
   const { records, seen } = viewOf(service);
-  for (const one of records.keys()) if (seen.has(one)) return true;
-  return false;
+  const shown = new Set<Kind>();
+  for (const [key, { kind }] of records) if (seen.has(key)) shown.add(kind);
+  return of.size === 0 ? shown.size > 0 : [...of].every((kind) => shown.has(kind));
 }
 
 /** A few resources of the program that nobody has looked at, beside those of the state; of the given kinds first. */

@@ -126,7 +126,7 @@ const vms: readonly Row[] = [
     },
     ["vm.web update interrupted"],
   ],
-  ["gone", { applied: [{ ...web, sighted: "gone" }], desired: [web] }, ["vm.web create gone", "warning plan/gone"]],
+  ["gone", { applied: [{ ...web, sighted: "gone" }], desired: [web] }, ["vm.web create gone", "asks recreate", "warning plan/gone"]],
   [
     "failed while it was built",
     { applied: [{ ...web, now: { phase: "failed", status: "ERROR" }, memory: { building: true } }], desired: [web] },
@@ -322,7 +322,7 @@ const groups: readonly Row[] = [
   [
     "gone",
     { applied: [{ ...front, sighted: "gone" }], desired: [front] },
-    ["group.front create gone rules:add rule", "warning plan/gone"],
+    ["group.front create gone rules:add rule", "asks recreate", "warning plan/gone"],
   ],
   ["not declared", { applied: [front] }, ["group.front delete removed", "asks empty"]],
   [

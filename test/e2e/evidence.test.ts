@@ -283,10 +283,12 @@ describe("what is really gone", () => {
     expect(volumesNamed("spare")).toHaveLength(1);
   });
 
-  it("is made anew without more where it is one VM among others that show", async () => {
+  it("asks for a word for one VM as well: what may not be seen any more looks the same", async () => {
     await applied();
     await drop("vm", "db-1");
-    const ran = await reconcile(["apply", "-y"]);
+    const refused = await reconcile(["apply", "-y"]);
+    expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining("--recreate vm.db")]);
+    const ran = await reconcile(["apply", "-y", "--recreate", "vm.db"]);
     expect(ran.exitCode, ran.stderr).toBe(0);
     expect(emulator.dump().vms).toHaveLength(1);
     expect((await reconcile(["plan", "--detailed-exitcode"])).exitCode).toBe(0);

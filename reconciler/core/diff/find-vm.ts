@@ -3,7 +3,7 @@ import { type LiveVm, type Sighting, sightVm } from "../model/live";
 import type { Intent, RecordedVm } from "../model/recorded";
 import { type DiffContext, isUnclaimed } from "./context";
 import { judgeMade } from "./evidence";
-import { type FoundLive, unclearCreate, unseenCreate } from "./find";
+import { type FoundLive, unclearCreate, unseenCreate, vanishedAs } from "./find";
 import { importManaged, nameTaken, severalNamed } from "./findings";
 import type { PairOf } from "./pair";
 import { importUnseen, vmImportGone } from "./vm-findings";
@@ -119,5 +119,5 @@ const strangersNamed = (name: string, pair: VmPair, context: DiffContext): reado
 
 const fromSighting = (id: string, sighting: Sighting<LiveVm>): FoundVm =>
   sighting.seen === "gone"
-    ? { how: "absent", gone: { id, because: sighting.because } }
+    ? { how: "absent", gone: vanishedAs(id, sighting) }
     : { how: "known", id, ...(sighting.seen === "yes" ? { live: sighting.value } : {}) };

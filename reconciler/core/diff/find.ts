@@ -3,7 +3,7 @@
  */
 import { kindOf } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
-import { notLookedAt } from "../model/evidence";
+import { type Gone, notLookedAt } from "../model/evidence";
 import type { Kind } from "../model/kinds";
 import type { LiveOf } from "../model/live";
 import type { Intent } from "../model/recorded";
@@ -88,7 +88,7 @@ function findKnown<L extends LiveOf[ByList]>(
   const sighting = seen.sight(id);
   if (sighting.seen === "gone" && isImport) return failed(importGone(pair, what, id));
   if (sighting.seen === "gone")
-    return absentUnless(namesake(pair, seen, context), pair, what, { id, because: sighting.because });
+    return absentUnless(namesake(pair, seen, context), pair, what, vanishedAs(id, sighting));
   return {
     how: "known",
     id,
@@ -96,6 +96,12 @@ function findKnown<L extends LiveOf[ByList]>(
     ...(isImport ? { adopted: "imported" as const } : {}),
   };
 }
+
+export const vanishedAs = (id: string, { because, doubt }: Gone): Vanished => ({
+  id,
+  because,
+  ...(doubt === undefined ? {} : { doubt }),
+});
 
 const failed = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagnostic: Diagnostic } => ({
   how: "error",

@@ -13,6 +13,8 @@ export interface Vanished {
   readonly id: string;
   /** The evidence, as a clause. */
   readonly because: string;
+  /** What the evidence lacks. */
+  readonly doubt?: string;
 }
 
 export const nameTaken = (
@@ -37,8 +39,10 @@ export const nameTaken = (
 
 export const letGo = "a removed entry says to let it go";
 export const neverMade = "it was never made";
-export const noLongerExists = (what: What, { id, because }: Vanished): string =>
-  `${what} ${id} no longer exists in the service: ${because}`;
+export const noLongerExists = (what: What, { id, because, doubt }: Vanished): string =>
+  doubt === undefined
+    ? `${what} ${id} no longer exists in the service: ${because}`
+    : `${what} ${id} is not shown any more: ${because}; yet ${doubt}`;
 
 export const severalNamed = (
   pair: Pair,
@@ -74,11 +78,14 @@ export const importGone = (pair: Pair, what: What, id: string): Diagnostic => ({
   source: pair.import?.source,
 });
 
-export const goneNote = (pair: Pair, what: What, { id, because }: Vanished, then: string): Diagnostic => ({
+export const goneNote = (pair: Pair, what: What, { id, because, doubt }: Vanished, then: string): Diagnostic => ({
   severity: "warning",
   code: "plan/gone",
-  summary: `${pair.address}: ${what} ${id} is gone from the service; ${then}`,
-  detail: `The evidence: ${because}, and the credential sees other things of this state. It is kept among the orphans as missing, and is taken back should it show again.`,
+  summary:
+    doubt === undefined
+      ? `${pair.address}: ${what} ${id} is gone from the service; ${then}`
+      : `${pair.address}: ${what} ${id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
+  detail: `The evidence: ${because}, and ${doubt === undefined ? `the credential sees another ${what} of this state` : doubt}. It is kept among the orphans as missing, and is taken back should it show again.`,
   fix: `if it still exists, stop here and check the credential's rights; if another one took its place: reconcile import ${pair.address} ID`,
   address: pair.address,
   source: pair.desired?.source,

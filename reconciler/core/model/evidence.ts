@@ -3,11 +3,11 @@
  * or a proxy in front of it show nothing either, and what is forgotten for that is made a second time. So `gone` is a
  * value that only this file makes, out of two proofs:
  *   an absence   a whole list that lacks it, or a not-found that the service itself said, twice;
- *   the scope    the same service, project and credential as the state remembers, proven by seeing something of the
- *                state again, or accepted by the user by name.
+ *   the scope    the same service, project and credential as the state remembers, proven kind by kind by seeing
+ *                something of that kind again, or accepted by the user by name.
  * What lacks one of them is `unobserved`, with the reason.
  */
-import { kinds } from "./kinds";
+import { type Kind, kindRows, kinds } from "./kinds";
 import type { Scope } from "./recorded";
 
 const earned: unique symbol = Symbol("earned");
@@ -16,6 +16,8 @@ export interface Gone {
   readonly seen: "gone";
   /** The evidence, as a clause for people: "the list of VMs, read to its end, does not show it". */
   readonly because: string;
+  /** What the evidence lacks: it counts only once the user has said that this very resource is gone. */
+  readonly doubt?: string;
   readonly [earned]: true;
 }
 
@@ -24,6 +26,8 @@ export interface Unobserved {
   readonly reason: string;
   /** The line of the dialect, or the flag, that would make the answer certain. */
   readonly fix?: string;
+  /** It was looked for and not shown, and nothing of its kind proves that it would be shown. */
+  readonly vanished?: { readonly because: string; readonly doubt: string };
 }
 
 /** Seen, known to be gone, or unknown. */
@@ -76,9 +80,24 @@ export const shownAsGone = (where: string, word: string): Absent => ({
 
 const proven: unique symbol = Symbol("proven");
 
-/** The proof that the service would show what the state remembers, if it existed. */
+/**
+ * The proof that this is the service and the project of the state. `doubts`: the kinds of which nothing that is
+ * remembered shows, with the reason why an absence proves nothing there.
+ */
 export interface ScopeProof {
   readonly [proven]: true;
+  readonly doubts: Readonly<Partial<Record<Kind, string>>>;
+}
+
+/** Of one kind: the absence of a resource proves nothing. */
+export interface KindDoubt {
+  readonly doubt: string;
+}
+
+/** What a verdict proves of one kind. */
+export function proofOf(verdict: ScopeProof | ScopeDoubt, kind: Kind): ScopeProof | ScopeDoubt | KindDoubt {
+  const doubt = isDoubt(verdict) ? undefined : verdict.doubts[kind];
+  return doubt === undefined ? verdict : { doubt };
 }
 
 export interface ScopeDoubt {
@@ -88,7 +107,11 @@ export interface ScopeDoubt {
   readonly reason: string;
 }
 
-export const isDoubt = (verdict: ScopeProof | ScopeDoubt): verdict is ScopeDoubt => "reason" in verdict;
+export const isDoubt = (verdict: ScopeProof | ScopeDoubt | KindDoubt): verdict is ScopeDoubt => "reason" in verdict;
+
+/** Whether more looks may find more proof. */
+export const isOpen = (verdict: ScopeProof | ScopeDoubt): boolean =>
+  isDoubt(verdict) || Object.keys(verdict.doubts).length > 0;
 
 export interface ScopeEvidence {
   readonly remembered: Scope | undefined;
@@ -110,10 +133,11 @@ const few = 3;
 
 export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
   const { remembered, now, recorded, seen, absent, forbidden } = evidence;
-  if (evidence.accepted) return { [proven]: true };
+  const whole: ScopeProof = { [proven]: true, doubts: {} };
+  if (evidence.accepted) return whole;
   const elsewhere = compareScopes(remembered, now);
   if (elsewhere !== undefined) return elsewhere;
-  if (absent.length === 0) return { [proven]: true };
+  if (absent.length === 0) return whole;
   const doubt = (reason: string): ScopeDoubt => ({ about: "credential", reason });
   if (forbidden.length > 0)
     return doubt(
@@ -130,8 +154,31 @@ export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
     if (lost.length > few && !ofKind.some((one) => seen.has(one)))
       return doubt(`the service shows none of the ${ofKind.length} ${kind}s that this state remembers, all at once`);
   }
-  return { [proven]: true };
+  return { [proven]: true, doubts: doubtsByKind(absent, witnesses, seen) };
 }
+
+/**
+ * A credential may lose the right to see one kind and keep the others, so what shows of one kind proves nothing about
+ * another one.
+ */
+function doubtsByKind(
+  absent: readonly string[],
+  witnesses: readonly string[],
+  seen: ReadonlySet<string>,
+): ScopeProof["doubts"] {
+  const doubts: Partial<Record<Kind, string>> = {};
+  for (const kind of kinds) {
+    const isOf = (one: string): boolean => one.startsWith(`${kind}:`) || one.startsWith(`${createOf}${kind}.`);
+    const ofKind = witnesses.filter((one) => one.startsWith(`${kind}:`));
+    if (!absent.some(isOf) || ofKind.length === 0 || ofKind.some((one) => seen.has(one))) continue;
+    doubts[kind] =
+      `the service shows no ${kindRows[kind].fullNoun} that this state remembers: a credential that may not see ${kindRows[kind].fullNoun}s is shown just that`;
+  }
+  return doubts;
+}
+
+/** How an open create is named among what is absent. */
+export const createOf = "the create of ";
 
 /** The environment of files that declare none. Without a file, nothing is said about the environment. */
 export const noEnvironment = "";
@@ -155,12 +202,25 @@ export function compareScopes(remembered: Scope | undefined, now: Scope): ScopeD
   return undefined;
 }
 
-export function weigh<T>(look: Look<T>, scope: ScopeProof | ScopeDoubt): Sighting<T> {
+export function weigh<T>(look: Look<T>, scope: ScopeProof | ScopeDoubt | KindDoubt): Sighting<T> {
   if (look.seen !== "absent") return look;
-  return isDoubt(scope)
-    ? { seen: "unobserved", reason: `${look.because}, but ${scope.reason}`, fix: acceptService }
-    : { seen: "gone", because: look.because, [earned]: true };
+  const { because } = look;
+  if (isDoubt(scope)) return { seen: "unobserved", reason: `${because}, but ${scope.reason}`, fix: acceptService };
+  if ("doubt" in scope)
+    return { seen: "unobserved", reason: `${because}, but ${scope.doubt}`, vanished: { because, doubt: scope.doubt } };
+  return { seen: "gone", because, [earned]: true };
 }
+
+/**
+ * For a plan that would make a vanished resource anew: it is planned as if the absence were proven, and the plan needs
+ * the user's word for it (core/plan/consent.ts), so that nothing is sent before that.
+ */
+export const presumedGone = ({ because, doubt }: NonNullable<Unobserved["vanished"]>): Gone => ({
+  seen: "gone",
+  because,
+  doubt,
+  [earned]: true,
+});
 
 /** The flag with which the user says that the service is the right one. */
 export const acceptService = "--accept-service";

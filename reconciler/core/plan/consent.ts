@@ -23,6 +23,8 @@ export interface Consent {
   readonly loss?: Omit<Loss, "detail">;
   /** For removal: how many resources go. */
   readonly count?: number;
+  /** For recreate: nothing of its kind proves that the resource is gone, so no standing permission covers it. */
+  readonly unproven?: true;
 }
 
 export interface Grants {
@@ -73,10 +75,11 @@ export function consentsFor(
   recordedOf: RecordedOf,
   /** How many resources the state holds. */
   managed: number,
+  isUnproven: (address: Address) => boolean = () => false,
 ): Consent[] {
   return [
     ...changes.flatMap((change) => [...protection(change, desiredOf, recordedOf), ...lossesOf(change)]),
-    ...recreations(changes, desiredOf, recordedOf, managed),
+    ...recreations(changes, desiredOf, recordedOf, managed, isUnproven),
     ...steps.flatMap(unprovenSnapshot),
     ...steps.flatMap(deleteUnflushed),
     ...steps.flatMap(detachUnflushed),
@@ -133,22 +136,23 @@ function detachUnflushed({ address, action, title }: Step): Consent[] {
 const fewGone = 3;
 
 /**
- * A resource that vanished is created again without a consent, with three exceptions: a volume, which would come back
- * empty; a resource with prevent_destroy; and any resource when many are gone at once, because then something else is
- * wrong.
+ * A resource that vanished is never created again without a word: a credential that lost the right to see it is shown
+ * just what a deletion looks like. One whose delete a run had sent was meant to go.
  */
 function recreations(
   changes: readonly Change[],
   desiredOf: (address: Address) => DesiredResource | undefined,
   recordedOf: RecordedOf,
   managed: number,
+  isUnproven: (address: Address) => boolean,
 ): Consent[] {
   const gone = changes.filter(
     ({ action, reason, address }) => action === "create" && reason === "gone" && recordedOf(address)?.deleting !== true,
   );
   const many = gone.length > fewGone || (gone.length > 1 && gone.length * 2 > managed);
-  return gone.flatMap((change): Consent[] => {
+  return gone.map((change): Consent => {
     const { address, kind, because } = change;
+    const unproven = isUnproven(address);
     const why =
       kind === "volume"
         ? "an empty volume would take its place"
@@ -156,16 +160,16 @@ function recreations(
           ? "it has prevent_destroy"
           : many
             ? `${gone.length} of the ${managed} resources in the state are gone at once`
-            : undefined;
-    if (why === undefined) return [];
-    return [
-      {
-        kind: "recreate",
-        address,
-        detail: `${address} would be made anew: ${because}; ${why}`,
-        grant: `--recreate ${address} (or all)`,
-      },
-    ];
+            : unproven
+              ? "nothing proves that it is gone"
+              : "a credential that may not see it any more is shown just that";
+    return {
+      kind: "recreate",
+      address,
+      detail: `${address} would be made anew: ${because}; ${why}`,
+      grant: `--recreate ${address} (or all)`,
+      ...(unproven ? { unproven } : {}),
+    };
   });
 }
 

@@ -8,9 +8,31 @@ import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import type { Desired } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
-import { type Live, sight } from "../model/live";
+import { type Gone, presumedGone } from "../model/evidence";
+import { kinds, perKind } from "../model/kinds";
+import { type Live, sight, sightingsBy, sightingsOf, withSightings } from "../model/live";
 import { type Orphan, orphanKey, type PlannedChange, type RecordedResource, type State } from "../model/recorded";
 import { lazily } from "../text/lazily";
+
+/**
+ * The world for a plan that would make vanished resources anew: an absence that is not proven counts as one where the
+ * resource is declared, since the plan then needs the user's word for it. Everywhere else the resource may be there.
+ */
+export function presumeVanished(live: Live, pairs: readonly Pair[]): Live {
+  const presumed = perKind(() => new Map<string, Gone>());
+  for (const { kind, desired, recorded } of pairs) {
+    if (desired === undefined || recorded?.id === undefined) continue;
+    const sighting = sight[kind](live, recorded.id);
+    if (sighting.seen === "unobserved" && sighting.vanished !== undefined)
+      presumed[kind].set(recorded.id, presumedGone(sighting.vanished));
+  }
+  if (kinds.every((kind) => presumed[kind].size === 0)) return live;
+  const told = sightingsOf(live);
+  return withSightings(
+    live,
+    sightingsBy((kind) => new Map([...told[kind], ...presumed[kind]])),
+  );
+}
 
 /** The records of resources that are gone, kept beside the resources that take their place. */
 export function vanished(

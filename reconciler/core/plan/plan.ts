@@ -13,7 +13,7 @@ import { type Address, compareAddresses } from "../model/address";
 import type { Closed, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
 import { type Kind, kinds } from "../model/kinds";
-import type { Live } from "../model/live";
+import { type Live, sight } from "../model/live";
 import type { NameRules } from "../model/name-rule";
 import type { Orphan, PlannedChange, RecordedResource, RecordedVm, State } from "../model/recorded";
 import { invariant } from "../text/invariant";
@@ -26,7 +26,7 @@ import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
 import { stepsForGroups } from "./group-steps";
 import { type TakenFromMemory, takenFromMemory } from "./memory";
-import { takeBack } from "./missing";
+import { presumeVanished, takeBack } from "./missing";
 import { breakNameCycles } from "./name-cycles";
 import { namesRefused } from "./names-refused";
 import { namesTaken } from "./names-taken";
@@ -85,14 +85,15 @@ export interface Plan {
 }
 
 export function makePlan(input: PlanInput): Plan {
-  const { options, live, findings = [], isYoung = () => false } = input;
+  const { options, findings = [], isYoung = () => false } = input;
   const desired = whatIsMeant(input.desired, options);
-  const back = takeBack(input.state, desired, live);
+  const back = takeBack(input.state, desired, input.live);
   const paired = pairResources(desired, back.state);
   const { state } = paired;
-  const context = withClaims(paired.pairs, diffContext({ desired, state, live, can: input.can, options }));
   const diagnostics: Diagnostic[] = [...findings, ...back.diagnostics, ...paired.diagnostics];
   const targeted = selectTargets(paired.pairs, options, diagnostics);
+  const live = presumeVanished(input.live, targeted);
+  const context = withClaims(paired.pairs, diffContext({ desired, state, live, can: input.can, options }));
   const pairs = setAsideUnreadable(targeted, diagnostics);
   diagnostics.push(...unknownAddresses(options.replace ?? [], paired.pairs, "--replace"));
 
@@ -138,6 +139,11 @@ export function makePlan(input: PlanInput): Plan {
       // A resource that an interrupted run made is remembered by its intent alone.
       (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
       managed,
+      (address) => {
+        const record = state.resources.get(address);
+        const sighting = record?.id === undefined ? undefined : sight[record.kind](live, record.id);
+        return sighting?.seen === "gone" && sighting.doubt !== undefined;
+      },
     ),
   ];
 

@@ -25,8 +25,8 @@ export const planning = {
     "Set lifecycle.prevent_destroy: false, apply that, and then do it.",
   ),
   "consent/recreate": row(
-    "A resource of the state is gone from the service and would be created again. This is asked for a volume, which would come back empty, for a resource with prevent_destroy, and when many resources are gone at once.",
-    "Check that it is really gone, and that the credential is not another project's; then --recreate ADDR for each, or all.",
+    "A resource of the state is not shown by the service any more and would be created again. A credential that lost the right to see it is shown just what a deletion looks like, so a plan says what it saw and asks.",
+    "Check that it is really gone, and that the credential may see all of its kind; then --recreate ADDR for each, or all.",
   ),
   "consent/removal": row(
     "The file no longer declares more than half of what the state has, and at least five resources; most often the file was cut by mistake.",
