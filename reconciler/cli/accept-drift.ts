@@ -1,4 +1,5 @@
 /** `drift --accept [ADDR]`: what was found, written into the files in place. */
+
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { ruleFields } from "../config/live-blocks";
 import type { Plain } from "../config/write-yaml";
@@ -6,6 +7,8 @@ import { describeRule } from "../core/canonical/rules";
 import { type Address, componentOf, keyWithin, kindOf, parseAddress } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
+import type { Kind } from "../core/model/kinds";
 import { sectionOf } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
 import type { Reference } from "../core/model/reference";
@@ -65,11 +68,9 @@ function editsOf(drift: Drift, desired: Desired, state: State, leave: (what: str
   const parts = parseAddress(address);
   if (parts === undefined) return [];
   const place = { section: sectionOf[kindOf(address)], key: parts.key };
-  const byKey = (reference: Reference): Plain => {
-    const known =
-      "address" in reference
-        ? reference.address
-        : [...state.resources.values()].find(({ id }) => id === reference.id)?.address;
+  const addressOf = lookUpIn(addressesByIdentity(state.resources.values()));
+  const byKey = (reference: Reference, kind: Kind): Plain => {
+    const known = "address" in reference ? reference.address : addressOf(identity(kind, reference.id));
     // Only the blocks of the file itself have a key there; what is in a component has none.
     if (known !== undefined && componentOf(known) === "") return keyWithin(known);
     const id = "id" in reference ? reference.id : state.resources.get(reference.address)?.id;
@@ -83,12 +84,12 @@ function editsOf(drift: Drift, desired: Desired, state: State, leave: (what: str
         leave(`rule ${String(after ?? before)}`, "the files and the service do not show it alike");
         return [];
       }
-      const fields = Object.fromEntries(Object.entries(ruleFields(shown, byKey)));
+      const fields = Object.fromEntries(Object.entries(ruleFields(shown, (group) => byKey(group, "group"))));
       return [{ address, edit: { ...place, field, rule: { is: rule === undefined ? "removed" : "added", fields } } }];
     }
     const value =
       field === "attach_to" && typeof after === "string"
-        ? byKey(parseAddress(after) === undefined ? { id: after } : { address: after })
+        ? byKey(parseAddress(after) === undefined ? { id: after } : { address: after }, "vm")
         : after;
     return [{ address, edit: { ...place, field, ...(value === null ? {} : { value }) } }];
   });

@@ -54,7 +54,7 @@ const parts: Readonly<Record<string, Check>> = {
   files: optional(list(shape({ file: text, sha256: text }))),
   attached: optional(mapOf(list(text))),
   outputs: optional(list(shape({ name: text, known: flag, changes: flag }))),
-  consents: list(shape({ kind: text, loss: optional(shape({ disk: text })) })),
+  consents: list(shape({ kind: text, loss: optional(shape({ disk: text })), unproven: optional(flag) })),
 };
 
 const mostProblems = 5;

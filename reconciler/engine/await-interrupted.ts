@@ -5,6 +5,7 @@
  */
 
 import type { Kind } from "../core/model/address";
+import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
 import { kindRows } from "../core/model/kinds";
 import { type Live, sightingsOf } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
@@ -133,7 +134,7 @@ export async function whyMayBeCreated(
     const intent = change.type === "intent" && change.intent === null ? state.intents.get(change.address) : undefined;
     return intent === undefined || intent.operation === "vm.snapshot" || kept.has(intent.sentAt) ? [] : [intent];
   });
-  const known = new Set([...state.resources.values()].map(({ id }) => id));
+  const managed = lookUpIn(addressesByIdentity(state.resources.values()));
   const sightings = sightingsOf(live);
   for (const kind of keysOf(kindRows)) {
     const intents = ended.filter(({ operation }) => operation === `${kind}.create`);
@@ -141,7 +142,8 @@ export async function whyMayBeCreated(
     const open = intents.map((intent) => ({
       key: keyOf(intent),
       windowMs: windowOf(intent, ports),
-      isIt: (one: Listed) => isNew(one, intent) && !sightings[kind].has(one.id) && !known.has(one.id),
+      isIt: (one: Listed) =>
+        isNew(one, intent) && !sightings[kind].has(one.id) && managed(identity(kind, one.id)) === undefined,
     }));
     const looked = await lookFor(open, kind, client, ports, signal);
     const names = intents.map(({ name }) => name).join(", ");

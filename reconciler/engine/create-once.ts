@@ -15,6 +15,7 @@
 import { describeStrangers, type Judged, judgeMade, type Made } from "../core/diff/evidence";
 import { outcomeUnknownFix } from "../core/diff/findings";
 import type { Kind } from "../core/model/address";
+import { identity } from "../core/model/identity";
 import { type LiveOf, sight } from "../core/model/live";
 import type { Failure, Outcome, Rejection, Unavailable } from "../core/model/outcome";
 import { type Intent, orphanKey } from "../core/model/recorded";
@@ -102,7 +103,7 @@ const whereNobodyLooks = <K extends Kind>(
  * answers creates in a way of its own.
  */
 function existedBefore({ address }: Step, kind: Kind, id: string, run: Run): boolean {
-  const manager = run.recorder.addressOf(id);
+  const manager = run.recorder.addressOf(identity(kind, id));
   if (manager !== undefined && manager !== address) return true;
   return run.recorder.state.orphans.has(orphanKey({ kind, id })) || sight[kind](run.live, id).seen === "yes";
 }
@@ -123,7 +124,7 @@ async function find<K extends Kind>(step: Step, creation: Creation<K>, intent: I
   const { kind, name, what } = creation;
   const judge = (named: readonly LiveOf[K][]): Judged<LiveOf[K]> => {
     const isNew = ({ id }: LiveOf[K]): boolean =>
-      !intent.idsBefore.includes(id) && (run.recorder.addressOf(id) ?? step.address) === step.address;
+      !intent.idsBefore.includes(id) && (run.recorder.addressOf(identity(kind, id)) ?? step.address) === step.address;
     return judgeMade(intent, named.filter(isNew), run);
   };
   const isFound = (named: readonly LiveOf[K][]): boolean => {

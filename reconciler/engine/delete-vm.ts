@@ -2,7 +2,9 @@
  * Deletes a VM. Looks at it once more directly before, because its plan is older, and writes down what outlives it,
  * because nothing else remembers that. Only the data volume that the plan named is deleted with it.
  */
+
 import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../core/model/disks";
+import { identity } from "../core/model/identity";
 import type { LiveVm } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import { type Disk, type Orphan, orphanKey, type RecordedVm } from "../core/model/recorded";
@@ -128,7 +130,7 @@ async function disksBefore(step: Step, action: Delete, id: string, run: Run): Pr
 }
 
 const isManaged = (volume: string, action: Delete, run: Run): boolean =>
-  action.managedVolumes.includes(volume) || run.recorder.addressOf(volume) !== undefined;
+  action.managedVolumes.includes(volume) || run.recorder.addressOf(identity("volume", volume)) !== undefined;
 
 /** The volumes that the answer names, and those known from before that still exist. */
 async function leftBehind(

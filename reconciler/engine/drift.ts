@@ -1,10 +1,12 @@
 /** What the service shows that is not as the state has it. Looks at no file, sends only reads, writes nothing. */
+
 import { canonicalLiveRule, describeRule } from "../core/canonical/rules";
 import type { Change, FieldValue } from "../core/diff/changes";
 import type { PlanOptions } from "../core/diff/context";
 import { compareAddresses } from "../core/model/address";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
 import { type Live, sight } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
 import type { Reference } from "../core/model/reference";
@@ -125,9 +127,9 @@ const idOf = (record: RecordedResource | undefined): { readonly id?: string } =>
 
 /** The live rule that the change shows as this text. */
 function ruleShownAs(text: FieldValue, { id }: Change, live: Live, state: State): Rule | undefined {
-  const addresses = new Map([...state.resources.values()].map((record) => [record.id, record.address]));
+  const addressOf = lookUpIn(addressesByIdentity(state.resources.values()));
   const nameOf = (group: Reference): string =>
-    "address" in group ? group.address : (addresses.get(group.id) ?? group.id);
+    "address" in group ? group.address : (addressOf(identity("group", group.id)) ?? group.id);
   const sighting = id === undefined ? undefined : live.groups.get(id);
   const rules = sighting?.seen === "yes" ? (sighting.value.rules ?? []) : [];
   return rules.map(canonicalLiveRule).find((rule) => describeRule(rule, nameOf) === text);

@@ -2,9 +2,10 @@
  * The one writer of the state during a run. Everything that becomes true goes through `record`, which returns when it
  * is durable; what is asked for while a write is under way goes into the next one, so that many steps share one write.
  */
-import type { Address } from "../core/model/address";
+
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
-import type { State, StateChange } from "../core/model/recorded";
+import { type AddressOf, addressesByIdentity, identity, identityKey, lookUpIn } from "../core/model/identity";
+import type { RecordedResource, State, StateChange } from "../core/model/recorded";
 import { type StepChange, writtenChanges } from "../core/plan/record-patch";
 import { applyChange, type FoldedState, headOf, type MutableState, ownHeadOf } from "../core/state/fold";
 import { writeEntry, writeSnapshot } from "../core/state/text";
@@ -13,8 +14,7 @@ import { type StateSession, StoreFailed } from "../store/store";
 /** The recorder as a step has it: a step waits while others write, so it can write no record that it has read. */
 export interface StepRecorder {
   readonly state: State;
-  /** The address that manages an id, if any does. */
-  addressOf(id: string): Address | undefined;
+  readonly addressOf: AddressOf;
   /** Rejects when the state is somebody else's by now, or cannot be written any more: then nothing may be sent. */
   assertHeld(): Promise<void>;
   /**
@@ -44,8 +44,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     orphans: new Map(initial.orphans),
     ...ownHeadOf(initial),
   };
-  const addresses = new Map<string, Address>();
-  for (const record of state.resources.values()) if (record.id !== undefined) addresses.set(record.id, record.address);
+  const addresses = addressesByIdentity(state.resources.values());
   let quarantined = initial.quarantined;
   let { serial, journalled } = initial;
   let pending: { readonly lines: string[]; readonly done: Promise<void> } | undefined;
@@ -84,7 +83,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
         ...headOf(state),
       };
     },
-    addressOf: (id) => addresses.get(id),
+    addressOf: lookUpIn(addresses),
     async assertHeld() {
       if (broken !== undefined) throw broken;
       await session.assertHeld().catch((error: unknown) => {
@@ -96,9 +95,10 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
       if (broken !== undefined) throw broken;
       const lines = writtenChanges(changes, state.resources).map((change) => {
         if (change.type === "resource") {
-          const former = state.resources.get(change.address)?.id;
+          const former = keyOf(state.resources.get(change.address));
           if (former !== undefined && addresses.get(former) === change.address) addresses.delete(former);
-          if (change.record?.id !== undefined) addresses.set(change.record.id, change.address);
+          const present = keyOf(change.record ?? undefined);
+          if (present !== undefined) addresses.set(present, change.address);
         }
         applyChange(state, change);
         if (change.type === "release" || (change.type === "resource" && quarantined.length > 0))
@@ -135,6 +135,9 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     },
   };
 }
+
+const keyOf = (record: RecordedResource | undefined): string | undefined =>
+  record?.id === undefined ? undefined : identityKey(identity(record.kind, record.id));
 
 /** An error that a store threw is a failure of the state. Its code tells it from a bug in a step. */
 function asStateError(error: unknown): Error {

@@ -6,6 +6,7 @@
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { acceptService, compareScopes, noEnvironment, type ScopeDoubt } from "../core/model/evidence";
+import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
 import { kinds } from "../core/model/kinds";
 import { type Live, sight, sightingsOf } from "../core/model/live";
 import type { Scope, State } from "../core/model/recorded";
@@ -90,12 +91,12 @@ function witnessesAmong(shown: readonly string[]): readonly string[] {
  * they stay.
  */
 function strangersIn(state: State, live: Live): readonly string[] {
-  const known = lazily(() => new Set([...state.resources.values()].map(({ id }) => id)));
+  const managed = lazily(() => lookUpIn(addressesByIdentity(state.resources.values())));
   const open = new Set([...state.intents.values()].map(({ name }) => name.toLowerCase()));
   const told = sightingsOf(live);
   const found = kinds.flatMap((kind) =>
     [...told[kind]].flatMap(([id, sighting]) => {
-      if (sighting.seen !== "yes" || known().has(id)) return [];
+      if (sighting.seen !== "yes" || managed()(identity(kind, id)) !== undefined) return [];
       const { name = "" } = sighting.value;
       // The resource of an open create is looked for, so it proves nothing here.
       return open.has(name.toLowerCase()) ? [] : [{ isDefault: name === "default", at: `${kind}:${id}` }];

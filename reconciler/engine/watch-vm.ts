@@ -2,6 +2,7 @@
 
 import { unsaidFix } from "../core/diff/findings";
 import { tellDisks } from "../core/model/disks";
+import { identity } from "../core/model/identity";
 import { addressesShown, type LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { FieldsOf } from "../core/plan/record-patch";
@@ -160,6 +161,6 @@ export function shownByVm(step: Step, run: Run, vm: LiveVm | undefined): FieldsO
 function disksShown(step: Step, run: Run, vm: LiveVm | undefined): FieldsOf<"vm"> {
   const record = run.recorder.state.resources.get(step.address);
   if (record?.kind !== "vm" || record.dataVolumeId !== undefined || vm?.volumes === undefined) return {};
-  const told = tellDisks(vm.volumes, (id) => run.recorder.addressOf(id) !== undefined);
+  const told = tellDisks(vm.volumes, (id) => run.recorder.addressOf(identity("volume", id)) !== undefined);
   return record.disks === undefined ? told : { ...told, disks: told.disks };
 }

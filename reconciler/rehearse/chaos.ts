@@ -6,10 +6,12 @@
  * Where the service gives no way to find out what became of a create, the run stops and asks; the trial looks into the
  * twin as a person would into the console, answers, and counts that it was asked.
  */
+
 import { setMaxListeners } from "node:events";
 import type { FaultSpec, WorldDump } from "../../emulator";
 import { kindOf } from "../core/model/address";
 import { hasErrors } from "../core/model/diagnostic";
+import { identity } from "../core/model/identity";
 import { kindRows } from "../core/model/kinds";
 import type { Intent, RecordedResource, StateChange } from "../core/model/recorded";
 import { PermittedPlan } from "../core/plan/permitted";
@@ -192,14 +194,16 @@ async function answerForPerson(twin: RunningTwin): Promise<number> {
   await twin.store.breakLock();
   const { recorder } = await openForWriting(twin.store, rehearsalHolder, "");
   try {
-    const managed = new Set([...recorder.state.resources.values()].map(({ id }) => id));
     const world = twin.emulator.dump();
     const changes: StateChange[] = [];
     const client = twin.connect();
     for (const intent of recorder.state.intents.values()) {
       // The next run finds by itself what a list shows.
       if (client.can.canFindCreated(kindOf(intent.address))) continue;
-      const id = namedLike(intent, world).find((one) => !managed.has(one) && !intent.idsBefore.includes(one));
+      const id = namedLike(intent, world).find(
+        (one) =>
+          recorder.addressOf(identity(kindOf(intent.address), one)) === undefined && !intent.idsBefore.includes(one),
+      );
       if (id !== undefined && intent.record !== undefined)
         changes.push({
           type: "resource",

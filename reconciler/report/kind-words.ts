@@ -3,6 +3,7 @@
  * its label in a picture, and its fields as the file wants them beside what the service shows. The compiler refuses a new
  * field of a record until this file shows it.
  */
+
 import { canonicalLiveRule, describeRule, ruleKey } from "../core/canonical/rules";
 import type { Address, Kind } from "../core/model/address";
 import { type OpenText, shownText } from "../core/model/computed";
@@ -15,6 +16,7 @@ import {
   vmFields,
   volumeFields,
 } from "../core/model/fields";
+import { type AddressOf, identity } from "../core/model/identity";
 import { ofKind } from "../core/model/kinds";
 import type { Catalogue, CatalogueEntry, LiveOf } from "../core/model/live";
 import type {
@@ -29,9 +31,6 @@ import type { Rule } from "../core/model/rule";
 import { fieldsIn } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { countOf, cutToColumns, valueText } from "./style";
-
-/** The address in the state of the resource with this id. */
-export type NameOfId = (id: string) => string | undefined;
 
 /** The words for a value. A list is shown as lines of its own; `undefined` leaves the field out. */
 export type Told = string | number | boolean | readonly string[] | undefined;
@@ -67,7 +66,7 @@ interface Looked<K extends Kind> {
 }
 
 interface Words<K extends Kind> {
-  rows(nameOfId: NameOfId): Rows<RecordedByKind[K]>;
+  rows(addressOf: AddressOf): Rows<RecordedByKind[K]>;
   /** The remarks on a record, such as an unfinished build; empty when there are none. */
   remarks(record: RecordedByKind[K]): readonly string[];
   described(desired: DesiredByKind[K]): string;
@@ -145,16 +144,22 @@ const vmRows: Rows<RecordedVm> = {
   ],
 };
 
-const volumeRows = (nameOfId: NameOfId): Rows<RecordedVolume> => ({
+const volumeRows = (addressOf: AddressOf): Rows<RecordedVolume> => ({
   id: ["id", ({ id }) => id],
   name: [volumeFields.name.field, ({ name }) => name],
   sizeGb: [volumeFields.sizeGb.field, ({ sizeGb }) => sizeGb],
   attachedTo: [
     volumeFields.attachTo.field,
-    ({ attachedTo }) => attachedTo && `${nameOfId(attachedTo) ?? "a VM"} (${attachedTo})`,
+    ({ attachedTo }) => attachedTo && `${addressOf(identity("vm", attachedTo)) ?? "a VM"} (${attachedTo})`,
   ],
-  attaching: ["being attached to", ({ attaching }) => attaching && `${nameOfId(attaching) ?? "a VM"} (${attaching})`],
-  detaching: ["being taken off", ({ detaching }) => detaching && `${nameOfId(detaching) ?? "a VM"} (${detaching})`],
+  attaching: [
+    "being attached to",
+    ({ attaching }) => attaching && `${addressOf(identity("vm", attaching)) ?? "a VM"} (${attaching})`,
+  ],
+  detaching: [
+    "being taken off",
+    ({ detaching }) => detaching && `${addressOf(identity("vm", detaching)) ?? "a VM"} (${detaching})`,
+  ],
   flush: [
     volumeFields.flush.field,
     ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${flush.argv.join(" ")}` : ""}`,
@@ -163,7 +168,7 @@ const volumeRows = (nameOfId: NameOfId): Rows<RecordedVolume> => ({
   deleting: deletingRow,
 });
 
-const groupRows = (nameOfId: NameOfId): Rows<RecordedGroup> => ({
+const groupRows = (addressOf: AddressOf): Rows<RecordedGroup> => ({
   id: ["id", ({ id }) => id],
   name: [groupFields.name.field, ({ name }) => name],
   description: [groupFields.description.field, ({ description }) => description],
@@ -171,7 +176,9 @@ const groupRows = (nameOfId: NameOfId): Rows<RecordedGroup> => ({
     groupFields.rules.field,
     ({ rules }) =>
       rules.map((rule) => {
-        const said = describeRule(rule, (group) => ("id" in group ? (nameOfId(group.id) ?? group.id) : group.address));
+        const said = describeRule(rule, (group) =>
+          "id" in group ? (addressOf(identity("group", group.id)) ?? group.id) : group.address,
+        );
         return rule.description === undefined ? said : `${said} (${rule.description})`;
       }),
   ],
@@ -309,10 +316,10 @@ const words: { readonly [K in Kind]: Words<K> } = { vm, volume, group };
 
 // The kind goes beside the resource: from that the compiler sees that both are of one kind.
 
-const told = <K extends Kind>(kind: K, record: RecordedByKind[K], nameOfId: NameOfId): ToldRow[] =>
-  toldBy<RecordedByKind[K]>(words[kind].rows(nameOfId), record);
-export const toldOfRecord = (record: RecordedResource, nameOfId: NameOfId): ToldRow[] =>
-  told(record.kind, record, nameOfId);
+const told = <K extends Kind>(kind: K, record: RecordedByKind[K], addressOf: AddressOf): ToldRow[] =>
+  toldBy<RecordedByKind[K]>(words[kind].rows(addressOf), record);
+export const toldOfRecord = (record: RecordedResource, addressOf: AddressOf): ToldRow[] =>
+  told(record.kind, record, addressOf);
 
 const remarks = <K extends Kind>(kind: K, record: RecordedByKind[K]) => words[kind].remarks(record);
 export const remarksOn = (record: RecordedResource): readonly string[] => [

@@ -1,7 +1,8 @@
 /** One record of the state for people: every field in the words of its kind (kind-words.ts), then the open intent. */
+import type { AddressOf } from "../core/model/identity";
 import type { Intent, RecordedResource } from "../core/model/recorded";
 import { printable } from "../core/text/printable";
-import { type LabelledRow, type NameOfId, type ToldRow, toldBy, toldOfRecord, yes } from "./kind-words";
+import { type LabelledRow, type ToldRow, toldBy, toldOfRecord, yes } from "./kind-words";
 import { displayColumns, hang, padTo, type TextOptions, valueText } from "./style";
 
 const intentRows: Readonly<Record<Exclude<keyof Intent, "address" | "record">, LabelledRow<Intent>>> = {
@@ -19,12 +20,12 @@ export function recordText(
   address: string,
   record: RecordedResource | undefined,
   intent: Intent | undefined,
-  options: TextOptions & { readonly nameOfId?: NameOfId } = {},
+  options: TextOptions & { readonly addressOf?: AddressOf } = {},
 ): string {
   const width = Math.max(40, options.width ?? 80);
-  const nameOfId = options.nameOfId ?? (() => undefined);
+  const addressOf = options.addressOf ?? (() => undefined);
   const lines = [printable(address)];
-  if (record !== undefined) lines.push(...toldLines(toldOfRecord(record, nameOfId), "  ", width));
+  if (record !== undefined) lines.push(...toldLines(toldOfRecord(record, addressOf), "  ", width));
   if (intent !== undefined)
     lines.push("  begun and not settled:", ...toldLines(toldBy(intentRows, intent), "    ", width));
   return `${lines.join("\n")}\n`;

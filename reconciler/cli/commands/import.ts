@@ -21,6 +21,7 @@ import {
   type State,
   type StateChange,
 } from "../../core/model/recorded";
+import { presumeVanished } from "../../core/plan/missing";
 import { makePlan, type Plan } from "../../core/plan/plan";
 import { idProblem } from "../../core/text/id-problem";
 import { nearestName } from "../../core/text/nearest";
@@ -145,7 +146,9 @@ function undeclaredAddress(address: Address, given: string, { desired }: Workspa
 }
 
 function refuseManaged(state: State, address: Address, id: string): void {
-  const owner = [...state.resources.values()].find((record) => record.id === id && record.address !== address);
+  const owner = [...state.resources.values()].find(
+    (record) => record.kind === kindOf(address) && record.id === id && record.address !== address,
+  );
   if (owner !== undefined)
     throw fail(
       "state/occupied",
@@ -293,7 +296,10 @@ async function changesThatForget(
   address: Address,
 ): Promise<readonly StateChange[] | undefined> {
   const desired = closedWith(nothingDesired, { service: workspace.desired.service });
-  const { live, findings } = await refresh(client, desired, state);
+  const { live: shown, findings } = await refresh(client, desired, state);
+  const former = state.resources.get(address);
+  // Whoever names what is there in its place says that the former one is not; it is kept as missing.
+  const live = former === undefined ? shown : presumeVanished(shown, [former]);
   // Not seen is not gone: with an error nothing is forgotten.
   if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));
   const plan = makePlan({ desired, state, live, can: client.can, options: { targets: [address] }, findings });

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { isComponentPath, isMeant, kindOf, parseAddress, renamed } from "../../core/model/address";
+import { addressesByIdentity, lookUpIn } from "../../core/model/identity";
 import {
   type Intent,
   movedIntent,
@@ -176,8 +177,8 @@ async function show({ args, flags, output }: OfOne, store: StateStore): Promise<
   const intent = state.intents.get(address);
   if (record === undefined && intent === undefined) throw unknownAddress(address, state);
   output.event({ type: "resource", address, record: record ?? null, ...(intent === undefined ? {} : { intent }) });
-  const addressOf = new Map([...state.resources.values()].map((known) => [known.id, known.address]));
-  output.print(recordText(address, record, intent, { width: output.width, nameOfId: (id) => addressOf.get(id) }));
+  const addressOf = lookUpIn(addressesByIdentity(state.resources.values()));
+  output.print(recordText(address, record, intent, { width: output.width, addressOf }));
   return output.finish({ exitCode: 0 });
 }
 

@@ -2,20 +2,24 @@
  * Which live things belong to an address that has no record of them yet: what an interrupted run made, and what is taken
  * over by name. Known before anything is compared, so that no other address takes one for a stranger, or for its own.
  */
-import type { Address } from "../model/address";
+import type { Address, Kind } from "../model/address";
+import { addressesByIdentity, lookUpIn } from "../model/identity";
 import type { DiffContext } from "./context";
 import { find } from "./find";
 import { findVm } from "./find-vm";
 import type { Pair } from "./pair";
 
 export function withClaims(pairs: readonly Pair[], context: DiffContext): DiffContext {
-  const claims: [string, Address][] = [];
+  const claims: { readonly kind: Kind; readonly id: string; readonly address: Address }[] = [];
   for (const pair of pairs) {
     if (!maySettle(pair, context)) continue;
     const found = findPair(pair, context);
-    if (found.how === "known" && found.adopted !== undefined) claims.push([found.id, pair.address]);
+    if (found.how === "known" && found.adopted !== undefined)
+      claims.push({ kind: pair.kind, id: found.id, address: pair.address });
   }
-  return claims.length === 0 ? context : { ...context, addressOfId: new Map([...context.addressOfId, ...claims]) };
+  if (claims.length === 0) return context;
+  const claimed = lookUpIn(addressesByIdentity(claims));
+  return { ...context, addressOf: (one) => claimed(one) ?? context.addressOf(one) };
 }
 
 const maySettle = ({ intent, recorded, import: wanted, kind }: Pair, { options }: DiffContext): boolean =>

@@ -2,11 +2,13 @@
  * The context of every diff: one index of the live world, the catalogue and the records, built once for each plan so
  * that no diff scans.
  */
+
 import { type Index, indexCatalogue } from "../canonical/catalogue";
 import type { Abilities } from "../model/abilities";
-import type { Address } from "../model/address";
+import { type Address, kindOf } from "../model/address";
 import { declarationMark } from "../model/declaration-mark";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
+import { type AddressOf, addressesByIdentity, identity, lookUpIn } from "../model/identity";
 import { type Kind, kindRows } from "../model/kinds";
 import { isListed, type Live, type LiveOf, namedIn, type Sighting, sight } from "../model/live";
 import type { RecordedRun, State } from "../model/recorded";
@@ -46,8 +48,7 @@ export interface DiffContext {
   readonly volumeSize: (id: string) => number | undefined;
   /** Live resources of each kind by their names in lower case: those of a list, and VMs that were read one by one. */
   readonly byName: { readonly [K in Kind]: ReadonlyMap<string, readonly LiveOf[K][]> };
-  /** Which address manages an id. */
-  readonly addressOfId: ReadonlyMap<string, Address>;
+  readonly addressOf: AddressOf;
   readonly replace: ReadonlySet<Address>;
   /** Whether the last run had to make this resource as it is declared now, and did not finish that. */
   readonly leftOpen: (desired: DesiredResource) => LeftOpen | undefined;
@@ -77,11 +78,10 @@ export function diffContext(input: {
   readonly options: PlanOptions;
 }): DiffContext {
   const { live, state } = input;
-  const addressOfId = new Map<string, Address>();
-  for (const { to, id } of input.desired.imports)
-    if (id !== undefined && state.resources.get(to)?.id === undefined) addressOfId.set(id, to);
-  for (const record of state.resources.values())
-    if (record.id !== undefined) addressOfId.set(record.id, record.address);
+  const imported = input.desired.imports.flatMap(({ to, id }) =>
+    id !== undefined && state.resources.get(to)?.id === undefined ? [{ kind: kindOf(to), id, address: to }] : [],
+  );
+  const addresses = addressesByIdentity([...imported, ...state.resources.values()]);
   return {
     live,
     can: input.can,
@@ -94,7 +94,7 @@ export function diffContext(input: {
       return sighting?.seen === "yes" ? sighting.value.sizeGb : undefined;
     },
     byName: namedIn(live),
-    addressOfId,
+    addressOf: lookUpIn(addresses),
     replace: new Set(input.options.replace ?? []),
     leftOpen: leftOpenBy(state.runs?.at(-1)),
     ...indexHosts(live, state),
@@ -136,8 +136,8 @@ function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "
 /**
  * Whether no other address manages the live resource with this id: then it may be the one that this address looks for.
  */
-export const isUnclaimed = (address: Address, id: string, { addressOfId }: DiffContext): boolean =>
-  (addressOfId.get(id) ?? address) === address;
+export const isUnclaimed = (address: Address, id: string, { addressOf }: DiffContext): boolean =>
+  (addressOf(identity(kindOf(address), id)) ?? address) === address;
 
 /** The part of the live world that one kind has. */
 export interface KindSeen<L> {

@@ -1,4 +1,5 @@
 /** Which live VM an address means: found by its record, an open create, an import or its name, or none. */
+import { identity } from "../model/identity";
 import { type LiveVm, type Sighting, sightVm } from "../model/live";
 import type { Intent, RecordedVm } from "../model/recorded";
 import { type DiffContext, isUnclaimed } from "./context";
@@ -41,7 +42,7 @@ function findUnlisted(pair: VmPair, interrupted: Intent | undefined, context: Di
 }
 
 function findImported(pair: VmPair, id: string, context: DiffContext): FoundVm {
-  const manager = context.addressOfId.get(id);
+  const manager = context.addressOf(identity("vm", id));
   if (manager !== undefined && manager !== pair.address)
     return { how: "error", diagnostic: importManaged(pair, "VM", id, manager) };
   const sighting = sightVm(context.live, id);
@@ -59,7 +60,7 @@ function findByName(pair: VmPair, name: string, candidates: readonly LiveVm[], c
   if (only === undefined) {
     if (pair.import?.name === undefined) return { how: "absent" };
     const managed = context.byName.vm.get(name.toLowerCase())?.[0];
-    const manager = managed === undefined ? undefined : context.addressOfId.get(managed.id);
+    const manager = managed === undefined ? undefined : context.addressOf(identity("vm", managed.id));
     return {
       how: "error",
       diagnostic:

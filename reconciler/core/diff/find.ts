@@ -1,9 +1,11 @@
 /**
  * Which live resource an address means: a volume or a group found by its record, an open create, an import, or none.
  */
+
 import { kindOf } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Gone, notLookedAt } from "../model/evidence";
+import { identity } from "../model/identity";
 import type { Kind } from "../model/kinds";
 import type { LiveOf } from "../model/live";
 import type { Intent } from "../model/recorded";
@@ -82,7 +84,7 @@ function findKnown<L extends LiveOf[ByList]>(
 ): FoundLive<L> {
   const { what } = seen;
   const isImport = pair.recorded === undefined;
-  const manager = context.addressOfId.get(id);
+  const manager = context.addressOf(identity(pair.kind, id));
   if (isImport && manager !== undefined && manager !== pair.address)
     return failed(importManaged(pair, what, id, manager));
   const sighting = seen.sight(id);

@@ -1,8 +1,10 @@
 /** What changes about a group, field by field and rule by rule, as a plan shows it. */
+
 import { describeRule, type GroupIdentity } from "../canonical/rules";
 import { shownText } from "../model/computed";
 import type { DesiredGroup } from "../model/desired";
 import { groupFields } from "../model/fields";
+import { identity } from "../model/identity";
 import type { LiveGroup } from "../model/live";
 import type { RecordedGroup } from "../model/recorded";
 import { type FieldChange, fieldChange } from "./changes";
@@ -12,9 +14,9 @@ import type { RulesComparison } from "./group-rules";
 export const follows = "point at the new group";
 
 export const byAddress =
-  ({ addressOfId }: DiffContext): GroupIdentity =>
+  ({ addressOf }: DiffContext): GroupIdentity =>
   (group) =>
-    "address" in group ? group.address : (addressOfId.get(group.id) ?? group.id);
+    "address" in group ? group.address : (addressOf(identity("group", group.id)) ?? group.id);
 
 export const labelGroup =
   (identify: GroupIdentity): GroupIdentity =>

@@ -3,8 +3,10 @@
  * consents and the steps all follow from it. Only the data volume that was created with the VM may go along, and only
  * when its id and size are known and it hangs where it was made. Every other volume lives on.
  */
+
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { identity } from "../model/identity";
 import { type LiveVm, sightVm, sightVolume } from "../model/live";
 import { rootDiskLoss, volumeLabel, volumeLoss } from "../model/loss";
 import type { RecordedVm } from "../model/recorded";
@@ -44,7 +46,7 @@ export function lossesOfRemoval(leaving: Leaving, pair: Pair, context: DiffConte
   const { id, name, live, recorded, dataVolumeId, young } = leaving;
   const root = rootDiskLoss({ id, name, sizeGb: recorded?.rootSizeGb }, "is deleted with it");
   const hanging = id === undefined || young ? undefined : hangingOn(id, live, context);
-  const isManaged = (volume: string): boolean => context.addressOfId.has(volume);
+  const isManaged = (volume: string): boolean => context.addressOf(identity("volume", volume)) !== undefined;
   const strangers = (hanging ?? []).filter(
     (disk) => disk.root !== true && disk.id !== dataVolumeId && !isManaged(disk.id),
   );
@@ -123,7 +125,7 @@ interface OwnDisk {
 function ownVolume(leaving: Leaving, hanging: readonly Hanging[] | undefined, context: DiffContext): Own {
   const { name, recorded, desired, dataVolumeId: id } = leaving;
   // A volume with an address of its own is neither lost nor left behind here: its own steps decide.
-  if (id !== undefined && context.addressOfId.has(id)) return {};
+  if (id !== undefined && context.addressOf(identity("volume", id)) !== undefined) return {};
   const disk = ownDisk(leaving, hanging, context);
   if (disk === undefined) return {};
   const { sizeGb, elsewhere } = disk;

@@ -2,12 +2,14 @@
  * Field by field, what differs about one VM: names of the catalogue against ids, drift against intent, a resize that
  * waits for its decision. What follows from a difference is left to diff/vm.ts.
  */
+
 import { catalogueId, isEntry, isUuid, resolveEntry } from "../canonical/catalogue";
 import { sameOwner } from "../canonical/names";
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { tellDisks } from "../model/disks";
 import { type KeysWith, keysWith, vmFields } from "../model/fields";
+import { identity } from "../model/identity";
 import type { LiveVm } from "../model/live";
 import type { RecordedVm } from "../model/recorded";
 import { type FieldChange, type FieldValue, fieldChange } from "./changes";
@@ -259,5 +261,5 @@ export function findDataVolume(
   context: DiffContext,
 ): string | undefined {
   if (recorded?.dataVolumeId !== undefined) return recorded.dataVolumeId;
-  return tellDisks(live?.volumes ?? [], (id) => context.addressOfId.has(id)).dataVolumeId;
+  return tellDisks(live?.volumes ?? [], (id) => context.addressOf(identity("volume", id)) !== undefined).dataVolumeId;
 }

@@ -2,10 +2,12 @@
  * What differs about one VM. Before is what the service shows, or what was recorded where it shows nothing; a field
  * known from neither is not compared. Deciding the order of requests is left to core/plan/vm-steps.ts.
  */
+
 import type { DesiredVm, Inherited } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { disksOf, orphanedDisk, tellDisks } from "../model/disks";
 import { vmFields } from "../model/fields";
+import { identity } from "../model/identity";
 import { type LiveVm, sightVolume } from "../model/live";
 import { type Loss, rootDiskLoss } from "../model/loss";
 import type { Disk, Orphan, RecordedVm } from "../model/recorded";
@@ -139,7 +141,7 @@ function volumesLeftBy(recorded: RecordedVm | undefined, context: DiffContext): 
   if (recorded?.id === undefined) return {};
   const strands = disksOf(recorded).flatMap((disk): Orphan[] => {
     const sighting = sightVolume(context.live, disk.id);
-    if (sighting.seen === "gone" || context.addressOfId.has(disk.id)) return [];
+    if (sighting.seen === "gone" || context.addressOf(identity("volume", disk.id)) !== undefined) return [];
     const seen = sighting.seen === "yes" ? sighting.value : undefined;
     // A volume's own record may go on naming the VM that is gone. A volume that hangs on another VM belongs to that VM.
     if (seen?.attachedTo != null && seen.attachedTo !== recorded.id) return [];
@@ -318,7 +320,7 @@ function factsOf(vm: PresentVm) {
 function disksAt({ recorded, dataVolumeId, found: { live }, context }: PresentVm): readonly Disk[] | undefined {
   if (dataVolumeId !== undefined) return undefined;
   if (live?.volumes === undefined) return recorded?.disks;
-  return tellDisks(live.volumes, (id) => context.addressOfId.has(id)).disks;
+  return tellDisks(live.volumes, (id) => context.addressOf(identity("volume", id)) !== undefined).disks;
 }
 
 /** What every change of an existing VM says. */

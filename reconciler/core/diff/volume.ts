@@ -2,10 +2,12 @@
  * What differs about one volume, where it hangs included. Needs to know which VMs the same plan deletes or replaces,
  * because a volume on such a VM comes off first and goes onto the new one.
  */
+
 import type { Address } from "../model/address";
 import type { DesiredVolume, Inherited, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { volumeFields } from "../model/fields";
+import { identity } from "../model/identity";
 import { type LiveVolume, sightVm } from "../model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../model/loss";
 import type { RecordedVolume, State } from "../model/recorded";
@@ -297,7 +299,7 @@ function whereaboutsOf(
 ): Whereabouts {
   const attachedTo = hangsOn(recorded, live, context);
   const hostOf = (id: string | undefined): Host | undefined =>
-    id === undefined ? undefined : { id, address: context.addressOfId.get(id), goes: fates.deleted.has(id) };
+    id === undefined ? undefined : { id, address: context.addressOf(identity("vm", id)), goes: fates.deleted.has(id) };
   return {
     host: hostOf(attachedTo),
     formerHost: hostOf(attachedTo === undefined ? recorded?.attachedTo : undefined),

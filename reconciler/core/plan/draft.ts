@@ -8,6 +8,7 @@ import type { DiffContext } from "../diff/context";
 import type { Address } from "../model/address";
 import type { Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { identity } from "../model/identity";
 import type { Kind } from "../model/kinds";
 import type { RecordedResource, State, StateChange } from "../model/recorded";
 import { estimateMs } from "./estimate";
@@ -88,8 +89,8 @@ export const nameKey = (kind: Kind, name: string): string => `${kind}:${name.toL
  * each other.
  */
 export const vmHold = (draft: Draft, vm: Reference): string =>
-  `vm:${"address" in vm ? vm.address : (draft.context.addressOfId.get(vm.id) ?? vm.id)}`;
+  `vm:${"address" in vm ? vm.address : (draft.context.addressOf(identity("vm", vm.id)) ?? vm.id)}`;
 
 /** The name under which people know a VM. */
 export const vmLabel = (draft: Draft, vm: Reference): string =>
-  "address" in vm ? vm.address : (draft.context.addressOfId.get(vm.id) ?? vm.id);
+  "address" in vm ? vm.address : (draft.context.addressOf(identity("vm", vm.id)) ?? vm.id);

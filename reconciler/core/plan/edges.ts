@@ -2,7 +2,9 @@
  * Order between steps of different resources, as a list of passes, each with the reason for its place. The steps of
  * one resource order themselves; only here do resources meet.
  */
+
 import { kindOf } from "../model/address";
+import { identity } from "../model/identity";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "./draft";
 import { deleteNamedGroupsLast } from "./named-groups";
 import { computedOf, type Need, need, type Step } from "./step";
@@ -25,7 +27,7 @@ function attachAfterVmExists(draft: Draft): void {
   editSteps(draft, (step) => {
     if (step.action.operation !== "volume.attach") return [];
     const { vm } = step.action;
-    const address = "address" in vm ? vm.address : draft.context.addressOfId.get(vm.id);
+    const address = "address" in vm ? vm.address : draft.context.addressOf(identity("vm", vm.id));
     const ready = address === undefined ? undefined : draft.ready.get(address);
     return ready === undefined ? [] : [need(ready)];
   });
@@ -103,7 +105,7 @@ function stopAfterVmChanges(draft: Draft): void {
   // A VM that is deleted is not changed before: the changes belong to the new VM.
   for (const [id, { stop }] of draft.stops)
     if (stop !== undefined && stop !== draft.powers.get(id)?.step && !draft.vmDeletes.has(id))
-      stopOf.set(draft.context.addressOfId.get(id) ?? id, stop);
+      stopOf.set(draft.context.addressOf(identity("vm", id)) ?? id, stop);
   const powers = new Set([...draft.powers.values()].map((power) => power.step));
   const before = new Map<string, Need[]>();
   for (const step of draft.steps) {
@@ -150,7 +152,7 @@ function startAfterFlushes(draft: Draft): void {
         users.map((user) => need(user, "end")),
       );
     if (stop === undefined || !starts || power !== undefined) continue;
-    const address = draft.context.addressOfId.get(id) ?? id;
+    const address = draft.context.addressOf(identity("vm", id)) ?? id;
     addStep(draft, {
       id: `${address}/flush-start`,
       address,

@@ -2,6 +2,7 @@
  * One stop of a VM for all volumes that come off it or outlive it. Where the file itself asks for the stop, that step
  * serves. edges.ts starts the VM again when the last volume is done.
  */
+import { identity } from "../model/identity";
 import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "./draft";
 import { type Need, need } from "./step";
 
@@ -28,7 +29,7 @@ export function stopForFlush(vm: { readonly id: string }, draft: Draft, options:
 }
 
 function addFlushStop(vm: { readonly id: string }, draft: Draft, stopped: boolean, options: StopOptions): string {
-  const managed = options.address ?? draft.context.addressOfId.get(vm.id);
+  const managed = options.address ?? draft.context.addressOf(identity("vm", vm.id));
   const address = managed ?? vm.id;
   const reverted = draft.reverts.get(vm.id);
   return addStep(draft, {

@@ -3,28 +3,30 @@
  * service shows the resource again, the record is taken back, or a diagnostic says that something else has its place by
  * now.
  */
+
 import type { ResourceDifference } from "../diff/all";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import type { Desired } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Gone, presumedGone } from "../model/evidence";
+import { addressesByIdentity } from "../model/identity";
 import { kinds, perKind } from "../model/kinds";
 import { type Live, sight, sightingsBy, sightingsOf, withSightings } from "../model/live";
 import { type Orphan, orphanKey, type PlannedChange, type RecordedResource, type State } from "../model/recorded";
 import { lazily } from "../text/lazily";
 
 /**
- * The world for a plan that would make vanished resources anew: an absence that is not proven counts as one where the
- * resource is declared, since the plan then needs the user's word for it. Everywhere else the resource may be there.
+ * The world in which an absence of these resources that is not proven counts as one: for a plan that would make them
+ * anew, which then needs the user's word, and for a user who names what is there in the place of one.
  */
-export function presumeVanished(live: Live, pairs: readonly Pair[]): Live {
+export function presumeVanished(live: Live, records: readonly Pick<RecordedResource, "kind" | "id">[]): Live {
   const presumed = perKind(() => new Map<string, Gone>());
-  for (const { kind, desired, recorded } of pairs) {
-    if (desired === undefined || recorded?.id === undefined) continue;
-    const sighting = sight[kind](live, recorded.id);
+  for (const { kind, id } of records) {
+    if (id === undefined) continue;
+    const sighting = sight[kind](live, id);
     if (sighting.seen === "unobserved" && sighting.vanished !== undefined)
-      presumed[kind].set(recorded.id, presumedGone(sighting.vanished));
+      presumed[kind].set(id, presumedGone(sighting.vanished));
   }
   if (kinds.every((kind) => presumed[kind].size === 0)) return live;
   const told = sightingsOf(live);
@@ -73,9 +75,9 @@ export function takeBack(state: State, desired: Desired, live: Live): Reappeared
   const changes: PlannedChange[] = [];
   const diagnostics: Diagnostic[] = [];
   const declared = new Set<Address>(desired.resources.map(({ address }) => address));
-  const managed = new Set([...state.resources.values()].map(({ id }) => id));
+  const managed = addressesByIdentity(state.resources.values());
   for (const [key, orphan] of missing) {
-    if (!isShown(orphan, live) || managed.has(orphan.id)) continue;
+    if (!isShown(orphan, live) || managed.has(key)) continue;
     const { missingSince, record, ...found } = orphan;
     if (record !== undefined && declared.has(record.address) && isFree(record.address, state)) {
       resources.set(record.address, record);

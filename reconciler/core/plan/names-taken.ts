@@ -3,9 +3,11 @@
  * is let go. The service would refuse the name, and after a replacement has deleted the old resource that is too late;
  * or it would make a twin. The diff looks at new addresses, and offers to take the other resource over.
  */
+
 import type { Pair } from "../diff/pair";
 import type { Address, Kind } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
+import { identity } from "../model/identity";
 import { type ByKind, kindRows, lazilyByKind } from "../model/kinds";
 import { groupByName, isListed, type Sighting, sightingsOf } from "../model/live";
 import { orphanKey } from "../model/recorded";
@@ -24,7 +26,7 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
     return name === undefined ? [] : [{ step, ...name }];
   });
   if (given.length === 0) return [];
-  const { addressOfId } = draft.context;
+  const { addressOf } = draft.context;
   const { orphans } = draft.state;
   const lookUp = bearerLookup(draft);
   const freers = freersOf(draft);
@@ -33,7 +35,7 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
   for (const { step, kind, name } of given) {
     const pair = pairOf.get(step.address);
     const isOther = ({ id }: Bearer): boolean => {
-      const address = addressOfId.get(id);
+      const address = addressOf(identity(kind, id));
       if (address === step.address) return false;
       // A create whose answer was lost: who bore the name before was looked at when the create was planned.
       if (pair?.intent?.idsBefore.includes(id) === true) return false;
@@ -43,7 +45,7 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
     };
     const other = lookUp(kind, name.toLowerCase()).find(isOther);
     if (other === undefined) continue;
-    const address = addressOfId.get(other.id);
+    const address = addressOf(identity(kind, other.id));
     diagnostics.push({
       severity: "error",
       code: "plan/name-taken",

@@ -92,7 +92,10 @@ export function makePlan(input: PlanInput): Plan {
   const { state } = paired;
   const diagnostics: Diagnostic[] = [...findings, ...back.diagnostics, ...paired.diagnostics];
   const targeted = selectTargets(paired.pairs, options, diagnostics);
-  const live = presumeVanished(input.live, targeted);
+  const declared = targeted.flatMap((pair) =>
+    pair.desired === undefined || pair.recorded === undefined ? [] : [pair.recorded],
+  );
+  const live = presumeVanished(input.live, declared);
   const context = withClaims(paired.pairs, diffContext({ desired, state, live, can: input.can, options }));
   const pairs = setAsideUnreadable(targeted, diagnostics);
   diagnostics.push(...unknownAddresses(options.replace ?? [], paired.pairs, "--replace"));

@@ -1,6 +1,8 @@
 /** The steps of a VM that goes: it arrives, its resize is undone, its snapshot is taken, it is stopped, it is deleted. */
+
 import type { VmDifference } from "../diff/vm";
 import type { Reference } from "../model/desired";
+import { identity } from "../model/identity";
 import type { RecordedVm } from "../model/recorded";
 import { addStep, type Draft, nameKey, vmHold } from "./draft";
 import { stopForFlush } from "./flush-stop";
@@ -19,7 +21,9 @@ export function planVmDelete(
   const name = difference.live?.name ?? recorded.name;
   // Volumes that other addresses manage are taken care of by their own steps.
   const { hanging, leaves, deletes } = difference.departure ?? { leaves: [] };
-  const managedVolumes = (hanging ?? []).filter((disk) => draft.context.addressOfId.has(disk));
+  const managedVolumes = (hanging ?? []).filter(
+    (disk) => draft.context.addressOf(identity("volume", disk)) !== undefined,
+  );
   const flush = flushOnDelete(difference, recorded, draft);
   const deleteFloatingIp = (desired?.lifecycle ?? recorded.onDelete).deleteFloatingIp;
   const step = addStep(draft, {
@@ -124,7 +128,7 @@ function flushOnDelete(
   if (isNew && (phase === "changing" || phase === "failed")) return undefined;
   const { hanging, leaves } = difference.departure ?? { leaves: [] };
   const livesOn = (disk: string): boolean => {
-    const address = draft.context.addressOfId.get(disk);
+    const address = draft.context.addressOf(identity("volume", disk));
     const change = address === undefined ? undefined : draft.changeAt.get(address);
     if (address === undefined) return leaves.some((one) => one.id === disk);
     return change?.action !== "delete" && !(change?.action === "replace" && draft.context.can.deletesVolumes);

@@ -169,3 +169,56 @@ export function withNamesakes(world: WorldDump): WorldDump {
     ],
   };
 }
+
+/**
+ * Ids are small integers, and each kind counts by itself: VM 101 stands beside volume 101 and group 101. `dump`: the
+ * world, which tells of what kind an id is.
+ */
+export function ownNumbers(dump: () => WorldDump): OtherService {
+  const numbers = new Map<string, string>();
+  const known = { vm: [] as string[], volume: [] as string[], group: [] as string[] };
+  const learn = (): void => {
+    const { vms, volumes, groups } = dump();
+    for (const [kind, all] of [
+      ["vm", vms],
+      ["volume", volumes],
+      ["group", groups],
+    ] as const)
+      for (const { id } of all) {
+        if (numbers.has(id)) continue;
+        numbers.set(id, String(101 + known[kind].length));
+        known[kind].push(id);
+      }
+  };
+  const idOf = (kind: keyof typeof known, number: string): string =>
+    known[kind][Number(number) - 101] ?? "99999999-9999-4999-8999-999999999999";
+  const inPath: readonly (readonly [RegExp, keyof typeof known])[] = [
+    [/(\/vm\/(?:[a-z]+\/)?)(\d+)/, "vm"],
+    [/(\/volume\/(?:[a-z]+\/)?)(\d+)/, "volume"],
+    [/(\/security-group\/)(\d+)/, "group"],
+  ];
+  return {
+    spell: {
+      out(text) {
+        learn();
+        return text.replace(
+          /"([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"/g,
+          (whole, id: string) => numbers.get(id) ?? whole,
+        );
+      },
+      in(text) {
+        if (text.startsWith("/"))
+          return inPath.reduce(
+            (path, [shape, kind]) =>
+              path.replace(shape, (_, before: string, number: string) => before + idOf(kind, number)),
+            text,
+          );
+        return text.replace(/"(vm_id|volume_id|remote_group)":"(\d+)"/g, (_, key: string, number: string) => {
+          const kind = key === "vm_id" ? "vm" : key === "volume_id" ? "volume" : "group";
+          return `"${key}":"${idOf(kind, number)}"`;
+        });
+      },
+      file: (text) => text,
+    },
+  };
+}
