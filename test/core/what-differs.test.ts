@@ -126,7 +126,11 @@ const vms: readonly Row[] = [
     },
     ["vm.web update interrupted"],
   ],
-  ["gone", { applied: [{ ...web, sighted: "gone" }], desired: [web] }, ["vm.web create gone", "asks recreate", "warning plan/gone"]],
+  [
+    "gone",
+    { applied: [{ ...web, sighted: "gone" }], desired: [web] },
+    ["vm.web create gone", "asks recreate", "warning plan/gone"],
+  ],
   [
     "failed while it was built",
     { applied: [{ ...web, now: { phase: "failed", status: "ERROR" }, memory: { building: true } }], desired: [web] },
