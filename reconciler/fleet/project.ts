@@ -29,6 +29,8 @@ export interface ProjectInput {
   readonly worker: string;
   /** Whether the stack's files may read this state, and where it is as the fleet's file says. */
   readonly mayRead: (location: string) => Promise<MayRead>;
+  /** Fires when nothing needs to be opened any more. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Project {
@@ -61,6 +63,11 @@ export interface Applied {
   readonly outputs: Readonly<Record<string, unknown>>;
   /** The picture after a run, made from the records. */
   readonly picture: () => Picture;
+}
+
+/** The files were not read within the limits of time and memory. */
+export class ReadingEnded extends Error {
+  override readonly name = "ReadingEnded";
 }
 
 /** Rejects with diagnostics when the files are wrong. */

@@ -12,7 +12,7 @@ import { type Approval, type Decision, decide } from "./decide";
 import { mayRead, partOfPlace, type StackState } from "./may-read";
 import type { FleetSettings } from "./model";
 import type { Picture } from "./picture";
-import type { OpenProject, Planned, Project } from "./project";
+import { type OpenProject, type Planned, type Project, ReadingEnded } from "./project";
 import type { Ear } from "./silence";
 import { asInRepository, type Checkout, SourceFailed } from "./sources/checkout";
 import type { RoundEnd } from "./status";
@@ -165,6 +165,7 @@ async function withProject(
     inputs: inputs.values,
     destroy: stack.leaving,
     worker: ports.worker,
+    signal: anyOf(input),
     mayRead: async (location) =>
       mayRead(
         location,
@@ -266,7 +267,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
   const { facts, counts } = planned;
   const base = { drifted: facts.drifted.length, counts, gone: false, picture: planned.picture };
   const digest = digestOf(planned, checkout);
-  if (decision === undefined) return { ...base, result: { end: "failed", why: planned.errors.join("; ") } };
+  if (decision === undefined) return { ...base, result: { end: "failed", why: planned.errors.join("; "), lasts: true } };
   switch (decision.do) {
     case "nothing":
       return { ...base, drifted: 0, result: { end: "in_sync" }, outputs: planned.outputs };
@@ -336,7 +337,8 @@ function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachab
   if (error instanceof LeaseLost) return { result: { end: "failed", why: error.message } };
   const diagnostics = diagnosticsIn(error);
   if (diagnostics === undefined) {
-    const lasts = error instanceof SourceFailed && error.isSilent ? ({ lasts: true } as const) : {};
+    const isHopeless = error instanceof ReadingEnded || (error instanceof SourceFailed && error.isSilent);
+    const lasts = isHopeless ? ({ lasts: true } as const) : {};
     return { result: { end: "failed", why: error instanceof Error ? error.message : String(error), ...lasts } };
   }
   const isSilent = diagnostics.some(({ code }) => code === "service/unavailable");

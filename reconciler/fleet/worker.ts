@@ -15,7 +15,7 @@ import { type RoundOutcome, runRound } from "./round";
 import { createRunLog } from "./run-log";
 import { giveUp, settle, triggerOf } from "./settle";
 import { createShared, listenForPauses, type Shared, type WorkerSetting } from "./shared";
-import type { Ear } from "./silence";
+import { createSilences, type Ear } from "./silence";
 import { SourceFailed } from "./sources/checkout";
 import { type Freshness, tidyTrees } from "./sources/git";
 import { checkOut } from "./sources/source";
@@ -156,6 +156,8 @@ async function oneRound(
   const log = createRunLog(records, run.id);
   const ear = shared.silences.begin(stack.spec.service);
   let origin: Ear | undefined;
+  // How long its files take to be read concerns no other round.
+  const reading = createSilences().begin(undefined);
   const round = (): Promise<RoundOutcome> =>
     runRound(
       {
@@ -166,7 +168,7 @@ async function oneRound(
         drain: stop.drain,
       },
       {
-        openProject: setting.openProject,
+        openProject: (project) => asking(reading, () => setting.openProject(project)),
         checkOut: ({ spec }, signal) => {
           origin = shared.sources.begin(originOf(spec.source));
           return asking(origin, async () => {
@@ -184,7 +186,7 @@ async function oneRound(
         worker: setting.name,
       },
     );
-  const lender = lendWhile(() => ear.waits || origin?.waits === true, job);
+  const lender = lendWhile(() => ear.waits || reading.waits || origin?.waits === true, job);
   let isReached = true;
   const outcome = await setting
     .within(stack.name, round)

@@ -3,6 +3,7 @@ import { hashOf, newToken } from "../../fleet/access";
 import { approve, carryOutSync, pause, plannedSync, reject, resume, runNow, stackNamed } from "../../fleet/actions";
 import type { StackChange } from "../../fleet/changes";
 import { decisionEvent, logText, planEvent, runEvent, runTable, stackLine, stackTable } from "../../fleet/views";
+import { endWhenStuck } from "../../outside/stuck";
 import { ask } from "../ask";
 import { command, type Invocation, maybeOne, noArguments, one, type Positionals, two } from "../command";
 import { readCount, readDurationFlag } from "../compose";
@@ -30,6 +31,9 @@ export const fleetSyncCommand = command({
   flags: [...flags, "auto-approve", "cache"],
   run: sync,
 });
+
+/** Much longer than the largest plan keeps a busy machine. */
+const stuckMs = 60_000;
 
 export const fleetWorkCommand = command({
   usage: "fleet work [--concurrency 8] [--service NAME]… [--listen HOST:PORT]",
@@ -281,6 +285,8 @@ async function work(
   return withFleet(
     given,
     async (session) => {
+      // One whose loop hangs is ended, so that another one goes on with its rounds.
+      const watch = endWhenStuck(stuckMs, "This worker");
       const worker = await startWork(session, {
         concurrency,
         services: given.service ?? [],
@@ -301,6 +307,7 @@ async function work(
       );
       await untilStopped(output, worker);
       await server?.close();
+      await watch.stop();
       return output.finish({ exitCode: 0 });
     },
     { sendsOnly: false },

@@ -52,6 +52,7 @@ import { CommandFailed } from "../crash";
 import { askPolicy, type PlanPlace } from "../review";
 import { readWorkspace, type Workspace } from "../workspace";
 import { digestBeside } from "./files-beside";
+import { createReaders } from "./readers";
 
 /** A worker that dies loses its stack to another one within seconds, not after the usual minute. */
 const lease: LeaseTimes = { leaseMs: 10_000, heartbeatMs: 3000 };
@@ -65,18 +66,19 @@ export interface ProjectSetting {
 
 export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectInput) => Promise<Project> {
   const secrets = createSecrets();
+  const readers = createReaders();
   return async (input) => {
     const { stack, checkout } = input;
-    const workspace = readWorkspace({
-      args: [checkout.folder],
-      flags: {
-        var: [...Object.entries(stack.vars), ...Object.entries(input.inputs)].map(
-          ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
-        ),
-        "var-file": stack.varFiles.map((file) => resolve(checkout.folder, file)),
-        ...(stack.env === undefined ? {} : { env: stack.env }),
-      },
-    });
+    const flags = {
+      var: [...Object.entries(stack.vars), ...Object.entries(input.inputs)].map(
+        ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+      ),
+      "var-file": stack.varFiles.map((file) => resolve(checkout.folder, file)),
+      ...(stack.env === undefined ? {} : { env: stack.env }),
+    };
+    const problems = await readers.check({ folder: checkout.folder, flags }, checkout.revision, input.signal);
+    if (problems.length > 0) throw new CommandFailed(problems);
+    const workspace = readWorkspace({ args: [checkout.folder], flags });
     const readable = await statesToRead(input, workspace);
     const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true });
     const service = await openFor(input, workspace, secrets, cache);

@@ -20,12 +20,12 @@ const graceMs = 2000;
 const mostOutput = 64 * 1024 * 1024;
 const keptErrors = 16_000;
 
-/** A fetch that gets less than a kilobyte in a second for 20 seconds is ended by git itself, with words of its own. */
+/** A fetch that gets a few bytes now and then is ended by git itself; one that gets nothing was ended before. */
 const settings = [
   "safe.directory=*",
   "core.hooksPath=/dev/null",
   "http.lowSpeedLimit=1000",
-  "http.lowSpeedTime=20",
+  "http.lowSpeedTime=40",
   "protocol.allow=never",
   ...["https", "http", "ssh", "file"].map((name) => `protocol.${name}.allow=always`),
 ];
@@ -83,7 +83,11 @@ export function runGit(args: readonly string[], call: GitCall): Promise<string> 
       settle(() => fail(error.code === "ENOENT" ? missing(cwd) : error.message)),
     );
     child.on("close", (code) =>
-      settle(() => (code === 0 ? resolve(Buffer.concat(out).toString("utf8")) : fail(wordsOf(errors, code)))),
+      settle(() => {
+        if (code === 0) return resolve(Buffer.concat(out).toString("utf8"));
+        const words = wordsOf(errors, code);
+        fail(words, /too slow|timed out/i.test(words));
+      }),
     );
   });
 }

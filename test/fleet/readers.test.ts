@@ -1,0 +1,63 @@
+/** The processes that read the files of stacks: one that a file keeps busy is ended, and the others go on. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createReaders } from "../../reconciler/cli/fleet/readers";
+import { makeFolder } from "../support/folder";
+
+const well = "version: 1\nproject: acme\n";
+/** Components that use each other twice, so often that nobody can count them. */
+function endless(folder: string): string {
+  for (let depth = 0; depth < 24; depth++)
+    writeFileSync(
+      join(folder, `c${depth}.yaml`),
+      `component: 1\ncomponents:\n  a: { from: ./c${depth + 1}.yaml }\n  b: { from: ./c${depth + 1}.yaml }\n`,
+    );
+  writeFileSync(join(folder, "c24.yaml"), "component: 1\n");
+  return "version: 1\nproject: acme\ncomponents: { a: { from: ./c0.yaml } }\n";
+}
+
+test("a file that takes too long is given up, the others are read meanwhile, and what was read is known", async () => {
+  const readers = createReaders({ timeMs: 4000, memoryMb: 512, most: 3 });
+  const [good, broken, bad] = [
+    makeFolder({ "reconcile.yaml": well }),
+    makeFolder({ "reconcile.yaml": `${well}groops: {}\n` }),
+    makeFolder(),
+  ];
+  writeFileSync(join(bad, "reconcile.yaml"), endless(bad));
+  const check = (folder: string, revision: string, signal?: AbortSignal) =>
+    readers.check({ folder, flags: {} }, revision, signal);
+  const given = check(bad, "r").then(
+    () => "read",
+    (error: Error) => error.message,
+  );
+  expect(await check(good, "r")).toEqual([]);
+  expect((await check(broken, "r")).map(({ code }) => code)).toEqual(["config/unknown-key"]);
+  const began = performance.now();
+  expect(await check(good, "r")).toEqual([]);
+  expect(performance.now() - began).toBeLessThan(1000);
+  expect(await given).toMatch(/its files (could not be read within 4 s|cannot be read with 512 MB)/);
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 200);
+  await expect(check(bad, "r2", stop.signal)).rejects.toThrow("was stopped");
+  expect(await check(good, "r3")).toEqual([]);
+});
+
+test("a process whose loop hangs ends itself, and one that works does not", () => {
+  const folder = makeFolder();
+  mkdirSync(join(folder, "x"));
+  const stuck = join(process.cwd(), "dist/reconciler/outside/stuck.js");
+  const run = (then: string) =>
+    spawnSync(
+      process.execPath,
+      ["-e", `require(${JSON.stringify(stuck)}).endWhenStuck(2000, "This worker"); ${then}`],
+      {
+        encoding: "utf8",
+        timeout: 60_000,
+      },
+    );
+  const hung = run("for (;;) {}");
+  expect([hung.signal, hung.stderr]).toEqual(["SIGKILL", "This worker did nothing for 2 s and is ended.\n"]);
+  expect(run("setTimeout(() => process.exit(7), 5000)").status).toBe(7);
+});
