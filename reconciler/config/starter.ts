@@ -33,9 +33,9 @@ volumes:
     size: 20 # GB; grows in place
     attach_to: web[a]
 
-groups: # a VM is put into its group in the service's console: there is no call for it
+groups:
   web:
-    name: web-\${var.env}
+    name: web-\${var.env} # a VM is put into its group in the service's console: there is no call for it
     description: Public web tier
     rules:
       - { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0, description: HTTPS }
