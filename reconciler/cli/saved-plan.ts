@@ -12,6 +12,7 @@ import type { PlanOptions } from "../core/diff/context";
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Plan } from "../core/plan/plan";
+import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
 import { canonicalJson } from "../core/text/canonical-json";
 import type { Dialect } from "../dialect/dialect";
 import { setting } from "../outside/environment";
@@ -193,6 +194,14 @@ export function readPlan(path: string): SavedPlan | undefined {
   const saved = parsed as SavedPlan;
   if (typeof parsed !== "object" || parsed === null || saved.format !== planFormat)
     throw fail("plan/unreadable", `${path} is no plan of this tool`, "plan again with --out");
+  const newer = newerVersion(saved.version);
+  if (newer !== undefined)
+    throw new WrittenByNewer(
+      `the plan ${path}`,
+      `its version is ${newer}, and this reconcile reads version ${knownVersion}`,
+      // A plan says which version made it.
+      /^reconcile (\d[\w.-]*)$/.exec(String(saved.created_by))?.[1],
+    );
   if (saved.version !== 1)
     throw fail(
       "plan/unreadable",

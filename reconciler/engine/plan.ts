@@ -10,6 +10,7 @@ import { type Part, partChanged, partTargeted, partUnswept, widened } from "../c
 import { makePlan, type Plan } from "../core/plan/plan";
 import { laidOver, type Swept, sweptWith } from "../core/plan/sweep";
 import type { FoldedState } from "../core/state/fold";
+import { WrittenByNewer } from "../core/state/newer";
 import { readState } from "../core/state/text";
 import type { ServiceClient } from "../service/client";
 import type { Clock } from "../service/clock";
@@ -43,6 +44,8 @@ export function openStoredState(
   lineage: string,
 ): { readonly state: FoldedState; readonly notes: readonly Diagnostic[] } {
   const read = readState(stored, lineage);
+  if (!read.ok && read.newer !== undefined)
+    throw new WrittenByNewer(`the state ${location}`, read.problem, read.newer.needs);
   if (!read.ok) throw new UnreadableState(`the state ${location} cannot be read: ${read.problem}`);
   return {
     state: read.state,

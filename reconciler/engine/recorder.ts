@@ -93,7 +93,9 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
     async record(changes) {
       if (changes.length === 0) return;
       if (broken !== undefined) throw broken;
-      const lines = writtenChanges(changes, state.resources).map((change) => {
+      const written = writtenChanges(changes, state.resources);
+      const isGroup = !isSettledCreate(written);
+      const lines = written.map((change, index) => {
         if (change.type === "resource") {
           const former = keyOf(state.resources.get(change.address));
           if (former !== undefined && addresses.get(former) === change.address) addresses.delete(former);
@@ -105,7 +107,8 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
           quarantined = quarantined.filter((piece) => piece.address !== change.address);
         serial++;
         journalled++;
-        return writeEntry({ serial, epoch: session.epoch, change });
+        const more = isGroup ? written.length - 1 - index : 0;
+        return writeEntry({ serial, epoch: session.epoch, change, ...(more > 0 ? { more } : {}) });
       });
       if (lines.length > 0) await enqueue(lines);
     },
@@ -138,6 +141,21 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
 
 const keyOf = (record: RecordedResource | undefined): string | undefined =>
   record?.id === undefined ? undefined : identityKey(identity(record.kind, record.id));
+
+/**
+ * A new id and the end of its create. The id alone says both (fold.ts), so it counts even where the disk was full before
+ * the second line.
+ */
+function isSettledCreate([made, ended, ...others]: readonly StateChange[]): boolean {
+  return (
+    made?.type === "resource" &&
+    made.record?.id !== undefined &&
+    ended?.type === "intent" &&
+    ended.intent === null &&
+    ended.address === made.address &&
+    others.length === 0
+  );
+}
 
 /** An error that a store threw is a failure of the state. Its code tells it from a bug in a step. */
 function asStateError(error: unknown): Error {

@@ -5,6 +5,7 @@
 
 import { execSync } from "node:child_process";
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, scryptSync } from "node:crypto";
+import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
 import { itemAt } from "../core/text/invariant";
 import { fieldsIn } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
@@ -141,7 +142,7 @@ export function unsealDocument(
   what: string,
   sealed: string,
 ): Document & { readonly isNewest: boolean } {
-  const head = readHead(sealed);
+  const head = readHead(sealed, what);
   if (head === undefined) throw damaged(what);
   if (head.purpose !== purpose)
     throw new StateSealed("state/damaged", `${what} is an encrypted ${head.purpose}, no ${purpose}`);
@@ -178,7 +179,7 @@ export const damaged = (what: string): StateSealed =>
 
 const boundOf = (purpose: string, epoch: number, salt: string): string => `${sealedFormat}:${purpose}:${epoch}:${salt}`;
 
-function readHead(sealed: string) {
+function readHead(sealed: string, what: string) {
   let value: unknown;
   try {
     value = JSON.parse(sealed);
@@ -186,6 +187,12 @@ function readHead(sealed: string) {
     return undefined;
   }
   const { version, purpose, epoch, salt, key, body } = fieldsIn(value);
+  const newer = newerVersion(version);
+  if (newer !== undefined)
+    throw new WrittenByNewer(
+      what,
+      `its encryption is of version ${newer}, and this reconcile reads version ${knownVersion}`,
+    );
   if (version !== 1 || typeof epoch !== "number" || (purpose !== "state" && purpose !== "plan")) return undefined;
   if (typeof salt !== "string" || typeof key !== "string" || typeof body !== "string") return undefined;
   return { purpose, epoch, salt, key, body } as const;

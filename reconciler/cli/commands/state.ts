@@ -14,6 +14,7 @@ import type { Fields, FieldsOf, StepChange } from "../../core/plan/record-patch"
 import { emptyState, type FoldedState } from "../../core/state/fold";
 import { forgottenBy } from "../../core/state/forgotten";
 import { recordsAfter } from "../../core/state/history";
+import { WrittenByNewer } from "../../core/state/newer";
 import { readState, writeSnapshot } from "../../core/state/text";
 import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
@@ -281,6 +282,7 @@ async function push(invocation: OfOne, store: StateStore): Promise<number> {
     text.trim() === ""
       ? { ok: false as const, problem: "it is empty" }
       : readState(openStoredText(text, what, process.env), newLineage());
+  if (!pushed.ok && pushed.newer !== undefined) throw new WrittenByNewer(what, pushed.problem, pushed.newer.needs);
   if (!pushed.ok)
     throw fail("state/unreadable", `${what} is no state: ${pushed.problem}`, "push what state pull printed");
   const session = await store.lock(commandHolder(invocation.command));
@@ -288,6 +290,8 @@ async function push(invocation: OfOne, store: StateStore): Promise<number> {
     const stored = await session.read();
     const isForced = invocation.flags.force === true;
     const read = readState(stored, pushed.state.lineage);
+    // Not with --force either: what this version cannot read may name resources that exist.
+    if (!read.ok && read.newer !== undefined) openStoredState(stored, store.location, pushed.state.lineage);
     // Without --force a state that can no longer be read ends the push below; with it, what can be read of it is
     // compared.
     const left = read.ok ? read : readState(stored, pushed.state.lineage, true);

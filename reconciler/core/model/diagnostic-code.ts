@@ -266,6 +266,7 @@ export type DiagnosticCode =
   | "state/lease-lost"
   | "state/locked"
   | "state/moved-on"
+  | "state/newer"
   | "state/no-orphan"
   | "state/no-run"
   | "state/not-encrypted"

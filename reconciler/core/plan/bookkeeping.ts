@@ -34,9 +34,11 @@ export function bookkeeping(
     const next = nextRecord(difference, resolve);
     const from = moved.get(difference.address);
     if (from !== undefined) {
-      changes.push({ type: "resource", address: from, record: null }, ...moveIntent(from, difference, before));
+      changes.push({ type: "resource", address: from, record: null });
       const record = next ?? difference.recorded;
       if (record !== undefined) changes.push({ type: "resource", address: difference.address, record });
+      // After the record: an id that is new to an address ends the create that is open there.
+      changes.push(...moveIntent(from, difference, before));
       continue;
     }
     if (next !== undefined && !deepEqual(next, before.resources.get(difference.address)))

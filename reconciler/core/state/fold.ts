@@ -1,9 +1,11 @@
 /**
  * The state is the fold of what became true. Invariants, cited by the tests:
- *  S1  an intent and its record never contradict: a record with an id clears the intent of its address in one write.
+ *  S1  an intent and its record never contradict: an id that an address did not have before ends the create that was open
+ *      there, whether or not the line that says so was written too.
  *  S2  a serial is never used twice in one lineage.
  *  S3  folding a journal cut after any line gives a state from which the next run can go on.
  *  S4  entries of a holder whose lease was taken over (a lower epoch) count for nothing.
+ *  S5  entries that are written together count together: a group of lines that was cut off counts for nothing.
  */
 import type { Address } from "../model/address";
 import type { Outputs } from "../model/output";
@@ -25,6 +27,8 @@ export interface Entry {
   /** Which holder of the lock wrote the entry: the number grows with every holder. */
   readonly epoch: number;
   readonly change: StateChange;
+  /** How many entries of the same group follow. Absent: it is the last, or alone. */
+  readonly more?: number;
 }
 
 export interface FoldedState extends State {
@@ -114,7 +118,10 @@ export function applyChange(state: MutableState, change: StateChange): void {
     case "resource":
       if (state.runs !== undefined) noteFormer(state.runs, change.address, state.resources.get(change.address));
       if (change.record === null) state.resources.delete(change.address);
-      else state.resources.set(change.address, change.record);
+      else {
+        endCreate(state, change.address, change.record);
+        state.resources.set(change.address, change.record);
+      }
       return;
     case "intent":
       if (change.intent === null) state.intents.delete(change.address);
@@ -144,6 +151,16 @@ export function applyChange(state: MutableState, change: StateChange): void {
     default:
       change satisfies never;
   }
+}
+
+/**
+ * The disk may be full between the line with a new id and the one that ends its create. An id from before the create was
+ * sent is not what the create made: a replacement is under way, and its create stays open.
+ */
+function endCreate({ intents, resources }: MutableState, address: Address, { id }: RecordedResource): void {
+  const open = intents.get(address);
+  if (open === undefined || open.operation === "vm.snapshot" || id === undefined) return;
+  if (resources.get(address)?.id !== id && !open.idsBefore.includes(id)) intents.delete(address);
 }
 
 export const seenNow = (

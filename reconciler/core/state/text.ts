@@ -7,6 +7,7 @@ import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
 import { fieldsIn, isObject } from "../text/objects";
 import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
+import { knownVersion, newerVersion } from "./newer";
 import {
   areOutputs,
   intentProblem,
@@ -58,13 +59,24 @@ function section(name: string, entries: ReadonlyMap<string, unknown>): string[] 
 }
 
 export function writeEntry(entry: Entry): string {
-  const body = JSON.stringify({ n: entry.serial, e: entry.epoch, c: entry.change });
+  const { more } = entry;
+  const body = JSON.stringify({
+    n: entry.serial,
+    e: entry.epoch,
+    ...(more === undefined ? {} : { more }),
+    c: entry.change,
+  });
   return `${fingerprint(body)} ${body}`;
 }
 
 export type ReadState =
   | { readonly ok: true; readonly state: FoldedState; readonly notes: readonly string[] }
-  | { readonly ok: false; readonly problem: string };
+  | {
+      readonly ok: false;
+      readonly problem: string;
+      /** A newer version wrote it. `needs`: the version that it says it needs. */
+      readonly newer?: { readonly needs?: string };
+    };
 
 export interface StoredText {
   readonly snapshot?: string;
@@ -83,12 +95,15 @@ export function readState(stored: StoredText, lineage: string, despiteLoss = fal
       ? emptyState(lineage)
       : readSnapshot(stored.snapshot);
   if (typeof snapshot === "string") return { ok: false, problem: snapshot };
+  if ("ok" in snapshot) return snapshot;
   const entries: (Entry | Quarantined)[] = [];
   const lines = stored.journal;
   const { acknowledged = 0 } = stored;
+  let laterAt: number | undefined;
   lines.forEach((line, index) => {
     if (line === "") return;
     const entry = readEntry(line);
+    if (entry === ofLaterVersion) laterAt ??= index + 1;
     if (typeof entry !== "string") {
       entries.push(entry);
       return;
@@ -103,10 +118,13 @@ export function readState(stored: StoredText, lineage: string, despiteLoss = fal
         problem: `line ${index + 1} of the journal ${entry}`,
       });
   });
-  const loss = gapIn(entries, snapshot) ?? cutBefore(acknowledged, lines);
+  if (laterAt !== undefined)
+    return { ok: false, problem: `line ${laterAt} of its journal ${ofLaterVersion}`, newer: {} };
+  const whole = withoutCutGroups(entries, notes);
+  const loss = gapIn(whole, snapshot) ?? cutBefore(acknowledged, lines);
   if (loss !== undefined && !despiteLoss) return { ok: false, problem: loss };
   if (loss !== undefined) notes.push(loss);
-  return { ok: true, state: foldEntries(snapshot, entries), notes };
+  return { ok: true, state: foldEntries(snapshot, whole), notes };
 }
 
 /**
@@ -155,7 +173,38 @@ function readEntry(line: string): Entry | string {
   // `changeProblem` holds every field of it to its shape.
   const change = parsed.c as StateChange;
   const problem = changeProblem(change);
-  return problem ?? { serial: parsed.n, epoch: parsed.e, change };
+  if (problem !== undefined) return problem;
+  const { more } = parsed;
+  return { serial: parsed.n, epoch: parsed.e, change, ...(typeof more === "number" ? { more } : {}) };
+}
+
+/**
+ * Leaves out the groups of which the last lines are missing: the disk was full, or the machine lost its power, in the
+ * middle of one write. Nobody was told that they are durable. A damaged line inside a group is damage, and no end.
+ */
+function withoutCutGroups(entries: readonly (Entry | Quarantined)[], notes: string[]): (Entry | Quarantined)[] {
+  const whole: (Entry | Quarantined)[] = [];
+  let group: Entry[] = [];
+  const drop = (): void => {
+    if (group.length > 0)
+      notes.push("the last lines of the journal belong to a write that was cut off and are ignored");
+    group = [];
+  };
+  for (const entry of entries) {
+    const last = group.at(-1);
+    if ("problem" in entry) {
+      whole.push(...group, entry);
+      group = [];
+      continue;
+    }
+    if (last !== undefined && (entry.epoch !== last.epoch || entry.serial !== last.serial + 1)) drop();
+    group.push(entry);
+    if ((entry.more ?? 0) > 0) continue;
+    whole.push(...group);
+    group = [];
+  }
+  drop();
+  return whole;
 }
 
 /** One row for each type of change. */
@@ -180,9 +229,13 @@ function changeProblem(change: StateChange): string | undefined {
     case "release":
       return undefined;
     default:
-      return "is of a kind this version does not know";
+      change satisfies never;
+      return ofLaterVersion;
   }
 }
+
+/** The checksum of the line is right, so it is no damage. */
+const ofLaterVersion = "is of a kind that this version does not know";
 
 const sections = ["resources", "intents", "orphans"] as const;
 
@@ -191,11 +244,18 @@ const addressIn = (text: string): string | undefined =>
   /"address":"((?:[^"\\.]+\/)?(?:vm|volume|group)\.[^"\\]+)"/.exec(text)?.[1] ??
   /"key":"((?:vm|volume|group|image):[^"\\]+)"/.exec(text)?.[1];
 
-function readSnapshot(text: string): FoldedState | string {
+function readSnapshot(text: string): FoldedState | (ReadState & { readonly ok: false }) | string {
   const whole = parseJson(text);
   const document = isObject(whole) ? { head: whole, broken: [] } : salvage(text);
   if (document === undefined) return "it is not a JSON document of this tool";
   const { head, broken } = document;
+  const newer = head.format === stateFormat ? newerVersion(head.version) : undefined;
+  if (newer !== undefined)
+    return {
+      ok: false,
+      problem: `its version is ${newer}, and this reconcile reads version ${knownVersion}`,
+      newer: typeof head.needs === "string" ? { needs: head.needs } : {},
+    };
   const identity = identityIn(head);
   if (typeof identity === "string") return identity;
   // All three sections are always written. A missing one was lost, and reading it as empty would look as if nothing

@@ -241,6 +241,10 @@ export const running = {
     "Wait for it (--lock-timeout 5m does); reconcile state unlock if it is gone.",
   ),
   "state/moved-on": row("The state changed between the plan and its application.", "Run the same command again."),
+  "state/newer": row(
+    "A state, its journal or a saved plan was written by a newer version of reconcile. It may name resources that this version does not know, so nothing reads it and nothing replaces it, --force included.",
+    "Install the version that wrote it, or a later one. Do not push a copy over it: what was made since is forgotten, and made a second time.",
+  ),
   "state/no-run": row(
     "The state remembers no such run, or no longer the records from before it. The last 50 runs are remembered.",
     "reconcile history lists them.",
