@@ -67,13 +67,13 @@ export function openCloud(settings: Settings, folder: string): Cloud {
   const connection = openConnection(settings, folder);
   const openStore = (state: string | StateStore): StateStore =>
     typeof state === "string"
-      ? openProtectedStore(state, { environment: process.env, insecureHttp: settings.insecureHttp === true })
+      ? openProtectedStore(state, { environment: process.env, insecureHttp: settings.insecureHttp === true, folder })
       : state;
   return {
     ...connection,
     async look({ external = { reads: [], lookups: [] } }) {
       const { client } = await connection.portsOf([]);
-      const open = storesFrom(folder, settings.insecureHttp === true);
+      const open = storesFrom(folder, { insecureHttp: settings.insecureHttp === true });
       const { values, diagnostics } = await fetchExternal(external, client, open);
       if (hasErrors(diagnostics)) throw new Refused(diagnostics);
       return values;

@@ -208,6 +208,8 @@ export function openStore(workspace: Workspace, flags: Flags): StateStore {
   const store = openProtectedStore(location, {
     environment: process.env,
     insecureHttp: flags["insecure-http"] === true,
+    acceptsNew: flags["new-state"] === true,
+    folder: workspace.folder,
   });
   const waitMs = lockTimeoutMs(flags);
   if (waitMs === 0) return store;

@@ -21,7 +21,10 @@ export async function closedWorkspace(
     ({ state, source }) => refusedState(service.trust, from(state), given, source) ?? [],
   );
   if (refused.length > 0) throw new CommandFailed(refused);
-  const open = storesFrom(workspace.folder, flags["insecure-http"] === true);
+  const open = storesFrom(workspace.folder, {
+    insecureHttp: flags["insecure-http"] === true,
+    acceptsNew: flags["new-state"] === true,
+  });
   const closed = await closeDesired(workspace, { client: service.client, open }, { destroy: destroy === true });
   if ("problems" in closed) throw new CommandFailed(closed.problems);
   return closed.desired;

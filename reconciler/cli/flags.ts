@@ -98,6 +98,10 @@ export const flagTable = {
     shape: "number",
     help: "how many times faster the embedded service runs (default 20)",
   },
+  "new-state": {
+    type: "boolean",
+    help: "the state was replaced, restored or removed on purpose: what is there now counts, whatever was seen of it before",
+  },
   "lock-timeout": {
     type: "string",
     value: "DURATION",
@@ -351,6 +355,7 @@ export type Flags = {
 export const commonFlags = [
   "env",
   "state",
+  "new-state",
   "base-url",
   "dialect",
   "var",

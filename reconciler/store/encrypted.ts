@@ -75,19 +75,25 @@ function encryptStore(inner: StateStore, keys: Keys): StateStore {
       );
     // A journal that lost lines is not sealed anew, so that the loss stays visible.
     const isWhole = (stored.acknowledged ?? 0) <= stored.journal.length;
-    if (isWhole && (stored.salt === undefined || !stored.isNewest))
-      await replace(stored.snapshot ?? "", stored.journal);
+    let isSealedAnew = !isWhole || (stored.salt !== undefined && stored.isNewest);
     return {
       ...session,
       read: async () => plain(open(await session.read())),
-      append: (added) =>
-        session.append(
+      async append(added) {
+        // With the first write and not with the lock: whoever only reads, or refuses what is there, leaves it as it is.
+        if (!isSealedAnew) await replace(stored.snapshot ?? "", stored.journal);
+        isSealedAnew = true;
+        await session.append(
           added.map((line) => {
             const place = lines++;
             return `${linePrefix}${key.id} ${epoch} ${place} ${seal(key, boundLine(salt, epoch, place), line)}`;
           }),
-        ),
-      replace: (snapshot) => replace(snapshot, []),
+        );
+      },
+      async replace(snapshot) {
+        await replace(snapshot, []);
+        isSealedAnew = true;
+      },
     };
   }
 }

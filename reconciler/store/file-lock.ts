@@ -76,14 +76,14 @@ function withMark<T>(mark: string, use: () => T): T {
     ...{ token: randomUUID() },
     processes: processSpace(),
   };
-  const deadline = Date.now() + markPatienceMs;
+  const deadline = performance.now() + markPatienceMs;
   while (!createWhole(mark, JSON.stringify(mine), mine.token)) {
     const other = readLock(mark);
     if (other === undefined) continue;
     // On the same machine a dead process can be seen; on another machine only time tells.
     const isStale = isSameSpace(other) ? isProcessGone(other) : (ageOf(mark) ?? 0) > markPatienceMs;
     if (isStale) removeStale(mark, other, mine.token);
-    else if (Date.now() > deadline)
+    else if (performance.now() > deadline)
       throw new StoreFailed(`${mark} is held by process ${other.pid} on ${other.host}, which does not let it go`);
     else pause(5);
   }

@@ -3,10 +3,14 @@
  * cannot append, so snapshot and journal travel together, and what is recorded in one moment shares one write.
  *
  * The protocol has no leases. A lock stands until its holder lets it go or somebody takes it away, and a server that
- * checks the lock's id on every write (GitLab does) turns a former holder away. For the others the holder signs the
- * document when it locks, and looks before every write whether it is still its own.
+ * checks the lock's id on every write (GitLab does) turns a former holder away. For the others the holder's first write
+ * signs the document, after a look that shows it as it was when it was locked, and every later one looks first whether the
+ * document is still its own.
+ *
+ * A document that is not there is believed only when two looks say so: nothing is written over one that was not read.
  */
 import { createHash, randomUUID } from "node:crypto";
+import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
 import { certificateProblem } from "../core/text/certificate-problems";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
 import { fieldsIn, fieldsOfJson } from "../core/text/objects";
@@ -45,6 +49,8 @@ interface Document {
   /** How many journal lines were written. An older version of this tool did not keep the number. */
   readonly lines?: number;
 }
+
+const noDocument: Document = { serial: 0, writer: "", journal: [] };
 
 interface Answer {
   readonly status: number;
@@ -88,10 +94,22 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
 
   async function readDocument(): Promise<Document> {
     const { status, text } = await send("GET", url);
-    if (status === 404 || status === 204 || (status === 200 && text === ""))
-      return { serial: 0, writer: "", journal: [] };
+    if (status === 404 || status === 204) return noDocument;
     if (status !== 200) throw refusal(location, status);
+    if (text === "")
+      throw new StoreFailed(
+        `the state ${location} answers 200 with nothing in it, which is no state (one that does not exist is answered with 404 or 204)`,
+      );
     return parseDocument(text, location);
+  }
+
+  /** Under the lock: what was absent is looked for twice. */
+  async function readLocked(): Promise<Document> {
+    const first = await readDocument();
+    if (first !== noDocument || (await readDocument()) === noDocument) return first;
+    throw new StoreFailed(
+      `the state ${location} answered that there is none, and a moment later that there is one; nothing was written`,
+    );
   }
 
   const lockBody = (id: string, holder: Holder) => (): string =>
@@ -137,7 +155,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       if (present !== undefined && !protocol.checksId) {
         // The document is signed by the breaker, or the former holder would still take the document for its own.
         if ((await askForLock(id, breaker)) !== undefined) return present.holder;
-        await openSession(id, breaker);
+        await sign(id, breaker);
       }
       await unlock(id, breaker);
       return present?.holder;
@@ -155,16 +173,31 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
     },
   };
 
-  async function openSession(id: string, holder: Holder): Promise<StateSession> {
-    let now = await readDocument();
+  /** Writes the document as it is, under another name. One that does not exist is left alone. */
+  async function sign(id: string, holder: Holder): Promise<void> {
+    const session = await openSession(id, holder);
+    if (session.document !== noDocument) await session.sign();
+  }
+
+  interface HttpSession extends StateSession {
+    readonly document: Document;
+    sign(): Promise<void>;
+  }
+
+  async function openSession(id: string, holder: Holder): Promise<HttpSession> {
+    const document = await readLocked();
+    let now = document;
     const epoch = lastEpoch(now) + 1;
     let { serial } = now;
+    let isSigned = false;
     const to = new URL(url);
     to.searchParams.set("ID", id);
 
+    /** Before the first write the document is as it was read; from then on it has this holder's name. */
     async function assertMine(): Promise<void> {
       const there = await readDocument();
-      if (there.writer !== id) throw new LeaseLost(location);
+      const isAsRead = !isSigned && documentText(there) === documentText(document);
+      if (there.writer !== id && !isAsRead) throw new LeaseLost(location);
     }
     async function write(next: Pick<Document, "snapshot" | "journal" | "lines">): Promise<void> {
       const signed = (): Document => ({ ...next, writer: id, serial });
@@ -175,10 +208,15 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       if (status === 409 || status === 423) throw new LeaseLost(location);
       if (status >= 300) throw refusal(location, status);
       now = signed();
+      isSigned = true;
     }
-    if (!protocol.checksId) await write(now);
     return {
       epoch,
+      document,
+      async sign() {
+        await assertMine();
+        await write(now);
+      },
       read: async () => storedIn(now),
       // Without leases a lock does not lapse. When somebody takes it by force, the next write finds that out.
       assertHeld: async () => undefined,
@@ -304,7 +342,13 @@ function parseDocument(text: string, location: string): Document {
   } catch {
     throw new StoreFailed(`the state ${location} holds no JSON`);
   }
-  const { format, serial, writer, snapshot, journal, lines } = fieldsIn(value);
+  const { format, version, serial, writer, snapshot, journal, lines } = fieldsIn(value);
+  const newer = format === documentFormat ? newerVersion(version) : undefined;
+  if (newer !== undefined)
+    throw new WrittenByNewer(
+      `the state ${location}`,
+      `its version is ${newer}, and this reconcile reads version ${knownVersion}`,
+    );
   if (
     format !== documentFormat ||
     typeof serial !== "number" ||

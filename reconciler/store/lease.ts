@@ -69,6 +69,11 @@ export function startHeartbeat({ heartbeatMs }: LeaseTimes, beat: () => Promise<
   return { stop: () => clearInterval(timer) };
 }
 
+const bothClocks = () => ({ steady: performance.now(), wall: Date.now() });
+
+/** Two clocks that nobody set and that ran all the time differ by less. */
+const mostApartMs = 500;
+
 export interface Vouching {
   /** Called when the store has just confirmed the lock. */
   renew(): void;
@@ -80,15 +85,18 @@ export interface Vouching {
  * force. `ask` rejects when the lock is lost.
  */
 export function vouch(trustMs: number, ask: () => Promise<void> | void): Vouching {
-  let knownAt = Date.now();
+  let known = bothClocks();
   const renew = (): void => {
-    knownAt = Date.now();
+    known = bothClocks();
   };
   return {
     renew,
     async assertHeld() {
-      const age = Date.now() - knownAt;
-      if (age >= 0 && age < trustMs) return;
+      const now = bothClocks();
+      const [steadyMs, wallMs] = [now.steady - known.steady, now.wall - known.wall];
+      // The steady clock stands still while the machine sleeps, and the wall clock may be set: where they differ, the
+      // store is asked.
+      if (steadyMs < trustMs && Math.abs(wallMs - steadyMs) < mostApartMs) return;
       await ask();
       renew();
     },

@@ -6,8 +6,10 @@ import { listText } from "../core/text/list-text";
 import { protectStore } from "./encrypted";
 import { createFileStore } from "./file";
 import { createHttpStore } from "./http";
+import { withMemory } from "./memory-of-states";
 import { createPostgresStore } from "./postgres";
 import { createS3Store } from "./s3";
+import { stateNote } from "./state-note";
 import { type LeaseTimes, type StateStore, StoreFailed } from "./store";
 
 export interface OpenOptions {
@@ -17,6 +19,10 @@ export interface OpenOptions {
   /** Permits plain http to another host. */
   readonly insecureHttp?: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The folder of the project, where a note says what was seen of the state last. Absent: only this process remembers. */
+  readonly folder?: string;
+  /** What is there now is the state, whatever was seen of it before. */
+  readonly acceptsNew?: boolean;
 }
 
 interface StoreKind {
@@ -56,9 +62,12 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
   return kind.open(location, options);
 }
 
-/** The store, with its state encrypted if a key is given. */
+/** The store, with its state encrypted if a key is given, and held against what was seen of it before. */
 export function openProtectedStore(location: string, options: OpenOptions): StateStore {
-  return protectStore(openStateStore(location, options), options.environment);
+  const { environment, folder, acceptsNew = false } = options;
+  const store = protectStore(openStateStore(location, options), environment);
+  const note = folder === undefined ? undefined : stateNote(folder, location, store.location, environment);
+  return withMemory(store, { acceptsNew, ...(note === undefined ? {} : { note }) });
 }
 
 /** A path is relative to the folder. */
@@ -67,6 +76,14 @@ export const locationBeside = (folder: string, location: string): string =>
 
 /** Opens states by their locations. */
 export const storesFrom =
-  (folder: string, insecureHttp: boolean) =>
+  (
+    folder: string,
+    { insecureHttp, acceptsNew = false }: { readonly insecureHttp: boolean; readonly acceptsNew?: boolean },
+  ) =>
   (location: string): StateStore =>
-    openProtectedStore(locationBeside(folder, location), { environment: process.env, insecureHttp });
+    openProtectedStore(locationBeside(folder, location), {
+      environment: process.env,
+      insecureHttp,
+      acceptsNew,
+      folder,
+    });

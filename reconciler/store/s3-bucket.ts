@@ -11,8 +11,13 @@ import { StoreFailed } from "./store";
 export interface StoredObject {
   readonly text: string;
   readonly etag: string;
-  /** The age of the object by the server's clock. */
-  readonly ageMs: number;
+  /** Another one with every write, also with one of the same text. */
+  readonly version: string;
+  /**
+   * The age of the object, where the server says with one clock when it was written and what time it is. Absent: it does
+   * not, and no clock of this machine stands in for it.
+   */
+  readonly ageMs?: number;
 }
 
 export interface S3Bucket {
@@ -86,8 +91,10 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
         try {
           const answer = await client.send(new sdk.GetObjectCommand({ Bucket, Key: key }), options);
           const text = (await answer.Body?.transformToString("utf8")) ?? "";
-          const now = serverTimeOf(answer) ?? Date.now();
-          return { text, etag: answer.ETag ?? "", ageMs: now - (answer.LastModified?.getTime() ?? now) };
+          const etag = answer.ETag ?? "";
+          const written = answer.LastModified?.getTime();
+          const ageMs = ageBetween(written, serverTimeOf(answer));
+          return { text, etag, version: `${etag} ${written ?? ""}`, ...(ageMs === undefined ? {} : { ageMs }) };
         } catch (error) {
           if (statusOf(error) === 404 && nameOf(error) !== "NoSuchBucket") return undefined;
           throw error;
@@ -118,10 +125,23 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
         );
         for (const { Key } of page.Contents ?? []) if (Key !== undefined) keys.push(Key);
         token = page.IsTruncated === true ? page.NextContinuationToken : undefined;
+        if (page.IsTruncated === true && token === undefined)
+          throw new StoreFailed(
+            `the state ${location} lists a part of its objects, and its server does not say how to ask for the rest (IsTruncated without NextContinuationToken)`,
+          );
       } while (token !== undefined);
       return keys;
     },
   };
+}
+
+/** Both times have whole seconds. More than this before its own beginning: two clocks speak. */
+const mostBehindMs = 5000;
+
+export function ageBetween(written: number | undefined, now: number | undefined): number | undefined {
+  if (written === undefined || now === undefined || !Number.isFinite(written) || !Number.isFinite(now))
+    return undefined;
+  return now - written < -mostBehindMs ? undefined : now - written;
 }
 
 const serverTimes = new WeakMap<object, number>();
@@ -145,8 +165,7 @@ function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });
-  // The age of a lease is computed from the server's clock alone, so that two clocks that differ do not make a lease
-  // look over.
+  // The age of a lease is computed from the server's clock alone: no difference to this machine's makes one look over.
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);

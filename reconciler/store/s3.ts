@@ -12,7 +12,7 @@
 import { randomUUID } from "node:crypto";
 import { fieldsOfJson } from "../core/text/objects";
 import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
-import { createBucket } from "./s3-bucket";
+import { createBucket, type StoredObject } from "./s3-bucket";
 import {
   defaultLease,
   type Holder,
@@ -116,6 +116,29 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     throw new StoreFailed(`the state ${location} is being written by others all the time`);
   }
 
+  /** The lock as this process saw it first, and when, by a clock that nobody sets. */
+  let watched: { readonly version: string; readonly since: number } | undefined;
+  const unchangedMs = ({ version }: StoredObject): number => {
+    if (watched?.version !== version) watched = { version, since: performance.now() };
+    return performance.now() - watched.since;
+  };
+
+  /** For a reader, who takes nothing away. Without an age, the lock counts as held until it has been watched for a lease. */
+  const isHeld = (present: StoredObject): boolean => (present.ageMs ?? unchangedMs(present)) <= times.leaseMs;
+
+  /**
+   * A clock may be wrong, and two may speak through one server, so that a lock whose age says that its holder is gone is
+   * looked at twice, with the time of two signs of life between: a holder that lives has changed it by then.
+   */
+  async function isProvenLapsed(present: StoredObject): Promise<boolean> {
+    if (isHeld(present)) return false;
+    if (present.ageMs === undefined) return true;
+    unchangedMs(present);
+    await new Promise((waited) => setTimeout(waited, Math.min(2 * times.heartbeatMs, times.leaseMs / 2)));
+    const later = await bucket.get(lockKey);
+    return later !== undefined && later.version === present.version;
+  }
+
   async function takeLock(holder: Holder, token: string): Promise<void> {
     const body = JSON.stringify({ ...holder, token });
     for (let attempt = 0; attempt < 20; attempt++) {
@@ -123,7 +146,11 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
       const present = await bucket.get(lockKey);
       if (present === undefined) continue;
       if (present.text === body) return;
-      if (present.ageMs <= times.leaseMs) throw new StateLocked(readHolder(fieldsOfJson(present.text)));
+      if (!(await isProvenLapsed(present))) {
+        const now = await bucket.get(lockKey);
+        if (now === undefined) continue;
+        throw new StateLocked(readHolder(fieldsOfJson(now.text)));
+      }
       if (await bucket.replace(lockKey, body, present.etag)) return;
     }
     const present = await bucket.get(lockKey);
@@ -136,9 +163,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     read: readStored,
     async holder() {
       const present = await bucket.get(lockKey);
-      return present === undefined || present.ageMs > times.leaseMs
-        ? undefined
-        : readHolder(fieldsOfJson(present.text));
+      return present === undefined || !isHeld(present) ? undefined : readHolder(fieldsOfJson(present.text));
     },
     async breakLock() {
       const present = await bucket.get(lockKey);
@@ -163,7 +188,9 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
   function openSession(log: Log, token: string, holder: Holder): StateSession {
     let { last } = log;
     let former = log.numbers;
-    const lockBody = JSON.stringify({ ...holder, token });
+    let beats = 0;
+    /** Another text with every sign of life, so that whoever watches the lock sees one whatever the clocks say. */
+    const lockBody = (): string => JSON.stringify({ ...holder, token, beat: ++beats });
     const isOurs = (text: string): boolean => fieldsOfJson(text)["token"] === token;
     let noted = 0;
     /** The end only helps to notice a loss: where it cannot be written, the objects are there all the same. */
@@ -181,15 +208,23 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     const heartbeat = startHeartbeat(times, async () => {
       const present = await bucket.get(lockKey);
       if (present === undefined || !isOurs(present.text)) return;
-      await bucket.replace(lockKey, lockBody, present.etag);
+      await bucket.replace(lockKey, lockBody(), present.etag);
       await noteEnd();
     });
     const assertOurs = async (): Promise<void> => {
       if (!isOurs((await bucket.get(lockKey))?.text ?? "")) throw new LeaseLost(location);
     };
     const vouching = vouch(times.leaseMs / 2, assertOurs);
+    /** Once a run: an object that is there is created a second time, which has to be refused. */
+    const probe = async (number: number, head: Head, text: string): Promise<void> => {
+      if (await bucket.create(keyOf(number), `${head} ${token}\n${text}`))
+        throw new StoreFailed(
+          `the state ${location} is on a server that ignores conditional writes (If-None-Match), which the state needs: two runs at once would overwrite each other`,
+        );
+    };
     const write = async (head: Head, text: string): Promise<void> => {
       if (!(await claim(last + 1, head, token, text))) throw new LeaseLost(location);
+      if (!hasWritten) await probe(last + 1, head, text);
       // A compaction of a later holder may have freed old numbers. This process still has the lock, so it wrote before
       // such a compaction.
       await assertOurs();

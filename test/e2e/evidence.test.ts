@@ -152,6 +152,7 @@ describe("a state that knows nothing but an open create", () => {
 
   it("takes nothing for its absence where what the service showed before does not show either", async () => {
     await applied(alone.replaceAll("db", "somebody-else"));
+    // Removed on purpose, which the next run has to be told.
     rmSync(join(folder, "reconcile.state.json"));
     writeFileSync(join(folder, "reconcile.yaml"), alone);
     let isAway = false;
@@ -160,7 +161,7 @@ describe("a state that knows nothing but an open create", () => {
       if (isAway) response.destroy();
       return isAway;
     };
-    expect((await reconcile(["apply", "-y"])).exitCode).toBe(1);
+    expect((await reconcile(["apply", "-y", "--new-state"])).exitCode).toBe(1);
     const empty: Answers = (path, response) => {
       if (!/\/(vm|volume)\/list/.test(path)) return false;
       response.writeHead(200, { "content-type": "application/json" }).end('{"data":[]}');

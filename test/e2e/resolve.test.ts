@@ -186,7 +186,7 @@ it("import says what the service does not show of what it takes over", async () 
   };
   rmSync(path());
   hide(/^(owner|volumes|attached_to)$/);
-  expect(said(await reconcile("import", "vm.web", ids.vm))).toContain("does not show its owner, disks");
+  expect(said(await reconcile("import", "vm.web", ids.vm, "--new-state"))).toContain("does not show its owner, disks");
   expect(said(await reconcile("import", "volume.data", ids.volume))).toContain("does not show its attach_to");
 });
 

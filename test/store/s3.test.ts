@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readState } from "../../reconciler/core/state/text";
 import { createS3Store } from "../../reconciler/store/s3";
-import { StoreFailed } from "../../reconciler/store/store";
+import { StateLocked, StoreFailed } from "../../reconciler/store/store";
 import { startMoodyProxy } from "../support/moody-proxy";
 import { type S3Server, startS3Server } from "../support/s3-server";
 import { describeStore, holder, keysIn, line, snapshot } from "./conformance";
@@ -102,6 +102,71 @@ describe("S3", () => {
       // Locked without being replaced, it is as incomplete as before.
       await (await createS3Store("s3://states/gap").lock(holder())).release();
       expect(readState(await createS3Store("s3://states/gap").read(), "l").ok).toBe(false);
+    });
+
+    const inAnHour = (now: Date): string => new Date(now.getTime() + 3_600_000).toUTCString();
+    const anHourAgo = (now: Date): string => new Date(now.getTime() - 3_600_000).toUTCString();
+    it.each<[string, (now: Date) => string | null]>([
+      ["a word", () => "soon"],
+      ["nothing", () => ""],
+      ["the 99th of a month", () => "Tue, 99 Nov 2026 25:61:00 GMT"],
+      ["a time before the lock was written", anHourAgo],
+      ["a time long after the lock was written", inAnHour],
+      ["no time at all", () => null],
+    ])("a server whose Date is %s takes no living lock away", async (_, date) => {
+      const key = `s3://states/${randomUUID()}`;
+      const times = { leaseMs: 2000, heartbeatMs: 150 };
+      server.odd.date = date;
+      try {
+        const session = await createS3Store(key, times).lock(holder("ada"));
+        await session.append([line(1, session.epoch)]);
+        for (let round = 0; round < 3; round++) {
+          await expect(createS3Store(key, times).lock(holder("bob"))).rejects.toThrow(StateLocked);
+          await session.append([line(2 + round, session.epoch)]);
+        }
+        await session.release();
+        expect(await keysIn(createS3Store(key, times))).toEqual(["v1", "v2", "v3", "v4"]);
+      } finally {
+        delete server.odd.date;
+      }
+    });
+
+    it("a server without a clock lets a dead holder's lock go once it was watched for a lease", async () => {
+      const key = `s3://states/${randomUUID()}`;
+      const dead = { leaseMs: 500, heartbeatMs: 3_600_000 };
+      server.odd.date = () => null;
+      try {
+        await createS3Store(key, dead).lock(holder("ada"));
+        const store = createS3Store(key, dead);
+        await expect(store.lock(holder("bob"))).rejects.toThrow(StateLocked);
+        await new Promise((waited) => setTimeout(waited, 700));
+        await (await store.lock(holder("bob"))).release();
+      } finally {
+        delete server.odd.date;
+      }
+    });
+
+    it("a list that is cut off and does not say how to go on is an error", async () => {
+      const session = await createS3Store("s3://states/cut").lock(holder());
+      for (let serial = 1; serial < 20; serial++) await session.append([line(serial, session.epoch)]);
+      await session.release();
+      server.odd.losesTokens = true;
+      try {
+        await expect(createS3Store("s3://states/cut").read()).rejects.toThrow(/lists a part of its objects/);
+      } finally {
+        delete server.odd.losesTokens;
+      }
+    });
+
+    it("a server that ignores conditions is named at the first write", async () => {
+      server.odd.ignoresConditions = true;
+      try {
+        const session = await createS3Store("s3://states/lax").lock(holder());
+        await expect(session.append([line(1, session.epoch)])).rejects.toThrow(/ignores conditional writes/);
+        await session.release();
+      } finally {
+        delete server.odd.ignoresConditions;
+      }
     });
 
     it("an object of somebody else under the key is named, not guessed at", async () => {

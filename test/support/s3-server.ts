@@ -9,6 +9,14 @@ import type { AddressInfo } from "node:net";
 export interface S3Server {
   readonly url: string;
   readonly objects: Map<string, { readonly body: Buffer; readonly etag: string; readonly at: Date }>;
+  /** What is odd about the server, changed as a test goes on. */
+  readonly odd: {
+    /** The `Date` of answers; `null`: none. */
+    date?: (now: Date) => string | null;
+    ignoresConditions?: boolean;
+    /** Lists say that they are cut off, and not how to go on. */
+    losesTokens?: boolean;
+  };
   /** The next this many requests of the method take effect, and their answers are lost. */
   loseAnswers(method: string, times: number): void;
   stop(): Promise<void>;
@@ -17,6 +25,7 @@ export interface S3Server {
 export async function startS3Server(pageSize = 7): Promise<S3Server> {
   const objects: S3Server["objects"] = new Map();
   const lost = new Map<string, number>();
+  const odd: S3Server["odd"] = {};
 
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -24,8 +33,8 @@ export async function startS3Server(pageSize = 7): Promise<S3Server> {
     const url = new URL(request.url!, "http://localhost");
     const path = decodeURIComponent(url.pathname.slice(1));
     const method = request.method!;
-    const ifMatch = request.headers["if-match"];
-    const isNew = request.headers["if-none-match"] === "*";
+    const ifMatch = odd.ignoresConditions === true ? undefined : request.headers["if-match"];
+    const isNew = odd.ignoresConditions !== true && request.headers["if-none-match"] === "*";
     const present = objects.get(path);
     const [status, body, headers] = ((): [number, string | Buffer, Record<string, string>?] => {
       if (method === "GET" && url.searchParams.get("list-type") === "2") return [200, list(path, url.searchParams)];
@@ -52,7 +61,9 @@ export async function startS3Server(pageSize = 7): Promise<S3Server> {
       response.destroy();
       return;
     }
-    response.writeHead(status, { "content-type": "application/xml", date: serverTime().toUTCString(), ...headers });
+    response.sendDate = false;
+    const date = odd.date === undefined ? serverTime().toUTCString() : odd.date(serverTime());
+    response.writeHead(status, { "content-type": "application/xml", ...(date === null ? {} : { date }), ...headers });
     response.end(body);
   });
 
@@ -65,13 +76,14 @@ export async function startS3Server(pageSize = 7): Promise<S3Server> {
     const page = keys.slice(0, pageSize);
     const contents = page.map((key) => `<Contents><Key>${key.slice(bucket.length + 1)}</Key></Contents>`).join("");
     const more = keys.length > page.length;
-    return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${contents}${more ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ""}</ListBucketResult>`;
+    return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${contents}${more && odd.losesTokens !== true ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ""}</ListBucketResult>`;
   }
 
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     objects,
+    odd,
     loseAnswers: (method, times) => void lost.set(method, times),
     stop: () =>
       new Promise((done) => {

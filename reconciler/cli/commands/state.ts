@@ -22,7 +22,8 @@ import { openStoredState } from "../../engine/plan";
 import { recordText } from "../../report/record-text";
 import { stateListText } from "../../report/state-text";
 import { openStoredText } from "../../store/encrypted";
-import { describeHolder, type StateStore } from "../../store/store";
+import { LessThanSeen } from "../../store/memory-of-states";
+import { describeHolder, type StateStore, type StoredState } from "../../store/store";
 import {
   type CompletionSources,
   command,
@@ -287,7 +288,7 @@ async function push(invocation: OfOne, store: StateStore): Promise<number> {
     throw fail("state/unreadable", `${what} is no state: ${pushed.problem}`, "push what state pull printed");
   const session = await store.lock(commandHolder(invocation.command));
   try {
-    const stored = await session.read();
+    const stored = await session.read().catch((error: unknown) => restoredBy(pushed.state, error));
     const isForced = invocation.flags.force === true;
     const read = readState(stored, pushed.state.lineage);
     // Not with --force either: what this version cannot read may name resources that exist.
@@ -315,6 +316,17 @@ async function push(invocation: OfOne, store: StateStore): Promise<number> {
   }
   invocation.output.print(`${store.location} now holds ${pushed.state.resources.size} resources.`);
   return invocation.output.finish({ exitCode: 0 });
+}
+
+/** A state that is gone is put back by a copy that has all that was seen of it. */
+function restoredBy(pushed: State, error: unknown): StoredState {
+  const isCopy =
+    error instanceof LessThanSeen &&
+    error.code === "state/gone" &&
+    error.seen.lineage === pushed.lineage &&
+    error.seen.serial <= pushed.serial;
+  if (!isCopy) throw error;
+  return { journal: [] };
 }
 
 /** Refuses a push that looks like an accident: another lineage, an older serial, or resources that it would forget. */

@@ -241,6 +241,18 @@ export const running = {
     "Wait for it (--lock-timeout 5m does); reconcile state unlock if it is gone.",
   ),
   "state/moved-on": row("The state changed between the plan and its application.", "Run the same command again."),
+  "state/gone": row(
+    "The store answers that there is no state, and this machine has seen one there. A proxy, a replica that lags, a cache or a path that was rewritten may answer so; a run on an empty state would make everything a second time.",
+    "Look again in a minute. If the state was removed on purpose, --new-state begins a new one; if it was lost, push a copy with reconcile state push COPY --new-state.",
+  ),
+  "state/other-state": row(
+    "The store answers with a state of another lineage than the one that this machine has seen there: another project's, or one that somebody has put in its place.",
+    "Check the address of the state. If it was replaced on purpose, --new-state takes what is there now.",
+  ),
+  "state/went-back": row(
+    "The store answers with an older state than this machine has seen there, as a replica that lags or a cache does. A run on it would forget what was made since.",
+    "Look again in a minute. If a backup was restored on purpose, --new-state takes what is there now; what was made since the backup then has to be imported.",
+  ),
   "state/newer": row(
     "A state, its journal or a saved plan was written by a newer version of reconcile. It may name resources that this version does not know, so nothing reads it and nothing replaces it, --force included.",
     "Install the version that wrote it, or a later one. Do not push a copy over it: what was made since is forgotten, and made a second time.",

@@ -1,0 +1,252 @@
+/**
+ * A store that answers with less than was seen of its state: nothing, an older state, another one. It is refused by name,
+ * nothing is made a second time, and the document stays as it is, byte by byte. `--new-state` is the way on.
+ */
+import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+import { type Oddity, type OddStateServer, startOddStateServer } from "../support/odd-state-server";
+import { type S3Server, startS3Server } from "../support/s3-server";
+
+let folder: string;
+let emulator: RunningEmulator;
+let server: OddStateServer;
+let s3: S3Server;
+
+beforeAll(async () => {
+  s3 = await startS3Server();
+});
+afterAll(() => s3.stop());
+beforeEach(async () => {
+  folder = makeFolder();
+  emulator = await startEmulator({ timeScale: 1000 });
+  server = await startOddStateServer();
+  write("data: { name: data, size: 5 }");
+});
+afterEach(async () => {
+  await emulator.close();
+  await server.stop();
+});
+
+const write = (volumes: string, cwd = folder): void =>
+  writeFileSync(
+    join(cwd, "reconcile.yaml"),
+    `version: 1\nproject: p\nregion: in-west-1\nservice: { base_url: ${emulator.url}, timing: { poll_interval: 20ms, discovery_window: 500ms } }\nvolumes: { ${volumes} }\n`,
+  );
+
+const reconcile = (args: readonly string[], state = `${server.url}/s`, cwd = folder): Promise<Ran> =>
+  runCli([...args, "--state", state], {
+    cwd,
+    env: {
+      RECONCILE_TOKEN: "ops-token",
+      AWS_ENDPOINT_URL: s3.url,
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "tester",
+      AWS_SECRET_ACCESS_KEY: "canary-aws",
+    },
+  });
+const codesOf = ({ stdout }: Ran): string[] =>
+  jsonLines(stdout).flatMap(({ diagnostics = [] }: { diagnostics?: readonly { severity: string; code: string }[] }) =>
+    diagnostics.flatMap(({ severity, code }) => (severity === "error" ? [code] : [])),
+  );
+const volumes = (): string[] =>
+  emulator
+    .dump()
+    .volumes.map(({ name }) => name)
+    .sort();
+
+const refusals: Readonly<Record<Oddity, string>> = {
+  "empty 200": "state/store-failed",
+  "204": "state/gone",
+  "404": "state/gone",
+  older: "state/went-back",
+  foreign: "state/other-state",
+};
+const oddities = Object.entries(refusals) as [Oddity, string][];
+
+/** Two runs, so that there is an older document than the present one. */
+async function applied(): Promise<string> {
+  expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+  server.keepAsOlder("s");
+  write("data: { name: data, size: 5 }, logs: { name: logs, size: 2 }");
+  expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+  return server.document("s") ?? "";
+}
+
+describe("a state server", () => {
+  it.each(oddities)(
+    "that answers with %s is refused with %s by every command, and nothing is changed",
+    async (oddity, code) => {
+      const before = await applied();
+      server.answer(oddity);
+      for (const args of [
+        ["plan"],
+        ["apply", "-y"],
+        ["state", "list"],
+        ["destroy", "-y", "--allow-data-loss"],
+        ["state", "rm", "volume.data"],
+        // A lock is taken away from a state that nobody can read, too.
+        ...(oddity === "empty 200" ? [] : [["state", "unlock", "--force"]]),
+      ]) {
+        const ran = await reconcile([...args, "--json"]);
+        expect({ args, exit: ran.exitCode, codes: codesOf(ran) }).toEqual({ args, exit: 1, codes: [code] });
+        expect(ran.stdout).toContain(code === "state/store-failed" ? "200" : "--new-state");
+        expect(server.document("s")).toBe(before);
+      }
+      expect(volumes()).toEqual(["data", "logs"]);
+      server.answer(oddity, 0);
+      expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+      expect(volumes()).toEqual(["data", "logs"]);
+    },
+  );
+
+  it.each(oddities)(
+    "that answers with %s once, at any of its reads, makes nothing twice and loses nothing",
+    async (oddity) => {
+      await applied();
+      for (let after = 0; after < 5; after++) {
+        write(`data: { name: data, size: 5 }, logs: { name: logs, size: ${3 + after} }`);
+        server.answer(oddity, 1, after);
+        const ran = await reconcile(["apply", "-y"]);
+        server.answer(oddity, 0);
+        expect({ after, exit: ran.exitCode <= 1, volumes: volumes() }).toEqual({
+          after,
+          exit: true,
+          volumes: ["data", "logs"],
+        });
+        expect(await reconcile(["apply", "-y"])).toMatchObject({ exitCode: 0 });
+        expect(volumes()).toEqual(["data", "logs"]);
+      }
+    },
+  );
+
+  it("that answers a fresh checkout with nothing once is not believed either", async () => {
+    const before = await applied();
+    const fresh = makeFolder();
+    write("data: { name: data, size: 5 }, logs: { name: logs, size: 2 }", fresh);
+    server.answer("404", 1);
+    const ran = await reconcile(["apply", "-y", "--json"], `${server.url}/s`, fresh);
+    expect({ exit: ran.exitCode, codes: codesOf(ran) }).toEqual({ exit: 1, codes: ["state/store-failed"] });
+    expect(server.document("s")).toBe(before);
+    server.answer("404", 0);
+    expect(await reconcile(["apply", "-y"], `${server.url}/s`, fresh)).toMatchObject({ exitCode: 0 });
+    expect(volumes()).toEqual(["data", "logs"]);
+  });
+
+  it("is taken as it is with --new-state, and remembered from then on", async () => {
+    await applied();
+    server.answer("older");
+    expect(await reconcile(["plan", "--new-state"])).toMatchObject({ exitCode: 0 });
+    expect(await reconcile(["state", "list"])).toMatchObject({ exitCode: 0 });
+    server.answer("older", 0);
+    // What is newer than the state that was taken is believed.
+    expect(await reconcile(["plan"])).toMatchObject({ exitCode: 0 });
+  });
+
+  it("a state of a newer version is named with the version to install, and no command replaces it", async () => {
+    await applied();
+    const copy = join(folder, "copy.json");
+    writeFileSync(copy, (await reconcile(["state", "pull"])).stdout);
+    const newer = (server.document("s") ?? "").replace('\\"version\\":1', '\\"version\\":2');
+    const asFile = join(folder, "newer.state.json");
+    const text = (JSON.parse(newer) as { snapshot: string }).snapshot;
+    for (const args of [
+      ["plan"],
+      ["apply", "-y"],
+      ["destroy", "-y", "--allow-data-loss"],
+      ["state", "push", "--force", copy],
+      ["state", "push", "--force", "--new-state", copy],
+      ["state", "unlock", "--force"],
+      ["state", "rm", "volume.data"],
+      ["state", "mv", "volume.data", "volume.other"],
+      ["state", "pull", "--force"],
+      ["undo", "last", "-y"],
+      ["import", "volume.logs", "id-1"],
+      ["history"],
+      ["orphans", "list"],
+    ]) {
+      writeFileSync(asFile, text);
+      const ran = await reconcile([...args, "--json"], asFile);
+      expect({ args, exit: ran.exitCode, codes: codesOf(ran) }).toEqual({ args, exit: 1, codes: ["state/newer"] });
+      expect(ran.stdout).toContain("npm install");
+      expect(ran.stdout).not.toContain("state push FILE");
+      expect(readFileSync(asFile, "utf8")).toBe(text);
+    }
+  });
+});
+
+describe("the note", () => {
+  it("is private, and holds lineage and serial and no credential", async () => {
+    expect(await reconcile(["apply", "-y"], `${server.url}/s?token=canary-query`)).toMatchObject({ exitCode: 0 });
+    const states = join(folder, ".reconcile", "states");
+    const [name, ...more] = readdirSync(states);
+    expect(more).toEqual([]);
+    const path = join(states, name ?? "");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const note = readFileSync(path, "utf8");
+    expect(note).not.toContain("canary");
+    expect(Object.keys(JSON.parse(note) as object)).toEqual(["state", "lineage", "serial", "at"]);
+  });
+});
+
+describe("a file", () => {
+  const state = (): string => join(folder, "reconcile.state.json");
+  it("that was removed, restored or exchanged is refused; --new-state takes it", async () => {
+    expect(await reconcile(["apply", "-y"], state())).toMatchObject({ exitCode: 0 });
+    copyFileSync(state(), join(folder, "backup.json"));
+    write("data: { name: data, size: 5 }, logs: { name: logs, size: 2 }");
+    expect(await reconcile(["apply", "-y"], state())).toMatchObject({ exitCode: 0 });
+    rmSync(state());
+    expect(codesOf(await reconcile(["apply", "-y", "--json"], state()))).toEqual(["state/gone"]);
+    copyFileSync(join(folder, "backup.json"), state());
+    expect(codesOf(await reconcile(["plan", "--json"], state()))).toEqual(["state/went-back"]);
+    const other = makeFolder();
+    write("data: { name: other, size: 5 }", other);
+    expect(await reconcile(["apply", "-y"], join(other, "s.json"), other)).toMatchObject({ exitCode: 0 });
+    copyFileSync(join(other, "s.json"), state());
+    expect(codesOf(await reconcile(["plan", "--json"], state()))).toEqual(["state/other-state"]);
+    copyFileSync(join(folder, "backup.json"), state());
+    expect((await reconcile(["state", "list", "--new-state"], state())).stdout).toContain("volume.data");
+    expect(await reconcile(["state", "list"], state())).toMatchObject({ exitCode: 0 });
+  });
+
+  it("that is pushed on purpose is remembered as it was pushed", async () => {
+    expect(await reconcile(["apply", "-y"], state())).toMatchObject({ exitCode: 0 });
+    const old = (await reconcile(["state", "pull"], state())).stdout;
+    writeFileSync(join(folder, "copy.json"), old);
+    write("data: { name: data, size: 5 }, logs: { name: logs, size: 2 }");
+    expect(await reconcile(["apply", "-y"], state())).toMatchObject({ exitCode: 0 });
+    expect(await reconcile(["state", "push", "--force", join(folder, "copy.json")], state())).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await reconcile(["state", "list"], state())).toMatchObject({ exitCode: 0 });
+    rmSync(state());
+    expect(await reconcile(["state", "push", join(folder, "copy.json")], state())).toMatchObject({ exitCode: 1 });
+    expect(await reconcile(["state", "push", "--new-state", join(folder, "copy.json")], state())).toMatchObject({
+      exitCode: 0,
+    });
+    expect(await reconcile(["state", "list"], state())).toMatchObject({ exitCode: 0 });
+  });
+
+  it("is the same project's in another folder, where nothing was seen yet", async () => {
+    expect(await reconcile(["apply", "-y"], state())).toMatchObject({ exitCode: 0 });
+    const copy = makeFolder();
+    mkdirSync(copy, { recursive: true });
+    cpSync(join(folder, "reconcile.yaml"), join(copy, "reconcile.yaml"));
+    cpSync(state(), join(copy, "s.json"));
+    expect(await reconcile(["plan"], join(copy, "s.json"), copy)).toMatchObject({ exitCode: 0 });
+  });
+});
+
+describe("a bucket", () => {
+  it("whose objects are gone is refused, and nothing is made again", async () => {
+    expect(await reconcile(["apply", "-y"], "s3://states/gone")).toMatchObject({ exitCode: 0 });
+    for (const key of [...s3.objects.keys()]) if (key.includes("gone/")) s3.objects.delete(key);
+    const ran = await reconcile(["apply", "-y", "--json"], "s3://states/gone");
+    expect(codesOf(ran)).toEqual(["state/gone"]);
+    expect(volumes()).toEqual(["data"]);
+  });
+});
