@@ -46,6 +46,10 @@ interface Answer {
 }
 
 const gatherMs = 4;
+/** So many reads by id cost less than a list. */
+const few = 10;
+/** The key of its answers. */
+const listOfVolumes = "listVolumes ";
 const recentMs = 15_000;
 /** Looks of one refresh follow on one another; however long they take, they are one. */
 const refreshMs = 300_000;
@@ -168,6 +172,22 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
     return volumes.every(isStillOn) ? vm : { ...fieldsIn(vm), volumes: volumes.filter(isStillOn) };
   };
 
+  /** Many make sure one after the other, each of another volume: a list shows all of them at once. */
+  const manyMakeSure = (): boolean => forSure.ask() > few;
+
+  /** A volume as a list of the last seconds shows it, where the list shows all that is made sure of. */
+  const inList = async (target: ServiceClient, id: string, ask: () => Promise<Outcome>): Promise<Outcome> => {
+    if (target.can.seesVolumes !== "list") return ask();
+    const { newest } = answers.get(listOfVolumes) ?? {};
+    const isUsable = newest?.accepted === true && age(newest) <= recentMs && isTrueOf(id, newest);
+    const list = await (isUsable ? newest.outcome : look(listOfVolumes, () => target.listVolumes()));
+    const volumes: readonly unknown[] = list.status === "accepted" && Array.isArray(list.value) ? list.value : [];
+    const value = volumes.find((one) => fieldsIn(one)["id"] === id);
+    const { sizeGb, attachedTo, changing } = fieldsIn(value);
+    const isWhole = sizeGb !== undefined && attachedTo !== undefined && changing !== true;
+    return value !== undefined && isWhole ? { status: "accepted", value } : ask();
+  };
+
   const view = (
     isGood: (answer: Answer, method: string, id: string) => boolean,
     { burst, isCorrected = false }: { readonly burst?: Burst; readonly isCorrected?: boolean } = {},
@@ -211,7 +231,8 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
             return (isEnough || isCorrected) && id === "" ? corrected(method, known) : known.outcome;
           }
           if (burst === forRefresh) wantedByRecent.add(key);
-          return look(key, () => (id === "" ? call(...options) : call(id)));
+          const ask = () => look(key, () => (id === "" ? call(...options) : call(id)));
+          return isSure && method === "getVolume" && manyMakeSure() ? inList(target, id, ask) : ask();
         };
       },
     });
@@ -222,6 +243,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
     id === "" ? answer.moves === moves : isTrueOf(id, answer);
   const forRefresh = burstOf(now);
   const forRemoval = burstOf(now);
+  const forSure = burstOf(now);
   const isOf = (burst: Burst, answer: Answer): boolean =>
     age(answer) <= recentMs || (answer.startedAt >= burst.from() && age(answer) <= refreshMs);
   const isCatalogue = (answer: Answer, method: string): boolean =>
@@ -252,7 +274,8 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
 
 /** Those who ask for the same purpose without a pause. */
 interface Burst {
-  ask(): void;
+  /** Answers with how many have asked. */
+  ask(): number;
   /** Since when. */
   from(): number;
 }
@@ -260,10 +283,15 @@ interface Burst {
 function burstOf(now: () => number): Burst {
   let from = Number.NEGATIVE_INFINITY;
   let askedAt = Number.NEGATIVE_INFINITY;
+  let asked = 0;
   return {
     ask() {
-      if (now() - askedAt > recentMs) from = now();
+      if (now() - askedAt > recentMs) {
+        from = now();
+        asked = 0;
+      }
       askedAt = now();
+      return ++asked;
     },
     from: () => from,
   };

@@ -12,6 +12,8 @@ import { type HandlerType, handlers } from "../../reconciler/one/table";
 import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
 
 const sizes = (process.env["DESTROY_SIZES"] ?? "25,50,100").split(",").map(Number);
+/** Short as against a real service, and yet long as against what this one takes. */
+const pollIntervalMs = 100;
 /** As many as Pulumi deletes at a time. */
 const parallel = 16;
 
@@ -52,7 +54,7 @@ async function inParallel<T>(items: readonly T[], call: (item: T) => Promise<unk
 function processOf(world: BenchWorld) {
   const { emit: _emit, client: _client, ...ports } = world.ports;
   const looks = shareLooks(world.client, ports.clock.now);
-  const poller = createPoller(looks.fresh, ports.clock, ports.timing.pollIntervalMs, undefined, looks);
+  const poller = createPoller(looks.fresh, ports.clock, pollIntervalMs, undefined, looks);
   const context: HandlerContext = {
     service: async () => ({ ...ports, client: looks.fresh, looks, poller }),
     signal: new AbortController().signal,

@@ -1,0 +1,238 @@
+/**
+ * With the real command line: what is deleted, made and owned rests on what was seen. Another project's credential, two
+ * providers, power cuts (POWER_CUTS=20 for as many rounds), a note that is a week old, the advice of a message followed
+ * to the letter, and everything that Pulumi can be told to replace.
+ */
+import { type ChildProcess, execFileSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { dialectWithRuleDelete as dialect, everything } from "../shared-scenarios";
+import { head, type Mode, modes, urnOf, worldOf } from "./program";
+import { type RealStack, type StackOptions, startStack, whyNot } from "./stack";
+
+const reason = whyNot();
+
+const parts = {
+  vm: `const vm = new cloud.Vm("db-1", vmArgs, opts);`,
+  volume: `const volume = new cloud.Volume("data", { size: 5, flushConfirmed: true }, opts);`,
+  group: `const group = new cloud.SecurityGroup("web-group", { rulesMode: "shared", rules: [] }, opts);`,
+  attachment: `new cloud.VolumeAttachment("att", { vmId: vm.id, volumeId: volume.id, flushConfirmed: true }, opts);`,
+  rule: `new cloud.SecurityGroupRule("ssh", { securityGroupId: group.id, protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" }, opts);`,
+};
+const program = (changed: Partial<typeof parts> = {}): string =>
+  [head, ...Object.values({ ...parts, ...changed })].join("\n");
+const made = { vms: ["db-1 ACTIVE"], volumes: ["data 5 db-1"], groups: ["web-group"], ports: [22] };
+
+/** The processes that a process has started, and those that they have. */
+function descendants(of: number): number[] {
+  const rows = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" });
+  const pairs = rows
+    .trim()
+    .split("\n")
+    .map((row) => row.trim().split(/\s+/).map(Number) as [number, number]);
+  const below = (pid: number): number[] =>
+    pairs.flatMap(([child, parent]) => (parent === pid ? [child, ...below(child)] : []));
+  return below(of);
+}
+
+/** As when the machine loses its power: all at once, none of them asked. */
+async function cutPower(child: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  const all = child.pid === undefined ? [] : [child.pid, ...descendants(child.pid)];
+  for (const pid of all)
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It ended by itself.
+    }
+  await ended;
+}
+
+let stack: RealStack;
+afterEach(() => stack.close());
+
+async function open(mode: Mode, options: StackOptions = {}, isWhole = true): Promise<void> {
+  stack = await startStack(isWhole ? { with: everything, ...options } : options);
+  if (isWhole) {
+    stack.write({ "dialect.yaml": dialect });
+    stack.environment["RECONCILE_DIALECT"] = "dialect.yaml";
+  }
+  await stack.pulumi("config", "set", "mode", mode);
+}
+const bring = (text: string): void => stack.write({ "index.js": text });
+const up = (...args: string[]) => stack.pulumi("up", "--yes", "--skip-preview", ...args);
+const succeeds = async (running: Promise<{ code: number; text: string }>): Promise<string> => {
+  const { code, text } = await running;
+  expect(code, text).toBe(0);
+  return text;
+};
+const volumes = () => stack.emulator.dump().volumes.filter(({ root, name }) => !root && !name.endsWith("-data"));
+const creates = (): string => join(stack.folder, ".reconcile/creates");
+const restart = async (): Promise<void> => void (await stack.pulumi("cancel", "--yes"));
+
+describe.skipIf(reason !== undefined).each(modes)("the real engine, %s", (mode) => {
+  it("another project's credential forgets nothing, by a destroy or by an update that removes it", async () => {
+    await open(mode);
+    bring(program());
+    await succeeds(up());
+    const before = await stack.exported();
+    stack.environment["RECONCILE_TOKEN"] = "outsider-token";
+    const destroyed = await stack.pulumi("destroy", "--yes", "--skip-preview");
+    expect(destroyed.code, destroyed.text).not.toBe(0);
+    expect(destroyed.text).toMatch(/credential/);
+    bring(head);
+    expect((await up("--continue-on-error")).code).not.toBe(0);
+    const urns = (text: string): string[] => [...text.matchAll(/"urn": "(\S+)"/g)].map(([, urn]) => urn!);
+    expect(urns(await stack.exported())).toEqual(urns(before));
+    expect(worldOf(stack)).toEqual(made);
+    stack.environment["RECONCILE_TOKEN"] = "ops-token";
+    bring(program());
+    await succeeds(up("--expect-no-changes"));
+  });
+
+  it("a note that is a week old: the volume that was made is the one that is managed", async () => {
+    await open(mode, {}, false);
+    bring(`${head} new cloud.Volume("data", { size: 5 }, opts);`);
+    stack.emulator.setFaults([{ operation: "volume.create", kind: "latency", ms: 1500, when: "after", count: 1 }]);
+    const child = stack.start("up", "--yes", "--skip-preview");
+    while (child.exitCode === null && volumes().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await ended;
+    // The provider's process lives on until its answer has come, and notes the id.
+    const noted = (): string | undefined => readdirSync(creates()).find((file) => !/^made-|left/.test(file));
+    const hasId = (): boolean => readFileSync(join(creates(), noted()!), "utf8").includes('"id"');
+    while (!hasId()) await new Promise((resolve) => setTimeout(resolve, 50));
+    const path = join(creates(), noted()!);
+    const note = JSON.parse(readFileSync(path, "utf8")) as object;
+    writeFileSync(path, JSON.stringify({ ...note, sentAt: new Date(Date.now() - 8 * 86_400_000).toISOString() }));
+    await restart();
+    const [first] = volumes();
+    await succeeds(up());
+    expect(volumes().map(({ id }) => id)).toEqual([first?.id]);
+    await succeeds(up("--expect-no-changes"));
+  });
+
+  it("the power is cut while volumes are made: none is made twice, and none is asked for whose id was known", async () => {
+    await open(mode, {}, false);
+    const count = 40;
+    bring(`${head} for (let i = 0; i < ${count}; i++) new cloud.Volume("vol-" + i, { size: 1 + (i % 5) }, opts);`);
+    for (let round = 0; round < Number(process.env["POWER_CUTS"] ?? 1); round++) {
+      stack.emulator.setFaults([{ operation: "volume.create", kind: "latency", ms: 40, when: "after", count: 1000 }]);
+      const child = stack.start("up", "--yes", "--skip-preview");
+      const half = count / 2;
+      while (child.exitCode === null && volumes().length < half) await new Promise((resolve) => setTimeout(resolve, 5));
+      await cutPower(child);
+      stack.emulator.setFaults([]);
+      await restart();
+      const known = readdirSync(creates()).filter((file) => /^made-/.test(file)).length;
+      const after = await up("--continue-on-error");
+      const names = volumes().map(({ name }) => name);
+      expect(new Set(names).size, after.text).toBe(names.length);
+      const asked = [...after.text.matchAll(/sent the create of (vol-\d+)/g)].map(([, name]) => name!);
+      expect(known + asked.length, after.text).toBeGreaterThan(0);
+      // What is asked for is settled by what the message says.
+      const idOf = (name: string): string => volumes().find((one) => one.name === name)?.id ?? "none";
+      const answers = Object.fromEntries([...new Set(asked)].map((name) => [name, idOf(name)]));
+      const text = `${head} const answers = ${JSON.stringify(answers)};
+        for (let i = 0; i < ${count}; i++) new cloud.Volume("vol-" + i, { size: 1 + (i % 5), ...(answers["vol-" + i] ? { adopt: answers["vol-" + i] } : {}) }, opts);`;
+      bring(text);
+      await succeeds(up());
+      expect(
+        volumes()
+          .map(({ name }) => name)
+          .sort(),
+      ).toEqual(Array.from({ length: count }, (_, i) => `vol-${i}`).sort());
+      await succeeds(stack.pulumi("destroy", "--yes", "--skip-preview"));
+      expect(volumes()).toEqual([]);
+      bring(text.replace(/const answers = .*;/, "const answers = {};"));
+    }
+  });
+
+  it("everything that Pulumi is told to replace is there afterwards, and a refresh finds nothing", async () => {
+    await open(mode);
+    bring(program());
+    await succeeds(up());
+    for (const name of ["att", "ssh", "data", "db-1", "web-group"]) {
+      await succeeds(up("--replace", await urnOf(stack, name)));
+      await succeeds(stack.pulumi("refresh", "--yes", "--skip-preview", "--expect-no-changes"));
+      expect(worldOf(stack), `--replace ${name}`).toEqual(made);
+      await succeeds(stack.pulumi("state", "taint", await urnOf(stack, name), "--yes"));
+      await succeeds(up());
+      await succeeds(stack.pulumi("refresh", "--yes", "--skip-preview", "--expect-no-changes"));
+      expect(worldOf(stack), `taint of ${name}`).toEqual(made);
+    }
+    // A change that is made in place, or noted, becomes a replacement by the option.
+    const replacing = (changes: string) => `, { ...opts, replaceOnChanges: ["*"] });`.replace("*", changes);
+    const changed: Partial<typeof parts>[] = [
+      {
+        attachment: parts.attachment
+          .replace("flushConfirmed: true", 'flushConfirmed: true, flush: { via: "stop" }')
+          .replace(", opts);", replacing("flush")),
+      },
+      {
+        rule: parts.rule
+          .replace('dstPort: "22"', 'dstPort: "22", onRuleRemoval: "keep"')
+          .replace(", opts);", replacing("onRuleRemoval")),
+      },
+      {
+        volume: parts.volume
+          .replace("flushConfirmed: true", 'flushConfirmed: true, flush: { via: "stop" }')
+          .replace(", opts);", replacing("flush")),
+      },
+      {
+        vm: parts.vm
+          .replace("vmArgs", "{ ...vmArgs, deleteFloatingIp: true }")
+          .replace(", opts);", replacing("deleteFloatingIp")),
+      },
+      {
+        group: parts.group
+          .replace("rules: []", 'rules: [], onRuleRemoval: "keep"')
+          .replace(", opts);", replacing("onRuleRemoval")),
+      },
+    ];
+    for (const change of changed) {
+      bring(program(change));
+      await succeeds(up());
+      await succeeds(stack.pulumi("refresh", "--yes", "--skip-preview", "--expect-no-changes"));
+      expect(worldOf(stack), JSON.stringify(change)).toEqual(made);
+      bring(program());
+      await succeeds(up());
+    }
+  });
+});
+
+describe.skipIf(reason !== undefined)("the real engine, two providers", () => {
+  it("a new name with another provider is a take-over, which the preview says and the old one's delete leaves alone", async () => {
+    await open("plugin");
+    const providers = `const p2 = { provider: new cloud.Provider("p2", { baseUrl: process.env.RECONCILE_BASE_URL }) };`;
+    bring(program({ vm: `${providers} ${parts.vm}` }));
+    await succeeds(up());
+    const [{ id = "" } = {}] = stack.emulator.dump().vms;
+    const moved = {
+      vm: `${providers} ${parts.vm}`,
+      attachment: parts.attachment.replace('"att"', '"att2"').replace("opts", "p2"),
+      rule: parts.rule.replace('"ssh"', '"ssh2"').replace("opts", "p2"),
+    };
+    bring(program(moved));
+    const previewed = await succeeds(stack.pulumi("preview"));
+    expect(previewed).toMatch(/the two are one attachment/);
+    expect(previewed).toMatch(/the two are one rule/);
+    await succeeds(up());
+    expect(worldOf(stack)).toEqual(made);
+    await succeeds(up("--expect-no-changes"));
+    await succeeds(stack.pulumi("refresh", "--yes", "--skip-preview", "--expect-no-changes"));
+    const adopted = {
+      ...moved,
+      vm: `${providers} const vm = new cloud.Vm("web-z", { ...vmArgs, name: "db-1", adopt: "${id}" }, p2);`,
+    };
+    bring(program(adopted));
+    expect(await succeeds(stack.pulumi("preview"))).toMatch(/is taken over: nothing is made/);
+    await succeeds(up());
+    expect(stack.emulator.dump().vms.map((vm) => vm.id)).toEqual([id]);
+    expect(worldOf(stack)).toEqual(made);
+    await succeeds(stack.pulumi("destroy", "--yes", "--skip-preview"));
+    expect(worldOf(stack)).toEqual({ vms: [], volumes: [], groups: [], ports: [] });
+  });
+});
