@@ -25,12 +25,13 @@ export function runDiagnostics(report: RunReport): Diagnostic[] {
   for (const { step, result } of report.steps) {
     if (result.end === "done" || result.end === "skipped") continue;
     const said = "code" in result ? result : undefined;
+    const fix = "fix" in result ? result.fix : undefined;
     diagnostics.push({
       severity: result.end === "waiting" ? "warning" : "error",
       code: said?.code ?? `apply/${result.end}`,
       summary: `${step.title}: ${result.message ?? result.end}`,
       address: step.address,
-      ...(said?.fix === undefined ? {} : { fix: said.fix }),
+      ...(fix === undefined ? {} : { fix }),
     });
   }
   const error = (code: DiagnosticCode, summary: string): void => {

@@ -1,6 +1,8 @@
 /** The steps of a group and its rules. Adding a rule is safe to repeat: the service says when it is there already. */
+
 import { canonicalLiveRule, referenceText, ruleKey, sortRules } from "../core/canonical/rules";
 import { recordRules } from "../core/diff/group";
+import { platformRulesBeyond } from "../core/diff/group-rules";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import { accepted, isGone, type Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedGroup } from "../core/model/recorded";
@@ -202,7 +204,7 @@ async function keepGroup(
   const { address } = step;
   const rulesSent = recordRules(sent, resolve(run));
   const own = new Set(rulesSent.map((rule) => ruleKey(rule)));
-  const presumed = usualPlatformRules.filter((key) => !own.has(key));
+  const presumed = platformRulesBeyond(undefined, own);
   await run.recorder.record([
     { type: "made", address, id: group.id, record: { ...record, rules: rulesSent, platformRules: presumed } },
     { type: "intent", address, intent: null },
@@ -214,19 +216,11 @@ async function keepGroup(
     if (listed.status === "accepted") rules = listed.value;
   }
   if (rules === undefined) return done;
-  const platformRules = rules
-    .map((live) => ruleKey(canonicalLiveRule(live)))
-    .filter((key) => !own.has(key))
-    .sort();
+  const platformRules = platformRulesBeyond(rules, own);
   if (deepEqual(platformRules, presumed)) return done;
   await run.recorder.record([{ type: "patch", address, of: group.id, fields: { platformRules } }]);
   return done;
 }
-
-/** What services put on a new group by themselves: everything may leave. */
-const usualPlatformRules: readonly string[] = (["IPv4", "IPv6"] as const)
-  .map((ethertype) => ruleKey({ direction: "egress", ethertype, protocol: "any", remote: { kind: "any" } }))
-  .sort();
 
 const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;

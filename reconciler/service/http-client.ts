@@ -6,7 +6,7 @@
 
 import { abilitiesOf } from "../core/model/abilities";
 import { isAssumed, type Method, type Operation, rowOf } from "../core/model/operation";
-import type { Outcome, Rejection } from "../core/model/outcome";
+import type { Failure, Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
@@ -217,9 +217,10 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     };
     let current = first;
     let answer = ask(first, requestOptions);
+    let led: string | undefined;
     for (;;) {
       const outcome = await answer;
-      if (outcome.status !== "accepted") return outcome;
+      if (outcome.status !== "accepted") return led === undefined ? outcome : notAPath(operation, led, outcome);
       const page = read.page(operation, outcome.value.body, outcome.value.paging);
       if (page.status !== "accepted") return page;
       const { items, signs } = page.value;
@@ -264,6 +265,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       const problem = whyNotOn(to.request, seen, items.length > 0 && values.size === before);
       if (problem !== undefined) return pagingBroken(operation, problem);
       seen.add(JSON.stringify(to.request));
+      led = next;
       current = to.request;
       answer = ahead ?? ask(current);
     }
@@ -337,6 +339,19 @@ const invalidId = (operation: Operation): Rejection => ({
   condition: "invalid_id",
   message: `${operation} was not sent: the id is empty, too long, no segment of a path, or holds what no id may hold`,
 });
+
+/** A token that begins with a slash was taken for a path, where nothing is. */
+function notAPath(operation: Operation, led: string, outcome: Failure): Failure {
+  const isNothing = "httpStatus" in outcome && (outcome.httpStatus === 404 || outcome.httpStatus === 405);
+  if (!isNothing || !led.startsWith("/") || outcome.status !== "rejected") return outcome;
+  return {
+    ...pagingBroken(
+      operation,
+      `what leads to its next page begins with a slash, and nothing is at that path (${outcome.message})`,
+    ),
+    hint: "in the dialect, if it is a token and no path: pagination: { as: token }",
+  };
+}
 
 const pagingBroken = (operation: Operation, problem: string): Rejection => ({
   status: "rejected",

@@ -6,13 +6,15 @@
 import { writeYaml } from "../../config/write-yaml";
 import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
+import { ruleKey } from "../../core/canonical/rules";
 import type { Change } from "../../core/diff/changes";
+import { platformRulesBeyond } from "../../core/diff/group-rules";
 import { type Address, type AddressParts, type Kind, kindOf, parseAddress } from "../../core/model/address";
 import { type Closed, closedWith, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
 import { type FieldRow, fieldsOf } from "../../core/model/fields";
-import { comparedOf, type LiveOf, sight } from "../../core/model/live";
+import { comparedOf, type Live, type LiveOf, sight } from "../../core/model/live";
 import {
   type Intent,
   type PlannedChange,
@@ -21,6 +23,7 @@ import {
   type State,
   type StateChange,
 } from "../../core/model/recorded";
+import type { Rule } from "../../core/model/rule";
 import { presumeVanished } from "../../core/plan/missing";
 import { makePlan, type Plan } from "../../core/plan/plan";
 import { idProblem } from "../../core/text/id-problem";
@@ -178,8 +181,8 @@ async function settleUndeclared(
   made: Made,
 ): Promise<number> {
   const { output } = invocation;
-  await assertThere(client, workspace, state, { to: address, id });
-  await changeState(invocation, store, () => settled(address, made, id));
+  const live = await assertThere(client, workspace, state, { to: address, id });
+  await changeState(invocation, store, () => settled(address, withPlatformRules(made, id, live), id, client));
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now. The file does not declare it: reconcile plan shows what would happen to it.`);
   return output.finish({ exitCode: 0 });
@@ -213,7 +216,9 @@ async function takeOver(wish: Wish, closed: Closed): Promise<number> {
   const step = plan.steps.find((one) => one.address === address && one.action.operation === "record");
   const planned = recordedNow(step?.action.operation === "record" ? step.action.changes : []);
   const changes: readonly StateChange[] =
-    made === undefined ? [...(gone ?? []), ...planned] : settled(address, made, id);
+    made === undefined
+      ? [...(gone ?? []), ...planned]
+      : settled(address, withPlatformRules(made, id, seen.live, declaredRules(closed, address)), id, client);
   await changeState(invocation, store, () => changes);
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now.`);
@@ -274,16 +279,43 @@ const recordedNow = (changes: readonly PlannedChange[]): StateChange[] => record
 
 const isWithoutId = (record: RecordedResource | undefined): boolean => record !== undefined && record.id === undefined;
 
+const declaredRules = ({ resources }: Closed, address: Address): readonly Rule[] => {
+  const group = resources.find((resource) => resource.address === address);
+  return group?.kind === "group" ? group.rules : [];
+};
+
+/**
+ * What an open create of a group made has the rules that were sent and those that the service put there by itself:
+ * what was neither sent nor is declared stays, as after a create whose answer arrived.
+ */
+function withPlatformRules(made: Made, id: string, live: Live, declared: readonly Rule[] = []): Made {
+  if (made.kind !== "group") return made;
+  const sighting = sight.group(live, id);
+  const known = new Set([...(made.rules ?? []), ...declared].map((rule) => ruleKey(rule)));
+  const platformRules = platformRulesBeyond(sighting.seen === "yes" ? sighting.value.rules : undefined, known);
+  return { ...made, platformRules };
+}
+
 /** Records the id of the resource that an open create made. */
-const settled = (address: Address, made: NonNullable<Intent["record"]>, id: string): readonly StateChange[] => [
-  {
-    type: "resource",
-    address,
-    // The VM may still be building: the next run waits for it.
-    record: { ...made, id, ...(made.kind === "vm" ? { building: true } : {}) } as RecordedResource,
-  },
-  { type: "intent", address, intent: null },
-];
+function settled(
+  address: Address,
+  made: NonNullable<Intent["record"]>,
+  id: string,
+  { can }: Pick<ServiceClient, "can">,
+): readonly StateChange[] {
+  const { building: _, ...known } = made.kind === "vm" ? made : { ...made, building: undefined };
+  // The VM may still be building: the next run waits for it, where it can be seen.
+  const isBuilding = made.kind === "vm" && can.seesVms !== "never";
+  return [
+    // The record of an intent is a whole one but for its id.
+    {
+      type: "resource",
+      address,
+      record: { ...known, id, ...(isBuilding ? { building: true } : {}) } as RecordedResource,
+    },
+    { type: "intent", address, intent: null },
+  ];
+}
 
 /**
  * The changes of the state that forget the recorded resource of an address when the service no longer has it, so that
@@ -331,6 +363,7 @@ async function assertThere(
       `${entry.to} cannot be imported: the service shows no ${entry.id}`,
       "correct the id",
     );
+  return live;
 }
 
 /** The state without what it knows of one address, and without a create of it. */

@@ -8,10 +8,10 @@ import type { Abilities } from "../model/abilities";
 import { type Address, kindOf } from "../model/address";
 import { declarationMark } from "../model/declaration-mark";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
-import { type AddressOf, addressesByIdentity, identity, lookUpIn } from "../model/identity";
+import { type AddressOf, addressesByIdentity, type Identity, identity, identityKey, lookUpIn } from "../model/identity";
 import { type Kind, kindRows } from "../model/kinds";
 import { isListed, type Live, type LiveOf, namedIn, type Sighting, sight } from "../model/live";
-import type { RecordedRun, State } from "../model/recorded";
+import type { Orphan, RecordedRun, State } from "../model/recorded";
 import type { LeftOpen } from "./explain";
 import type { What } from "./findings";
 
@@ -49,6 +49,8 @@ export interface DiffContext {
   /** Live resources of each kind by their names in lower case: those of a list, and VMs that were read one by one. */
   readonly byName: { readonly [K in Kind]: ReadonlyMap<string, readonly LiveOf[K][]> };
   readonly addressOf: AddressOf;
+  /** What the state left behind and knows as its own. */
+  readonly orphanOf: (identity: Identity) => Orphan | undefined;
   readonly replace: ReadonlySet<Address>;
   /** Whether the last run had to make this resource as it is declared now, and did not finish that. */
   readonly leftOpen: (desired: DesiredResource) => LeftOpen | undefined;
@@ -95,6 +97,7 @@ export function diffContext(input: {
     },
     byName: namedIn(live),
     addressOf: lookUpIn(addresses),
+    orphanOf: (one) => state.orphans.get(identityKey(one)),
     replace: new Set(input.options.replace ?? []),
     leftOpen: leftOpenBy(state.runs?.at(-1)),
     ...indexHosts(live, state),

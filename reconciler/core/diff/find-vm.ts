@@ -4,7 +4,7 @@ import { type LiveVm, type Sighting, sightVm } from "../model/live";
 import type { Intent, RecordedVm } from "../model/recorded";
 import { type DiffContext, isUnclaimed } from "./context";
 import { judgeMade } from "./evidence";
-import { type FoundLive, unclearCreate, unseenCreate, vanishedAs } from "./find";
+import { type FoundLive, orphanAt, unclearCreate, unseenCreate, vanishedAs } from "./find";
 import { importManaged, nameTaken, severalNamed } from "./findings";
 import type { PairOf } from "./pair";
 import { importUnseen, vmImportGone } from "./vm-findings";
@@ -71,7 +71,7 @@ function findByName(pair: VmPair, name: string, candidates: readonly LiveVm[], c
   }
   if (pair.import?.name !== undefined) return { how: "known", id: only.id, live: only, adopted: "imported" };
   if (context.options.adopt === true) return { how: "known", id: only.id, live: only, adopted: "adopted" };
-  return { how: "error", diagnostic: nameTaken(pair, "VM", only) };
+  return { how: "error", diagnostic: nameTaken(pair, "VM", only, [], orphanAt(pair, only, context)) };
 }
 
 const acceptedUnlisted = ({ address, name, createdAt, ...record }: RecordedVm): Intent => ({
@@ -97,7 +97,10 @@ function findInterrupted(pair: VmPair, intent: Intent, candidates: readonly Live
   if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
   const inItsPlace = judged.strangers.find(({ live }) => live.name.toLowerCase() === pair.desired?.name);
   if (inItsPlace !== undefined)
-    return { how: "error", diagnostic: nameTaken(pair, "VM", inItsPlace.live, judged.strangers) };
+    return {
+      how: "error",
+      diagnostic: nameTaken(pair, "VM", inItsPlace.live, judged.strangers, orphanAt(pair, inItsPlace.live, context)),
+    };
   const former = pair.recorded?.id;
   return former === undefined ? { how: "absent" } : findKnown(pair, former, context);
 }
@@ -109,7 +112,9 @@ function findKnown(pair: VmPair, id: string, context: DiffContext): FoundVm {
   const { name } = pair.desired;
   const inItsPlace = strangersNamed(name, pair, context);
   if (inItsPlace.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", name, inItsPlace) };
-  return inItsPlace[0] === undefined ? found : { how: "error", diagnostic: nameTaken(pair, "VM", inItsPlace[0]) };
+  return inItsPlace[0] === undefined
+    ? found
+    : { how: "error", diagnostic: nameTaken(pair, "VM", inItsPlace[0], [], orphanAt(pair, inItsPlace[0], context)) };
 }
 
 export const openCreate = ({ intent }: VmPair): Intent | undefined =>

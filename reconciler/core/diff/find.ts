@@ -47,7 +47,7 @@ export function find<K extends ByList>(pair: Pair, kind: K, context: DiffContext
     if (made !== undefined) return made;
   }
   if (known !== undefined) return findKnown(pair, known, seen, context);
-  return absentUnless(namesake(pair, seen, context), pair, seen.what);
+  return absentUnless(namesake(pair, seen, context), pair, seen.what, context);
 }
 
 /**
@@ -70,7 +70,8 @@ function findMade<L extends LiveOf[ByList]>(
   const only = judged.ours[0];
   if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
   const inItsPlace = judged.strangers.find(({ live }) => isNamed(live, pair.desired?.name));
-  if (inItsPlace !== undefined) return failed(nameTaken(pair, what, inItsPlace.live, judged.strangers));
+  if (inItsPlace !== undefined)
+    return failed(nameTaken(pair, what, inItsPlace.live, judged.strangers, orphanAt(pair, inItsPlace.live, context)));
   // Resources that bore the name before the create was sent were looked at when the create was planned.
   return known === undefined ? { how: "absent" } : undefined;
 }
@@ -90,7 +91,7 @@ function findKnown<L extends LiveOf[ByList]>(
   const sighting = seen.sight(id);
   if (sighting.seen === "gone" && isImport) return failed(importGone(pair, what, id));
   if (sighting.seen === "gone")
-    return absentUnless(namesake(pair, seen, context), pair, what, vanishedAs(id, sighting));
+    return absentUnless(namesake(pair, seen, context), pair, what, context, vanishedAs(id, sighting));
   return {
     how: "known",
     id,
@@ -115,11 +116,15 @@ const absentUnless = <L extends LiveOf[ByList]>(
   inItsPlace: L | undefined,
   pair: Pair,
   what: What,
+  context: DiffContext,
   gone?: Vanished,
 ): FoundLive<L> =>
   inItsPlace === undefined
     ? { how: "absent", ...(gone === undefined ? {} : { gone }) }
-    : failed(nameTaken(pair, what, inItsPlace));
+    : failed(nameTaken(pair, what, inItsPlace, [], orphanAt(pair, inItsPlace, context)));
+
+export const orphanAt = ({ kind }: Pair, { id }: { readonly id: string }, { orphanOf }: DiffContext) =>
+  orphanOf(identity(kind, id));
 
 const strangersNamed = <L extends LiveOf[ByList]>(
   name: string,

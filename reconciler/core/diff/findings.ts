@@ -2,7 +2,7 @@
 import { type Address, quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import type { Kind, kindRows } from "../model/kinds";
-import type { Intent } from "../model/recorded";
+import type { Intent, Orphan } from "../model/recorded";
 import { describeStrangers, type Made, type Stranger } from "./evidence";
 import type { Pair } from "./pair";
 
@@ -22,20 +22,27 @@ export const nameTaken = (
   what: What,
   found: { readonly id: string; readonly name?: string; readonly status?: string; readonly unsaid?: true },
   strangers: readonly Stranger<Made>[] = [],
+  orphan?: Orphan,
 ): Diagnostic => ({
   severity: "error",
   code: "plan/name-taken",
-  summary: `a ${what} named ${found.name} exists already (${found.id}), and no address manages it`,
+  summary: `a ${what} named ${found.name} exists already (${found.id}), and ${orphan === undefined ? "no address manages it" : `it is an orphan of this state: ${orphan.reason}`}`,
   detail: `${strangers.length === 0 ? "" : `It is not what the create of ${pair.address} made: ${describeStrangers(strangers)}. `}${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is gone. `}The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.`,
   fix:
     found.unsaid === true && pair.kind !== "group"
       ? `it shows ${found.status ?? ""}; ${unsaidFix(pair.kind, found.status ?? "")}`
-      : pair.recorded?.id === undefined && strangers.length === 0
-        ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`
-        : `reconcile import ${pair.address} ${found.id} to take it over, or another name`,
+      : orphan !== undefined
+        ? fixForOrphan(orphan, pair.address)
+        : pair.recorded?.id === undefined && strangers.length === 0
+          ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`
+          : `reconcile import ${pair.address} ${found.id} to take it over, or another name`,
   address: pair.address,
   source: pair.desired?.source,
 });
+
+/** What holds a name and was left behind by this state: it is deleted, or taken back. */
+export const fixForOrphan = ({ kind, id }: Orphan, address: Address): string =>
+  `${kind === "volume" || kind === "group" ? `reconcile orphans delete ${id}, or ` : ""}reconcile import ${address} ${id} to manage it again, or another name`;
 
 export const letGo = "a removed entry says to let it go";
 export const neverMade = "it was never made";

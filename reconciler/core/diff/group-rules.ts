@@ -84,6 +84,24 @@ function platformRules(
   return new Set([...(known ?? []), ...seen.map(({ rule }) => ruleKey(rule, identify))]);
 }
 
+/**
+ * Of a new group: the keys of the rules that the service put there by itself, which are those beyond what was sent.
+ * While nobody has looked (`undefined`), the usual ones are taken for granted.
+ */
+export const platformRulesBeyond = (
+  rules: readonly LiveRule[] | undefined,
+  sent: ReadonlySet<string>,
+  identify?: GroupIdentity,
+): readonly string[] =>
+  (rules?.map((live) => ruleKey(canonicalLiveRule(live), identify)) ?? usualPlatformRules)
+    .filter((key) => !sent.has(key))
+    .sort();
+
+/** What services put on a new group by themselves: everything may leave. */
+const usualPlatformRules: readonly string[] = (["IPv4", "IPv6"] as const).map((ethertype) =>
+  ruleKey({ direction: "egress", ethertype, protocol: "any", remote: { kind: "any" } }),
+);
+
 /** Whether a rule is like those that services put on a new group by themselves: all outgoing traffic is let out. */
 export const isPlatformShaped = (rule: Rule): boolean =>
   rule.direction === "egress" && rule.protocol === "any" && rule.ports === undefined && rule.remote.kind === "any";

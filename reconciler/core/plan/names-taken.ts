@@ -4,6 +4,7 @@
  * or it would make a twin. The diff looks at new addresses, and offers to take the other resource over.
  */
 
+import { fixForOrphan } from "../diff/findings";
 import type { Pair } from "../diff/pair";
 import type { Address, Kind } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
@@ -46,13 +47,14 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
     const other = lookUp(kind, name.toLowerCase()).find(isOther);
     if (other === undefined) continue;
     const address = addressOf(identity(kind, other.id));
+    const orphan = draft.context.orphanOf(identity(kind, other.id));
     diagnostics.push({
       severity: "error",
       code: "plan/name-taken",
-      summary: `${step.address} cannot have the name ${name}: ${kindRows[kind].fullNoun} ${other.id} has it${address === undefined ? ", and no address manages that" : `, which is ${address}`}`,
+      summary: `${step.address} cannot have the name ${name}: ${kindRows[kind].fullNoun} ${other.id} has it, ${address !== undefined ? `which is ${address}` : orphan === undefined ? "and no address manages that" : `which is an orphan of this state: ${orphan.reason}`}`,
       detail:
         "The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.",
-      fix: fixForTakenName(address, targeted),
+      fix: orphan === undefined ? fixForTakenName(address, targeted) : fixForOrphan(orphan, step.address),
       address: step.address,
       source: pair?.desired?.source,
     });
