@@ -307,10 +307,10 @@ function settled(
   // The VM may still be building: the next run waits for it, where it can be seen.
   const isBuilding = made.kind === "vm" && can.seesVms !== "never";
   return [
-    // The record of an intent is a whole one but for its id.
     {
       type: "resource",
       address,
+      // The record of an intent is a whole one but for its id.
       record: { ...known, id, ...(isBuilding ? { building: true } : {}) } as RecordedResource,
     },
     { type: "intent", address, intent: null },
