@@ -1,6 +1,7 @@
 /**
- * What a destroy by single resources sends, beside `reconcile destroy` of the same: at most 1.3 times as much, and in
- * proportion to what there is. DESTROY_SIZES=100,300,1000 tries more.
+ * What a destroy by single resources sends, beside `reconcile destroy` of the same: at most 1.3 times as much up to
+ * a hundred of each, and in proportion to what there is. DESTROY_SIZES=100,300 tries more, and is red for 300: each wave of
+ * VMs that is waited for takes a list of several pages.
  */
 import { describe, expect, it } from "vitest";
 import { readDesired } from "../../reconciler/config/read-desired";
