@@ -69,7 +69,10 @@ export function parseFault(text: string): FaultSpec {
 const canBeHit = (operation: unknown): boolean =>
   typeof operation === "string" && (isOperation(operation) || ["*", "read", "write"].includes(operation));
 
-const isWholeNumber = (value: unknown): boolean => typeof value === "number" && Number.isInteger(value) && value >= 0;
+const isWholeNumber = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+/** A day: more than any test waits for, and less than a timer holds. */
+const longestMs = 86_400_000;
 
 /** As parseFault, from a JSON object, which is what the control endpoint takes. */
 export function readFault(given: unknown, problems: string[] = []): FaultSpec {
@@ -99,6 +102,7 @@ function unfitting({ kind, code, ms, when }: Readonly<Record<string, unknown>>):
   if (typeof code === "number" && (code < 400 || code > 599)) problems.push("code must be from 400 to 599");
   if (kind === "status" && code === undefined) problems.push("kind=status needs code");
   if ((kind === "latency" || kind === "stale-list") && ms === undefined) problems.push(`kind=${kind} needs ms`);
+  if (typeof ms === "number" && ms > longestMs) problems.push(`ms must be at most ${longestMs}, which is a day`);
   if (!["before", "after", undefined].some((moment) => moment === when)) problems.push("when must be before or after");
   return problems;
 }

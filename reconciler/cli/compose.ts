@@ -156,7 +156,7 @@ export function readDialect(workspace: Workspace, flags: Flags): ReadWith {
     const source = workspace.sources.find(({ file }) => file === given.source.file);
     read = readInlineDialect(given.inline, given.source, source?.text);
   } else {
-    const refused = refusedPath(trustOf(flags), besideFile(given));
+    const refused = refusedPath(workspace.trust ?? trustOf(flags), besideFile(given));
     if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
     read = readDialectFile(besideFile(given));
   }

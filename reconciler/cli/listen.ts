@@ -1,6 +1,7 @@
 /** A small HTTP server for a command with `--listen`. It answers reads only. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { isLoopbackHost } from "../core/text/outside-policy";
 import { portOf } from "../outside/port-of";
 import { fail } from "./compose";
 
@@ -17,14 +18,27 @@ export function readListen(listen: string, another: string): { readonly host: st
   return { host: (match[1] ?? "127.0.0.1").replace(/^\[(.*)\]$/, "$1"), port };
 }
 
+/**
+ * Which names a request may call the server by. One that only this machine reaches is called as such: a page of
+ * somewhere else that has its own name point here would read what this machine shows.
+ */
+function hostsOf(bound: string): (named: string | undefined) => boolean {
+  if (!isLoopbackHost(bound)) return () => true;
+  return (named) =>
+    named !== undefined && URL.canParse(`http://${named}`) && isLoopbackHost(new URL(`http://${named}`).hostname);
+}
+
 export async function listenAt(
   listen: string,
   another: string,
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Listening> {
   const { host, port: wanted } = readListen(listen, another);
+  const isOpenTo = hostsOf(host);
   const server = createServer((request, response) => {
-    if (request.method === "GET" || request.method === "HEAD") answer(request, response);
+    if (!isOpenTo(request.headers.host))
+      response.writeHead(421, { "content-type": "text/plain" }).end("this is not the server of that name\n");
+    else if (request.method === "GET" || request.method === "HEAD") answer(request, response);
     else response.writeHead(405, { "content-type": "text/plain" }).end("GET only\n");
   });
   await new Promise<void>((resolve, reject) => {

@@ -127,7 +127,7 @@ function policyIn(
  * What a plan needs programs for that this run does not start. A plan that is only shown says so; one that would be
  * carried out is refused, since a flush or a check that is left out is none.
  */
-function programsMissing({ steps }: Plan, { closedBy }: Trust, isShown: boolean): Finding[] {
+export function programsMissing({ steps }: Plan, { closedBy }: Trust, isShown: boolean): Finding[] {
   if (closedBy === undefined) return [];
   return steps.flatMap(({ action, address }): Finding[] => {
     const command =

@@ -32,6 +32,8 @@ export interface Workspace {
   readonly given: readonly ConfigSource[];
   /** The folder of the first file. The state, the embedded world and relative paths are based on it. */
   readonly folder: string;
+  /** How far the writers of these files are trusted. Absent: as the flags and the environment say. */
+  readonly trust?: Trust;
   /** The dialect that a saved plan brings along. */
   readonly dialect?: Dialect;
   /** Reads the files again with the values of `reads` and `lookups`; absent where the files have neither. */
@@ -48,16 +50,16 @@ export const defaultFile = "reconcile.yaml";
 /** `needed: false`: without a file the command works on the state alone. */
 export function readWorkspace(
   invocation: Pick<Invocation, "args" | "flags"> & Partial<Pick<Invocation, "output">>,
-  wanted: { readonly args?: readonly string[]; readonly needed?: boolean } = {},
+  wanted: { readonly args?: readonly string[]; readonly needed?: boolean; readonly trust?: Trust } = {},
 ): Workspace {
   const given = [...(wanted.args ?? invocation.args), ...(invocation.flags.file ?? [])];
   if (given.length === 0 && wanted.needed === false && !existsSync(defaultFile))
     return { ...nothingHere, desired: withoutFile(invocation.flags) };
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
-  const trust = trustFrom(invocation.flags["no-programs"]);
+  const trust = wanted.trust ?? trustFrom(invocation.flags["no-programs"]);
   const sources = withoutRepeats(paths).map((path) => readSource(path, trust));
   sayWhatTakesTime(sources, invocation);
-  const options = readOptions(invocation.flags);
+  const options = readOptions(invocation.flags, trust);
   const readIn = <D extends Desired>(
     result: ReadResult<D>,
   ): Omit<ReadResult<D>, "desired"> & { readonly desired: D } => {
@@ -73,6 +75,7 @@ export function readWorkspace(
     diagnostics,
     sources: [...sources, ...opened],
     given: sources,
+    trust,
     folder: dirname(resolve(itemAt(paths, 0))),
     readOthers: (texts) => readEach(texts, { ...options, external: "later" }),
     ...(desired.external === undefined
@@ -85,8 +88,8 @@ export function readWorkspace(
 export function readEnvironments(invocation: Pick<Invocation, "args" | "flags">): ReadonlyMap<string, Desired> {
   const given = [...invocation.args, ...(invocation.flags.file ?? [])];
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
-  const { env: _, ...options } = readOptions(invocation.flags);
   const trust = trustFrom(invocation.flags["no-programs"]);
+  const { env: _, ...options } = readOptions(invocation.flags, trust);
   const sources = withoutRepeats(paths).map((path) => readSource(path, trust));
   const found = readEach(sources, { ...options, external: "later" });
   return new Map(
@@ -196,7 +199,10 @@ export function readSource(path: string, trust: Trust = trustFrom()): ConfigSour
 }
 
 /** What --var and --var-file say. */
-export function givenVars(flags: Flags): Required<Pick<GivenVars, "vars" | "varFiles">> {
+export function givenVars(
+  flags: Flags,
+  trust: Trust = trustFrom(flags["no-programs"]),
+): Required<Pick<GivenVars, "vars" | "varFiles">> {
   const problems: Diagnostic[] = [];
   const vars: Record<string, string> = Object.create(null);
   for (const assignment of flags.var ?? []) {
@@ -211,19 +217,19 @@ export function givenVars(flags: Flags): Required<Pick<GivenVars, "vars" | "varF
       });
   }
   if (problems.length > 0) throw new CommandFailed(problems);
-  return { vars, varFiles: (flags["var-file"] ?? []).map((path) => readSource(path)) };
+  return { vars, varFiles: (flags["var-file"] ?? []).map((path) => readSource(path, trust)) };
 }
 
-function readOptions(flags: Flags) {
+function readOptions(flags: Flags, trust: Trust) {
   const environment: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(process.env))
     if (name.startsWith("RECONCILE_VAR_") && value !== undefined)
       environment[name.slice("RECONCILE_VAR_".length)] = value;
   const env = chosenEnvironment(flags);
   return {
-    ...givenVars(flags),
+    ...givenVars(flags, trust),
+    open: openBesideIn(trust),
     environment,
-    open: openBesideIn(trustFrom(flags["no-programs"])),
     ...(env === undefined ? {} : { env }),
   };
 }

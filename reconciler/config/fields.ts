@@ -170,8 +170,18 @@ function readInteger(
   });
 }
 
-export const readPort = (subject: Subject, values: Values, key: string, within: Path): number | undefined =>
-  readInteger(subject, values, key, { min: 1, max: 65535, what: "a port from 1 to 65535" }, within);
+/**
+ * A port, or a range of ports, as text. A zero before it (`080`) or a space is a slip, and reads as another number
+ * elsewhere.
+ */
+export const portsPattern = /^([1-9][0-9]*|0)(?: ?- ?([1-9][0-9]*|0))?$/;
+
+export function readPort(subject: Subject, values: Values, key: string, within: Path): number | undefined {
+  const value = fieldOf(values, key);
+  if (typeof value === "string" && /^\s*[0-9]+\s*$/.test(value) && !portsPattern.test(value))
+    return reportValue(subject, [...within, key], value, "a port from 1 to 65535", { fix: `write ${Number(value)}` });
+  return readInteger(subject, values, key, { min: 1, max: 65535, what: "a port from 1 to 65535" }, within);
+}
 
 export const readSize = (subject: Subject, values: Values, key: string): number | undefined =>
   readInteger(subject, values, key, { min: 1, max: Number.MAX_SAFE_INTEGER, what: "a whole number of GB, at least 1" });

@@ -142,9 +142,20 @@ function interpolateText(text: string, scope: InterpolationScope, path: Path, re
         detail: "expected text, a number, true or false",
       });
     } else result += withoutReference(String(value));
+    if (result.length <= longestText) continue;
+    report({
+      code: "config/interpolation",
+      summary: `a text grows over ${longestText / (1 << 20)} MiB`,
+      detail: "it is put together from variables that use each other, and each makes it longer",
+      fix: "use a variable once in another one's text",
+    });
+    return undefined;
   }
   return failed ? undefined : result;
 }
+
+/** Variables that double their text 28 times would make more than a program can hold. */
+const longestText = 1 << 20;
 
 function asProblem(
   { summary, detail, fix, unknown }: TemplateProblem,

@@ -8,6 +8,7 @@ import { nearestName } from "../core/text/nearest";
 import {
   fieldOf,
   isGiven,
+  portsPattern,
   readEnum,
   readId,
   readText,
@@ -242,7 +243,7 @@ function readPorts(subject: Subject, values: Values, within: Path): ServicePorts
 }
 
 function readRange(subject: Subject, value: unknown, path: Path): PortRange | undefined {
-  const match = /^\s*([0-9]+)\s*(?:-\s*([0-9]+)\s*)?$/.exec(String(value));
+  const match = portsPattern.exec(String(value));
   const min = Number(match?.[1]);
   const max = Number(match?.[2] ?? match?.[1]);
   return match === null || min < 1 || max > 65535 || min > max

@@ -5,7 +5,16 @@ import { parseCidr } from "../core/canonical/cidr";
 import { canonicalPorts, canonicalRemote } from "../core/canonical/rules";
 import { computedName, isAddressAttribute, type OpenText } from "../core/model/computed";
 import type { Ethertype, PortRange, Rule, RuleRemote } from "../core/model/rule";
-import { fieldOf, isGiven, readEnum, readOpenText, reportValue, type Subject, type Values } from "./fields";
+import {
+  fieldOf,
+  isGiven,
+  portsPattern,
+  readEnum,
+  readOpenText,
+  reportValue,
+  type Subject,
+  type Values,
+} from "./fields";
 import { hasHole } from "./interpolation";
 import { type Declared, readReference } from "./references";
 import { type Path, positionOf } from "./yaml-file";
@@ -109,10 +118,7 @@ function readPorts(subject: Subject, written: Values, path: Path, protocol: stri
   const value = fieldOf(written, "dst_port");
   if (value === undefined) return undefined;
   const at = [...path, "dst_port"];
-  const match =
-    typeof value === "number" || typeof value === "string"
-      ? /^\s*([0-9]+)\s*(?:-\s*([0-9]+)\s*)?$/.exec(String(value))
-      : null;
+  const match = typeof value === "number" || typeof value === "string" ? portsPattern.exec(String(value)) : null;
   const min = Number(match?.[1]);
   const max = Number(match?.[2] ?? match?.[1]);
   if (match === null || min < 1 || max > 65535)

@@ -22,6 +22,8 @@ export interface Tenant {
   readonly name: string;
   readonly weight: number;
   readonly maxRunning?: number;
+  /** In a fleet of several tenants: its files may name programs and addresses. */
+  readonly trusted?: true;
   /**
    * What its stacks may read beside the states of its own stacks: names of stacks, with `*`, and places of states.
    * Absent: nothing.

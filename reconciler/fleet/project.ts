@@ -28,6 +28,8 @@ export interface ProjectInput {
   readonly destroy: boolean;
   readonly worker: string;
   /** Whether the stack's files may read this state, and where it is as the fleet's file says. */
+  /** Files of this stack may name no programs and no addresses: other tenants have theirs beside it. */
+  readonly isClosed: boolean;
   readonly mayRead: (location: string) => Promise<MayRead>;
   /** Fires when nothing needs to be opened any more. */
   readonly signal?: AbortSignal;

@@ -10,7 +10,7 @@ import type { Budget } from "./database/budget";
 import type { PlanBody, StackRecord } from "./database/stacks";
 import { type Approval, type Decision, decide } from "./decide";
 import { mayRead, partOfPlace, type StackState } from "./may-read";
-import type { FleetSettings } from "./model";
+import type { FleetSettings, Tenant } from "./model";
 import type { Picture } from "./picture";
 import { type OpenProject, type Planned, type Project, ReadingEnded } from "./project";
 import type { Ear } from "./silence";
@@ -159,6 +159,7 @@ async function withProject(
   const { stack, settings } = input;
   const service = settings.services.find(({ name }) => name === stack.spec.service);
   const budget = service === undefined ? undefined : ports.budgetOf(service.name);
+  const tenant: Partial<Tenant> = settings.tenants.find(({ name }) => name === stack.spec.tenant) ?? {};
   const project = await ports.openProject({
     stack: stack.spec,
     checkout,
@@ -166,13 +167,8 @@ async function withProject(
     destroy: stack.leaving,
     worker: ports.worker,
     signal: anyOf(input),
-    mayRead: async (location) =>
-      mayRead(
-        location,
-        stack.spec,
-        settings.tenants.find(({ name }) => name === stack.spec.tenant) ?? {},
-        await ports.statesWith(partOfPlace(location)),
-      ),
+    isClosed: settings.tenants.length > 1 && tenant.trusted !== true,
+    mayRead: async (location) => mayRead(location, stack.spec, tenant, await ports.statesWith(partOfPlace(location))),
     ...(ports.ear === undefined ? {} : { ear: ports.ear }),
     ...(service === undefined ? {} : { service }),
     ...(budget === undefined ? {} : { budget }),
@@ -267,7 +263,8 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
   const { facts, counts } = planned;
   const base = { drifted: facts.drifted.length, counts, gone: false, picture: planned.picture };
   const digest = digestOf(planned, checkout);
-  if (decision === undefined) return { ...base, result: { end: "failed", why: planned.errors.join("; "), lasts: true } };
+  if (decision === undefined)
+    return { ...base, result: { end: "failed", why: planned.errors.join("; "), lasts: true } };
   switch (decision.do) {
     case "nothing":
       return { ...base, drifted: 0, result: { end: "in_sync" }, outputs: planned.outputs };

@@ -3,7 +3,7 @@ import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -344,7 +344,12 @@ describe("reconcile docs", () => {
     const { child, finished, output } = startCli(["docs", "--serve"], { cwd: folder });
     const url = await eventually("its address", () => /^http:\S+(?=\n)/.exec(output().stdout)?.[0]);
     const page = await fetch(`${url}/safety.html`);
-    expect(page.headers.get("content-security-policy")).toBe("default-src 'self'");
+    expect(page.headers.get("content-security-policy")).toBe("default-src 'self'; frame-ancestors 'none'");
+    const named = (host: string): Promise<number | undefined> =>
+      new Promise((resolve) => get(url, { headers: { host } }, ({ statusCode }) => resolve(statusCode)));
+    expect(await Promise.all(["evil.example", "127.evil.example", "localhost:1", "127.0.0.1"].map(named))).toEqual([
+      421, 421, 200, 200,
+    ]);
     expect(await page.text()).not.toMatch(/(?:src|<link[^>]*href)="(?:https?:)?\/\//);
     expect(await (await fetch(url)).text()).toContain("search");
     for (const path of [

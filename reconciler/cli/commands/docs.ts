@@ -113,7 +113,7 @@ function sendPage({ url = "/" }: IncomingMessage, response: ServerResponse): voi
   response
     .writeHead(200, {
       "content-type": mediaTypes[extname(file)] ?? "application/octet-stream",
-      "content-security-policy": "default-src 'self'",
+      "content-security-policy": "default-src 'self'; frame-ancestors 'none'",
       "x-content-type-options": "nosniff",
     })
     .end(readFileSync(file));

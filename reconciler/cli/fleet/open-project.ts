@@ -40,7 +40,7 @@ import {
 import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
-import { trustFrom } from "../../outside/trust";
+import { closedTrust, refusedAddress, type Trust, trustFrom } from "../../outside/trust";
 import { exposureText } from "../../report/exposure-text";
 import { planGraph } from "../../report/graph";
 import { planLines } from "../../report/plan-text";
@@ -49,7 +49,7 @@ import { locationBeside, openProtectedStore } from "../../store/open";
 import type { LeaseTimes, StateStore } from "../../store/store";
 import { readDialect } from "../compose";
 import { CommandFailed } from "../crash";
-import { askPolicy, type PlanPlace } from "../review";
+import { askPolicy, type PlanPlace, programsMissing } from "../review";
 import { readWorkspace, type Workspace } from "../workspace";
 import { digestBeside } from "./files-beside";
 import { createReaders } from "./readers";
@@ -76,14 +76,22 @@ export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectI
       "var-file": stack.varFiles.map((file) => resolve(checkout.folder, file)),
       ...(stack.env === undefined ? {} : { env: stack.env }),
     };
-    const problems = await readers.check({ folder: checkout.folder, flags }, checkout.revision, input.signal);
+    const trust = trustIn(input);
+    const problems = await readers.check({ folder: checkout.folder, flags, trust }, checkout.revision, input.signal);
     if (problems.length > 0) throw new CommandFailed(problems);
-    const workspace = readWorkspace({ args: [checkout.folder], flags });
+    const workspace = readWorkspace({ args: [checkout.folder], flags }, { trust });
     const readable = await statesToRead(input, workspace);
     const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true });
     const service = await openFor(input, workspace, secrets, cache);
     return project(input, workspace, service, store, readable);
   };
+}
+
+/** Files of one tenant start nothing and send nothing with the worker's rights where others have theirs beside them. */
+function trustIn({ isClosed, checkout }: ProjectInput): Trust {
+  const own = trustFrom();
+  if (own.closedBy === undefined && !isClosed) return own;
+  return closedTrust(own.closedBy ?? "a fleet of several tenants", checkout.root);
 }
 
 /** The states that the stack's files read, by the names of the reads. What the fleet does not permit is not opened. */
@@ -182,6 +190,10 @@ async function openFor(
         fix: "name one of the fleet's services in the stack: service: NAME",
       },
     ]);
+  const trust = workspace.trust ?? trustFrom();
+  const refused = service === undefined ? refusedAddress(trust, baseUrl) : undefined;
+  if (refused !== undefined)
+    throw new CommandFailed([{ ...refused, fix: `name one of the fleet's services in the stack: service: NAME` }]);
   const fromFile = readDialect(workspace, {});
   const given = service?.dialect === undefined ? fromFile : { ...readDialectFile(service.dialect), folder: cache };
   if (hasErrors(given.diagnostics)) throw new CommandFailed(given.diagnostics);
@@ -193,7 +205,7 @@ async function openFor(
     {
       ...(await credentialOf(service?.credential, given.dialect ?? builtInDialect, secrets)),
       dialectFolder: given.folder,
-      trust: trustFrom(),
+      trust,
       dialectGiven: service?.dialect !== undefined,
       timing: workspace.desired.service.timing,
       insecureHttp: service?.insecureHttp === true,
@@ -319,10 +331,15 @@ async function refusals(prepared: Prepared, asked: PlanPlace): Promise<readonly 
       ...checkPlan({ desired, plan, recorded: state.resources.size, now: new Date() }),
     ],
   };
-  const strictness = { deny: desired.deny ?? [], strict: false };
+  const { trust } = asked.service;
+  // What the file would have judged the plan with is not left out unseen: nobody reads the notes of a fleet.
+  const unjudged = trust.closedBy === undefined ? [] : [{ code: "policy/not-run" }];
+  const strictness = { deny: [...(desired.deny ?? []), ...unjudged], strict: false };
   const judged = findingsOfPlan(soFar, strictness);
   const isJudged = !hasErrors(plan.diagnostics) && !isEmpty(plan);
-  const answered = isJudged ? await askPolicy(asked, prepared, judged) : [];
+  const answered = isJudged
+    ? [...programsMissing(plan, trust, false), ...(await askPolicy(asked, prepared, judged))]
+    : [];
   const findings = findingsOfPlan({ ...soFar, more: [...soFar.more, ...answered] }, strictness);
   return findings.filter(({ refused }) => refused !== undefined).map(findingAsDiagnostic);
 }

@@ -8,10 +8,10 @@ import type { ReadAnswer, ReadRequest } from "./readers";
 const stuckMs = 120_000;
 
 endWhenStuck(stuckMs, "a reader of files");
-process.on("message", ({ folder, flags }: ReadRequest) => {
+process.on("message", ({ folder, flags, trust }: ReadRequest) => {
   let answer: ReadAnswer = {};
   try {
-    readWorkspace({ args: [folder], flags });
+    readWorkspace({ args: [folder], flags }, trust === undefined ? {} : { trust });
   } catch (error) {
     const problems = diagnosticsIn(error);
     // What is no problem of the files shows itself again where it can be told.

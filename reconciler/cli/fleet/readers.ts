@@ -10,12 +10,14 @@ import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { ReadingEnded } from "../../fleet/project";
+import type { Trust } from "../../outside/trust";
 import { packageFolder } from "../../version";
 import type { Flags } from "../flags";
 
 export interface ReadRequest {
   readonly folder: string;
   readonly flags: Flags;
+  readonly trust?: Trust;
 }
 
 export interface ReadAnswer {

@@ -29,6 +29,7 @@ export interface SignInBlock {
 export interface TenantBlock {
   weight?: number;
   max_running?: number;
+  trusted?: boolean;
   may_read?: string[];
 }
 

@@ -80,10 +80,11 @@ function placeProblem(text: string): string | undefined {
   return fault === undefined ? undefined : placeFaults[fault];
 }
 
-export const readTenant = (name: string, { weight = 1, max_running, may_read }: TenantBlock): Tenant => ({
+export const readTenant = (name: string, { weight = 1, max_running, may_read, trusted }: TenantBlock): Tenant => ({
   name,
   weight,
   ...(max_running === undefined ? {} : { maxRunning: max_running }),
+  ...(trusted === true ? { trusted } : {}),
   ...(may_read === undefined ? {} : { mayRead: may_read }),
 });
 
