@@ -335,6 +335,7 @@ export const flagTable = {
   stack: { type: "string", multiple: true, value: "PATTERN", help: "only these stacks, * for any text (repeatable)" },
   revoke: { type: "boolean", help: "takes every token of this name away" },
   why: { type: "string", value: "TEXT", help: "the reason, kept with the decision" },
+  now: { type: "boolean", help: "without waiting for the requests in flight" },
   for: { type: "string", value: "DURATION", shape: "duration", help: "how long the approval stands (default 24h)" },
 } as const satisfies Record<string, FlagRow>;
 

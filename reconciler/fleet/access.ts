@@ -18,7 +18,7 @@ export interface Visitor {
   readonly grants: readonly Grant[];
 }
 
-export type Act = "see" | "approve" | "reject" | "run" | "pause" | "resume";
+export type Act = "see" | "approve" | "reject" | "run" | "pause" | "resume" | "stop";
 
 const needs: Readonly<Record<Act, Role>> = {
   see: "viewer",
@@ -27,6 +27,7 @@ const needs: Readonly<Record<Act, Role>> = {
   run: "operator",
   pause: "operator",
   resume: "operator",
+  stop: "operator",
 };
 
 const reaches = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed);

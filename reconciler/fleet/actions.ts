@@ -170,6 +170,27 @@ export async function pause({ records, queue, who }: Desk, name: string): Promis
   await records.note({ who, what: "pause", stack: name });
 }
 
+/**
+ * Ends the round that runs, and lets none begin until the stack is resumed: what is in flight is ended first, or not
+ * even that with `now`. False: no round of it runs.
+ */
+export async function stop(
+  { records, queue, who }: Desk,
+  name: string,
+  { why, now, at = new Date() }: { readonly why?: string | undefined; readonly now: boolean; readonly at?: Date },
+): Promise<boolean> {
+  const { lastRun } = await stackNamed({ records }, name);
+  await records.stopStack(name, { by: who, ...(why === undefined ? {} : { why }), now, at: at.toISOString() });
+  await queue.forget(name);
+  await records.note({
+    who,
+    what: now ? "stop at once" : "stop",
+    stack: name,
+    ...(why === undefined ? {} : { detail: why }),
+  });
+  return lastRun !== undefined && lastRun.endedAt === undefined;
+}
+
 /** Resumes a paused or stalled stack. */
 export async function resume({ records, queue, who }: Desk, name: string): Promise<void> {
   const stack = await stackNamed({ records }, name);

@@ -2,6 +2,7 @@
 import { type Budget, createBudget, pauseChannel } from "./database/budget";
 import type { Database } from "./database/database";
 import type { Records } from "./database/records";
+import { stopWord } from "./database/stacks";
 import type { FleetSettings } from "./model";
 import type { OpenProject } from "./project";
 import type { Queue } from "./queue";
@@ -83,11 +84,17 @@ export function createShared({ records, database, say, onSettings }: WorkerSetti
 /** When a notification takes longer than this, notifications are not relied on. */
 const heardWithinMs = 5000;
 
-export async function listenForPauses({ database, name, say }: WorkerSetting, shared: Shared) {
+/** Pauses of services, and stacks that are to stop. */
+export async function listenForPauses(
+  { database, name, say }: WorkerSetting,
+  shared: Shared,
+  stop: () => Promise<void>,
+) {
   const probe = `probe ${name}`;
   let hears = false;
   const ear = await database.listen(pauseChannel, (service) => {
     if (service === probe) hears = true;
+    else if (service.startsWith(stopWord)) void stop().catch(() => undefined);
     else void shared.paused(service);
   });
   await database.query("SELECT pg_notify($1, $2)", [pauseChannel, probe]).catch(() => undefined);

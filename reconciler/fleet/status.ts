@@ -68,6 +68,18 @@ export interface EndedRound {
 
 export const pausedReason = (stack: string): string => `it is paused: reconcile fleet resume ${stack}`;
 
+/** A person wants the round that runs to end, and none to begin. */
+export interface StopRequest {
+  readonly by: string;
+  readonly why?: string;
+  /** Without waiting for the requests in flight. */
+  readonly now: boolean;
+  readonly at: string;
+}
+
+export const stoppedReason = (stack: string, { by, why }: StopRequest): string =>
+  `it was stopped by ${by}${why === undefined ? "" : `: ${why}`}; reconcile fleet resume ${stack} goes on with it`;
+
 /**
  * While a round runs, the status stays as the last round left it, except that the stack does not wait for a place any
  * more.

@@ -3,10 +3,10 @@ import type { StackStanding } from "./database/pages";
 import type { DecisionRecord } from "./database/people";
 import type { RunRecord, RunResult } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
-import { pausedReason } from "./status";
+import { pausedReason, stoppedReason } from "./status";
 
 /** The line of `fleet list --json`; its keys are fixed. */
-export const stackLine = ({ name, status, paused, lastRun, nextAt }: StackRecord): object => ({
+export const stackLine = ({ name, status, paused, stopping, lastRun, nextAt }: StackRecord): object => ({
   type: "stack",
   stack: name,
   ready: status.ready && !paused,
@@ -16,7 +16,7 @@ export const stackLine = ({ name, status, paused, lastRun, nextAt }: StackRecord
   awaiting_approval: status.awaitingApproval,
   blocked: status.blocked,
   paused,
-  reason: reasonOf({ name, status, paused }),
+  reason: reasonOf({ name, status, paused, ...(stopping === undefined ? {} : { stopping }) }),
   observed_revision: status.observedRevision,
   applied_revision: status.appliedRevision,
   plan: status.plan,
@@ -64,8 +64,15 @@ export const planEvent = ({ stack, digest, revision, madeAt, body }: WaitingPlan
   text: body.text,
 });
 
-export const reasonOf = ({ name, status, paused }: Pick<StackRecord, "name" | "status" | "paused">): string | null =>
-  paused ? pausedReason(name) : status.reason;
+export function reasonOf({
+  name,
+  status,
+  paused,
+  stopping,
+}: Pick<StackRecord, "name" | "status" | "paused" | "stopping">): string | null {
+  if (!paused) return status.reason;
+  return stopping === undefined ? pausedReason(name) : stoppedReason(name, stopping);
+}
 
 /** The most urgent condition, in one word for a person. */
 export type StackCondition =

@@ -19,7 +19,7 @@ import { createSilences, type Ear } from "./silence";
 import { SourceFailed } from "./sources/checkout";
 import { type Freshness, tidyTrees } from "./sources/git";
 import { checkOut } from "./sources/source";
-import { waitsForPlace, whileRunning } from "./status";
+import { type StopRequest, stoppedReason, waitsForPlace, whileRunning } from "./status";
 import { watchWaiting } from "./waiting";
 
 export interface Worker {
@@ -58,6 +58,17 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   const post = openPost(setting);
   let isLooking = false;
   let tidiedAt = 0;
+  const stops = new Map<string, Stops>();
+  async function lookForStops(): Promise<void> {
+    if (stops.size === 0) return;
+    for (const [stack, request] of await records.stopsOf([...stops.keys()])) {
+      const mine = stops.get(stack);
+      if (mine === undefined) continue;
+      mine.request = request;
+      mine.soft.abort();
+      if (request.now) mine.hard.abort();
+    }
+  }
   const beat = async (): Promise<void> => {
     await records.beat({
       name: setting.name,
@@ -66,6 +77,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
       doing: [...doing].map(([stack, since]) => ({ stack, since: since.toISOString() })),
       draining: draining.signal.aborted,
     });
+    await lookForStops();
     await shared.look();
     await waiting.look(services, (await shared.settings()).tenants);
     if (draining.signal.aborted) return;
@@ -88,18 +100,25 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   await beat();
   const timer = setInterval(() => void beat().catch(() => undefined), beatMs);
   timer.unref();
-  const ear = await listenForPauses(setting, shared);
+  const ear = await listenForPauses(setting, shared, lookForStops);
 
   await queue.work({
     concurrency: setting.concurrency,
     tenants: (await records.settings()).tenants,
     round: async (job) => {
       doing.set(job.stack, new Date());
+      const mine: Stops = { soft: new AbortController(), hard: new AbortController() };
+      stops.set(job.stack, mine);
+      const signals = {
+        drain: AbortSignal.any([draining.signal, mine.soft.signal]),
+        stop: AbortSignal.any([stopping.signal, mine.hard.signal]),
+      };
       try {
-        await oneRound(setting, shared, job, { drain: draining.signal, stop: stopping.signal }, counts, services);
+        await oneRound(setting, shared, job, { ...signals, asked: mine }, counts, services);
         post.send();
       } finally {
         doing.delete(job.stack);
+        stops.delete(job.stack);
         services.delete(job.stack);
       }
     },
@@ -127,11 +146,18 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   };
 }
 
+/** How the round of one stack is stopped, once somebody asks for it. */
+interface Stops {
+  readonly soft: AbortController;
+  readonly hard: AbortController;
+  request?: StopRequest;
+}
+
 async function oneRound(
   setting: WorkerSetting,
   shared: Shared,
   job: Job,
-  stop: { readonly drain: AbortSignal; readonly stop: AbortSignal },
+  stop: { readonly drain: AbortSignal; readonly stop: AbortSignal; readonly asked: Stops },
   counts: WorkerCounts,
   services: Map<string, string | undefined>,
 ): Promise<void> {
@@ -203,7 +229,13 @@ async function oneRound(
   countRound(counts, run, outcome, isCut);
   // Another worker has the round now: that worker ends this run, and its name is in the reason.
   if (isCut && job.signal.aborted) return;
-  const ended = isCut ? { ...outcome, result: stoppedAtOnce } : await orRejected(records, stack.name, outcome);
+  const { request } = stop.asked;
+  const wasStopped = request !== undefined && (isCut || outcome.result.end === "handed_over");
+  const ended = wasStopped
+    ? { ...outcome, result: { end: "handed_over", why: stoppedReason(stack.name, request) } as const }
+    : isCut
+      ? { ...outcome, result: stoppedAtOnce }
+      : await orRejected(records, stack.name, outcome);
   await settle(setting, settings, stack, run, ended);
 }
 

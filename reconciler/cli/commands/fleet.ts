@@ -1,6 +1,16 @@
 /** `reconcile fleet …`: many projects, reconciled by many workers that share one PostgreSQL. */
 import { hashOf, newToken } from "../../fleet/access";
-import { approve, carryOutSync, pause, plannedSync, reject, resume, runNow, stackNamed } from "../../fleet/actions";
+import {
+  approve,
+  carryOutSync,
+  pause,
+  plannedSync,
+  reject,
+  resume,
+  runNow,
+  stackNamed,
+  stop,
+} from "../../fleet/actions";
 import type { StackChange } from "../../fleet/changes";
 import { decisionEvent, logText, planEvent, runEvent, runTable, stackLine, stackTable } from "../../fleet/views";
 import { endWhenStuck } from "../../outside/stuck";
@@ -187,6 +197,30 @@ export const fleetResumeCommand = act(
   "is taken up again, and looked at by the next free worker",
   (session, stack) => resume(session, stack),
 );
+
+export const fleetStopCommand = command({
+  usage: "fleet stop STACK [--why TEXT] [--now]",
+  summary: "ends the run that is under way, and lets none begin until the stack is resumed",
+  section,
+  examples: [
+    ["reconcile fleet stop prod-shop --why wrong-file", "the step that runs is ended first"],
+    ["reconcile fleet stop prod-shop --now", "at once; the next run looks up what became of the rest"],
+  ],
+  flags: [...flags, "why", "now"],
+  positionals: aStack,
+  run: (invocation) =>
+    withFleet(invocation.flags, async (session) => {
+      const name = argument(invocation);
+      const { why, now = false } = invocation.flags;
+      const ran = await stop(session, name, { why, now });
+      invocation.output.print(
+        ran
+          ? `Stopping ${name}: ${now ? "nothing is waited for" : "the step that runs is ended first"}, and then nothing more is sent. reconcile fleet log ${name} shows what was done; reconcile fleet resume ${name} goes on.`
+          : `No run of ${name} is under way, and none begins until reconcile fleet resume ${name}.`,
+      );
+      return invocation.output.finish({ exitCode: 0 });
+    }),
+});
 
 export const fleetLogCommand = command({
   usage: "fleet log STACK|RUN",

@@ -3,7 +3,8 @@ import type { Graph } from "../../report/graph";
 import type { Approval, Rejection } from "../decide";
 import type { StackState } from "../may-read";
 import { type FleetSettings, noSettings, type StackSpec } from "../model";
-import { newStatus, type Status, type WaitingFor } from "../status";
+import { newStatus, type Status, type StopRequest, type WaitingFor } from "../status";
+import { pauseChannel } from "./budget";
 import { columnsOf, type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
 import { type RunRecord, runOf } from "./runs";
 import { schema } from "./tables";
@@ -22,6 +23,8 @@ export interface StackRecord {
   readonly approval?: Approval;
   /** The plan that a person rejected last. */
   readonly rejection?: Rejection;
+  /** Who stopped it; until it is resumed. */
+  readonly stopping?: StopRequest;
   /** The stack has left the fleet's file: what it made is to be deleted once that is approved. */
   readonly leaving: boolean;
   /** The digest of the stack's picture; absent: there is none yet. */
@@ -53,6 +56,7 @@ export interface PlanBody {
 const written = columnsOf<{
   readonly approval: Approval | null;
   readonly rejection: Rejection | null;
+  readonly stopping: StopRequest | null;
   readonly body: PlanBody;
   readonly spec: StackSpec;
   readonly status: Partial<Status>;
@@ -170,7 +174,33 @@ export const stackStatements = ({ query }: Database) => ({
   },
   async pauseStack(name: string, paused: boolean): Promise<boolean> {
     return (
-      (await query(`UPDATE ${schema}.stacks SET paused = $2 WHERE name = $1 RETURNING name`, [name, paused])).length > 0
+      (
+        await query(`UPDATE ${schema}.stacks SET paused = $2, stopping = NULL WHERE name = $1 RETURNING name`, [
+          name,
+          paused,
+        ])
+      ).length > 0
+    );
+  },
+  /** Pauses the stack and tells its worker to end its round. */
+  async stopStack(name: string, stop: StopRequest): Promise<void> {
+    await query(
+      `UPDATE ${schema}.stacks SET paused = true, stopping = $2, changed_at = now() WHERE name = $1
+       RETURNING pg_notify('${pauseChannel}', '${stopWord}' || name)`,
+      [name, JSON.stringify(stop)],
+    );
+  },
+  /** Which of these stacks are to stop. */
+  async stopsOf(names: readonly string[]): Promise<ReadonlyMap<string, StopRequest>> {
+    const rows = await query(
+      `SELECT name, stopping FROM ${schema}.stacks WHERE name = ANY($1) AND stopping IS NOT NULL`,
+      [names],
+    );
+    return new Map(
+      rows.flatMap((row) => {
+        const stop = written(row, "stopping");
+        return stop === null ? [] : [[textOf(row["name"]), stop] as const];
+      }),
     );
   },
   async saveStatus(name: string, status: Status): Promise<void> {
@@ -274,6 +304,9 @@ export const stackStatements = ({ query }: Database) => ({
   },
 });
 
+/** What is heard on the channel of pauses and begins so is the name of a stack that is to stop; no service has a space. */
+export const stopWord = "stop ";
+
 /** A condition that an index serves, so that a stack is found among thousands. */
 const dependsOnIt = "s.spec -> 'dependsOn' @> to_jsonb($1::text)";
 
@@ -284,6 +317,7 @@ const selectStacks = `SELECT s.*, r.id AS run_id, r.stack AS run_stack, r.cause,
 function stackOf(row: Row): StackRecord {
   const approval = written(row, "approval") ?? undefined;
   const rejection = written(row, "rejection") ?? undefined;
+  const stopping = written(row, "stopping") ?? undefined;
   const nextAt = maybeTime(row["next_at"]);
   const picture = maybeText(row["picture"]);
   return {
@@ -299,6 +333,7 @@ function stackOf(row: Row): StackRecord {
     ...(picture === undefined ? {} : { picture }),
     ...(approval === undefined ? {} : { approval }),
     ...(rejection === undefined ? {} : { rejection }),
+    ...(stopping === undefined ? {} : { stopping }),
     ...(nextAt === undefined ? {} : { nextAt }),
     ...(row["run_id"] == null
       ? {}

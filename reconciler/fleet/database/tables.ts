@@ -126,6 +126,7 @@ const migrations: readonly string[] = [
      made_at timestamptz NOT NULL DEFAULT now(), next_at timestamptz NOT NULL DEFAULT now(), tries int NOT NULL DEFAULT 0, why text);
    CREATE INDEX letters_due ON ${schema}.letters (next_at);
    CREATE INDEX letters_of_place ON ${schema}.letters (place);`,
+  `ALTER TABLE ${schema}.stacks ADD COLUMN stopping jsonb;`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

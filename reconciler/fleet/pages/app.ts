@@ -13,7 +13,7 @@ import { isLoopbackHost } from "../../core/text/outside-policy";
 import type { Graph } from "../../report/graph";
 import { graphSvg } from "../../report/graph-svg";
 import { type Act, may, maySeeAll, roleNeeded, type Visitor } from "../access";
-import { ActionRefused, approve, type Desk, pause, reject, resume, runNow, stackNamed } from "../actions";
+import { ActionRefused, approve, type Desk, pause, reject, resume, runNow, stackNamed, stop } from "../actions";
 import { planEvent, runEvent, stackLine } from "../views";
 import { type HookSetting, hookRoutes } from "./hooks";
 import { type Frame, type PagePart, page, type Said } from "./layout";
@@ -277,7 +277,7 @@ export function createPages(setting: PagesSetting): Hono {
     });
   });
 
-  for (const act of ["run", "pause", "resume", "approve", "reject"] as const)
+  for (const act of ["run", "pause", "resume", "stop", "approve", "reject"] as const)
     for (const root of ["/stacks", "/api/stacks"] as const)
       app.post(`${root}/:name/${act}`, async (context) => {
         const name = context.req.param("name");
@@ -323,6 +323,7 @@ const saidWords = {
   run: { bad: false, text: "it is looked at now" },
   pause: { bad: false, text: "paused" },
   resume: { bad: false, text: "resumed" },
+  stop: { bad: false, text: "stopping; what is in flight is ended first" },
   approve: { bad: false, text: "approved; the next free worker carries it out" },
   reject: { bad: false, text: "rejected" },
   role: { bad: true, text: "that needs another role" },
@@ -335,6 +336,7 @@ const refusedBy: Readonly<Record<Exclude<Act, "see">, SaidWord>> = {
   run: "paused",
   pause: "role",
   resume: "role",
+  stop: "role",
   approve: "other-plan",
   reject: "other-plan",
 };
@@ -356,6 +358,7 @@ async function carryOut(
   await stackNamed(desk, name);
   if (act === "approve") await approve(desk, name, form.plan, why);
   else if (act === "reject") await reject(desk, name, form.plan, why);
+  else if (act === "stop") await stop(desk, name, { ...why, now: false });
   else await { run: runNow, pause, resume }[act](desk, name);
 }
 

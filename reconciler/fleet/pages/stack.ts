@@ -95,11 +95,12 @@ function outputsOf({ outputs }: StackRecord): PagePart {
 
 function acts(stack: StackRecord, visitor: Visitor): PagePart {
   const path = `/stacks/${encodeURIComponent(stack.name)}`;
-  const button = (act: "run" | "pause" | "resume", text: string): PagePart =>
+  const button = (act: "run" | "pause" | "resume" | "stop", text: string): PagePart =>
     may(visitor, act, stack.name)
       ? html`<form method="post" action="${path}/${act}"><button id="act-${act}">${text}</button></form>`
       : html``;
-  return html`<div class="acts">${stack.paused ? "" : button("run", "Look now")}${
+  const isRunning = stack.lastRun !== undefined && stack.lastRun.endedAt === undefined;
+  return html`<div class="acts">${isRunning && stack.stopping === undefined ? button("stop", "Stop this run") : ""}${stack.paused ? "" : button("run", "Look now")}${
     stack.paused || stack.status.stalled ? button("resume", "Resume") : button("pause", "Pause")
   }</div>`;
 }
