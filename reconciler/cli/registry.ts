@@ -53,6 +53,7 @@ import {
   stateShowCommand,
   stateUnlockCommand,
 } from "./commands/state";
+import { stateCheckCommand } from "./commands/state-check";
 import { testCommand } from "./commands/test";
 import { validateCommand } from "./commands/validate";
 import { versionCommand } from "./commands/version";
@@ -89,6 +90,7 @@ export const commands: Commands = {
   "state pull": () => statePullCommand,
   "state push": () => statePushCommand,
   "state unlock": () => stateUnlockCommand,
+  "state check": () => stateCheckCommand,
   "state resolve": () => stateResolveCommand,
   "orphans list": () => orphansListCommand,
   "orphans delete": () => orphansDeleteCommand,

@@ -237,6 +237,49 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
   }
 }
 
+/** A state of the same server that nobody has: the last part of the path gets another name. */
+export function besideHttp(address: string, name: string): string {
+  const url = new URL(address);
+  url.pathname = `${url.pathname.replace(/\/$/, "")}-${name}`;
+  return url.toString();
+}
+
+/** Sends one request as it is, without another try, and tells how it was answered. For `state check`. */
+export function httpProbe(address: string, options: HttpStoreOptions) {
+  const { url, lockUrl, lockMethod, unlockMethod, updateMethod, headers, checksId } = readProtocol(address, options);
+  const send = async (method: string, to: URL, id?: string, body?: string): Promise<Answer> => {
+    const target = new URL(to);
+    if (id !== undefined) target.searchParams.set("ID", id);
+    const answer = await fetch(target, {
+      method,
+      redirect: "manual",
+      headers: { ...headers, ...(body === undefined ? {} : contentHeaders(body)) },
+      ...(body === undefined ? {} : { body }),
+      signal: AbortSignal.timeout(waits.stateDocument),
+    });
+    return { status: answer.status, text: await readBounded(answer, largestDocument, url.toString()) };
+  };
+  const lockText = (id: string): string =>
+    JSON.stringify({
+      ID: id,
+      Operation: "reconcile state check",
+      Info: "",
+      Who: "check",
+      Version: "1.0.0",
+      Created: new Date().toISOString(),
+      Path: "",
+    });
+  return {
+    checksId,
+    read: () => send("GET", url),
+    write: (id: string, serial: number, text: string) =>
+      send(updateMethod, url, id, documentText({ serial, writer: id, snapshot: text, journal: [] })),
+    lock: (id: string) => send(lockMethod, lockUrl, undefined, lockText(id)),
+    unlock: (id: string) => send(unlockMethod, lockUrl, checksId ? id : undefined, lockText(id)),
+    remove: () => send("DELETE", url),
+  };
+}
+
 interface Protocol {
   readonly url: URL;
   readonly lockUrl: URL;

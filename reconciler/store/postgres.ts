@@ -374,3 +374,11 @@ function problemOf(error: unknown, connection: string, { connectMs, statementMs 
 const undefinedColumn = "42703";
 
 const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** Takes a state away with its journal. For a state that a check has made. */
+export async function removePostgresState(address: string): Promise<void> {
+  const { connection, schema, state, location } = readPostgresUrl(address);
+  const ask = createAsk(connection, location, defaultLimits, false);
+  const within = quoteName(schema);
+  for (const table of ["journal", "states"]) await ask(`DELETE FROM ${within}.${table} WHERE name = $1`, [state]);
+}

@@ -52,6 +52,7 @@ export const commandStories = {
   "state pull": [{ run: ["reconcile state pull > copy.json"], shows: false }],
   "state push": [{ run: ["reconcile state push copy.json"] }],
   "state unlock": [{ run: ["reconcile state unlock"] }],
+  "state check": [],
   "state resolve": [
     {
       says: "Only for a create that was left open:",

@@ -1,0 +1,144 @@
+/**
+ * What a place for states really does, found out by trying it on a state of its own beside the one that is named: whether
+ * what is written is read, whether a second holder is kept out, whether a former one can still write, and for a server of
+ * somebody else's what it answers to each request. The named state itself is neither read nor written.
+ */
+import { type Holder, StateLocked, type StateSession, type StateStore } from "./store";
+
+export type Verdict = "holds" | "breaks";
+
+export interface Finding {
+  /** A word for programs. */
+  readonly probe: string;
+  readonly verdict: Verdict;
+  /** What was seen, in words. */
+  readonly seen: string;
+  /** What follows from it for the state. */
+  readonly therefore: string;
+}
+
+export interface Trial {
+  /** The store at the place beside, opened anew with each call. */
+  open(): StateStore;
+  /** What only stores of this kind have. Absent: nothing. */
+  probe?(): Promise<readonly Finding[]>;
+  /** Takes away everything that the trial has written. */
+  remove(): Promise<void>;
+}
+
+const holds = (probe: string, seen: string, therefore: string): Finding => ({
+  probe,
+  verdict: "holds",
+  seen,
+  therefore,
+});
+export const breaks = (probe: string, seen: string, therefore: string): Finding => ({
+  probe,
+  verdict: "breaks",
+  seen,
+  therefore,
+});
+export const verdictOf = (
+  isSo: boolean,
+  probe: string,
+  [seen, therefore]: readonly [string, string],
+  [otherwise, thereforeNot]: readonly [string, string],
+): Finding => (isSo ? holds(probe, seen, therefore) : breaks(probe, otherwise, thereforeNot));
+
+const snapshotOf = (text: string, epoch: number): string =>
+  `{\n"format":"reconcile-cloud/state",\n"version":1,\n"lineage":"check",\n"serial":1,\n"epoch":${epoch},\n"check":${JSON.stringify(text)}\n}\n`;
+
+const refusal = async (asked: Promise<unknown>): Promise<string | undefined> =>
+  asked.then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+
+/** The probes that every kind of store is put to, through the same code that a run uses. */
+export async function checkStore(trial: Trial, holder: Holder): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const sessions: StateSession[] = [];
+  try {
+    if (trial.probe !== undefined) findings.push(...(await trial.probe()));
+    const before = await trial.open().read();
+    findings.push(
+      verdictOf(
+        before.snapshot === undefined && before.journal.length === 0,
+        "empty",
+        ["a state that was never written is answered as none", "a first run begins a state"],
+        ["a state that was never written is answered with something", "this address holds what somebody else wrote"],
+      ),
+    );
+    const first = await trial.open().lock({ ...holder, who: "check-1" });
+    sessions.push(first);
+    const second = await trial
+      .open()
+      .lock({ ...holder, who: "check-2" })
+      .catch((error: unknown) => {
+        if (error instanceof StateLocked) return undefined;
+        throw error;
+      });
+    const isKeptOut = second === undefined;
+    if (second !== undefined) sessions.push(second);
+    findings.push(
+      verdictOf(
+        isKeptOut,
+        "lock",
+        ["a second holder is refused while the first one has the lock", "two runs never write at once"],
+        ["a second holder gets the lock as well", "two runs may write at once: run one at a time"],
+      ),
+    );
+    await first.replace(snapshotOf("one", first.epoch));
+    await first.append(["line 1", "line 2"]);
+    await first.append(["line 3"]);
+    const read = await trial.open().read();
+    findings.push(
+      verdictOf(
+        read.snapshot === snapshotOf("one", first.epoch) && read.journal.join() === "line 1,line 2,line 3",
+        "read-after-write",
+        ["what was written is read at once, whole and in order", "a plan sees what the run before it did"],
+        [
+          "what was written is not read at once, or not as it was",
+          "a plan may be made from an older state; it is refused where this machine saw the newer one",
+        ],
+      ),
+    );
+    await trial.open().breakLock();
+    const third = await trial.open().lock({ ...holder, who: "check-3" });
+    sessions.push(third);
+    await third.append(["line 4"]);
+    const late = await refusal(first.append(["late"]));
+    const after = await trial.open().read();
+    findings.push(
+      verdictOf(
+        late !== undefined && !after.journal.includes("late") && after.journal.includes("line 4"),
+        "former-holder",
+        ["a holder whose lock was taken away cannot write any more", "`state unlock --force` leaves one writer"],
+        [
+          "a holder whose lock was taken away still writes",
+          "after `state unlock --force` make sure that the former run has ended",
+        ],
+      ),
+      verdictOf(
+        third.epoch > first.epoch,
+        "order-of-holders",
+        ["each holder counts for more than the one before", "what a former holder writes late counts for nothing"],
+        ["a later holder does not count for more", "what a former holder writes late may count"],
+      ),
+    );
+    await third.release();
+    const free = await trial.open().lock({ ...holder, who: "check-4" });
+    await free.release();
+    findings.push(holds("release", "a lock that was released is free at once", "the next run need not wait"));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    findings.push(breaks("error", message, "this place cannot hold a state as it is"));
+  } finally {
+    for (const session of sessions) await session.release().catch(() => undefined);
+    await trial
+      .open()
+      .breakLock()
+      .catch(() => undefined);
+  }
+  return findings;
+}

@@ -1,0 +1,74 @@
+/** What `state check` says of places of every kind, right and odd ones; it writes only beside the state, and leaves nothing. */
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { jsonLines, type Ran, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+import { type S3Server, startS3Server } from "../support/s3-server";
+import { type StateServerOptions, startStateServer } from "../support/state-server";
+
+let folder: string;
+let s3: S3Server;
+beforeAll(async () => {
+  s3 = await startS3Server();
+});
+afterAll(() => s3.stop());
+beforeEach(() => {
+  folder = makeFolder();
+});
+
+const check = (...words: string[]): Promise<Ran> =>
+  runCli(["state", "check", ...words], {
+    cwd: folder,
+    env: {
+      AWS_ENDPOINT_URL: s3.url,
+      AWS_REGION: "us-east-1",
+      AWS_ACCESS_KEY_ID: "tester",
+      AWS_SECRET_ACCESS_KEY: "canary-aws",
+    },
+  });
+const broken = ({ stdout }: Ran): string[] =>
+  jsonLines(stdout).flatMap((line) => (line["type"] === "probe" && line["holds"] === false ? [line["probe"]] : []));
+
+describe("state check", () => {
+  it("says of a file that everything holds, touches no state and leaves nothing behind", async () => {
+    writeFileSync(join(folder, "reconcile.state.json"), "not a state");
+    const ran = await check("--state", "reconcile.state.json");
+    expect(ran).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining("Everything that a state needs holds here."),
+    });
+    expect(readdirSync(folder)).toEqual(["reconcile.state.json"]);
+  });
+
+  it.each<[StateServerOptions["kind"], string[]]>([
+    ["gitlab", []],
+    ["plain", []],
+    ["careless", ["write-of-another"]],
+  ])("says of a state server (%s) what does not hold", async (kind, expected) => {
+    const server = await startStateServer({ kind });
+    try {
+      const ran = await check(`${server.url}/prod`, "--json");
+      // Most servers keep no order of serials.
+      expect(broken(ran).filter((probe) => probe !== "serial-twice")).toEqual(expected);
+      expect(server.documentOf("prod")).toBeUndefined();
+      expect(server.requests.every((request) => request.includes("prod-reconcile-check-"))).toBe(true);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it("says of a bucket what holds, and of one that ignores conditions or shows no clock what does not", async () => {
+    expect(broken(await check("s3://states/prod", "--json"))).toEqual([]);
+    expect([...s3.objects.keys()]).toEqual([]);
+    s3.odd.date = () => "soon";
+    expect(broken(await check("s3://states/prod", "--json"))).toEqual(["clock"]);
+    delete s3.odd.date;
+    s3.odd.ignoresConditions = true;
+    const ran = await check("s3://states/prod", "--json");
+    delete s3.odd.ignoresConditions;
+    expect(ran.exitCode).toBe(1);
+    expect(broken(ran)).toEqual(expect.arrayContaining(["conditional-create", "conditional-replace"]));
+    expect([...s3.objects.keys()]).toEqual([]);
+  });
+});
