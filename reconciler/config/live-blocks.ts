@@ -74,8 +74,9 @@ function nameBlock(
     const name = names.name(kind, hasPlainNames[kind] ? fitName(key) : key);
     return {
       key,
+      // A name that is made up is a label alone.
       fields: name === key ? {} : { name },
-      ignored: [],
+      ignored: name === key ? [] : ["name"],
       notes: ["the service does not show its name; write it as name:"],
     };
   }

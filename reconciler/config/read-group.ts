@@ -4,7 +4,7 @@ import type { RulePlace } from "../core/model/assertion";
 import type { DesiredGroup } from "../core/model/desired";
 import type { Rule } from "../core/model/rule";
 import { type Instance, placeOfBlock } from "./blocks";
-import { readBoolean, readList, reportValue, type Subject } from "./fields";
+import { isGiven, readBoolean, readList, reportValue, type Subject } from "./fields";
 import { readGroupLifecycle } from "./read-lifecycle";
 import { readRows } from "./read-rows";
 import { readRuleProduct } from "./read-rule";
@@ -16,12 +16,15 @@ import { isMap, type Path, positionOf } from "./yaml-file";
 export function readGroup(subject: Subject, instance: Instance, declared: Declared, placed: boolean): DesiredGroup {
   const { values } = instance;
   const rules = readRules(subject, instance, declared);
+  const lifecycle = readGroupLifecycle(subject, values);
+  const isSaid = isGiven(values, "name") && !lifecycle.ignoreChanges.includes("name");
   return {
     kind: "group",
     address: instance.address,
     ...readRows("group", subject, instance),
     rules: rules.map(({ rule }) => rule),
-    lifecycle: readGroupLifecycle(subject, values),
+    lifecycle,
+    ...(isSaid ? {} : { nameUnsaid: true as const }),
     ...(placed ? { rulePlaces: rules.map(({ path }) => placeOfRule(subject, path)) } : {}),
     source: positionOf(placeOfBlock(instance.block)),
   };

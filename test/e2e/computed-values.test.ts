@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { jsonLines, type Ran } from "../support/cli-process";
-import { ownPlace } from "../support/own-place";
+import { ownPlace, said } from "../support/own-place";
 
 const place = ownPlace();
 const { reconcile } = place;
@@ -209,4 +209,20 @@ describe.skipIf(!hasAnsible)("the inventory as Ansible itself reads it", () => {
     });
     expect(JSON.stringify(host)).not.toContain("not-for-everybody");
   });
+});
+
+it("two groups that use each other's id in a text are an error with its place, and no bug", async () => {
+  place.write(`version: 1
+project: acme
+groups:
+  aaa: { name: aaa-group, rules: [ { protocol: tcp, dst_port: 22, remote_group: bbb } ] }
+  bbb: { name: bbb-group, description: "see \${group.aaa.id}" }
+`);
+  const ran = await place.reconcile("plan");
+  expect([ran.exitCode, said(ran)]).toEqual([
+    1,
+    expect.stringContaining("error[plan/circle]: group.aaa and group.bbb"),
+  ]);
+  expect(said(ran)).toContain("group.bbb uses ${group.aaa.id}");
+  expect(said(ran)).toMatch(/reconcile\.yaml:5/);
 });

@@ -60,11 +60,15 @@ export interface Change {
   readonly source?: SourcePosition;
 }
 
+/** A size that gets smaller does not grow. */
+const verbOf = ({ verb }: FieldRow, before: FieldValue | undefined, after: FieldValue | undefined): string =>
+  verb === "grow" && typeof before === "number" && typeof after === "number" && after < before ? "shrink" : verb;
+
 export const fieldChange = (
   row: FieldRow,
   before: FieldValue | undefined,
   after: FieldValue | undefined,
-  verb: string = row.verb,
+  verb: string = verbOf(row, before, after),
 ): FieldChange => ({
   field: row.field,
   before: before ?? null,

@@ -6,6 +6,7 @@ import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../canonic
 import type { Address } from "../model/address";
 import { computedIn, shownText } from "../model/computed";
 import type { DesiredGroup, Inherited, Reference } from "../model/desired";
+import type { Diagnostic } from "../model/diagnostic";
 import { groupFields } from "../model/fields";
 import type { LiveGroup } from "../model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../model/recorded";
@@ -190,9 +191,33 @@ function updateGroup(
       movedFrom: pair.movedFrom,
       source: desired.source,
     })),
-    diagnostics: groupNotes(desired, rules, found, context),
+    diagnostics: [
+      ...groupNotes(desired, rules, found, context),
+      ...(isReplaced && adopted !== "interrupted" && isNameUnknown(desired, recorded, live)
+        ? [nameNotSaid(desired, id)]
+        : []),
+    ],
   };
 }
+
+/** Nobody has seen, sent or written what the group is called in the service. */
+export const isNameUnknown = (
+  { nameUnsaid }: DesiredGroup,
+  recorded: Pick<RecordedGroup, "name"> | undefined,
+  live: Pick<LiveGroup, "name"> | undefined,
+): boolean => nameUnsaid === true && recorded?.name === undefined && live?.name === undefined;
+
+/** A replacement renames the old group aside and gives the new one its name, which nobody knows. */
+const nameNotSaid = ({ address, source }: DesiredGroup, id: string): Diagnostic => ({
+  severity: "error",
+  code: "plan/name-not-said",
+  summary: `${address} (${id}) would be replaced, and nobody has said what it is called in the service`,
+  detail:
+    "The service does not show the name, and the key of the block is no more than a label. Who finds the group by its name would lose it.",
+  fix: `write its name into the block: name: …, or leave the rule where it is: lifecycle: { on_rule_removal: keep }`,
+  address,
+  source,
+});
 
 /** The record for the group that replaces another one. */
 const retiredGroup = ({ id, name }: RecordedGroup, otherwise: string): RetiredGroup => ({

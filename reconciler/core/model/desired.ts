@@ -76,6 +76,11 @@ export interface DesiredGroup extends DesiredFields<typeof groupFields> {
     readonly ignoreChanges: readonly string[];
     readonly onRuleRemoval: "replace" | "keep";
   };
+  /**
+   * Nobody wrote the name: it is the key, or one that lifecycle.ignore_changes leaves alone. A new group gets it; of one
+   * that exists already and does not show its name it is a label, and is never sent.
+   */
+  readonly nameUnsaid?: true;
   /** Where each rule is written, by its place among `rules`. Only in a file with assertions, whose findings name it. */
   readonly rulePlaces?: readonly RulePlace[];
   readonly source: SourcePosition;

@@ -273,6 +273,10 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
 const buriedIn = ({ recorded }: GroupDifference): Pick<RecordedGroup, "buried"> =>
   recorded?.buried === undefined ? {} : { buried: recorded.buried };
 
+/** The name of a group that nobody has seen, sent or written is not recorded. */
+const unknownName = ({ desired, live, change }: To<"import">): readonly string[] =>
+  desired.nameUnsaid === true && live?.name === undefined && change.reason !== "interrupted" ? ["name"] : [];
+
 function adoptGroup(difference: To<"import">, draft: Draft): void {
   const { address, id, desired, live, added, removed, change } = difference;
   const next: RecordedGroup = {
@@ -297,11 +301,7 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
       operation: "record",
       changes: settledRecord(
         address,
-        holdBack(
-          next,
-          before,
-          change.fields.map((field) => field.field),
-        ),
+        holdBack(next, before, [...change.fields.map((field) => field.field), ...unknownName(difference)]),
       ),
     },
     title: `take over group ${live?.name ?? change.name} (${id})`,

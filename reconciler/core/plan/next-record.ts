@@ -3,7 +3,7 @@
  * service agree, and the former value of every field that a step is still to change.
  */
 import type { ResourceDifference } from "../diff/all";
-import type { GroupDifference } from "../diff/group";
+import { type GroupDifference, isNameUnknown } from "../diff/group";
 import type { VmDifference } from "../diff/vm";
 import type { VolumeDifference } from "../diff/volume";
 import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
@@ -120,7 +120,8 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
     deleting: undefined,
     updating: stillOpen(old, desired, pending),
   });
-  return holdBack(next, old, [...pending.filter((field) => field !== "rules"), ...desired.lifecycle.ignoreChanges]);
+  const held = [...pending.filter((field) => field !== "rules"), ...desired.lifecycle.ignoreChanges];
+  return holdBack(next, old, isNameUnknown(desired, old, difference.live) ? [...held, "name"] : held);
 }
 
 /**

@@ -10,8 +10,10 @@ import { pairResources } from "../diff/pair";
 import { attachmentsOf } from "../diff/vm-departure";
 import type { Abilities } from "../model/abilities";
 import { type Address, compareAddresses } from "../model/address";
+import { computedName } from "../model/computed";
 import type { Closed, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
+import { computedOfResource } from "../model/facts";
 import { type Kind, kinds } from "../model/kinds";
 import { type Live, sight } from "../model/live";
 import type { NameRules } from "../model/name-rule";
@@ -158,7 +160,10 @@ export function makePlan(input: PlanInput): Plan {
     context,
   );
   const remembered = options.maxAgeMs === undefined ? [] : takenFromMemory(pairs, state, live);
-  const steps = hasErrors(diagnostics) ? [] : sortSteps(draft.steps);
+  const sorted = hasErrors(diagnostics) ? { order: [], stuck: [] } : sortSteps(draft.steps);
+  const circle = circleOf(sorted.stuck, byAddress);
+  if (circle !== undefined) diagnostics.push(circle);
+  const steps = circle === undefined ? sorted.order : [];
   return {
     lineage: state.lineage,
     serial: state.serial,
@@ -232,11 +237,39 @@ function waitForRecord(address: Address, draft: Draft): void {
   });
 }
 
-function sortSteps(steps: readonly Step[]): Step[] {
+function sortSteps(steps: readonly Step[]): { readonly order: Step[]; readonly stuck: Step[] } {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const ordered = orderNodes([...byId.keys()], (id) => (byId.get(id)?.needs ?? []).map((need) => need.step));
-  invariant(ordered.stuck.length === 0, `the steps of a plan wait for each other: ${ordered.stuck.join(", ")}`);
-  return ordered.order.flatMap((id) => byId.get(id) ?? []);
+  const stepsOf = (ids: readonly string[]): Step[] => ids.flatMap((id) => byId.get(id) ?? []);
+  return { order: stepsOf(ordered.order), stuck: stepsOf(ordered.stuck) };
+}
+
+/** Values in texts can make a circle of resources that each need the other first; nothing else can. */
+function circleOf(stuck: readonly Step[], byAddress: ReadonlyMap<Address, DesiredResource>): Diagnostic | undefined {
+  if (stuck.length === 0) return undefined;
+  const addresses = [...new Set(stuck.map(({ address }) => address))].sort(compareAddresses);
+  const inside = new Set(addresses);
+  const uses = addresses.flatMap((address) => {
+    const resource = byAddress.get(address);
+    const values = resource === undefined ? [] : computedOfResource(resource).filter((one) => inside.has(one.address));
+    return resource === undefined || values.length === 0 ? [] : [{ resource, values }];
+  });
+  const [first] = uses;
+  invariant(first, `the steps of a plan wait for each other: ${stuck.map(({ id }) => id).join(", ")}`);
+  return {
+    severity: "error",
+    code: "plan/circle",
+    summary: `${addresses.join(" and ")} need each other before they exist`,
+    detail: uses
+      .map(
+        ({ resource, values }) =>
+          `${resource.address} uses ${values.map((one) => `\${${computedName(one)}}`).join(", ")}`,
+      )
+      .join("; "),
+    fix: "take one of these values out of its text, or write it in after the first apply",
+    address: first.resource.address,
+    source: first.resource.source,
+  };
 }
 
 export type ChangeCounts = Record<"create" | "update" | "replace" | "delete" | "import", number>;

@@ -172,6 +172,10 @@ export const planning = {
     "reconcile state rm ADDR, or remove the moved entry.",
   ),
   "plan/name-ambiguous": row("Several resources have the name.", "Say which one with an imports entry."),
+  "plan/circle": row(
+    "Resources that do not exist yet use values of each other in their texts, such as ${group.web.id}: each has to exist before the other.",
+    "Take one of the values out of its text; it can be written in after the first apply, when both exist.",
+  ),
   "plan/held-by-sibling": row(
     "What is to be taken over is in the state of another environment of the same file. Two environments that have one resource change it in turns.",
     "Put ${env} into the name, so that each environment has its own, or take it out of the other one first: reconcile state rm ADDR --env OTHER.",
@@ -179,6 +183,10 @@ export const planning = {
   "plan/sibling-unread": row(
     "Something is taken over, and the state of another environment of the same file could not be read: it may have that resource.",
     "Look there with whoever may read it: reconcile state list --env OTHER.",
+  ),
+  "plan/name-not-said": row(
+    "A group that was taken over would be replaced, on a service that does not show what it is called, and the file does not say it. The replacement would give it a name that was made up.",
+    "Write its name into the block (name: …), as the service's console shows it.",
   ),
   "plan/name-taken": row(
     "Something else with that name exists: unknown to the state, left out by the targets, or let go. It is neither taken over nor made twice.",
