@@ -1,6 +1,7 @@
 /** A world without HTTP: one call is one decision whose changes are applied, at a time the test says, with counted ids. */
 import { authenticate } from "../../emulator/access";
 import type { Decision, Settings } from "../../emulator/decision";
+import type { Change } from "../../emulator/entities";
 import { decide, type Operation } from "../../emulator/operations";
 import { seedChanges, type WorldSeed } from "../../emulator/seed";
 import { applyChanges, createWorld, dumpWorld, type World } from "../../emulator/world";
@@ -14,24 +15,36 @@ export interface CallOptions {
   readonly pageShift?: number;
 }
 
+/** A world at one moment. Each that starts from it goes its own way. */
+export interface WorldMoment {
+  readonly things: readonly Change[];
+  readonly ids: number;
+  readonly nowMs: number;
+}
+
 export interface EmulatedWorld {
   readonly world: World;
   nowMs: number;
+  /** How many ids were given. */
+  ids: number;
   call(operation: Operation, body?: unknown, options?: CallOptions): Decision;
   dump(): ReturnType<typeof dumpWorld>;
 }
 
-export function emulatedWorld(settings: Partial<Settings> = {}, seed: Partial<WorldSeed> = {}): EmulatedWorld {
+export function emulatedWorld(
+  settings: Partial<Settings> = {},
+  seed: Partial<WorldSeed> = {},
+  from?: WorldMoment,
+): EmulatedWorld {
   const world = createWorld();
-  let ids = 0;
   const newId = () => {
-    ids += 1;
-    return `11111111-1111-4111-8111-${String(ids).padStart(12, "0")}`;
+    emulated.ids += 1;
+    return `11111111-1111-4111-8111-${String(emulated.ids).padStart(12, "0")}`;
   };
-  applyChanges(world, seedChanges(seed, newId, 0));
   const emulated: EmulatedWorld = {
     world,
-    nowMs: 1_000_000,
+    nowMs: from?.nowMs ?? 1_000_000,
+    ids: from?.ids ?? 0,
     call(operation, body, options = {}) {
       const decision = decide(operation, {
         world,
@@ -58,8 +71,19 @@ export function emulatedWorld(settings: Partial<Settings> = {}, seed: Partial<Wo
     },
     dump: () => dumpWorld(world, emulated.nowMs),
   };
+  applyChanges(world, from?.things ?? seedChanges(seed, newId, 0));
   return emulated;
 }
+
+/** Everything in a world, for another one to start from. */
+export const momentOf = ({ world, ids, nowMs }: EmulatedWorld): WorldMoment => ({
+  // Each table holds the entities of its kind.
+  things: Object.entries(world.tables).flatMap(([put, table]) =>
+    [...table.values()].map((value) => ({ put, value }) as unknown as Change),
+  ),
+  ids,
+  nowMs,
+});
 
 export const imageId = "00000000-0000-4000-8003-000000000001";
 export const unknownId = "99999999-9999-4999-8999-999999999999";
