@@ -153,6 +153,13 @@ describe.each<[string, () => Promise<Pipeline>, RegExp]>([
     expect(flavors()).toEqual(["m1.large"]);
   });
 
+  it("starts no program that the request names, and says so in its comment", async () => {
+    const hostile = checkout((yaml) => `${yaml}\npolicy: { command: [sh, -c, "touch ran; env > seen; echo []"] }\n`);
+    await passed(pipeline.plan(hostile));
+    expect([existsSync(join(hostile, "infra/ran")), existsSync(join(hostile, "ran"))]).toEqual([false, false]);
+    expect(host.kept("comment")).toContain("policy was not run");
+  });
+
   it("refuses a plan that is stale, one that was applied already, and one that was tampered with", async () => {
     await passed(pipeline.plan(checkout()));
     await passed(pipeline.apply(checkout()));
