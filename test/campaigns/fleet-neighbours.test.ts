@@ -33,8 +33,7 @@ describe.skipIf(postgresMissing !== undefined)("a fleet with bad neighbours", ()
   };
   const fleet = (others: string, notify: string): string => `version: 1
 ${stage.services}
-tenants: { well: {}, bad: {} }
-defaults: { service: here, tenant: well, interval: 24h, state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 5s } }
+defaults: { service: here, interval: 24h, state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 5s } }
 ${notify}
 stacks:
 ${healthy.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")}
@@ -103,7 +102,7 @@ ${others}
     const alone = await sweeps(times);
     const others = Object.entries(bad).map(
       ([name, { source = `folder: ./${name}` }]) =>
-        `  ${name}: { tenant: bad, source: { ${source.replace("PORT", String(port))} } }`,
+        `  ${name}: { source: { ${source.replace("PORT", String(port))} } }`,
     );
     const all = "[ready, applied, failed, stalled, drifted, blocked]";
     await stage.sync(
