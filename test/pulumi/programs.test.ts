@@ -124,7 +124,9 @@ describe.each(["dynamic", "plugin"] as const)("a whole program on the in-process
   });
 
   it("shows drift at a refresh and mends it; what is gone is made again; a credential is in no state", async () => {
-    const engine = engineFor(files, mode);
+    // Another group of the program shows, so that the one that does not is gone for this credential as well.
+    const withWitness = `${files["index.js"]}new cloud.SecurityGroup("witness", { rules: [] }, opts);`;
+    const engine = engineFor({ "index.js": withWitness }, mode);
     await engine.up();
     const asOps = (path: string, method: string, sent?: object) =>
       fetch(`${emulator.url}/api/v1${path}`, {
