@@ -296,7 +296,7 @@ export const attachmentHandler: Handler = {
       const planned = await plan(context, service, ids, flushOf(before), false, remembered, "forRemoval");
       const { live } = planned;
       const sighting = sightVolume(live, ids.volumeId);
-      if (sighting.seen === "unobserved" && live.doubt !== undefined)
+      if (sighting.seen === "unobserved" && (live.doubt !== undefined || sighting.vanished !== undefined))
         throw notProvenGone(`attachment ${id}`, `of its volume, ${sighting.reason}`);
       if (changeOf(planned)?.action !== "create")
         await planAndCarryOut(context, service, planned, ids.volumeId, before["flushConfirmed"] === true);

@@ -402,7 +402,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         : await planAsObserved(service, nothingDesired, state, address, context.signal, "forRemoval");
     const sighting = record === undefined ? undefined : shape.sight(planned.live, id);
     const { doubt } = planned.live;
-    if (sighting?.seen === "unobserved" && doubt !== undefined)
+    if (sighting?.seen === "unobserved" && (doubt !== undefined || sighting.vanished !== undefined))
       throw notProvenGone(whatOf(before, id), sighting.reason);
     const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true, context.notes);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);

@@ -1,6 +1,6 @@
 /** Opens the store that `--state` names; the code of a store is loaded when it is used. */
 
-import { isAbsolute, resolve } from "node:path";
+import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { listText } from "../core/text/list-text";
 import { protectStore } from "./encrypted";
@@ -33,13 +33,14 @@ interface StoreKind {
   open(location: string, options: OpenOptions): StateStore;
 }
 
+const pathOf = (location: string): string => (/^file:/i.test(location) ? fileURLToPath(location) : location);
+
 /** Every kind of store there is. */
 const storeKinds: readonly StoreKind[] = [
   {
     schemes: ["file"],
     shown: "a file",
-    open: (location, { times }) =>
-      createFileStore(/^file:/i.test(location) ? fileURLToPath(location) : location, times),
+    open: (location, { times }) => createFileStore(pathOf(location), times),
   },
   { schemes: ["https", "http"], shown: "https://…", open: (location, options) => createHttpStore(location, options) },
   { schemes: ["s3"], shown: "s3://bucket/key", open: (location, { times }) => createS3Store(location, times) },
@@ -62,11 +63,15 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
   return kind.open(location, options);
 }
 
+const isFile = (location: string): boolean => !/^[a-z][a-z0-9+.-]*:\/\//i.test(location) || /^file:/i.test(location);
+
 /** The store, with its state encrypted if a key is given, and held against what was seen of it before. */
 export function openProtectedStore(location: string, options: OpenOptions): StateStore {
   const { environment, folder, acceptsNew = false } = options;
   const store = protectStore(openStateStore(location, options), environment);
-  const note = folder === undefined ? undefined : stateNote(folder, location, store.location, environment);
+  // What was seen of a file lies beside it: it goes where the file's folder goes, whoever reads it from where.
+  const place = folder === undefined || !isFile(location) ? folder : dirname(resolve(pathOf(location)));
+  const note = place === undefined ? undefined : stateNote(place, location, store.location, environment);
   return withMemory(store, { acceptsNew, ...(note === undefined ? {} : { note }) });
 }
 

@@ -5,7 +5,7 @@
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { parse, stringify } from "yaml";
 import { type EmulatorOptions, startEmulator, type WorldDump } from "../../emulator";
 import { assumedOperations, rowOf } from "../../reconciler/core/model/operation";
@@ -165,9 +165,9 @@ async function openTheatre(set: Set, place?: () => string): Promise<Theatre> {
   writeFiles(folder, files);
   const start = emulator.dump();
   const saved = Object.fromEntries(
-    readdirSync(folder).flatMap((name) => {
-      const path = join(folder, name);
-      return existsSync(path) ? [[name, readFileSync(path, "utf8")]] : [];
+    readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return entry.isFile() ? [[relative(folder, path), readFileSync(path, "utf8")]] : [];
     }),
   );
 
