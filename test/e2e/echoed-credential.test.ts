@@ -65,7 +65,9 @@ groups: { front: { description: Front, rules: [ { protocol: tcp, dst_port: 443 }
   await run("destroy", "-y", "--allow-data-loss", "--confirm-flush", "all", "--json");
   const shown = [
     ...ran.map(({ stdout, stderr }) => stdout + stderr),
-    ...readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8")),
+    ...readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
+      entry.isFile() ? [readFileSync(join(entry.parentPath, entry.name), "utf8")] : [],
+    ),
   ];
   for (const spelling of [token, Buffer.from(token).toString("base64").slice(0, 30)])
     expect(shown.filter((text) => text.includes(spelling))).toEqual([]);
