@@ -177,9 +177,10 @@ ${names.map((name) => `  ${name}: { source: { folder: ./load } }`).join("\n")}
       expect(half).toBeLessThanOrEqual(1.2);
       expect(whole).toBeLessThanOrEqual(1.2);
     }
+    // A worker that drains while it reads or looks hands that round over, which is no failure.
     expect(
       await stage.session.database.query(
-        "SELECT stack, result, reason FROM reconcile_fleet.runs WHERE started_at >= $1 AND result <> 'in_sync'",
+        "SELECT stack, result, reason FROM reconcile_fleet.runs WHERE started_at >= $1 AND result NOT IN ('in_sync', 'taken_over')",
         [from],
       ),
     ).toEqual([]);
