@@ -19,7 +19,7 @@ function endless(folder: string): string {
 }
 
 test("a file that takes too long is given up, the others are read meanwhile, and what was read is known", async () => {
-  const readers = createReaders({ timeMs: 4000, memoryMb: 512, most: 3 });
+  const readers = createReaders({ timeMs: 30_000, memoryMb: 512, most: 3 });
   const [good, broken, bad] = [
     makeFolder({ "reconcile.yaml": well }),
     makeFolder({ "reconcile.yaml": `${well}groops: {}\n` }),
@@ -37,7 +37,7 @@ test("a file that takes too long is given up, the others are read meanwhile, and
   const began = performance.now();
   expect(await check(good, "r")).toEqual([]);
   expect(performance.now() - began).toBeLessThan(1000);
-  expect(await given).toMatch(/its files (could not be read within 4 s|cannot be read with 512 MB)/);
+  expect(await given).toMatch(/its files (could not be read within 30 s|cannot be read with 512 MB)/);
   const stop = new AbortController();
   setTimeout(() => stop.abort(), 200);
   await expect(check(bad, "r2", stop.signal)).rejects.toThrow("was stopped");
