@@ -194,10 +194,16 @@ const handedOver = {
   why: "its worker was stopped before it was done; another one goes on",
 } as const;
 
+const leftToAnother = { ...nothingSeen, result: handedOver };
+
+/** A drain ends reads that were under way, and the plan tells each of them as an error of the service. */
+const isCutShort = ({ drain }: RoundInput, { errors }: Planned): boolean => drain.aborted && errors.length > 0;
+
 /** A stack that is in sync needs no lock; every other is planned again under the lock. */
 async function look(input: RoundInput, ports: RoundPorts, project: Project, checkout: Checkout): Promise<Seen> {
   if (!input.resumed || !project.leases) {
     const planned = await project.plan(anyOf(input));
+    if (isCutShort(input, planned)) return leftToAnother;
     const decision = decisionOf(input, ports, planned, checkout);
     const mayAct = decision === undefined ? project.leases : decision.do === "apply";
     if (!mayAct) return conclude(planned, decision, checkout);
@@ -229,6 +235,7 @@ function decisionOf(
 const digestOf = ({ facts }: Planned, { content }: Checkout): string => `${facts.digest}-${content.slice(-8)}`;
 
 async function act(input: RoundInput, ports: RoundPorts, planned: Planned, checkout: Checkout): Promise<Seen> {
+  if (isCutShort(input, planned)) return leftToAnother;
   const decision = decisionOf(input, ports, planned, checkout);
   if (decision?.do !== "apply") return conclude(planned, decision, checkout);
   const { report, outputs, picture } = await planned.apply(

@@ -49,10 +49,13 @@ describe("a round of a stack from a repository", () => {
   });
 
   /** By a worker whose copy of the repository is elsewhere. */
-  function round(): Promise<RoundOutcome> {
+  function round(
+    drain = never,
+    opened: (open: RoundPorts["openProject"]) => RoundPorts["openProject"] = (open) => open,
+  ): Promise<RoundOutcome> {
     const cache = makeFolder();
     const ports: RoundPorts = {
-      openProject: createProjectOpener({ cache, concurrency: 1 }),
+      openProject: opened(createProjectOpener({ cache, concurrency: 1 })),
       checkOut: (stack, signal) => checkOut(stack.spec.source, cache, { signal, now: true }),
       budgetOf: () => undefined,
       outputsOf: async () => undefined,
@@ -77,7 +80,7 @@ describe("a round of a stack from a repository", () => {
       ...noSettings,
       services: [{ name: "in-west", baseUrl: emulator.url, insecureHttp: false, credential: { env: "ROUND_TOKEN" } }],
     };
-    return runRound({ stack, settings, resumed: false, signal: never, drain: never }, ports);
+    return runRound({ stack, settings, resumed: false, signal: never, drain }, ports);
   }
 
   test("one plan has one digest, so that its approval counts on another worker and after a commit elsewhere", async () => {
@@ -91,6 +94,22 @@ describe("a round of a stack from a repository", () => {
     expect(first.plan?.body.text).toContain("(shop/reconcile.yaml:4)");
     commit("shop/reconcile.yaml", project.replace("443", "8443"));
     expect((await round()).plan?.digest).not.toBe(first.plan?.digest);
+  });
+
+  test("reads that a drain cuts short are no failure: the round is handed over", async () => {
+    const drainer = new AbortController();
+    const outcome = await round(drainer.signal, (open) => async (request) => {
+      const project = await open(request);
+      return {
+        ...project,
+        async plan(signal) {
+          const planned = await project.plan(signal);
+          drainer.abort();
+          return { ...planned, errors: ["the list of volumes could not be read: cancelled before it was sent"] };
+        },
+      };
+    });
+    expect(outcome.result).toMatchObject({ end: "handed_over" });
   });
 
   test("a judge beside the stack's folder, and what a link shows, belong to the plan that is approved", async () => {
