@@ -187,7 +187,7 @@ outputs:
       },
     );
     try {
-      const url = await eventually("pages", () => /http:\S+/.exec(pages.output().stderr + pages.output().stdout)?.[0]);
+      const [url] = await pages.says("pages", ({ stdout, stderr }) => /http:\S+/.exec(stderr + stdout));
       const body = JSON.stringify({ ref: "refs/heads/main", repository: { clone_url: repository } });
       const push = async () => {
         const signature = createHmac("sha256", secrets.RECONCILE_FLEET_GITHUB_SECRET).update(body).digest("hex");
@@ -369,7 +369,7 @@ groups:
       env: stage.env,
     });
     try {
-      const url = await eventually("pages", () => /http:\S+/.exec(pages.output().stderr + pages.output().stdout)?.[0]);
+      const [url] = await pages.says("pages", ({ stdout, stderr }) => /http:\S+/.exec(stderr + stdout));
       const seen = new Set<string>();
       const links = ["/", "/metrics", "/api/stacks"];
       for (let path = links.pop(); path !== undefined && seen.size < 120; path = links.pop()) {

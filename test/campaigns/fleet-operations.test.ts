@@ -57,10 +57,9 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
       stage.write("pooled/reconcile.yaml", group("pooled", 1001));
       expect((await pooled("run", "pooled")).exitCode).toBe(0);
       await stage.untilSettled("pooled");
-      const said = await eventually("the worker says what does not get through", () => {
-        const { stdout, stderr } = worker.output();
-        return (stdout + stderr).match(/Notifications of the database do not come through/g) ?? undefined;
-      });
+      const said = await worker.says("what does not get through", ({ stdout, stderr }) =>
+        (stdout + stderr).match(/Notifications of the database do not come through/g),
+      );
       expect(said).toHaveLength(1);
       await stage.stop(worker);
       expect((await stage.session.records.runs("pooled", 50)).map(({ result }) => result)).not.toContain("failed");
@@ -122,7 +121,7 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
         cwd: stage.cwd,
         env: environment(as),
       });
-      await eventually("a worker", () => (/^Working on/m.test(started.output().stderr) ? true : undefined));
+      await started.says("a worker", ({ stderr }) => /^Working on/m.exec(stderr));
       return stage.adopt(started);
     };
     const ended = (stack: string, result: RunResult) =>
@@ -211,7 +210,7 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
       const env = { ...stage.env, RECONCILE_TOKEN: "", NOTE_SECRET: secret };
       const flags = ["fleet", "work", "--listen", "none", "--cache", "cache"];
       const started = startCli(flags, { cwd: stage.cwd, env });
-      await eventually("a worker", () => (/^Working on/m.test(started.output().stderr) ? true : undefined));
+      await started.says("a worker", ({ stderr }) => /^Working on/m.exec(stderr));
       return stage.adopt(started);
     };
     const applied = async (port: number): Promise<void> => {

@@ -96,10 +96,10 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
             program,
           });
           begun.push(started);
-          await eventually("the older worker", () => (/^Working on/m.test(started.output().stderr) ? true : undefined));
+          await started.says("the older worker", ({ stderr }) => /^Working on/m.exec(stderr));
         },
       });
-      for (const started of begun) first = stage.adopt(started);
+      for (const started of begun) first = await stage.adopt(started);
     });
     afterAll(() => stage.close());
 
@@ -128,7 +128,7 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
         const before = await lastRun();
         await change(generation);
         await eventually("a run of the one to be killed", async () =>
-          (await since(before)).some((run) => run.worker.startsWith(worker.name) && run.endedAt === undefined)
+          (await since(before)).some((run) => run.worker === worker.name && run.endedAt === undefined)
             ? true
             : undefined,
         );

@@ -178,12 +178,12 @@ const volumes: readonly Row[] = [
   [
     "smaller",
     { applied: [data], desired: [volume("data", { sizeGb: 50 })] },
-    ["volume.data update changed size:grow", "error plan/shrink"],
+    ["volume.data update changed size:shrink", "error plan/shrink"],
   ],
   [
     "somebody grew it",
     { applied: [{ ...data, now: { sizeGb: 200 } }], desired: [data] },
-    ["volume.data update drifted size:grow", "error plan/shrink"],
+    ["volume.data update drifted size:shrink", "error plan/shrink"],
   ],
   [
     "another name",

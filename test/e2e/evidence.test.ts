@@ -9,7 +9,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
-import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 
 let folder: string;
@@ -96,15 +95,12 @@ async function nothingHappens(env: Record<string, string>, exitCodes: readonly n
 
 /** The first round of `watch --apply`; it is stopped once it has said how the round ended. */
 async function watchOnce(env: Record<string, string>): Promise<string> {
-  const watching = startCli(["watch", "--apply", "--interval", "1h", "--json"], {
+  const watching = startCli(["watch", "--apply", "--interval", "1h", "--listen", "none", "--json"], {
     cwd: folder,
     env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: proxy.url, ...env },
   });
-  const round = await eventually("the end of a round", () =>
-    watching
-      .output()
-      .stdout.split("\n")
-      .find((line) => line.includes('"type":"round"')),
+  const round = await watching.says("the end of a round", ({ stdout }) =>
+    stdout.split("\n").find((line) => line.includes('"type":"round"')),
   );
   watching.child.kill("SIGINT");
   await watching.finished;

@@ -12,7 +12,6 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { startEmulator } from "../../emulator";
 import { approvalOf, approved, newApprover, readApprover, writeApprover } from "../../reconciler/cli/approvals";
 import { cliPath, jsonLines, root, runCli, startCli } from "../support/cli-process";
-import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 
 let folder: string;
@@ -341,8 +340,8 @@ describe("reconcile docs", () => {
 
   it("serves them as pages that fetch nothing from elsewhere, and nothing beside them, until it is stopped", async () => {
     await promisify(execFile)(process.execPath, [join(root, "scripts/generate-site.mjs")]);
-    const { child, finished, output } = startCli(["docs", "--serve"], { cwd: folder });
-    const url = await eventually("its address", () => /^http:\S+(?=\n)/.exec(output().stdout)?.[0]);
+    const { child, finished, says } = startCli(["docs", "--serve"], { cwd: folder });
+    const [url] = await says("its address", ({ stdout }) => /^http:\S+(?=\n)/.exec(stdout));
     const page = await fetch(`${url}/safety.html`);
     expect(page.headers.get("content-security-policy")).toBe("default-src 'self'; frame-ancestors 'none'");
     const named = (host: string): Promise<number | undefined> =>

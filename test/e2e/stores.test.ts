@@ -117,9 +117,7 @@ describe.each(Object.keys(places))("with the state in %s", (kind) => {
     await untilWriting();
     write("[a, b, c]");
     const other = startCli(["apply", "-y", "--state", state, "--lock-timeout", "60s"], here());
-    await eventually("the other one waiting", () =>
-      /Waiting: the state is locked by/.test(other.output().stderr) ? true : undefined,
-    );
+    await other.says("the other one waiting", ({ stderr }) => /Waiting: the state is locked by/.exec(stderr));
     const [done, second] = await hurried(emulator, Promise.all([first, other.finished]));
     expect([done.exitCode, second.exitCode], second.stderr).toEqual([0, 0]);
     expect(vmNames()).toEqual(["app-a", "app-b", "app-c"]);

@@ -37,7 +37,7 @@ async function setUp() {
     const rounds = () =>
       jsonLines(process.output().stdout.replace(/[^\n]*$/, "")).filter(({ type }) => type === "round");
     const round = (result: string, from = 0) =>
-      eventually(`a round that is ${result}; ${JSON.stringify(process.output())}`, () =>
+      process.says(`a round that is ${result}`, () =>
         rounds()
           .slice(from)
           .find((one) => one["result"] === result),
@@ -170,7 +170,7 @@ it("runs as docs/watch.md says", async () => {
   for (const command of commands) {
     // The same words; only the port is the test's.
     const started = watcher(...wordsOf(command).slice(2));
-    await eventually("a first round", () => (/next in/.test(started.output().stdout) ? true : undefined));
+    await started.says("a first round", ({ stdout }) => /next in/.exec(stdout));
     started.child.kill("SIGTERM");
     expect([command, (await started.finished).exitCode]).toEqual([command, 0]);
   }

@@ -69,8 +69,7 @@ function spell(one: Meaning, pick: (choices: number) => number): Record<string, 
     ][pick(3)];
   const [min, max] = one.ports;
   if ((one.protocol === "tcp" || one.protocol === "udp") && (min > 1 || max < 65535 || pick(2) === 0))
-    written["dst_port"] =
-      min === max && pick(3) > 0 ? [min, String(min)][pick(2)] : [`${min}-${max}`, ` ${min} - ${max} `][pick(2)];
+    written["dst_port"] = min === max && pick(3) > 0 ? [min, String(min)][pick(2)] : `${min}-${max}`;
   if ("group" in one.remote) written["remote_group"] = [one.remote.group, `group.${one.remote.group}`][pick(2)];
   else {
     const { family, bits } = one.remote;

@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { type Ran, runCli, startCli } from "./cli-process";
-import { eventually } from "./eventually";
 import { makeFolder } from "./folder";
 import { type Door, type OtherService, openDoor } from "./other-services/other-service";
 
@@ -36,12 +35,12 @@ export async function standAtTheDoor(
     write: (name, text) => writeFileSync(join(folder, name), text),
     reconcile: (...args) => runCli([...args], { cwd: folder, env }),
     async watchOnce(...args) {
-      const watching = startCli(["watch", "--apply", "--interval", "1h", "--json", ...args], { cwd: folder, env });
-      const round = await eventually("the end of a round", () =>
-        watching
-          .output()
-          .stdout.split("\n")
-          .find((line) => line.includes('"type":"round"')),
+      const watching = startCli(["watch", "--apply", "--interval", "1h", "--listen", "none", "--json", ...args], {
+        cwd: folder,
+        env,
+      });
+      const round = await watching.says("the end of a round", ({ stdout }) =>
+        stdout.split("\n").find((line) => line.includes('"type":"round"')),
       );
       watching.child.kill("SIGINT");
       await watching.finished;

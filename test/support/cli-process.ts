@@ -1,6 +1,7 @@
 /** The built command line as a process, the way a shell or a CI runner starts it. */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { eventually } from "./eventually";
 import { startWarm } from "./warm-process";
 
 export const root = join(__dirname, "../..");
@@ -39,10 +40,27 @@ export function startCli(args: readonly string[], { cwd, env = {}, input = "", p
     child.on("error", reject);
     child.on("close", (code) => resolve({ exitCode: code ?? -1, stdout, stderr }));
   });
+  let over: Ran | undefined;
+  finished.then(
+    (ran) => {
+      over = ran;
+    },
+    () => undefined,
+  );
   return {
     child,
     finished,
     output: () => ({ stdout, stderr }),
+    /** Waits for what it says or for what follows from it; a process that has ended says nothing more. */
+    says: <T>(what: string, look: (output: Omit<Ran, "exitCode">) => T | null | undefined): Promise<T> =>
+      eventually(what, () => {
+        const ended = over;
+        const found = look({ stdout, stderr });
+        if (found !== undefined && found !== null) return found;
+        if (ended !== undefined)
+          throw new Error(`never came: ${what}; it ended with ${ended.exitCode}: ${ended.stdout}${ended.stderr}`);
+        return undefined;
+      }),
   };
 }
 

@@ -40,7 +40,7 @@ export interface FleetStage {
   /** A worker of another build. */
   workerOf(program: string, ...flags: string[]): Promise<WorkerProcess>;
   /** One that was started elsewhere is stopped with the others. */
-  adopt(started: ReturnType<typeof startCli>): WorkerProcess;
+  adopt(started: ReturnType<typeof startCli>): Promise<WorkerProcess>;
   kill(worker: WorkerProcess): Promise<void>;
   /** As a service manager does: what runs is ended first. */
   stop(worker: WorkerProcess): Promise<void>;
@@ -109,18 +109,21 @@ export async function openFleetStage(
       env,
       program,
     });
-    await eventually("a worker that works", () =>
-      /^Working on/m.test(started.output().stderr + started.output().stdout) || started.child.exitCode !== null
-        ? true
-        : undefined,
-    );
-    if (started.child.exitCode !== null) throw new Error(started.output().stderr);
+    await started.says("a worker that works", ({ stdout, stderr }) => /^Working on/m.exec(stderr + stdout));
     return adopt(started);
   }
 
-  function adopt(started: ReturnType<typeof startCli>): WorkerProcess {
-    // Its whole name has a random part besides.
-    const worker = { ...started, name: `${hostname()}:${started.child.pid}` };
+  async function adopt(started: ReturnType<typeof startCli>): Promise<WorkerProcess> {
+    const process = `${hostname()}:${started.child.pid}`;
+    // Behind the process its name has a random part.
+    const name = await eventually(`the name of the worker ${process}`, async () => {
+      const rows = await session.database.query(
+        "SELECT name FROM reconcile_fleet.workers WHERE name = $1 OR starts_with(name, $1 || ':') ORDER BY alive_at DESC",
+        [process],
+      );
+      return rows[0] === undefined ? undefined : String(rows[0]["name"]);
+    });
+    const worker = { ...started, name };
     workers.add(worker);
     return worker;
   }
