@@ -122,7 +122,7 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
         env: environment(as),
       });
       await started.says("a worker", ({ stderr }) => /^Working on/m.exec(stderr));
-      return stage.adopt(started);
+      return stage.adopt(started, session.database);
     };
     const ended = (stack: string, result: RunResult) =>
       eventually(`a run of ${stack} that ended ${result}`, async () => {

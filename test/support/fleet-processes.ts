@@ -39,8 +39,8 @@ export interface FleetStage {
   worker(...flags: string[]): Promise<WorkerProcess>;
   /** A worker of another build. */
   workerOf(program: string, ...flags: string[]): Promise<WorkerProcess>;
-  /** One that was started elsewhere is stopped with the others. */
-  adopt(started: ReturnType<typeof startCli>): Promise<WorkerProcess>;
+  /** One that was started elsewhere, perhaps on another database, is stopped with the others. */
+  adopt(started: ReturnType<typeof startCli>, database?: Session["database"]): Promise<WorkerProcess>;
   kill(worker: WorkerProcess): Promise<void>;
   /** As a service manager does: what runs is ended first. */
   stop(worker: WorkerProcess): Promise<void>;
@@ -113,11 +113,14 @@ export async function openFleetStage(
     return adopt(started);
   }
 
-  async function adopt(started: ReturnType<typeof startCli>): Promise<WorkerProcess> {
+  async function adopt(
+    started: ReturnType<typeof startCli>,
+    database: Session["database"] = session.database,
+  ): Promise<WorkerProcess> {
     const process = `${hostname()}:${started.child.pid}`;
     // Behind the process its name has a random part.
     const name = await eventually(`the name of the worker ${process}`, async () => {
-      const rows = await session.database.query(
+      const rows = await database.query(
         "SELECT name FROM reconcile_fleet.workers WHERE name = $1 OR starts_with(name, $1 || ':') ORDER BY alive_at DESC",
         [process],
       );
