@@ -109,8 +109,8 @@ export function readCases(value: unknown): {
         operation,
         answer: {
           status: typeof status === "number" ? status : 200,
-          text: JSON.stringify(own(one, "answer") ?? null),
-          ...(typeof headers === "object" && headers !== null && { paging: asTexts(headers) }),
+          text: textOf(own(one, "text"), own(one, "answer")),
+          ...(typeof headers === "object" && headers !== null && headersOf(asTexts(headers))),
         },
         ...(own(one, "reads") !== undefined && { reads: own(one, "reads") }),
         ...(typeof is === "string" && { is }),
@@ -118,6 +118,22 @@ export function readCases(value: unknown): {
     ];
   });
   return { cases, problems };
+}
+
+/** `text` is for an answer that is no JSON. */
+const textOf = (text: unknown, answer: unknown): string =>
+  typeof text === "string" ? text : JSON.stringify(answer ?? null);
+
+function headersOf(headers: Readonly<Record<string, string>>): Partial<Answer> {
+  const named = (wanted: string): string | undefined =>
+    Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
+  const contentType = named("content-type");
+  const location = named("location");
+  return {
+    paging: headers,
+    ...(contentType !== undefined && { contentType }),
+    ...(location !== undefined && { location }),
+  };
 }
 
 const asTexts = (headers: object): Readonly<Record<string, string>> =>

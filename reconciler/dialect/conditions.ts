@@ -6,6 +6,10 @@
  *   2xx with JSON (or with no body at all)   accepted          accepted
  *   2xx that is not JSON, or carries a failure inside
  *                                            unavailable       unknown
+ *   2xx with a message where the dialect's envelope.error is
+ *                                            rejected          rejected (a create without a code: unknown)
+ *   2xx with a page in HTML                  unavailable       unknown
+ *   2xx with a page that asks to sign in     rejected          unknown
  *   401 403 404 409 other 4xx                rejected          rejected
  *   404 405 410 without the contract's envelope, at a documented operation
  *                                            rejected          delete: rejected, write: unknown
@@ -24,7 +28,7 @@
  */
 
 import { isAssumed, isList, type Operation, type RequestKind, rowOf } from "../core/model/operation";
-import type { Accepted, Condition, Failure } from "../core/model/outcome";
+import type { Accepted, Condition, Failure, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { itemAt } from "../core/text/invariant";
 import { readRetryAfter } from "../core/text/retry-after";
@@ -34,6 +38,7 @@ import { contractEnvelope, type EnvelopeReader } from "./envelope";
 import { failureInside } from "./failure-inside";
 import { parseJsonText } from "./json-text";
 import { cleanMessage, messageFits, messageInBody, own } from "./messages";
+import { credentialMayBeOver, isHtml, leadsToSignIn, looksLikeSignIn } from "./sign-in";
 
 export interface Answer {
   readonly status: number;
@@ -63,7 +68,7 @@ export interface Judging {
 export function judgeAnswer(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
   const { status } = answer;
   if (status >= 200 && status < 300) return judgeSuccess(operation, answer, judging);
-  return status < 400 ? judgeRedirect(rowOf(operation).kind, answer) : judgeRefusal(operation, answer, judging);
+  return status < 400 ? judgeRedirect(operation, answer, judging) : judgeRefusal(operation, answer, judging);
 }
 
 function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): Failure {
@@ -73,7 +78,7 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   const said = parsed === notJson ? "" : messageInBody(parsed, scrub, envelope.message(parsed));
   const message = said !== "" ? said : `the service answered ${status}${describeBody(answer)}`;
   const retryAfterMs = readRetryAfter(answer.retryAfter ?? envelope.retryAfter(parsed), nowMs);
-  const known = errors.find((rule) => ruleFits(rule, status, said, envelope.code(parsed)));
+  const known = errors.find((rule) => ruleFits(rule, answer, said, envelope.code(parsed)));
   if (known !== undefined) return meant(operation, known, message, status, retryAfterMs);
   const outOfOrder = judgeOutOfOrder(rowOf(operation).kind, status, message, retryAfterMs);
   if (outOfOrder !== undefined) return outOfOrder;
@@ -210,20 +215,17 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
     return lost(kind, "the service answered 206: this is a part of what there is", answer.status);
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
-  if (body === notJson) {
-    const reason = `the service answered ${answer.status} with something that is not JSON${describeBody(answer)}`;
-    const failure = lost(kind, reason, answer.status);
-    return failure.status === "unknown" ? { ...failure, accepted: true } : failure;
-  }
+  if (body === notJson) return judgeNotJson(operation, answer, judging);
   const succeeded = envelope.succeeded(body);
   if (succeeded === true) return accepted(body);
   const { told, inside } = failureTold(body, succeeded, envelope, scrub);
   const code = envelope.code(body);
+  const refusal = inside ?? (told !== undefined && !meansSuccess(code) ? told : undefined);
   // A rule of the dialect counts whatever the status: some services answer refusals with 200.
   const known = errors.find(
-    (rule) => saysWhichRefusal(rule, inside, told) && ruleFits(rule, answer.status, inside ?? told ?? "", code),
+    (rule) => saysWhichRefusal(rule, refusal, told) && ruleFits(rule, answer, refusal ?? told ?? "", code),
   );
-  const said = inside ?? told ?? "";
+  const said = refusal ?? told ?? "";
   if (known !== undefined)
     return meant(
       operation,
@@ -232,24 +234,95 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
       answer.status,
       readRetryAfter(answer.retryAfter ?? envelope.retryAfter(body), nowMs),
     );
+  if (told !== undefined && refusal !== undefined && succeeded === undefined) {
+    const refused = refusedInside(operation, answer.status, told, code, envelope.isOwn(body));
+    if (refused !== undefined) return refused;
+  }
   if (inside === undefined) return accepted(body);
   const line = code === undefined ? "" : ` (in the dialect, if nothing was done: errors: [{ is: …, code: ${code} }])`;
   return lost(kind, `the service answered ${answer.status} with an error inside: ${inside}${line}`, answer.status);
 }
 
 /**
+ * A message stands where the dialect says that refusals have theirs, and no rule names it. It is a refusal in the
+ * service's words. With no code beside it the message may be an acknowledgement; a create is then looked for before
+ * anything counts as not done, and a read is read.
+ */
+function refusedInside(
+  operation: Operation,
+  httpStatus: number,
+  message: string,
+  code: string | undefined,
+  isOwn: boolean,
+): Failure | undefined {
+  const { kind } = rowOf(operation);
+  if (kind === "read" && !isOwn) return undefined;
+  const condition = conditionOf(operation, httpStatus, message, false);
+  const refusal: Rejection = { status: "rejected", condition, message, httpStatus };
+  if (isOwn && (code !== undefined || !makes.has(operation))) return refusal;
+  const reason = `the service answered ${httpStatus} and said: ${message}`;
+  return { status: "unknown", reason, httpStatus, refusal };
+}
+
+/** What is made twice when it is sent twice: a refusal has to be beyond doubt before it counts as not done. */
+const makes: ReadonlySet<Operation> = new Set<Operation>([
+  "vm.create",
+  "vm.snapshot",
+  "volume.create",
+  "group.create",
+  "group.import",
+]);
+
+/** A code that every answer has, and that speaks of no failure. */
+const meansSuccess = (code: string | undefined): boolean =>
+  code !== undefined && /^(0+|2\d\d|ok|success|succeeded|)$/i.test(code);
+
+/** A text is an acknowledgement of a kind. A page for people is none: whoever answered may not be the service. */
+function judgeNotJson(operation: Operation, answer: Answer, { errors, nowMs }: Judging): Failure {
+  const { status } = answer;
+  const { kind } = rowOf(operation);
+  const known = errors.find((rule) => rule.type !== undefined && ruleFits(rule, answer, "", undefined));
+  const what = isHtml(answer)
+    ? "a page in HTML, which is not JSON"
+    : `something that is not JSON${describeBody(answer)}`;
+  const isSignIn = isHtml(answer) && looksLikeSignIn(answer);
+  const reason = `the service answered ${status} with ${what}${isSignIn ? ` that asks to sign in: ${credentialMayBeOver}` : ""}`;
+  if (known !== undefined) return meant(operation, known, reason, status, readRetryAfter(answer.retryAfter, nowMs));
+  if (isSignIn && kind === "read")
+    return { status: "rejected", condition: "unauthenticated", message: reason, httpStatus: status };
+  const failure = lost(kind, reason, status);
+  return failure.status === "unknown" && !isHtml(answer) ? { ...failure, accepted: true } : failure;
+}
+
+/**
  * In an answer with a 2xx status, a rule with nothing but a status means a refusal only when its status is a 2xx too.
  */
-const saysWhichRefusal = (rule: ErrorRule, inside: string | undefined, told: string | undefined): boolean =>
-  inside !== undefined
+const saysWhichRefusal = (rule: ErrorRule, refusal: string | undefined, told: string | undefined): boolean =>
+  rule.type !== undefined ||
+  (refusal !== undefined
     ? rule.message !== undefined || rule.code !== undefined || (rule.status ?? 0) >= 200
-    : (rule.status ?? 999) < 300 && (rule.code !== undefined || (rule.message !== undefined && told !== undefined));
+    : (rule.status ?? 999) < 300 && (rule.code !== undefined || (rule.message !== undefined && told !== undefined)));
 
-function judgeRedirect(kind: RequestKind, answer: Answer): Failure {
-  const message = `the service redirects to ${hostOf(answer.location)}, and a credential is not sent on to where a redirect leads`;
-  return answer.status === 303 && kind !== "read"
-    ? { status: "unknown", reason: message, httpStatus: answer.status }
-    : { status: "rejected", condition: "refused", message, httpStatus: answer.status };
+function judgeRedirect(operation: Operation, answer: Answer, { errors, scrub }: Judging): Failure {
+  const { kind } = rowOf(operation);
+  const { status, location } = answer;
+  const isSignIn = leadsToSignIn(location);
+  const words = `the service redirects to ${hostOf(location)}, and a credential is not sent on to where a redirect leads`;
+  const message = isSignIn ? `${words}; it looks like a sign-in: ${credentialMayBeOver}` : words;
+  const said = parseJson(answer.text);
+  const known = errors.find(
+    (rule) =>
+      (rule.location !== undefined || rule.status === status) &&
+      ruleFits(rule, answer, said === notJson ? "" : messageInBody(said, scrub), undefined),
+  );
+  if (known !== undefined) return meant(operation, known, message, status, undefined);
+  if (status === 303 && kind !== "read") return { status: "unknown", reason: message, httpStatus: status };
+  return {
+    status: "rejected",
+    condition: isSignIn ? "unauthenticated" : "refused",
+    message,
+    httpStatus: status,
+  };
 }
 
 function lost(kind: RequestKind, reason: string, httpStatus?: number, retryAfterMs?: number): Failure {
@@ -259,11 +332,22 @@ function lost(kind: RequestKind, reason: string, httpStatus?: number, retryAfter
     : { status: "unknown", ...seen };
 }
 
-function ruleFits(rule: ErrorRule, status: number, message: string, code: string | undefined): boolean {
+function ruleFits(
+  rule: ErrorRule,
+  { status, contentType, location }: Pick<Answer, "status" | "contentType" | "location">,
+  message: string,
+  code: string | undefined,
+): boolean {
   if (rule.status === undefined ? status >= 500 : rule.status !== status) return false;
+  if (rule.type !== undefined && !typeFits(contentType, rule.type)) return false;
+  if (rule.location !== undefined && (location === undefined || !messageFits(location, rule.location))) return false;
   if (rule.code !== undefined && (code === undefined || !patternFits(code, String(rule.code)))) return false;
   return rule.message === undefined || messageFits(message, rule.message);
 }
+
+/** Without what follows the type, such as a charset. */
+const typeFits = (contentType: string | undefined, type: string): boolean =>
+  contentType !== undefined && patternFits((contentType.split(";")[0] ?? "").trim(), type);
 
 /** Whether the pattern fits the whole text; `*` stands for anything. */
 function patternFits(text: string, pattern: string): boolean {
@@ -278,7 +362,7 @@ function conditionOf(operation: Operation, status: number, message: string, inEn
   if (status === 403) return "forbidden";
   if (status === 404 || status === 410) return "not_found";
   const known = builtInErrors.find(
-    (rule) => operation.startsWith(rule.of) && ruleFits(rule, status, message, undefined),
+    (rule) => operation.startsWith(rule.of) && ruleFits(rule, { status }, message, undefined),
   );
   // The contract ("Security groups" 5 and 7) has no other answer for a group that does not exist.
   if (known?.is === "invalid_id" && inEnvelope && operation.startsWith("group.")) return "not_found";

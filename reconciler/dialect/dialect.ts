@@ -154,6 +154,10 @@ export interface ErrorRule {
   readonly code?: Scalar;
   /** A text anywhere in the message, in upper or lower case; `*` stands for anything. */
   readonly message?: string;
+  /** The media type of the answer, without its parameters; `*` stands for anything. */
+  readonly type?: string;
+  /** A text anywhere in the place that the answer redirects to; `*` stands for anything. */
+  readonly location?: string;
 }
 
 /** What this deployment bears, and what it refuses by itself. */

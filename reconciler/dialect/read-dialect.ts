@@ -280,15 +280,15 @@ function stateProblems(file: YamlFile, { states }: PartialDialect): Problem[] {
   });
 }
 
-/** A rule without status, message and code would give every refusal its own meaning. */
+/** A rule without any part to compare would give every refusal its own meaning. */
 function errorProblems(file: YamlFile, { errors = [] }: PartialDialect): Problem[] {
   return errors.flatMap((rule, index) =>
-    rule.status !== undefined || rule.message !== undefined || rule.code !== undefined
+    [rule.status, rule.message, rule.code, rule.type, rule.location].some((part) => part !== undefined)
       ? []
       : [
           {
             code: "dialect/error-rule",
-            summary: `The error rule for ${rule.is} has no status, no code and no message`,
+            summary: `The error rule for ${rule.is} has no status, no code and no message, no type and no location`,
             fix: "add status: 409, or message: words that the service uses",
             at: placeOf(file, ["errors", index], "value"),
           },

@@ -7,6 +7,7 @@
  *   accepted otherwise (any 2xx)             `accepted` is written down; looked for; never sent again
  *   refused, or nothing was done             the intent is taken back
  *   the answer was lost                      looked for; sent again only when the whole list lacked it over the window
+ *   an answer whose words may be a refusal   looked for; refused when the whole list lacked it over the window
  *
  * What is found has to be what was sent, not only bear its name (core/diff/evidence.ts). Where nobody can look, or looking
  * does not settle it, the run stops and says what a person has to find out.
@@ -84,7 +85,9 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
     if (isTaken && outcome.status === "rejected" && isOther)
       return refused({ ...outcome, message: `${outcome.message} (${evidence})` }, intent, run);
     const isOpen = intent.accepted === true || isTaken || isDoubtful;
-    if (isOpen || attempt >= attempts) return outcomeUnknown(what, intent, run, evidence);
+    if (!isOpen && outcome.status === "unknown" && outcome.refusal !== undefined)
+      return refused(outcome.refusal, intent, run);
+    if (isOpen || attempt >= attempts) return outcomeUnknown(what, intent, run, evidence ?? answered(outcome));
     run.progress(step, "the lost create was not done; sending it again");
   }
 }
@@ -92,11 +95,19 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
 /** Where no list or record can show the new resource, the answer to the create is all there is. */
 const whereNobodyLooks = <K extends Kind>(
   { what, unlisted }: Creation<K>,
-  { status }: Outcome<unknown>,
+  outcome: Outcome<unknown>,
   intent: Intent,
   run: Run,
 ): StepResult | Promise<StepResult> =>
-  status === "accepted" && unlisted !== undefined ? unlisted() : outcomeUnknown(what, intent, run);
+  outcome.status === "accepted" && unlisted !== undefined
+    ? unlisted()
+    : outcomeUnknown(what, intent, run, answered(outcome));
+
+/** What came instead of an answer that can be read. Of a broken connection there is nothing to say. */
+const answered = (outcome: Outcome<unknown>): string | undefined =>
+  outcome.status === "unknown" && (outcome.httpStatus !== undefined || outcome.accepted === true)
+    ? outcome.reason
+    : undefined;
 
 /**
  * An answer with the id of a resource that existed before speaks of something else: it is a proxy's, or the service

@@ -133,7 +133,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     });
     // A look that was stopped shows nothing, and the caller knows why.
     if (input.signal?.aborted !== true) assertReached(client.origin, seen);
-    assertShown(state, seen.live);
+    assertShown(state, seen.live, seen.findings);
     return seen;
   };
   const known = input.memory === undefined ? state : remembering(state, input.memory);

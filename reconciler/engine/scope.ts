@@ -42,9 +42,13 @@ export function assertSameScope(state: State, now: Scope): void {
   if (doubt !== undefined) throw refusal(doubt, []);
 }
 
-/** After a look: nothing that it did not show counts as gone, so nothing may be planned on it. */
-export function assertShown(state: State, live: Live): void {
+/**
+ * After a look: nothing that it did not show counts as gone, so nothing may be planned on it. A credential that was
+ * refused is no doubt about the project: the finding that says so is an error, with which nothing is planned either.
+ */
+export function assertShown(state: State, live: Live, findings: readonly Diagnostic[] = []): void {
   if (live.doubt === undefined) return;
+  if (findings.some(({ severity, code }) => severity === "error" && code === "service/unauthenticated")) return;
   const unseen: string[] = [];
   for (const { kind, id, address } of state.resources.values()) {
     const sighting = id === undefined ? undefined : sight[kind](live, id);

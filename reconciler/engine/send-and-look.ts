@@ -23,6 +23,7 @@ export async function sendAndLook<T>(
     const seen = await look();
     if (seen === "done") return { status: "accepted", value: undefined };
     if (seen === "cannot-tell") return outcome;
+    if (outcome.refusal !== undefined) return outcome.refusal;
     outcome = await send();
   }
   if (outcome.status === "accepted") return outcome;

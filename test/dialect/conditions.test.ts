@@ -3,6 +3,7 @@ import type { Operation } from "../../reconciler/core/model/operation";
 import { isGone } from "../../reconciler/core/model/outcome";
 import { type Answer, judgeAnswer, judgeBreak } from "../../reconciler/dialect/conditions";
 import type { ErrorRule } from "../../reconciler/dialect/dialect";
+import { type EnvelopeReader, envelopeReader } from "../../reconciler/dialect/envelope";
 import { cleanMessage, messageFits } from "../../reconciler/dialect/messages";
 
 const nowMs = Date.parse("2030-01-01T00:00:00Z");
@@ -291,6 +292,143 @@ describe("what is no refusal", () => {
     expect(judge("volume.get", answer, errors)).toMatchObject({ status: "rejected", condition: "not_found" });
     expect(judge("volume.attach", { ...answer, text: '{"success":false}' }, errors)).toMatchObject({
       status: "unknown",
+    });
+  });
+
+  describe("a message where the dialect says that refusals have theirs, in a 200", () => {
+    const nested = (place: string) => [{ in: "/*", value: place }];
+    const own = envelopeReader({
+      envelope: { data: [], error: { code: nested("/errorcode"), message: nested("/errortext") } },
+      retry_after: null,
+    });
+    const plain = envelopeReader({
+      envelope: { data: [], error: { code: ["/code"], message: ["/message"] } },
+      retry_after: null,
+    });
+    const bare = envelopeReader({
+      envelope: { data: [], error: { code: [], message: ["/fault"] } },
+      retry_after: null,
+    });
+    const told = (operation: Operation, body: unknown, envelope: EnvelopeReader, errors: readonly ErrorRule[] = []) =>
+      judgeAnswer(
+        operation,
+        { status: 200, text: JSON.stringify(body) },
+        { errors, envelope, nowMs, scrub: (text) => text },
+      );
+    const down = { revokeresponse: { errorcode: 532, errortext: "the agent is down" } };
+
+    test.each(["group.rule.delete", "group.rule.create", "volume.attach", "vm.create", "vm.list"] as const)(
+      "with a code that no rule names: %s is refused in the service's words",
+      (operation) => {
+        expect(told(operation, down, own, [{ is: "conflict", code: 431 }])).toEqual({
+          status: "rejected",
+          condition: "refused",
+          message: "the agent is down",
+          httpStatus: 200,
+        });
+      },
+    );
+
+    test("a rule for any code gives it a name, with or without a status", () => {
+      for (const rule of [
+        { is: "forbidden", code: "*" },
+        { is: "forbidden", code: "*", status: 200 },
+        { is: "forbidden", message: "agent" },
+      ] as const)
+        expect(told("volume.attach", down, own, [rule])).toMatchObject({ status: "rejected", condition: "forbidden" });
+    });
+
+    test("without a code a create may have been done, and everything else is refused", () => {
+      expect(told("vm.create", { fault: "no host" }, bare)).toMatchObject({
+        status: "unknown",
+        reason: "the service answered 200 and said: no host",
+        refusal: { status: "rejected", message: "no host" },
+      });
+      expect(told("vm.create", { fault: "no host" }, bare)).not.toHaveProperty("accepted");
+      expect(told("vm.stop", { fault: "no host" }, bare)).toMatchObject({ status: "rejected", message: "no host" });
+      expect(told("vm.list", { fault: "no host" }, bare)).toMatchObject({ status: "rejected", message: "no host" });
+    });
+
+    test("a message that every answer has is none: its code says that it was done, or the dialect's success does", () => {
+      for (const code of [0, "0", 200, "OK", "Success"])
+        expect(told("volume.attach", { code, message: "done" }, plain)).toMatchObject({ status: "accepted" });
+      expect(told("volume.attach", { code: 7, message: "no" }, plain)).toMatchObject({ status: "rejected" });
+    });
+
+    test("a message without the code that the dialect names is no acceptance of a write; a read is read", () => {
+      expect(told("volume.attach", { message: "attached" }, plain)).toMatchObject({
+        status: "unknown",
+        refusal: { message: "attached" },
+      });
+      expect(told("vm.list", { message: "2 VMs", items: [] }, plain)).toMatchObject({ status: "accepted" });
+    });
+  });
+
+  describe("a page for people", () => {
+    const html = { text: "<!DOCTYPE html><html><title>We are back soon</title>", contentType: "text/html" };
+    const signIn = { text: "<html><form action=/x><input type='password' name=p></form>", contentType: "text/html" };
+
+    test("is never an acceptance, and no list", () => {
+      for (const page of [html, signIn, { text: html.text }]) {
+        const written = judge("group.create", { status: 200, ...page });
+        expect(written).toMatchObject({ status: "unknown" });
+        expect(written).not.toHaveProperty("accepted");
+        expect(judge("group.list", { status: 200, ...page }).status).not.toBe("accepted");
+      }
+      expect(judge("group.create", { status: 200, text: "ok", contentType: "text/plain" })).toMatchObject({
+        status: "unknown",
+        accepted: true,
+      });
+    });
+
+    test.each([
+      signIn,
+      { text: "<html><head><title>Sign in - ACME</title>", contentType: "text/html" },
+      { text: "<html><form method=post action='https://id.example/login?x'>", contentType: "text/html" },
+    ])("that asks to sign in speaks of the credential, and another one may be had: %j", (page) => {
+      expect(judge("vm.list", { status: 200, ...page })).toMatchObject({
+        status: "rejected",
+        condition: "unauthenticated",
+        message: expect.stringContaining("the credential may have expired"),
+      });
+      expect(judge("vm.create", { status: 200, ...page })).toMatchObject({
+        status: "unknown",
+        reason: expect.stringContaining("the credential may have expired"),
+      });
+      expect(JSON.stringify(judge("vm.list", { status: 200, ...html }))).not.toContain("credential");
+    });
+
+    test.each(["/login", "https://id.example/oauth2/authorize?client=1", "//sso.example/", "/auth/sign-in"])(
+      "so does a redirect to %s",
+      (location) => {
+        expect(judge("vm.list", { status: 302, location })).toMatchObject({
+          condition: "unauthenticated",
+          message: expect.stringContaining("the credential may have expired"),
+        });
+        expect(judge("vm.list", { status: 302, location: "/api/v2/logins-of-vms" })).toMatchObject({
+          condition: "refused",
+        });
+      },
+    );
+
+    test("is named by its type in a rule, and a redirect by where it leads", () => {
+      const byType: ErrorRule[] = [{ is: "unauthenticated", status: 200, type: "text/html" }];
+      const page = { status: 200, text: html.text, contentType: "text/html; charset=utf-8" };
+      for (const operation of ["vm.list", "group.create", "vm.delete"] as const)
+        expect(judge(operation, page, byType)).toMatchObject({ status: "rejected", condition: "unauthenticated" });
+      expect(judge("group.create", { ...page, contentType: "text/plain" }, byType).status).toBe("unknown");
+      expect(judge("group.create", { status: 200, text: "{}", contentType: "application/json" }, byType).status).toBe(
+        "accepted",
+      );
+      const byPlace: ErrorRule[] = [{ is: "throttled", location: "queue.example/*" }];
+      expect(judge("vm.create", { status: 303, location: "https://queue.example/wait" }, byPlace)).toMatchObject({
+        status: "unavailable",
+        throttled: true,
+      });
+      expect(judge("vm.create", { status: 303, location: "/elsewhere" }, byPlace).status).toBe("unknown");
+      expect(judge("vm.create", { status: 201, location: "/queue.example/1", text: "{}" }, byPlace).status).toBe(
+        "accepted",
+      );
     });
   });
 

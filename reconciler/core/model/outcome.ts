@@ -57,6 +57,8 @@ export interface Unknown {
   readonly httpStatus?: number;
   /** The service answered 2xx with a body that cannot be read: the effect is there, or on its way. */
   readonly accepted?: true;
+  /** What the answer says, in words that are usually a refusal: what it was if a look shows that nothing was done. */
+  readonly refusal?: Rejection;
 }
 
 export interface Accepted<T> {
