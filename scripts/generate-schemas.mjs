@@ -74,8 +74,8 @@ function fillDesired({ $defs, properties }) {
         throw new Error(`desired-state.schema.json: $defs.${name} is missing, of kind ${kind}`);
     if (properties[section] === undefined) throw new Error(`desired-state.schema.json: there is no section ${section}`);
     const rows = byField(Object.entries(table));
-    const { for_each, enabled, max_unavailable, lifecycle } = $defs[kind].properties;
-    const waves = max_unavailable === undefined ? {} : { max_unavailable };
+    const { for_each, enabled, max_unavailable, ssh, lifecycle } = $defs[kind].properties;
+    const waves = max_unavailable === undefined ? {} : { max_unavailable, ssh };
     $defs[kind].properties = { for_each, enabled, ...mapped(rows, written), ...waves, lifecycle };
     const shared = rows.filter(([, { absent }]) => absent !== "key");
     $defs[`${kind}_defaults`].properties = { ...mapped(shared, written), lifecycle };

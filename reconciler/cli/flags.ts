@@ -280,6 +280,19 @@ export const flagTable = {
     help: "with --format ansible: the variables of one host, as Ansible asks for it",
   },
   port: { type: "string", value: "N", help: "with --format prometheus-sd: where the exporter listens on every VM" },
+  jump: {
+    type: "string",
+    value: "ADDR",
+    offers: "addresses",
+    help: "goes through this VM of the project, or through user@host; none: directly; wins over ssh: of the file",
+  },
+  user: { type: "string", value: "NAME", help: "logs in as this user; wins over ssh: of the file" },
+  write: {
+    type: "string",
+    value: "FILE",
+    offers: "files",
+    help: "writes it into this file; in one that has its block already, that block alone is replaced",
+  },
   plan: { type: "boolean", help: "the steps of the plan instead of the resources" },
   report: { type: "string", value: "FILE", help: "writes one HTML page about the run" },
   profile: {

@@ -18,6 +18,7 @@ const foreignCommands: Readonly<Record<string, string>> = {
   down: "reconcile destroy",
   edit: "change the file: reconcile plan",
   env: "environments: in the file, and --env NAME",
+  exec: "reconcile ssh ADDR -- COMMAND",
   "force-unlock": "reconcile state unlock",
   format: "reconcile fmt",
   get: "reconcile state list",

@@ -9,7 +9,7 @@ import { findCommand, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
 import { groupHelp, noCommand, printHelp } from "./help";
 import { createOutput, type Output } from "./output";
-import { readFlags, withFlagsBehind } from "./read-flags";
+import { readFlags, splitAtDashes, withFlagsBehind } from "./read-flags";
 import { commands } from "./registry";
 import { withTrace } from "./with-trace";
 
@@ -79,7 +79,8 @@ export async function run(given: readonly string[]): Promise<number> {
   const asked = findCommand(commands, argv);
   if (asked === undefined) return unknownCommand(argv, words);
   const { found, rest } = asked;
-  if (rest.includes("--help") || rest.includes("-h")) return printHelp(commands, found.name.split(" "));
+  const { head } = splitAtDashes(rest);
+  if (head.includes("--help") || head.includes("-h")) return printHelp(commands, found.name.split(" "));
   return runCommand(found, rest);
 }
 

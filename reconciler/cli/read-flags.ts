@@ -26,6 +26,15 @@ interface Reads {
   readonly positionals?: { readonly min: number; readonly max: number; readonly what: string };
 }
 
+/** The words before `--`, and those behind it, which are no flags. */
+export function splitAtDashes(argv: readonly string[]): {
+  readonly head: readonly string[];
+  readonly tail: readonly string[];
+} {
+  const at = argv.indexOf("--");
+  return at === -1 ? { head: argv, tail: [] } : { head: argv.slice(0, at), tail: argv.slice(at + 1) };
+}
+
 export function readFlags(argv: readonly string[], command: Reads): ReadFlags {
   const { name, flags, positionals: wanted } = command;
   const options = Object.fromEntries(
@@ -34,14 +43,20 @@ export function readFlags(argv: readonly string[], command: Reads): ReadFlags {
       { type: row.type, multiple: row.multiple ?? false, ...(row.short === undefined ? {} : { short: row.short }) },
     ]),
   );
-  const { words, foreign } = withoutOneDash(argv);
-  const { values, positionals, tokens } = parseArgs({
+  const { head, tail } = splitAtDashes(argv);
+  const { words, foreign } = withoutOneDash(head);
+  const {
+    values,
+    positionals: before,
+    tokens,
+  } = parseArgs({
     args: withBareValues(words.map(withoutShortEquals)),
     options,
     allowPositionals: true,
     strict: false,
     tokens: true,
   });
+  const positionals = [...before, ...tail];
   const problems: string[] = [...foreign];
   const badValues: Diagnostic[] = [];
   const known = new Set<string>(flags);

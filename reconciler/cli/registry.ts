@@ -43,6 +43,7 @@ import { pullCommand } from "./commands/pull";
 import { rehearseCommand } from "./commands/rehearse";
 import { schemaCommand } from "./commands/schema";
 import { showCommand } from "./commands/show";
+import { sshCommand } from "./commands/ssh";
 import {
   stateListCommand,
   stateMvCommand,
@@ -82,6 +83,7 @@ export const commands: Commands = {
   "vm stop": () => vmStopCommand,
   "vm reboot": () => vmRebootCommand,
   "vm snapshot": () => vmSnapshotCommand,
+  ssh: () => sshCommand,
   history: () => historyCommand,
   "state list": () => stateListCommand,
   "state show": () => stateShowCommand,

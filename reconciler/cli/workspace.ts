@@ -10,6 +10,7 @@ import type { GivenVars } from "../config/vars";
 import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
+import type { SshAccess, SshSettings } from "../core/model/ssh";
 import { itemAt } from "../core/text/invariant";
 import type { Dialect } from "../dialect/dialect";
 import { openBesideIn } from "../outside/beside";
@@ -36,6 +37,8 @@ export interface Workspace {
   readonly trust?: Trust;
   /** The dialect that a saved plan brings along. */
   readonly dialect?: Dialect;
+  /** How the VMs are reached by SSH, with whole paths. */
+  readonly ssh?: SshAccess;
   /** Reads the files again with the values of `reads` and `lookups`; absent where the files have neither. */
   readonly readAgain?: (external: ExternalValues) => Closed;
   /**
@@ -69,7 +72,7 @@ export function readWorkspace(
     if (desired.deny !== undefined) assertKnown(desired.deny);
     return { ...result, desired };
   };
-  const { desired, diagnostics, opened = [] } = readIn(readDesired(sources, { ...options, external: "later" }));
+  const { desired, diagnostics, opened = [], ssh } = readIn(readDesired(sources, { ...options, external: "later" }));
   return {
     desired,
     diagnostics,
@@ -77,11 +80,21 @@ export function readWorkspace(
     given: sources,
     trust,
     folder: dirname(resolve(itemAt(paths, 0))),
+    ...(ssh === undefined ? {} : { ssh: withWholePaths(ssh) }),
     readOthers: (texts) => readEach(texts, { ...options, external: "later" }),
     ...(desired.external === undefined
       ? {}
       : { readAgain: (external: ExternalValues) => readIn(readDesired(sources, { ...options, external })).desired }),
   };
+}
+
+/** A private key's path is relative to the file that names it. */
+function withWholePaths({ all, each }: SshAccess): SshAccess {
+  const whole = ({ beside, ...settings }: SshSettings): SshSettings =>
+    beside === undefined || settings.identityFile === undefined
+      ? settings
+      : { ...settings, identityFile: resolve(dirname(beside), settings.identityFile) };
+  return { all: whole(all), each: new Map([...each].map(([address, settings]) => [address, whole(settings)])) };
 }
 
 /** What the files say for each environment that they declare; one that cannot be read is left out. */

@@ -116,7 +116,13 @@ function checkEntry({ key, value, source }: MergedEntry, merged: Merged, problem
   }
 }
 
-const settingsOfEnvironment = ["project", "region", "service", "state"] as const satisfies readonly SettingName[];
+const settingsOfEnvironment = [
+  "project",
+  "region",
+  "service",
+  "state",
+  "ssh",
+] as const satisfies readonly SettingName[];
 
 function overSettings(merged: Merged, said: YamlMap, layerOf: (path: Path) => Layer): Merged["settings"] {
   const settings = new Map(merged.settings);
@@ -125,14 +131,14 @@ function overSettings(merged: Merged, said: YamlMap, layerOf: (path: Path) => La
     if (own === undefined || own === null) continue;
     const below = merged.settings.get(name);
     const layers: Setting["layers"] = [layerOf([name]), ...(below?.layers ?? [])];
-    const value = isMap(own) && isMap(below?.value) ? overService(own, below.value) : own;
+    const value = isMap(own) && isMap(below?.value) ? overMap(own, below.value) : own;
     settings.set(name, { value, layers });
   }
   return settings;
 }
 
 /** A dialect is replaced as a whole: a file's name, or all its lines. */
-const overService = (own: YamlMap, below: YamlMap): YamlMap => ({
+const overMap = (own: YamlMap, below: YamlMap): YamlMap => ({
   ...mergeUnder(own, below),
   ...(Object.hasOwn(own, "dialect") ? { dialect: own["dialect"] } : {}),
 });

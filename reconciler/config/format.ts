@@ -29,6 +29,7 @@ const sections = [
   "region",
   "state",
   "service",
+  "ssh",
   "environments",
   "vars",
   "locals",

@@ -12,11 +12,12 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagn
 import type { ExternalValues } from "../core/model/external";
 import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import type { Json } from "../core/model/output";
+import type { SshAccess } from "../core/model/ssh";
 import { itemAt } from "../core/text/invariant";
 import { type Instance, inheritedBy, placeInBlock, storedInTheClear } from "./blocks";
 import type { ComponentFiles } from "./component-file";
 import { chooseEnvironment, type OpenFile, openOrSayWhy } from "./environments";
-import { readText, type Subject, type Values } from "./fields";
+import { isGiven, readText, type Subject, type Values } from "./fields";
 import { problemsOf } from "./generated/desired-state";
 import { type InterpolationScope, interpolate, type Variables } from "./interpolation";
 import { type Expected, readOwnYaml, topKeys } from "./own-files";
@@ -30,6 +31,7 @@ import { claimName } from "./read-names";
 import { readOutputs } from "./read-outputs";
 import { withWayBack } from "./read-rollouts";
 import { readServiceSettings } from "./read-service";
+import { type OwnSsh, readSsh } from "./read-ssh";
 import { readVm } from "./read-vm";
 import { readVolume } from "./read-volume";
 import { openRooms, type Room } from "./rooms";
@@ -66,6 +68,8 @@ export interface ReadResult<D extends Desired = Closed> {
   readonly environments?: readonly string[];
   /** The files that the given files name, as far as they were read. */
   readonly opened?: readonly ConfigSource[];
+  /** How the VMs are reached by SSH; absent where the files say nothing of it. It is no part of what is planned. */
+  readonly ssh?: SshAccess;
 }
 
 /**
@@ -159,14 +163,16 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
     given: options.external,
     hide: (texts) => void secrets.push(...texts),
   };
-  const desired = readMerged(merged, files, reading, problems);
+  const { ssh, ...desired } = readMerged(merged, files, reading, problems);
   refuseEndlessNames(desired, merged, problems);
   for (const file of files) addShapeProblems(file, problems);
   const diagnostics = sortDiagnostics(problems.diagnostics);
   const sensitive = [...new Set([...sensitiveTexts(vars), ...secrets])];
   const result = { diagnostics, environments, opened, ...(sensitive.length === 0 ? {} : { sensitive }) };
-  return hasErrors(diagnostics) ? result : { desired, ...result };
+  return hasErrors(diagnostics) ? result : { desired, ...(ssh === undefined ? {} : { ssh }), ...result };
 }
+
+const isMapped = (name: string): boolean => name === "service" || name === "ssh";
 
 type Parts = Record<string, Record<string, Json>>;
 
@@ -185,11 +191,11 @@ function readMerged(
   files: readonly YamlFile[],
   { vars, environment, components, given, hide }: Reading,
   problems: Problems,
-): Desired {
+): Desired & { readonly ssh?: SshAccess } {
   checkVersion(merged, files, problems);
   const scope: InterpolationScope = { vars, ...(environment === undefined ? {} : { environment }) };
   const setting = (
-    name: "project" | "region" | "service" | "state",
+    name: "project" | "region" | "service" | "state" | "ssh",
   ): { subject: Subject; values: Values; raw: Values } => {
     const found = merged.settings.get(name);
     const subject: Subject = {
@@ -197,10 +203,10 @@ function readMerged(
       place: (inner, on) =>
         found === undefined
           ? { source: itemAt(files, 0), offset: 0 }
-          : placeIn(found.layers, name === "service" ? inner : inner.slice(1), on ?? "value"),
+          : placeIn(found.layers, isMapped(name) ? inner : inner.slice(1), on ?? "value"),
     };
     const raw =
-      found === undefined ? {} : name !== "service" ? { [name]: found.value } : isMap(found.value) ? found.value : {};
+      found === undefined ? {} : !isMapped(name) ? { [name]: found.value } : isMap(found.value) ? found.value : {};
     const { dialect, ...plain } = raw;
     const kept = isMap(dialect) ? plain : raw;
     const told: InterpolationScope = {
@@ -230,9 +236,12 @@ function readMerged(
   const main = itemAt(rooms, 0);
   const rulePlaces = merged.lists.reachability.length > 0;
   const taken = perKind(() => new Map<string, Instance>());
+  const reached: OwnSsh[] = [];
   const resources = rooms.flatMap((room) =>
-    kinds.flatMap((kind) => readInstances(kind, room, { ...top, rulePlaces }, taken[kind])),
+    kinds.flatMap((kind) => readInstances(kind, room, { ...top, rulePlaces }, taken[kind], reached)),
   );
+  const vms = new Set(resources.flatMap(({ kind, address }) => (kind === "vm" ? [address] : [])));
+  const ssh = readSsh(merged.settings.has("ssh") ? setting("ssh") : undefined, reached, vms);
   const outputs = readOutputs(merged.outputs, main.scope, problems);
   const guards = readGuards(merged, { scope, declared: main.declared, problems }, rooms);
   const lists = readLists(merged.lists, { scope, declared: main.declared, problems });
@@ -250,6 +259,7 @@ function readMerged(
       : { external: given === "later" ? external : { ...external, values: used } }),
     ...(outputs.length === 0 ? {} : { outputs }),
     ...guards,
+    ...(ssh === undefined ? {} : { ssh }),
     files: files.map(({ file }) => file),
   };
 }
@@ -259,6 +269,7 @@ function readInstances(
   { expanded, scope, declared, problems }: Room,
   top: Parameters<typeof readVm>[2] & { readonly rulePlaces: boolean },
   names: Map<string, Instance>,
+  reached: OwnSsh[],
 ): DesiredResource[] {
   return expanded[kind].instances(scope).map((instance) => {
     const subject: Subject = {
@@ -273,6 +284,8 @@ function readInstances(
     };
     const resource = readers[kind]();
     claimName(subject, kind, resource.name, instance, names);
+    if (kind === "vm" && isGiven(instance.values, "ssh"))
+      reached.push({ address: instance.address, subject, values: instance.values });
     if (instance.holdsShapes) addShapesOf(instance, subject);
     const inherited = inheritedBy(instance.block);
     return inherited === undefined ? resource : { inherited, ...resource };

@@ -46,7 +46,16 @@ export interface Defaults {
   readonly below?: { readonly defaults: Defaults; readonly scope: InterpolationScope };
 }
 
-export type SettingName = "version" | "project" | "region" | "service" | "state" | "checks" | "policy" | "rollout";
+export type SettingName =
+  | "version"
+  | "project"
+  | "region"
+  | "service"
+  | "state"
+  | "ssh"
+  | "checks"
+  | "policy"
+  | "rollout";
 
 export interface Merged {
   readonly settings: ReadonlyMap<SettingName, Setting>;
@@ -76,6 +85,7 @@ const settingNames = [
   "region",
   "service",
   "state",
+  "ssh",
   "checks",
   "policy",
   "rollout",

@@ -6,6 +6,17 @@
 import { type Address, compareAddresses, componentsAround, parseAddress } from "../core/model/address";
 import type { Json, Outputs } from "../core/model/output";
 import type { State } from "../core/model/recorded";
+import {
+  type Hop,
+  jumpText,
+  noAccess,
+  quotedForShell,
+  type Route,
+  routeTo,
+  type SshAccess,
+  type SshGiven,
+  viaArguments,
+} from "../core/model/ssh";
 
 /** A VM with an address. */
 export interface InventoryHost {
@@ -64,14 +75,54 @@ function withoutTwins(hosts: readonly InventoryHost[]): InventoryHost[] {
 
 /** The address for clients within the network: the private one, if the VM has it. */
 const insideOf = ({ privateIp, floatingIp }: InventoryHost): string => privateIp ?? floatingIp ?? "";
-/** The address for clients anywhere: the floating one, if the VM has it. */
-const outsideOf = ({ privateIp, floatingIp }: InventoryHost): string => floatingIp ?? privateIp ?? "";
 
 export const hostsText = ({ hosts }: Inventory): string =>
   hosts.map((host) => `${insideOf(host)}\t${host.name}\t# ${host.address}\n`).join("");
 
-export const sshConfigText = ({ hosts }: Inventory): string =>
-  hosts.map((host) => `# ${host.address}\nHost ${host.name}\n  HostName ${outsideOf(host)}\n`).join("\n");
+/** The way to each host. A host whose way is not known has none, and is named in `without`. */
+export interface Routes {
+  readonly of: ReadonlyMap<Address, Route>;
+  readonly without: readonly Address[];
+}
+
+export function routesOf({ hosts }: Inventory, access: SshAccess = noAccess, given: SshGiven = {}): Routes {
+  const known = new Map(hosts.map((host) => [host.address, host]));
+  const of = new Map<Address, Route>();
+  const without: Address[] = [];
+  for (const { address } of hosts) {
+    const found = routeTo(address, known, access, given);
+    if ("route" in found) of.set(address, found.route);
+    else without.push(address);
+  }
+  return { of, without };
+}
+
+/** A machine on the way that is a host of the same text is named as it is there, with all that is said of it. */
+export function sshConfigText({ hosts }: Inventory, routes: Routes): string {
+  const names = new Map(hosts.map(({ address, name }) => [address, name]));
+  const hopText = (hop: Hop): string => names.get(hop.address ?? "") ?? jumpText(hop);
+  const blocks = hosts.flatMap((host): string[] => {
+    const route = routes.of.get(host.address);
+    if (route === undefined) return [];
+    const { user, port, identityFile, via } = route;
+    // A host of this text says itself what lies before it.
+    const last = via.at(-1);
+    const jump = last?.address === undefined ? via.map(hopText) : [hopText(last)];
+    const lines = [
+      `# ${host.address}`,
+      `Host ${host.name}`,
+      `  HostName ${route.host}`,
+      ...(user === undefined ? [] : [`  User ${user}`]),
+      ...(port === undefined ? [] : [`  Port ${port}`]),
+      ...(identityFile === undefined
+        ? []
+        : [`  IdentityFile ${/\s/.test(identityFile) ? `"${identityFile}"` : identityFile}`]),
+      ...(jump.length === 0 ? [] : [`  ProxyJump ${jump.join(",")}`]),
+    ];
+    return [`${lines.join("\n")}\n`];
+  });
+  return blocks.join("\n");
+}
 
 /** `port`: where the exporter listens on every VM; left out, a relabelling rule of Prometheus has to add it. */
 export function prometheusTargets({ hosts }: Inventory, port?: number): object[] {
@@ -94,8 +145,8 @@ export function prometheusTargets({ hosts }: Inventory, port?: number): object[]
   });
 }
 
-const hostVariables = (host: InventoryHost): object => ({
-  ansible_host: outsideOf(host),
+const hostVariables = (host: InventoryHost, { of }: Routes): object => ({
+  ...reachedBy(of.get(host.address)),
   ...(host.privateIp === undefined ? {} : { private_ip: host.privateIp }),
   ...(host.floatingIp === undefined ? {} : { floating_ip: host.floatingIp }),
   reconcile_address: host.address,
@@ -105,17 +156,30 @@ const hostVariables = (host: InventoryHost): object => ({
   ...(host.within === undefined ? {} : { reconcile_component: host.within.slice(0, -1) }),
 });
 
+function reachedBy(route: Route | undefined): object {
+  if (route === undefined) return {};
+  const { host, user, port, identityFile, via } = route;
+  return {
+    ansible_host: host,
+    ...(user === undefined ? {} : { ansible_user: user }),
+    ...(port === undefined ? {} : { ansible_port: port }),
+    ...(identityFile === undefined ? {} : { ansible_ssh_private_key_file: identityFile }),
+    // Ansible splits the text as a shell would, and starts no shell.
+    ...(via.length === 0 ? {} : { ansible_ssh_common_args: viaArguments(via).map(quotedForShell).join(" ") }),
+  };
+}
+
 /** The answer to `--host NAME`; empty for an unknown name, as Ansible expects. */
-export function ansibleHost({ hosts }: Inventory, name: string): object {
+export function ansibleHost({ hosts }: Inventory, name: string, routes: Routes): object {
   const host = hosts.find((one) => one.name === name);
-  return host === undefined ? {} : hostVariables(host);
+  return host === undefined ? {} : hostVariables(host, routes);
 }
 
 /**
  * The answer to `--list`: a group for each block, one for each key of a for_each, one for each component with its
  * groups, and the outputs as variables of all.
  */
-export function ansibleList({ hosts }: Inventory, outputs: Outputs): object {
+export function ansibleList({ hosts }: Inventory, outputs: Outputs, routes: Routes): object {
   const groups = new Map<string, { readonly hosts: Set<string>; readonly children: Set<string> }>();
   const top = new Set<string>();
   const names = groupNames(hosts);
@@ -141,7 +205,7 @@ export function ansibleList({ hosts }: Inventory, outputs: Outputs): object {
     Object.entries(outputs).map(([name, { value }]): [string, Json] => [groupName(name), value]),
   );
   return {
-    _meta: { hostvars: Object.fromEntries(hosts.map((host) => [host.name, hostVariables(host)])) },
+    _meta: { hostvars: Object.fromEntries(hosts.map((host) => [host.name, hostVariables(host, routes)])) },
     all: {
       children: [...groups.keys()].filter((name) => top.has(name)),
       ...(Object.keys(variables).length === 0 ? {} : { vars: variables }),

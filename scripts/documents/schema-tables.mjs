@@ -16,6 +16,7 @@ export function desiredTables(root) {
   lines.push("### The file", "", ...table(schema, Object.fromEntries(top)), "");
   section(lines, schema, "service", schema.$defs.service);
   section(lines, schema, "service.timing", schema.$defs.service.properties.timing);
+  section(lines, schema, "ssh", schema.$defs.ssh);
   section(lines, schema, "environments.NAME", schema.$defs.environment);
   section(lines, schema, "vars.NAME", schema.$defs.value_type);
   for (const [kind, plural] of [

@@ -13,7 +13,7 @@ import { explainReach } from "../../reconciler/core/reachability/explain";
 import { openBeside } from "../../reconciler/outside/beside";
 import { graphMermaid, resourceGraph } from "../../reconciler/report/graph";
 import { graphSvg } from "../../reconciler/report/graph-svg";
-import { ansibleList, inventoryOf, prometheusTargets } from "../../reconciler/report/inventory";
+import { ansibleList, inventoryOf, prometheusTargets, routesOf } from "../../reconciler/report/inventory";
 import { planLines } from "../../reconciler/report/plan-text";
 import { type VirtualWorld, virtualWorld } from "../support/virtual-world";
 
@@ -91,7 +91,7 @@ describe("what is made of its components", () => {
     await carryOut(world, staging);
     const state = await world.state();
     const inventory = inventoryOf(state);
-    expect(ansibleList(inventory, state.outputs ?? {})).toMatchObject({
+    expect(ansibleList(inventory, state.outputs ?? {}, routesOf(inventory))).toMatchObject({
       all: { children: expect.arrayContaining(["bastion", "shop", "desk", "orders", "people"]) },
       shop: { children: ["shop_web"] },
       shop_web: { hosts: [0, 1, 2].map((each) => `shop-web-staging-${each}`) },

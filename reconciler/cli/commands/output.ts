@@ -14,6 +14,8 @@ import {
   type Inventory,
   inventoryOf,
   prometheusTargets,
+  type Routes,
+  routesOf,
   sshConfigText,
   variableName,
 } from "../../report/inventory";
@@ -21,7 +23,9 @@ import { outputText, shownOutputs } from "../../report/output-lines";
 import { command, type Invocation, maybeOne } from "../command";
 import { fail, newLineage, openStore } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
+import { sshGiven } from "../ssh-given";
 import { readWorkspace } from "../workspace";
+import { blockName, writeShared } from "../write-shared";
 
 export const outputCommand = command({
   usage: "output [NAME] [--format FORMAT]",
@@ -35,8 +39,12 @@ export const outputCommand = command({
     ["reconcile output --format ssh-config", "a Host for each VM, with its public address where it has one"],
     ["reconcile output --format ansible --list", "an inventory; a script that runs this is one of Ansible's own"],
     ["reconcile output --format prometheus-sd --port 9100", "targets for file_sd or http_sd"],
+    [
+      "reconcile output --format ssh-config --jump vm.bastion --user ubuntu --write ~/.ssh/acme.conf",
+      "through the bastion, into a file that ~/.ssh/config names once: Include acme.conf",
+    ],
   ],
-  flags: ["file", "format", "list", "host", "port", ...commonFlags],
+  flags: ["file", "format", "list", "host", "port", "jump", "user", "write", ...commonFlags],
   formats: () => keysOf(formats),
   positionals: maybeOne,
   complete: async (_, known) => Object.keys((await known.state())?.outputs ?? {}).map((word) => ({ word })),
@@ -56,18 +64,33 @@ async function run(invocation: Of): Promise<number> {
   if (name !== undefined && !Object.hasOwn(outputs, name)) throw unknownOutput(name, outputs);
   if (format === undefined) {
     refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
+    refuse(invocation, ["jump", "user"], "--format ssh-config or ansible");
+    refuse(invocation, ["write"], "--format FORMAT");
     return show(invocation, name, outputs);
   }
   const asked = name === undefined ? readable(invocation, outputs) : pick(outputs, name);
   const inventory = inventoryOf(state);
-  const text = formats[format]({ invocation, outputs: asked, inventory });
+  const isReached = format === "ssh-config" || format === "ansible";
+  if (!isReached) refuse(invocation, ["jump", "user"], "--format ssh-config or ansible");
+  const given = sshGiven(flags, [...inventory.hosts.map(({ address }) => address), ...inventory.without]);
+  const routes = routesOf(inventory, workspace.ssh, given);
+  const text = formats[format]({ invocation, outputs: asked, inventory, routes });
   if (name !== undefined && format !== "env")
     throw fail("cli/bad-flag", `--format ${format} is about all VMs, and not about ${name}`, `leave ${name} out`);
   if (format !== "env" && inventory.without.length > 0)
     output.note(
       `The state knows no address of ${inventory.without.join(", ")}: left out. The next reconcile apply records them, where the service shows them.`,
     );
-  process.stdout.write(text);
+  if (isReached && routes.without.length > 0)
+    output.note(
+      `The state knows no address of the machine on the way to ${routes.without.join(", ")}: left out. The next reconcile apply records it, where the service shows it.`,
+    );
+  if (flags.write === undefined) process.stdout.write(text);
+  else {
+    const { project = state.scope?.project, environment } = workspace.desired;
+    writeShared(flags.write, text, blockName(project, environment), format === "ansible" || format === "prometheus-sd");
+    output.note(`Wrote ${flags.write}.`);
+  }
   return 0;
 }
 
@@ -75,6 +98,7 @@ interface Asked {
   readonly invocation: Of;
   readonly outputs: Outputs;
   readonly inventory: Inventory;
+  readonly routes: Routes;
 }
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
@@ -89,14 +113,14 @@ const formats = {
     refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
     return hostsText(inventory);
   },
-  "ssh-config": ({ invocation, inventory }) => {
+  "ssh-config": ({ invocation, inventory, routes }) => {
     refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
-    return sshConfigText(inventory);
+    return sshConfigText(inventory, routes);
   },
-  ansible: ({ invocation, outputs, inventory }) => {
+  ansible: ({ invocation, outputs, inventory, routes }) => {
     refuse(invocation, ["port"], "--format prometheus-sd");
     const { host } = invocation.flags;
-    return json(host === undefined ? ansibleList(inventory, outputs) : ansibleHost(inventory, host));
+    return json(host === undefined ? ansibleList(inventory, outputs, routes) : ansibleHost(inventory, host, routes));
   },
   "prometheus-sd": ({ invocation, inventory }) => {
     refuse(invocation, ["list", "host"], "--format ansible");
@@ -161,7 +185,9 @@ function refuseTwins(outputs: Outputs): void {
   }
 }
 
-function refuse({ flags }: Of, names: readonly ("list" | "host" | "port")[], where: string): void {
+type FormFlag = "list" | "host" | "port" | "jump" | "user" | "write";
+
+function refuse({ flags }: Of, names: readonly FormFlag[], where: string): void {
   const given = names.filter((name) => flags[name] !== undefined);
   if (given.length > 0) throw fail("cli/bad-flag", `--${given[0]} has no meaning here`, `it belongs to ${where}`);
 }

@@ -17,11 +17,22 @@ export const input = {
     "A file named on the command line or in another file cannot be read.",
     "Correct the path or the rights.",
   ),
-  "cli/file-unwritable": row("The file named by --out cannot be written.", "Name another file, or correct the rights."),
+  "cli/file-unwritable": row(
+    "The file named by --out or --write cannot be written.",
+    "Name another file, or correct the rights.",
+  ),
   "cli/name-missing": row("A snapshot needs a name.", "--name NAME"),
+  "cli/no-address": row(
+    "Neither the state nor the service shows an address of this VM, or of the one that it is reached through.",
+    "reconcile vm list; `records.vm` of the dialect says where a record has its addresses.",
+  ),
   "cli/no-files": row(
     "The folder has no YAML file of the desired state.",
     "Name a file, or write one with: reconcile init.",
+  ),
+  "cli/no-ssh": row(
+    "`reconcile ssh` starts the ssh of your machine, and there is none, or it cannot be started.",
+    "Install OpenSSH's client, or use the address that reconcile vm list shows.",
   ),
   "cli/not-applied": row(
     "A resource is declared but was never applied, so an export leaves it out.",

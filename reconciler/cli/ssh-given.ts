@@ -1,0 +1,28 @@
+/** What the command line says about the way to a VM. */
+import type { Address } from "../core/model/address";
+import { jumpFrom, type SshGiven, userPattern } from "../core/model/ssh";
+import { nearestName } from "../core/text/nearest";
+import { fail } from "./compose";
+import type { Flags } from "./flags";
+
+/** `vms`: those that the state knows. */
+export function sshGiven({ jump: text, user }: Pick<Flags, "jump" | "user">, vms: readonly Address[]): SshGiven {
+  if (user !== undefined && !userPattern.test(user))
+    throw fail("cli/bad-flag", `--user ${user} is no name of a user`, "letters, digits, _ . + and -");
+  const jump = text === undefined ? undefined : jumpFrom(text);
+  if (text !== undefined && jump === undefined)
+    throw fail(
+      "cli/bad-flag",
+      `--jump ${text} is no machine`,
+      "the address of a VM such as vm.bastion, user@host, or none",
+    );
+  if (jump !== undefined && jump !== "none" && "vm" in jump && !vms.includes(jump.vm)) {
+    const near = nearestName(jump.vm, vms);
+    throw fail(
+      "state/unknown-address",
+      `the state has no VM ${jump.vm} to go through`,
+      near === undefined ? "reconcile state list" : `--jump ${near}`,
+    );
+  }
+  return { ...(user === undefined ? {} : { user }), ...(jump === undefined ? {} : { jump }) };
+}

@@ -1,0 +1,75 @@
+/**
+ * A file that a command writes again and again, and that may hold more than it wrote: /etc/hosts, a configuration of
+ * ssh. Its own lines stand between two marks, and nothing beside them is touched.
+ */
+import { chmodSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { errorCode } from "../core/text/errors";
+import { printable } from "../core/text/printable";
+import { FileNotWritten, writePrivately } from "../outside/private-file";
+import { fail } from "./compose";
+
+export const blockName = (project: string | undefined, environment: string | undefined): string =>
+  printable([project ?? "project", ...(environment === undefined ? [] : [environment])].join("/"));
+
+/** `isWhole`: the form has no comments, so that the file is the command's alone. */
+export function writeShared(path: string, text: string, name: string, isWhole: boolean): void {
+  const there = readThere(path);
+  const next = isWhole ? whole(path, text, there) : withBlock(path, text, name, there);
+  if (next === there) return;
+  const target = there === undefined || !lstatSync(path).isSymbolicLink() ? path : realpathSync(path);
+  const mode = there === undefined ? undefined : statSync(target).mode & 0o777;
+  try {
+    writePrivately(target, next);
+    if (mode !== undefined) chmodSync(target, mode);
+  } catch (error) {
+    if (error instanceof FileNotWritten) throw error;
+    throw fail(
+      "cli/file-unwritable",
+      `${path} cannot be written: ${errorCode(error) ?? "it was refused"}`,
+      "name another file, or correct the rights",
+    );
+  }
+}
+
+function readThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (errorCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function whole(path: string, text: string, there: string | undefined): string {
+  if (there === undefined || there.trim() === "" || isJson(there)) return text;
+  throw fail("cli/file-exists", `${path} holds something else, which is no JSON`, "name another file, or move it away");
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function withBlock(path: string, text: string, name: string, there: string | undefined): string {
+  const [begin, end] = [`# BEGIN reconcile ${name}`, `# END reconcile ${name}`];
+  const block = `${begin} (written by reconcile output; what is between these two lines is replaced)\n${text}${end}\n`;
+  if (there === undefined || there.trim() === "") return block;
+  const lines = there.split("\n");
+  const plain = lines.map((line) => line.replace(/\r$/, ""));
+  const begins = plain.flatMap((line, at) => (line === begin || line.startsWith(`${begin} (`) ? [at] : []));
+  const ends = plain.flatMap((line, at) => (line === end ? [at] : []));
+  const [from, to] = [begins[0], ends[0]];
+  if (from !== undefined && to !== undefined && begins.length === 1 && ends.length === 1 && from < to)
+    return [...lines.slice(0, from).map((line) => `${line}\n`), block, lines.slice(to + 1).join("\n")].join("");
+  throw fail(
+    "cli/file-exists",
+    begins.length + ends.length === 0
+      ? `${path} holds other lines, and none of this project`
+      : `${path} has the marks of this project not once, in their order`,
+    `name a file of its own; or mark the place in this one with two lines: ${begin} and ${end}`,
+  );
+}

@@ -1,0 +1,208 @@
+/** How the VMs of a project are reached by SSH: what the file says, and the route that comes of it. Nothing of it is planned. */
+import { type Address, componentsAround, parseAddress } from "./address";
+
+/** What a machine in the way is called: a VM of the project, or a host that somebody else runs. */
+export type Jump =
+  | { readonly vm: Address }
+  | { readonly host: string; readonly user?: string; readonly port?: number }
+  /** The VM is reached directly, whatever is said for all. */
+  | "none";
+
+export interface SshSettings {
+  readonly user?: string;
+  readonly jump?: Jump;
+  /** As ssh takes it: a whole path, or one that begins with `~`. */
+  readonly identityFile?: string;
+  /** The file that names a relative identity file, until whoever knows the folders has made a whole path of it. */
+  readonly beside?: string;
+  readonly port?: number;
+}
+
+export interface SshAccess {
+  /** For every VM that says nothing else. */
+  readonly all: SshSettings;
+  /** What single VMs say, without what is said for all. */
+  readonly each: ReadonlyMap<Address, SshSettings>;
+}
+
+export const noAccess: SshAccess = { all: {}, each: new Map() };
+
+/** One machine on the way, or the VM at its end. `address`: it is a VM of the project. */
+export interface Hop {
+  readonly address?: Address;
+  readonly host: string;
+  readonly user?: string;
+  readonly port?: number;
+  readonly identityFile?: string;
+}
+
+export interface Route extends Hop {
+  readonly address: Address;
+  /** In the order in which they are passed. */
+  readonly via: readonly Hop[];
+}
+
+/** The addresses of a VM, as far as they are known. */
+export interface Reachable {
+  readonly privateIp?: string;
+  readonly floatingIp?: string;
+}
+
+/** `undefined`: the text names neither a VM nor a host. A VM is named as seen from the whole project. */
+export function jumpFrom(text: string): Jump | undefined {
+  if (text === "none") return "none";
+  const named = parseAddress(text);
+  if (named !== undefined) return named.kind === "vm" ? { vm: text } : undefined;
+  const [, user, host, port] = hostPattern.exec(text) ?? [];
+  if (host === undefined || !isPort(port)) return undefined;
+  return {
+    host: host.replace(/^\[|\]$/g, ""),
+    ...(user === undefined ? {} : { user }),
+    ...(port === undefined ? {} : { port: Number(port) }),
+  };
+}
+
+/** A name never begins with a dash: ssh would take it for an option. */
+export const userPattern = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/;
+const hostPattern =
+  /^(?:([A-Za-z0-9_][A-Za-z0-9_.+-]*)@)?([A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?$/;
+export const isHost = (text: string): boolean => /^(?:[A-Za-z0-9][A-Za-z0-9._-]*|[0-9A-Fa-f:.]+)$/.test(text);
+const isPort = (text: string | undefined): boolean =>
+  text === undefined || (Number(text) >= 1 && Number(text) <= 65_535);
+
+/** A jump that is written in a component means the nearest VM of that name, from the component outwards. */
+export function resolvedJump(
+  jump: Jump,
+  from: Address | undefined,
+  isKnown: (vm: Address) => boolean,
+): Jump | undefined {
+  if (jump === "none" || !("vm" in jump)) return jump;
+  const around = from === undefined ? [] : componentsAround(from);
+  const tried = [...around.map((within) => within + jump.vm), jump.vm];
+  const found = tried.find(isKnown);
+  return found === undefined ? undefined : { vm: found };
+}
+
+/** What the command line says before the file. */
+export interface SshGiven {
+  readonly user?: string;
+  readonly jump?: Jump;
+}
+
+/**
+ * The way to a VM. A VM that others are reached through is reached directly where only what is said for all would lead
+ * to itself. `undefined`: the state knows no address of the VM, or of one on the way, which is `missing`.
+ */
+export function routeTo(
+  address: Address,
+  hosts: ReadonlyMap<Address, Reachable>,
+  access: SshAccess,
+  given: SshGiven = {},
+): { readonly route: Route } | { readonly missing: Address } {
+  const via = hopsTo(address, access, given);
+  const hops: Hop[] = [];
+  for (const jump of via) {
+    const hop = "vm" in jump ? hopOf(jump.vm, hops.length > 0, hosts, access, given) : jump;
+    if (hop === undefined) return { missing: "vm" in jump ? jump.vm : address };
+    hops.push(hop);
+  }
+  const last = hopOf(address, hops.length > 0, hosts, access, given);
+  return last === undefined ? { missing: address } : { route: { ...last, address, via: hops } };
+}
+
+type RealJump = Exclude<Jump, "none">;
+
+/** The machines before a VM, the first one first. Never the VM itself, and each once. */
+function hopsTo(address: Address, access: SshAccess, given: SshGiven): RealJump[] {
+  const { jump: first } = given;
+  // What leads to the machine that the command line names is as the file says.
+  const before = first === undefined || first === "none" || !("vm" in first) ? [] : fileHops(first.vm, access);
+  const isBefore = (vm: Address): boolean =>
+    before.some((hop) => "vm" in hop && hop.vm === vm) ||
+    (first !== undefined && first !== "none" && "vm" in first && first.vm === vm);
+  if (first === undefined || isBefore(address)) return fileHops(address, access);
+  return first === "none" ? [] : [...before, first];
+}
+
+function fileHops(address: Address, access: SshAccess): RealJump[] {
+  const hops: RealJump[] = [];
+  const seen = new Set([address]);
+  for (let at: Address | undefined = address; at !== undefined; ) {
+    const jump: Jump | undefined = access.each.get(at)?.jump ?? access.all.jump;
+    if (jump === undefined || jump === "none") break;
+    if ("vm" in jump && seen.has(jump.vm)) break;
+    hops.unshift(jump);
+    at = "vm" in jump ? jump.vm : undefined;
+    if (at !== undefined) seen.add(at);
+  }
+  return hops;
+}
+
+/** From within, a VM is reached by its private address; from outside by its floating one. */
+function hopOf(
+  address: Address,
+  isWithin: boolean,
+  hosts: ReadonlyMap<Address, Reachable>,
+  { all, each }: SshAccess,
+  given: SshGiven,
+): Hop | undefined {
+  const { privateIp, floatingIp } = hosts.get(address) ?? {};
+  const host = isWithin ? (privateIp ?? floatingIp) : (floatingIp ?? privateIp);
+  if (host === undefined) return undefined;
+  const own = each.get(address);
+  const user = given.user ?? own?.user ?? all.user;
+  const port = own?.port ?? all.port;
+  const identityFile = own?.identityFile ?? all.identityFile;
+  return {
+    address,
+    host,
+    ...(user === undefined ? {} : { user }),
+    ...(port === undefined ? {} : { port }),
+    ...(identityFile === undefined ? {} : { identityFile }),
+  };
+}
+
+/** The arguments of ssh that lead to the VM, without its host. */
+export function sshArguments({ user, port, identityFile, via }: Route): string[] {
+  return [
+    ...(user === undefined ? [] : ["-l", user]),
+    ...(port === undefined ? [] : ["-p", String(port)]),
+    ...(identityFile === undefined ? [] : ["-i", identityFile]),
+    ...viaArguments(via),
+  ];
+}
+
+/**
+ * `-J` takes no key for the machines on the way, so a hop that has one is a command of its own, as ssh itself would
+ * start it.
+ */
+export function viaArguments(via: readonly Hop[]): string[] {
+  if (via.length === 0) return [];
+  if (via.every(({ identityFile }) => identityFile === undefined)) return ["-J", via.map(jumpText).join(",")];
+  return ["-o", `ProxyCommand=${via.reduce<string | undefined>(throughHop, undefined)}`];
+}
+
+/** A machine on the way, as `ProxyJump` takes it. */
+export function jumpText({ user, host, port }: Hop): string {
+  const bracketed = host.includes(":") ? `[${host}]` : host;
+  return `${user === undefined ? "" : `${user}@`}${bracketed}${port === undefined ? "" : `:${port}`}`;
+}
+
+function throughHop(before: string | undefined, { user, host, port, identityFile }: Hop): string {
+  const words = [
+    "ssh",
+    ...(user === undefined ? [] : ["-l", user]),
+    ...(port === undefined ? [] : ["-p", String(port)]),
+    // A per cent sign is ssh's own in a command.
+    ...(identityFile === undefined ? [] : ["-i", identityFile.replaceAll("%", "%%")]),
+    ...(before === undefined ? [] : ["-o", `ProxyCommand=${before.replaceAll("%", "%%")}`]),
+  ];
+  return [...words.map(quotedForShell), "-W", "'[%h]:%p'", quotedForShell(host)].join(" ");
+}
+
+/** A word of a shell, quoted where it has to be. The home folder stays the shell's to fill in. */
+export function quotedForShell(word: string): string {
+  if (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word)) return word;
+  const quoted = (text: string): string => (text === "" ? "" : `'${text.replaceAll("'", "'\\''")}'`);
+  return word.startsWith("~/") ? `~/${quoted(word.slice(2))}` : quoted(word);
+}
