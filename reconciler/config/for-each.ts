@@ -40,7 +40,12 @@ export function expandForEach(
       `for_each cannot be ${shown(given)}`,
       expectation,
       [],
-      typeof given === "string" && !/^\s*[[{]/.test(given) ? `write [${given}]` : undefined,
+      typeof given === "string" && !/^\s*[[{]/.test(given)
+        ? `write [${given
+            .trim()
+            .split(/[\s,]+/)
+            .join(", ")}]`
+        : undefined,
     );
     return [];
   }

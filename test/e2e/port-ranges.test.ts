@@ -23,7 +23,7 @@ describe("a range of ports", () => {
     const plan = await reconcile("plan");
     expect(plan.exitCode).toBe(1);
     expect(plan.stderr).toContain("error[plan/port-range]");
-    expect(plan.stderr).toContain('rules.port_range: "{min}-{max}"');
+    expect(plan.stderr).toContain('rules: { port_range: "{min}-{max}" }');
     const apply = await reconcile("apply", "-y", "--json");
     expect(apply.exitCode).toBe(1);
     expect(jsonLines(apply.stdout).filter(({ type }) => type === "step")).toEqual([]);

@@ -153,7 +153,7 @@ describe("requests", () => {
     expect(outcome).toMatchObject({
       status: "rejected",
       condition: "unsupported",
-      hint: expect.stringContaining("rules.port_range"),
+      hint: expect.stringContaining("rules: { port_range:"),
     });
     expect(server.received).toEqual([]);
   });

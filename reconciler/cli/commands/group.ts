@@ -80,7 +80,7 @@ async function convert(invocation: Invocation, workspace: Workspace, groups: rea
             summary: `${ranges} ${ranges === 1 ? "rule has a range" : "rules have ranges"} of ports, which this service takes through its import alone`,
             detail:
               "The dialect does not say how a range is written in dst_port, so creating these rules one by one is refused.",
-            fix: 'reconcile group import without --convert, or rules.port_range: "{min}-{max}" in the dialect',
+            fix: 'reconcile group import without --convert, or rules: { port_range: "{min}-{max}" } in the dialect',
           },
         ];
   put(

@@ -193,7 +193,7 @@ async function takeOver(wish: Wish, closed: Closed): Promise<number> {
   const { output, flags } = invocation;
   const desired = closedWith(closed, { imports: [{ to: address, id }], moved: [], removed: [] });
   // Other open creates stay in the state, so that what they made is not taken for an unmanaged resource.
-  const bare = made === undefined && gone === undefined ? state : without(state, address);
+  const bare = made === undefined && gone === undefined ? withoutDamaged(state, address) : without(state, address);
   const seen = await refresh(client, desired, bare);
   const planFor = (wished: Closed): Plan =>
     makePlan({
@@ -367,8 +367,14 @@ async function assertThere(
 }
 
 /** The state without what it knows of one address, and without a create of it. */
-const without = (state: State, address: Address): State => ({
+/** Without the damaged record of the address, which the import puts a readable one in the place of. */
+const withoutDamaged = (state: State, address: Address): State => ({
   ...state,
+  quarantined: state.quarantined.filter((piece) => piece.address !== address),
+});
+
+const without = (state: State, address: Address): State => ({
+  ...withoutDamaged(state, address),
   intents: new Map([...state.intents].filter(([key]) => key !== address)),
   resources: new Map([...state.resources].filter(([key]) => key !== address)),
 });

@@ -68,7 +68,8 @@ export function pairResources(desired: Desired, state: State): Pairs {
     // A pair is of one kind, whichever that is.
     if (kind !== undefined) pairs.push(pairOf(kind, address) as Pair);
   }
-  for (const piece of state.quarantined) diagnostics.push(unreadableRecord(piece.address, piece.problem));
+  for (const { address, problem } of state.quarantined)
+    diagnostics.push(unreadableRecord(address, problem, wanted.has(address)));
   pairs.sort((a, b) => compareAddresses(a.address, b.address));
   return { pairs: markForgotten(pairs, desired), state: { ...state, resources: recorded, intents }, diagnostics };
 }
@@ -173,7 +174,16 @@ function markForgotten(pairs: readonly Pair[], desired: Desired): Pair[] {
 const isOrphanKey = (address: string): boolean =>
   orphanKinds.some((kind) => address.startsWith(orphanKey({ kind, id: "" })));
 
-function unreadableRecord(address: string, problem: string): Diagnostic {
+/**
+ * What ends the wait for a readable record. What the file declares would be made a second time if its record were
+ * forgotten while it exists; what it does not declare cannot be imported.
+ */
+export const fixForDamaged = (address: string, isDeclared: boolean): string =>
+  isDeclared
+    ? `reconcile import ${address} ID (it exists), or reconcile state rm ${address} (it does not)`
+    : `reconcile state rm ${address} (to forget it)`;
+
+function unreadableRecord(address: string, problem: string, isDeclared: boolean): Diagnostic {
   const isOrphan = isOrphanKey(address);
   return {
     // A damaged piece without an address may be anything, a lost create included.
@@ -183,9 +193,7 @@ function unreadableRecord(address: string, problem: string): Diagnostic {
     detail: isOrphan
       ? `${problem}. It may be alive in the service, and nothing manages it.`
       : `${problem}. Nothing is planned for ${address} until the record is replaced.`,
-    fix: isOrphan
-      ? `reconcile state rm ${address} (to forget it)`
-      : `reconcile import ${address} ID (to record it anew), or reconcile state rm ${address} (to forget it)`,
+    fix: fixForDamaged(address, isDeclared),
     address,
   };
 }

@@ -6,7 +6,7 @@ import { diffAll } from "../diff/all";
 import type { Change } from "../diff/changes";
 import { withClaims } from "../diff/claims";
 import { diffContext, type PlanOptions } from "../diff/context";
-import { pairResources } from "../diff/pair";
+import { fixForDamaged, type Pair, pairResources } from "../diff/pair";
 import { attachmentsOf } from "../diff/vm-departure";
 import type { Abilities } from "../model/abilities";
 import { type Address, compareAddresses } from "../model/address";
@@ -121,7 +121,7 @@ export function makePlan(input: PlanInput): Plan {
     },
   };
   for (const kind of kinds) addSteps[kind]();
-  for (const { address } of targeted.filter(({ quarantined }) => quarantined)) waitForRecord(address, draft);
+  for (const pair of targeted) if (pair.quarantined) waitForRecord(pair, draft);
   diagnostics.push(...namesTaken(draft, paired.pairs, targeted));
   breakNameCycles(draft);
   diagnostics.push(
@@ -224,14 +224,14 @@ function emptyDraft(context: Draft["context"], state: State, changes: Change[], 
   };
 }
 
-function waitForRecord(address: Address, draft: Draft): void {
+function waitForRecord({ address, desired }: Pair, draft: Draft): void {
   addStep(draft, {
     id: `${address}/record`,
     address,
     action: {
       operation: "outside",
       waitsFor: `a readable record of ${address}`,
-      command: `reconcile import ${address} ID, or reconcile state rm ${address}`,
+      command: fixForDamaged(address, desired !== undefined),
     },
     title: `replace the damaged record of ${address}`,
   });

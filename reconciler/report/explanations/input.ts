@@ -241,7 +241,7 @@ export const input = {
   ),
   "listing/port-ranges": row(
     "Some rules have ranges of ports, and the dialect does not say how this service takes a range in one rule.",
-    'Import through the service (without --convert), or set rules.port_range: "{min}-{max}" in the dialect.',
+    'Import through the service (without --convert), or write rules: { port_range: "{min}-{max}" } in the dialect.',
   ),
   "listing/unreadable": row(
     "The file is not a listing of security groups as another cloud's command line prints it.",

@@ -214,7 +214,7 @@ export const planning = {
   ),
   "plan/port-range": row(
     "A rule with a range of ports is to be created, and the dialect does not say how this service takes a range in one rule.",
-    'rules.port_range: "{min}-{max}" in the dialect where the service takes that, or one rule for each port.',
+    'rules: { port_range: "{min}-{max}" } in the dialect where the service takes that, or one rule for each port.',
   ),
   "plan/region-ambiguous": row("A region name means several regions.", "Write one of the ids."),
   "plan/region-unknown": row("The service has no such region.", "Use one that it lists."),

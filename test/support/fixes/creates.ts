@@ -1,0 +1,99 @@
+/** Creates whose end is not known, or that end badly. */
+import { applied, failNow, failsFirst, file, itsId, lost, type Worlds } from "./scene";
+
+export const creates = {
+  "apply/outcome-unknown": [
+    {
+      name: "a group that was made",
+      files: file("groups: { web: {} }"),
+      service: lost("group.create", true),
+      knows: itsId("web"),
+      follow: [{ run: /reconcile import \S+ ID/ }],
+    },
+    {
+      name: "a group that was not made",
+      files: file("groups: { web: {} }"),
+      service: lost("group.create", false),
+      follow: [{ run: /reconcile state resolve \S+ --not-created/ }],
+    },
+    {
+      name: "a volume that was made",
+      files: file("volumes: { data: { size: 3 } }"),
+      service: lost("volume.create", true),
+      knows: itsId("data"),
+      follow: [{ run: /reconcile import \S+ ID/ }],
+    },
+  ],
+  "plan/outcome-unknown": [
+    {
+      name: "a volume that was made",
+      files: file("volumes: { data: { size: 3 } }"),
+      service: lost("volume.create", true),
+      before: (here) => here.reconcile("apply", "-y"),
+      knows: itsId("data"),
+      follow: [{ run: /reconcile import \S+ ID/ }],
+    },
+    {
+      name: "a volume that was not made",
+      files: file("volumes: { data: { size: 3 } }"),
+      service: lost("volume.create", false),
+      before: (here) => here.reconcile("apply", "-y"),
+      follow: [{ run: /reconcile state resolve \S+ --not-created/ }],
+    },
+  ],
+  "apply/id-unknown": [
+    {
+      files: file("vms: { web: {} }", { operations: "vm.list: null" }),
+      knows: itsId("web"),
+      follow: [{ run: /reconcile import \S+ ID/ }],
+    },
+  ],
+  "apply/ambiguous": [
+    {
+      files: file("vms: { web: {} }"),
+      service: {
+        tell: async ({ operation, nthOfItsKind, body }, _, truth) => {
+          if (operation !== "vm.create" || nthOfItsKind !== 1) return undefined;
+          await truth.change((world) => {
+            const own = world.vms.findLast(({ name }) => name === body["name"])!;
+            return {
+              ...world,
+              vms: [...world.vms, { ...own, id: "57a17000-0000-4000-8000-000000000002", seq: own.seq + 9 }],
+            };
+          });
+          return "nothing";
+        },
+      },
+      others: [1, 0, 0],
+      knows: () => ({ ID: "57a17000-0000-4000-8000-000000000002" }),
+      follow: [{ run: /reconcile import \S+ ID/ }],
+    },
+  ],
+  "plan/vm-failed": [
+    {
+      files: file("vms: { web: {} }"),
+      before: async (here) => {
+        await applied(here);
+        await failNow(here, "vms", "ERROR");
+      },
+      command: ["apply", "-y", "--allow-data-loss", "--confirm-flush", "all"],
+      others: [0, 1, 0],
+      follow: [{ flag: /--replace \S+/ }],
+    },
+  ],
+  "plan/id-unknown": [
+    {
+      files: file("vms: { web: {} }", { operations: "vm.list: null" }),
+      knows: itsId("web"),
+      follow: [{ run: /reconcile import \S+ ID/ }],
+    },
+  ],
+  "apply/vm-failed": [
+    {
+      files: file("vms: { web: {} }"),
+      service: failsFirst("vm.create", "vms", "ERROR"),
+      others: [0, 1, 0],
+      follow: [{ run: /reconcile apply --replace \S+/ }, { flag: /--allow-loss \S+/ }],
+    },
+  ],
+} satisfies Worlds;

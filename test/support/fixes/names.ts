@@ -1,0 +1,164 @@
+/** Names and addresses that are taken, wrong or moved, and imports. */
+import { all, applied, both, file, gone, head, rewritten, runs, stranger, vm, type Worlds } from "./scene";
+
+export const names = {
+  "plan/name-taken": [
+    {
+      name: "a VM of others is imported",
+      files: file(vm),
+      before: stranger("vms: { web: {} }"),
+      follow: [{ write: /imports: \[.*?\]/ }],
+    },
+    { name: "a VM of others is adopted", files: file(vm), before: stranger(vm), follow: [{ flag: /--adopt/ }] },
+    {
+      name: "a VM of others, and another name here",
+      files: file(vm),
+      before: stranger(vm),
+      others: [1, 1, 0],
+      follow: [{ hand: /another name/, done: rewritten("web: {}", "web: { name: web-two }") }],
+    },
+    {
+      name: "a group of others is imported",
+      files: file("groups: { web: {} }", { has: all }),
+      before: stranger("groups: { web: {} }"),
+      follow: [{ write: /imports: \[.*?\]/ }],
+    },
+    {
+      name: "an orphan is deleted",
+      files: file("volumes: { data: { size: 3 } }\n", { has: ["volume.list"], operations: "volume.delete: null" }),
+      before: both(applied, runs("destroy", "-y", "--allow-data-loss"), rewritten("volume.delete: null", "")),
+      follow: [{ run: /reconcile orphans delete \S+(?=,)/ }, { flag: /--allow-data-loss/ }],
+    },
+    {
+      name: "an orphan is taken back",
+      files: file("volumes: { data: { size: 3 } }\n", { has: ["volume.list"], operations: "volume.delete: null" }),
+      before: both(applied, runs("destroy", "-y", "--allow-data-loss")),
+      follow: [{ run: /reconcile import \S+ \S+/ }],
+    },
+    {
+      name: "another one in place of what is gone",
+      files: file("vms: { web: {}, app: {} }", { has: all }),
+      before: async (here) => {
+        await applied(here);
+        await gone("vms", "web")(here);
+        await stranger("vms: { web: {} }")(here);
+        await here.wait(150);
+      },
+      command: ["apply", "-y", "--recreate", "all"],
+      others: [0, 1, 0],
+      follow: [{ run: /reconcile import \S+ \S+/ }],
+    },
+    {
+      name: "left out by the targets",
+      files: file("vms: { web: {}, app: {} }"),
+      before: both(applied, rewritten("web: {}, app: {}", "web: { name: app }, app: { name: web }")),
+      command: ["apply", "-y", "--target", "vm.web"],
+      follow: [{ flag: /--target \S+/ }],
+    },
+  ],
+  "plan/name-ambiguous": [
+    {
+      files: file("imports: [ { to: vm.web, name: web } ]\nvms: { web: {} }"),
+      before: both(stranger("vms: { web: {} }"), async (here) => {
+        const { vms } = here.emulator.dump();
+        await here.door.truth.change((world) => ({
+          ...world,
+          vms: [...vms, { ...vms[0]!, id: "57a17000-0000-4000-8000-000000000002", seq: vms[0]!.seq + 9 }],
+        }));
+      }),
+      others: [1, 0, 0],
+      knows: (here) => ({ "…": here.idOf("web") }),
+      follow: [{ write: /imports: \[.*?\]/ }],
+    },
+  ],
+  "plan/import-not-found": [
+    {
+      files: file('imports: [ { to: group.web, id: "57a17000-0000-4000-8000-000000000002" } ]\ngroups: { web: {} }', {
+        has: all,
+      }),
+      follow: [{ hand: /remove the entry to create a new/, done: rewritten(/imports.*\n/, "") }],
+    },
+    {
+      files: file("imports: [ { to: vm.web, name: wev } ]\nvms: { web: {} }"),
+      before: stranger(vm),
+      follow: [{ hand: /correct the id or name/, done: rewritten("wev", "web") }],
+    },
+  ],
+  "plan/import-managed": [
+    {
+      files: file("vms: { web: {} }"),
+      before: async (here) => {
+        await applied(here);
+        here.write(
+          "reconcile.yaml",
+          `${head()}vms: { app: { name: web } }\nimports: [ { to: vm.app, id: "${here.idOf("web")}" } ]\n`,
+        );
+      },
+      follow: [{ write: /moved: \[.*?\]/ }],
+    },
+  ],
+  "plan/import-by-name": [
+    {
+      files: file("imports: [ { to: vm.web, name: web } ]\nvms: { web: {} }", { operations: "vm.list: null" }),
+      before: stranger(vm),
+      follow: [
+        {
+          hand: /give its id: instead of its name/,
+          done: (here) => here.edit("reconcile.yaml", "name: web }", `id: "${here.idOf("web")}" }`),
+        },
+      ],
+    },
+  ],
+  "plan/name-refused": [
+    {
+      files: file("groups: { web_1: { name: web-1 } }".replace("web_1", "web"), {
+        dialect: ', names: { group: { pattern: "^[a-z]+$" } }',
+      }),
+      follow: [{ hand: /choose another name/, done: rewritten("name: web-1", "name: webone") }],
+    },
+  ],
+  "plan/renamed-key": [
+    {
+      files: file("vms: { web: { name: web-1 } }"),
+      before: both(applied, rewritten("web: {", "app: {")),
+      command: ["apply", "-y"],
+      follow: [{ write: /moved: \[.*?\](?= {3})/ }],
+    },
+  ],
+  "plan/move-needs-key": [
+    {
+      files: file("vms: { web: { name: web-1 } }"),
+      before: both(applied, (here) =>
+        here.write(
+          "reconcile.yaml",
+          `${head()}vms: { app: { for_each: [a], name: web-1 } }\nmoved: [ { from: vm.web, to: vm.app } ]\n`,
+        ),
+      ),
+      follow: [{ write: /moved: \[.*\]/ }],
+    },
+  ],
+  "plan/move-occupied": [
+    {
+      name: "the entry is removed",
+      files: file("vms: { web: { name: web-1 }, app: {} }"),
+      before: both(applied, (here) =>
+        here.write("reconcile.yaml", `${head()}vms: { app: {} }\nmoved: [ { from: vm.web, to: vm.app } ]\n`),
+      ),
+      command: ["apply", "-y", "--allow-data-loss", "--confirm-flush", "all"],
+      others: [0, 1, 0],
+      follow: [{ hand: /remove the moved entry/, done: rewritten(/moved.*/, "") }],
+    },
+    {
+      name: "the occupant is forgotten",
+      files: file("vms: { web: { name: web-1 }, app: {} }"),
+      before: both(applied, (here) =>
+        here.write(
+          "reconcile.yaml",
+          `${head()}vms: { app: { name: web-1 } }\nmoved: [ { from: vm.web, to: vm.app } ]\n`,
+        ),
+      ),
+      others: [1, 1, 0],
+      follow: [{ run: /reconcile state rm \S+/ }],
+    },
+  ],
+} satisfies Worlds;

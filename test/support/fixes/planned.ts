@@ -1,0 +1,70 @@
+/** What else a plan finds. */
+import { all, applied, both, file, gone, rewritten, vm, type Worlds } from "./scene";
+
+export const planned = {
+  "plan/flavor-unknown": [
+    { files: file("vms: { web: { flavor_id: m1.smal } }"), follow: [{ word: /m1\.small/, insteadOf: "m1.smal" }] },
+  ],
+  "plan/image-unknown": [
+    {
+      files: file("vms: { web: { image_id: ubuntu-24.4 } }"),
+      follow: [{ word: /ubuntu-24\.04/, insteadOf: "ubuntu-24.4" }],
+    },
+  ],
+  "plan/region-unknown": [
+    { files: file("vms: { web: { region: in-west-2 } }"), follow: [{ word: /in-west-1/, insteadOf: "in-west-2" }] },
+  ],
+  "plan/shrink": [
+    {
+      files: file("volumes: { data: { size: 3 } }"),
+      before: both(applied, rewritten("size: 3 }", "size: 2 }")),
+      follow: [{ word: /set size back to (\d+)/, insteadOf: "2" }],
+    },
+    {
+      name: "a VM's",
+      files: file("vms: { web: { size: 5 } }", { has: all }),
+      before: both(applied, rewritten("size: 5 }", "size: 4 }")),
+      follow: [{ word: /set size back to (\d+)/, insteadOf: "4" }],
+    },
+  ],
+  "plan/port-range": [
+    {
+      files: file("groups: { web: { rules: [ { protocol: tcp, dst_port: 80-90 } ] } }"),
+      emulated: { portRange: "{min}-{max}" },
+      follow: [{ write: /in the dialect: (rules: \{.*?\} ?\}?)(?=, or)/, below: ["service", "dialect"] }],
+    },
+  ],
+  "plan/unknown-address": [
+    {
+      files: file(vm),
+      command: ["apply", "-y", "--target", "vm.wev"],
+      follow: [{ arg: /did you mean (\S+)\?/, insteadOf: "vm.wev" }],
+    },
+  ],
+  "plan/gone": [
+    {
+      files: file("vms: { web: {}, app: {} }", { has: all }),
+      before: both(applied, gone("vms", "web"), (here) => here.wait(150)),
+      follow: [{ question: /./ }],
+    },
+  ],
+  "plan/circle": [
+    {
+      files: file('groups: { web: { description: "${group.app.id}" }, app: { description: "${group.web.id}" } }', {
+        has: all,
+      }),
+      follow: [{ hand: /take one of these values out of its text/, done: rewritten("${group.app.id}", "none") }],
+    },
+  ],
+  "plan/image-unresolved": [
+    {
+      files: file("vms: { web: {} }", { operations: "image.list: null" }),
+      follow: [
+        {
+          hand: /write the image's UUID as image_id/,
+          done: (here) => here.edit("reconcile.yaml", "ubuntu-24.04", here.emulator.dump().images[0]!.id),
+        },
+      ],
+    },
+  ],
+} satisfies Worlds;
