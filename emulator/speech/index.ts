@@ -65,6 +65,7 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number): Speech {
       const said = refusalIn(dialect, refuse(status, message));
       if (retryAfter === undefined) return { ...said, headers: {} };
       const place = dialect.retry_after ?? "Retry-After";
+      if (typeof place === "object") return { ...said, headers: { [place.header]: waitAs(place.as, retryAfter) } };
       if (!place.startsWith("/")) return { ...said, headers: { [place]: String(retryAfter) } };
       const draft = new Draft();
       draft.value = said.body;
@@ -76,6 +77,12 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number): Speech {
       return { status: decision.status, ...spoken(dialect, operation, decision.body, pageSize, heard, base) };
     },
   };
+}
+
+/** A wait of so many seconds as the header has it. */
+function waitAs(as: "seconds" | "date" | "epoch" | undefined, seconds: number): string {
+  if (as === "epoch") return String(Math.ceil(Date.now() / 1000) + seconds);
+  return as === "date" ? new Date(Date.now() + seconds * 1000).toUTCString() : String(seconds);
 }
 
 const ruleFor = ({ names }: SpokenDialect, kind: string | undefined): NameRule | undefined =>

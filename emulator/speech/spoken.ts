@@ -89,7 +89,7 @@ export interface SpokenDialect {
   readonly names: Readonly<Partial<Record<"vm" | "volume" | "group", NameRule>>>;
   readonly values: Readonly<Record<string, Scalar>>;
   readonly headers: Readonly<Record<string, string>>;
-  readonly retry_after: string | null;
+  readonly retry_after: string | { readonly header: string; readonly as?: "seconds" | "date" | "epoch" } | null;
   readonly errors: readonly RefusalRule[];
 }
 

@@ -1,8 +1,9 @@
 /** Recorded answers against what a dialect is expected to read in them: the tests that a dialect has of its own. */
 import { isList, type Operation, operationNames } from "../core/model/operation";
+import { calendarMs, type Instant } from "../core/model/time";
 import { type Answer, judgeAnswer } from "./conditions";
 import type { Dialect } from "./dialect";
-import { envelopeReader } from "./envelope";
+import { envelopeReader, waitHeader } from "./envelope";
 import { own } from "./messages";
 import { createRecordReaders, type Reading, type RecordReaders, readAll, readLiveRule } from "./records";
 
@@ -14,21 +15,27 @@ export interface DialectCase {
   readonly reads?: unknown;
   /** The condition that a refusal has to mean. */
   readonly is?: string;
+  /** How many seconds the answer asks to wait. */
+  readonly waits?: number;
 }
 
 /** In words, what differs from the expectation. Empty: the answer is read as expected. */
-export function tryCase(dialect: Dialect, { operation, answer, reads, is }: DialectCase): readonly string[] {
+export function tryCase(dialect: Dialect, { operation, answer, reads, is, waits }: DialectCase): readonly string[] {
   const judging = {
     errors: dialect.errors,
     envelope: envelopeReader(dialect),
-    nowMs: 0,
+    nowMs: calendarMs(answer.date, ofCases),
     scrub: (text: string) => text,
   };
-  const outcome = judgeAnswer(operation, answer, judging);
+  const outcome = judgeAnswer(operation, withWait(answer, dialect), judging);
   if (outcome.status !== "accepted") {
     const meant =
       outcome.status === "rejected" ? outcome.condition : "throttled" in outcome ? "throttled" : outcome.status;
     const said = outcome.status === "rejected" ? outcome.message : outcome.reason;
+    const asked = outcome.status === "unavailable" ? outcome.retryAfterMs : undefined;
+    if (waits !== undefined && asked !== waits * 1000)
+      return [asked === undefined ? "it asks for no wait" : `it asks to wait ${asked / 1000} s, not ${waits}`];
+    if (is === undefined && waits !== undefined) return [];
     if (is === undefined) return [`it means ${meant} (${said}), and an answer was expected`];
     return meant === is ? [] : [`it means ${meant} (${said}), not ${is}`];
   }
@@ -39,6 +46,15 @@ export function tryCase(dialect: Dialect, { operation, answer, reads, is }: Dial
   if (reading.status !== "accepted")
     return [`${reading.message}${reading.hint === undefined ? "" : ` (${reading.hint})`}`];
   return differences(reading.value, reads, "");
+}
+
+/** When a case is answered that has no Date of its own: any moment will do, as long as it stays the same. */
+const ofCases: Instant = "2030-01-01T00:00:00.000Z" as Instant; // An ISO date in UTC is what an Instant is.
+
+function withWait(answer: Answer, dialect: Dialect): Answer {
+  const name = waitHeader(dialect.retry_after)?.toLowerCase();
+  const found = Object.entries(answer.paging ?? {}).find(([header]) => header.toLowerCase() === name);
+  return found === undefined ? answer : { ...answer, wait: found[1] };
 }
 
 function readingOf(
@@ -103,6 +119,7 @@ export function readCases(value: unknown): {
     const title = own(one, "title");
     const is = own(one, "is");
     const headers = own(one, "headers");
+    const waits = own(one, "waits");
     return [
       {
         title: typeof title === "string" ? title : `${operation} (${index + 1})`,
@@ -114,6 +131,7 @@ export function readCases(value: unknown): {
         },
         ...(own(one, "reads") !== undefined && { reads: own(one, "reads") }),
         ...(typeof is === "string" && { is }),
+        ...(typeof waits === "number" && { waits }),
       },
     ];
   });
@@ -129,10 +147,14 @@ function headersOf(headers: Readonly<Record<string, string>>): Partial<Answer> {
     Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1];
   const contentType = named("content-type");
   const location = named("location");
+  const retryAfter = named("retry-after");
+  const date = named("date");
   return {
     paging: headers,
     ...(contentType !== undefined && { contentType }),
     ...(location !== undefined && { location }),
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...(date !== undefined && { date }),
   };
 }
 

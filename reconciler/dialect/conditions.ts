@@ -31,7 +31,7 @@ import { isAssumed, isList, type Operation, type RequestKind, rowOf } from "../c
 import type { Accepted, Condition, Failure, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { itemAt } from "../core/text/invariant";
-import { readRetryAfter } from "../core/text/retry-after";
+import { isEpoch, readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
 import type { ErrorRule } from "./dialect";
 import { contractEnvelope, type EnvelopeReader } from "./envelope";
@@ -46,6 +46,8 @@ export interface Answer {
   readonly contentType?: string;
   /** The Retry-After header as it came. */
   readonly retryAfter?: string;
+  /** The header of the dialect's retry_after as it came. */
+  readonly wait?: string;
   /** The Date header as it came. */
   readonly date?: string;
   /** Where a redirect leads. */
@@ -77,10 +79,13 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   const parsed = parseJson(answer.text);
   const said = parsed === notJson ? "" : messageInBody(parsed, scrub, envelope.message(parsed));
   const message = said !== "" ? said : `the service answered ${status}${describeBody(answer)}`;
-  const retryAfterMs = readRetryAfter(answer.retryAfter ?? envelope.retryAfter(parsed), nowMs);
+  const retryAfterMs = askedWait(answer, parsed, envelope, nowMs);
   const known = errors.find((rule) => ruleFits(rule, answer, said, envelope.code(parsed)));
   if (known !== undefined) return meant(operation, known, message, status, retryAfterMs);
-  const outOfOrder = judgeOutOfOrder(rowOf(operation).kind, status, message, retryAfterMs);
+  // A moment is when a limit ends, and stands in every answer: of a service that is broken it says nothing.
+  const isLimit = answer.retryAfter === undefined && (envelope.waitAs === "epoch" || isEpoch(answer.wait));
+  const waitMs = isLimit && status !== 429 && status !== 425 ? undefined : retryAfterMs;
+  const outOfOrder = judgeOutOfOrder(rowOf(operation).kind, status, message, waitMs);
   if (outOfOrder !== undefined) return outOfOrder;
   const inEnvelope = isEnvelope(parsed) || envelope.isOwn(parsed);
   if (isAbsence(status) && (!inEnvelope || status === 405 || isCollection(operation)))
@@ -88,6 +93,17 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   const condition = conditionOf(operation, status, said, inEnvelope);
   return { status: "rejected", condition, message, httpStatus: status };
 }
+
+/** How long the service asks to wait: in Retry-After, or where the dialect says. */
+const askedWait = (
+  { retryAfter, wait }: Pick<Answer, "retryAfter" | "wait">,
+  body: unknown,
+  envelope: EnvelopeReader,
+  nowMs: number,
+): number | undefined =>
+  readRetryAfter(retryAfter, nowMs) ??
+  readRetryAfter(wait, nowMs, envelope.waitAs) ??
+  readRetryAfter(envelope.retryAfter(body), nowMs);
 
 /** The service has too much to do, has had no time, or is broken; `undefined`: it has refused. */
 function judgeOutOfOrder(
@@ -232,7 +248,7 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
       known,
       said === "" ? `the service answered ${answer.status} with a refusal inside` : said,
       answer.status,
-      readRetryAfter(answer.retryAfter ?? envelope.retryAfter(body), nowMs),
+      askedWait(answer, body, envelope, nowMs),
     );
   if (told !== undefined && refusal !== undefined && succeeded === undefined) {
     const refused = refusedInside(operation, answer.status, told, code, envelope.isOwn(body));
@@ -278,16 +294,18 @@ const meansSuccess = (code: string | undefined): boolean =>
   code !== undefined && /^(0+|2\d\d|ok|success|succeeded|)$/i.test(code);
 
 /** A text is an acknowledgement of a kind. A page for people is none: whoever answered may not be the service. */
-function judgeNotJson(operation: Operation, answer: Answer, { errors, nowMs }: Judging): Failure {
+function judgeNotJson(operation: Operation, answer: Answer, judging: Judging): Failure {
   const { status } = answer;
   const { kind } = rowOf(operation);
+  const { errors, nowMs, envelope = contractEnvelope } = judging;
   const known = errors.find((rule) => rule.type !== undefined && ruleFits(rule, answer, "", undefined));
   const what = isHtml(answer)
     ? "a page in HTML, which is not JSON"
     : `something that is not JSON${describeBody(answer)}`;
   const isSignIn = isHtml(answer) && looksLikeSignIn(answer);
   const reason = `the service answered ${status} with ${what}${isSignIn ? ` that asks to sign in: ${credentialMayBeOver}` : ""}`;
-  if (known !== undefined) return meant(operation, known, reason, status, readRetryAfter(answer.retryAfter, nowMs));
+  if (known !== undefined)
+    return meant(operation, known, reason, status, askedWait(answer, undefined, envelope, nowMs));
   if (isSignIn && kind === "read")
     return { status: "rejected", condition: "unauthenticated", message: reason, httpStatus: status };
   const failure = lost(kind, reason, status);
@@ -303,7 +321,8 @@ const saysWhichRefusal = (rule: ErrorRule, refusal: string | undefined, told: st
     ? rule.message !== undefined || rule.code !== undefined || (rule.status ?? 0) >= 200
     : (rule.status ?? 999) < 300 && (rule.code !== undefined || (rule.message !== undefined && told !== undefined)));
 
-function judgeRedirect(operation: Operation, answer: Answer, { errors, scrub }: Judging): Failure {
+function judgeRedirect(operation: Operation, answer: Answer, judging: Judging): Failure {
+  const { errors, scrub, nowMs, envelope = contractEnvelope } = judging;
   const { kind } = rowOf(operation);
   const { status, location } = answer;
   const isSignIn = leadsToSignIn(location);
@@ -315,7 +334,8 @@ function judgeRedirect(operation: Operation, answer: Answer, { errors, scrub }: 
       (rule.location !== undefined || rule.status === status) &&
       ruleFits(rule, answer, said === notJson ? "" : messageInBody(said, scrub), undefined),
   );
-  if (known !== undefined) return meant(operation, known, message, status, undefined);
+  if (known !== undefined)
+    return meant(operation, known, message, status, askedWait(answer, undefined, envelope, nowMs));
   if (status === 303 && kind !== "read") return { status: "unknown", reason: message, httpStatus: status };
   return {
     status: "rejected",

@@ -8,6 +8,7 @@ import type { Kind } from "../core/model/kinds";
 import type { NameRules } from "../core/model/name-rule";
 import type { AssumedOperation, ListOperation, Method, Operation } from "../core/model/operation";
 import type { Condition } from "../core/model/outcome";
+import type { WaitAs } from "../core/text/retry-after";
 
 /** A JSON pointer (RFC 6901); the empty one is the whole value. */
 export type Pointer = string;
@@ -169,6 +170,9 @@ export interface Limits {
   readonly unique: readonly Kind[];
 }
 
+/** A header or a pointer into the body; or a header with what stands there. */
+export type WaitPlace = string | { readonly header: string; readonly as?: WaitAs };
+
 export interface Dialect {
   readonly operations: AssumedRoutes;
   readonly records: RecordPlaces;
@@ -192,8 +196,7 @@ export interface Dialect {
   readonly limits: Limits;
   readonly values: Readonly<Record<string, Scalar>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** A header or a pointer into the body. */
-  readonly retry_after: string | null;
+  readonly retry_after: WaitPlace | null;
   /** Tried in order, before the defaults of conditions.ts. */
   readonly errors: readonly ErrorRule[];
 }

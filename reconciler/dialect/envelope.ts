@@ -1,5 +1,6 @@
 /** How a service wraps its answers, where its dialect says that it is not in the contract's envelope. */
-import type { Dialect } from "./dialect";
+import type { WaitAs } from "../core/text/retry-after";
+import type { Dialect, WaitPlace } from "./dialect";
 import { asText, compilePointers, findAt, textsOf, tokensOf } from "./places";
 import { findText } from "./pointers";
 
@@ -10,8 +11,10 @@ export interface EnvelopeReader {
   isOwn(body: unknown): boolean;
   /** What the answer says of itself, whatever its HTTP status; `undefined`: nothing. */
   succeeded(body: unknown): boolean | undefined;
-  /** In the form of the Retry-After header. */
+  /** How long to wait before the request is sent again, at the dialect's place in the body. */
   retryAfter(body: unknown): string | undefined;
+  /** What stands in the dialect's own header. Left out: it is told by its form. */
+  readonly waitAs?: WaitAs;
 }
 
 const contractCode = compilePointers(["/error/code"]);
@@ -30,7 +33,7 @@ export function envelopeReader({ envelope, retry_after }: Pick<Dialect, "envelop
   const success = envelope.success;
   const at = tokensOf(success?.value ?? "");
   const done = textsOf(success?.is ?? []);
-  const wait = retry_after?.startsWith("/") === true ? tokensOf(retry_after) : undefined;
+  const wait = typeof retry_after === "string" && retry_after.startsWith("/") ? tokensOf(retry_after) : undefined;
   const messageIn = (body: unknown): string | undefined => findText(body, message) || undefined;
   const codeIn = (body: unknown): string | undefined => findText(body, code) ?? undefined;
   return {
@@ -43,5 +46,12 @@ export function envelopeReader({ envelope, retry_after }: Pick<Dialect, "envelop
       return said === undefined ? undefined : done.includes(said);
     },
     retryAfter: (body) => (wait === undefined ? undefined : asText(findAt(body, wait))),
+    ...(retry_after !== null &&
+      typeof retry_after === "object" &&
+      retry_after.as !== undefined && { waitAs: retry_after.as }),
   };
 }
+
+/** The header in which the dialect says that services tell how long to wait. */
+export const waitHeader = (place: WaitPlace | null): string | undefined =>
+  place === null ? undefined : typeof place === "object" ? place.header : place.startsWith("/") ? undefined : place;

@@ -65,7 +65,7 @@ function assertReached(
   origin: string,
   { live, findings }: { readonly live: Live; readonly findings: readonly Diagnostic[] },
 ) {
-  const lost = findings.filter(({ code }) => code === "service/unavailable");
+  const lost = findings.filter(({ code }) => code === "service/unavailable" || code === "service/throttled");
   const first = lost.find(({ severity }) => severity === "error");
   const { flavors, images, regions } = live.catalogue;
   const sightings = [...live.vmById.values(), ...live.volumes.values(), ...live.groups.values()];
@@ -79,8 +79,11 @@ function assertReached(
   throw new ServiceUnreachable([
     {
       severity: "error",
-      code: "service/unavailable",
-      summary: `the service ${origin} cannot be reached: ${why}`,
+      code: first.code,
+      summary:
+        first.code === "service/throttled"
+          ? `the service ${origin} lets nothing through: ${why}`
+          : `the service ${origin} cannot be reached: ${why}`,
       detail: "Nothing of it could be looked at, so there is no plan.",
       fix: first.fix ?? "check the base URL and the network with: reconcile doctor",
     },

@@ -5,7 +5,12 @@ import type { Failure } from "../core/model/outcome";
 /** A failed read stops the plan: a plan from half a world would be wrong. */
 export function readFailed(what: string, failure: Failure): Diagnostic {
   const said = failure.status === "rejected" ? failure.message : failure.reason;
-  const code = failure.status === "rejected" ? failure.condition : failure.status;
+  const code =
+    failure.status === "rejected"
+      ? failure.condition
+      : failure.status === "unavailable" && failure.gaveWay === true
+        ? "throttled"
+        : failure.status;
   return {
     severity: "error",
     code: `service/${code}`,

@@ -112,8 +112,11 @@ export function failedBy(failure: Failure): StepResult {
   if (failure.status === "unavailable")
     return {
       end: "failed",
-      code: "service/unavailable",
-      message: `the service is not available: ${failure.reason}; nothing was done`,
+      code: failure.gaveWay === true ? "service/throttled" : "service/unavailable",
+      message:
+        failure.gaveWay === true
+          ? `${failure.reason}; nothing was done`
+          : `the service is not available: ${failure.reason}; nothing was done`,
       ...(failure.fix === undefined ? {} : { fix: failure.fix }),
     };
   return {

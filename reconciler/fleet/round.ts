@@ -345,7 +345,7 @@ function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachab
     const lasts = isHopeless ? ({ lasts: true } as const) : {};
     return { result: { end: "failed", why: error instanceof Error ? error.message : String(error), ...lasts } };
   }
-  const isSilent = diagnostics.some(({ code }) => code === "service/unavailable");
+  const isSilent = diagnostics.some(({ code }) => code === "service/unavailable" || code === "service/throttled");
   const lasts = diagnostics.every(({ code }) => code.startsWith("config/")) ? ({ lasts: true } as const) : {};
   return {
     result: { end: "failed", why: sentences(diagnostics), ...lasts },

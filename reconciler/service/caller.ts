@@ -14,7 +14,7 @@ import type { RequestOptions } from "./client";
 import type { Clock } from "./clock";
 import { type Credential, CredentialFailure } from "./credential";
 import type { Limiter } from "./limiter";
-import { decideRetry, earn, fullBudget, type RetryPolicy, spend, tooLong } from "./retry";
+import { decideRetry, earn, fullBudget, type RetryPolicy, spend, throttledFix, throttledFor, tooLong } from "./retry";
 import { startAge } from "./system-clock";
 import type { Exchange, Transport, TransportRequest } from "./transport";
 
@@ -97,6 +97,15 @@ export interface Caller {
 
 interface Sent extends Probed {
   readonly authorization: string;
+  /** From its sending to the end of its answer, without what it waited for before. */
+  readonly tookMs: number;
+}
+
+/** What a call has taken so far, and for how long the service has asked it to come later. */
+interface Spent {
+  ownMs: number;
+  askedMs: number;
+  throttledSince: number | undefined;
 }
 
 export function createCaller(parts: CallerParts): Caller {
@@ -107,13 +116,14 @@ export function createCaller(parts: CallerParts): Caller {
 
   /** One branch for each outcome of a try; a lost answer is remembered, because a later refusal may be due to it. */
   async function call(request: Call, options: RequestOptions = {}): Promise<Outcome<ReadAnswer>> {
-    const startedMs = clock.now();
+    const spent: Spent = { ownMs: 0, askedMs: 0, throttledSince: undefined };
     let refreshed = false;
     let lost: Failure | undefined;
     for (let attempt = 1; ; attempt++) {
       const sent = await sendInTurn(request, attempt, options);
       if (sent === undefined) return lost ?? cancelled;
       const { outcome } = sent;
+      spent.ownMs += sent.tookMs;
       if (outcome.status === "accepted") {
         budget = earn(budget);
         return outcome;
@@ -128,8 +138,9 @@ export function createCaller(parts: CallerParts): Caller {
       }
       if (outcome.status === "unknown") lost = outcome;
       if (options.signal?.aborted === true) return lost ?? outcome;
-      const waitMs = untilNext(request.operation, attempt, outcome, clock.now() - startedMs);
-      if (waitMs === undefined) return lost ?? withWhyTooLong(outcome);
+      spent.throttledSince = isThrottled(outcome) ? (spent.throttledSince ?? clock.now()) : undefined;
+      const waitMs = untilNext(request.operation, attempt, outcome, spent);
+      if (waitMs === undefined) return lost ?? withWhyTooLong(outcome, spent);
       await clock.sleep(waitMs, options.signal);
     }
   }
@@ -161,19 +172,38 @@ export function createCaller(parts: CallerParts): Caller {
   }
 
   /** How long to wait before the request is sent again; `undefined`: it is not. */
-  function untilNext(operation: Operation, attempt: number, outcome: Failure, elapsedMs: number): number | undefined {
+  function untilNext(operation: Operation, attempt: number, outcome: Failure, spent: Spent): number | undefined {
     const { kind } = rowOf(operation);
-    const decision = decideRetry(policy, { kind, attempt, outcome, elapsedMs, random: parts.random(), budget });
+    const { ownMs: elapsedMs, askedMs } = spent;
+    const decision = decideRetry(policy, {
+      kind,
+      attempt,
+      outcome,
+      elapsedMs,
+      askedMs,
+      random: parts.random(),
+      budget,
+    });
     if (decision.action === "give_up") return undefined;
     if (!isThrottled(outcome)) budget = spend(budget);
+    if (decision.asked === true) spent.askedMs += decision.ms;
+    else spent.ownMs += decision.ms;
     return decision.ms;
   }
 
-  function withWhyTooLong(outcome: Failure): Failure {
+  function withWhyTooLong(outcome: Failure, { throttledSince }: Spent): Failure {
+    if (outcome.status !== "unavailable" || !isThrottled(outcome)) return outcome;
     const why = tooLong(policy, outcome);
-    return why === undefined || outcome.status !== "unavailable"
-      ? outcome
-      : { ...outcome, reason: `${outcome.reason}; ${why}`, fix: "run the same command again after that" };
+    if (why !== undefined)
+      return {
+        ...outcome,
+        gaveWay: true,
+        reason: `${outcome.reason}; ${why}`,
+        fix: "run the same command again after that",
+      };
+    if (throttledSince === undefined) return outcome;
+    const sentence = throttledFor(clock.now() - throttledSince);
+    return { ...outcome, gaveWay: true, reason: `${sentence} (${outcome.reason})`, fix: throttledFix };
   }
 
   function authorize(): string | Sent | Promise<string | Sent> {
@@ -181,6 +211,7 @@ export function createCaller(parts: CallerParts): Caller {
       outcome: credentialRejection(error),
       answer: undefined,
       authorization: "",
+      tookMs: 0,
     });
     try {
       const revealed = credential.reveal();
@@ -222,7 +253,12 @@ export function createCaller(parts: CallerParts): Caller {
     };
     followed?.end(event);
     parts.onRequest?.(event);
-    return { outcome, answer: exchange.kind === "answer" ? exchange.answer : undefined, authorization };
+    return {
+      outcome,
+      answer: exchange.kind === "answer" ? exchange.answer : undefined,
+      authorization,
+      tookMs: nowMs - sentAtMs,
+    };
   }
 
   function withoutCredential(answer: Answer): Answer {
@@ -232,6 +268,7 @@ export function createCaller(parts: CallerParts): Caller {
       text: clean(answer.text),
       ...(answer.contentType !== undefined && { contentType: clean(answer.contentType) }),
       ...(answer.retryAfter !== undefined && { retryAfter: clean(answer.retryAfter) }),
+      ...(answer.wait !== undefined && { wait: clean(answer.wait) }),
       ...(answer.location !== undefined && { location: clean(answer.location) }),
       ...(answer.paging !== undefined && {
         paging: Object.fromEntries(Object.entries(answer.paging).map(([name, value]) => [name, clean(value)])),
@@ -267,8 +304,8 @@ export function createCaller(parts: CallerParts): Caller {
       // A pause longer than anybody waits is not kept for the others: the service tells each request so, and each gives
       // up.
       const { retryAfterMs } = outcome;
-      if (retryAfterMs !== undefined && retryAfterMs <= policy.elapsedMs) limiter.pauseFor(retryAfterMs);
-      if (retryAfterMs !== undefined) void parts.pace?.refused(Math.min(retryAfterMs, policy.elapsedMs));
+      if (retryAfterMs !== undefined && retryAfterMs <= policy.askedMs) limiter.pauseFor(retryAfterMs);
+      if (retryAfterMs !== undefined) void parts.pace?.refused(Math.min(retryAfterMs, policy.askedMs));
     } else if (exchange.kind === "answer") {
       const isRead = rowOf(operation).kind === "read";
       limiter.observe({ kind: "answered", atMs, operation, ...(isRead && { latencyMs: atMs - sentAtMs }) });

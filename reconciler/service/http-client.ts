@@ -11,6 +11,7 @@ import { accepted } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
 import type { Dialect, Route } from "../dialect/dialect";
+import { waitHeader } from "../dialect/envelope";
 import { firstPage, mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
 import { createRecordReaders, type PagedOperation, type Reading, readAll } from "../dialect/records";
 import { fillRoute, type Ids } from "../dialect/requests";
@@ -81,12 +82,12 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   invariant(refused === undefined, `a client was made for a base URL that is refused (${refused?.summary})`);
   const { origin, pathname } = new URL(options.baseUrl);
   const basePath = pathname.replace(/\/+$/, "");
-  const { retry_after } = dialect;
+  const waitName = waitHeader(dialect.retry_after);
   const transport = createTransport({
     baseUrl: options.baseUrl,
     connections: parallelism,
     authorizationName: dialect.authorization.name,
-    ...(retry_after !== null && !retry_after.startsWith("/") && { retryAfterName: retry_after }),
+    ...(waitName !== undefined && { waitName }),
   });
   const limiter = createLimiter(parallelism, clock, requests_per_second);
   const caller = createCaller({

@@ -48,7 +48,7 @@ export interface TransportOptions {
   /** The header that carries the credential; Authorization unless said otherwise. */
   readonly authorizationName?: string;
   /** Another header than Retry-After that says how long to wait. */
-  readonly retryAfterName?: string;
+  readonly waitName?: string;
 }
 
 /** Together with how long a lease is believed in (half of it) less than the shortest lease, which is ten seconds. */
@@ -62,11 +62,11 @@ export function createTransport({
   baseUrl,
   connections,
   authorizationName = "authorization",
-  retryAfterName,
+  waitName,
 }: TransportOptions): Transport {
   const spelling: Spelling = {
     authorization: authorizationName.toLowerCase(),
-    retryAfter: retryAfterName?.toLowerCase(),
+    wait: waitName?.toLowerCase(),
   };
   const { origin } = new URL(baseUrl);
   let pool: Pool | undefined;
@@ -108,7 +108,7 @@ function loadPool(): typeof Pool {
 
 interface Spelling {
   readonly authorization: string;
-  readonly retryAfter: string | undefined;
+  readonly wait: string | undefined;
 }
 
 function dispatch(
@@ -195,9 +195,8 @@ function answerOf(
 ): Answer {
   const text = (chunks.length === 1 ? itemAt(chunks, 0) : Buffer.concat(chunks)).toString("utf8");
   const contentType = single(headers["content-type"]);
-  const waits =
-    headers["retry-after"] ?? (spelling.retryAfter === undefined ? undefined : headers[spelling.retryAfter]);
-  const retryAfter = single(waits);
+  const retryAfter = single(headers["retry-after"]);
+  const wait = spelling.wait === undefined ? undefined : single(headers[spelling.wait]);
   const date = single(headers["date"]);
   const location = single(headers["location"]);
   const paging = pagingHeaders(headers);
@@ -206,6 +205,7 @@ function answerOf(
     text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text,
     ...(contentType !== undefined && { contentType }),
     ...(retryAfter !== undefined && { retryAfter }),
+    ...(wait !== undefined && { wait }),
     ...(date !== undefined && { date }),
     ...(location !== undefined && { location }),
     ...(paging !== undefined && { paging }),

@@ -80,6 +80,17 @@ names: { group: { longest: 5 } }
   expect(await ask("/api/v1/security-group", group)).toEqual([400, { fault: expect.anything() }]);
 });
 
+test.each(["epoch", "date", "seconds"])("a wait is said as %s where the dialect says so, and kept", async (as) => {
+  const { dialect, diagnostics } = readDialectText(`retry_after: { header: RateLimit-Reset, as: ${as} }`, "d.yaml");
+  expect(diagnostics).toEqual([]);
+  world = await startBenchWorld({ dialect, speaks: dialect });
+  world.emulator.setFaults([{ operation: "vm.list", kind: "status", code: 429, retry_after: 1, count: 1 }]);
+  const began = performance.now();
+  expect(await world.client.listVms()).toEqual({ status: "accepted", value: [] });
+  // A moment is told in whole seconds, so a part of one may be over already.
+  expect(performance.now() - began).toBeGreaterThan(as === "seconds" ? 990 : 100);
+});
+
 test("throttling is said in the dialect's words, and understood by them", async () => {
   const { dialect } = readDialectText(
     `

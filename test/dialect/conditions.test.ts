@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Operation } from "../../reconciler/core/model/operation";
 import { isGone } from "../../reconciler/core/model/outcome";
+import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { type Answer, judgeAnswer, judgeBreak } from "../../reconciler/dialect/conditions";
-import type { ErrorRule } from "../../reconciler/dialect/dialect";
+import type { ErrorRule, WaitPlace } from "../../reconciler/dialect/dialect";
 import { type EnvelopeReader, envelopeReader } from "../../reconciler/dialect/envelope";
 import { cleanMessage, messageFits } from "../../reconciler/dialect/messages";
 
@@ -453,12 +454,48 @@ describe("what is no refusal", () => {
     [" 0 ", 0],
     ["Tue, 01 Jan 2030 00:00:30 GMT", 30_000],
     ["Tue, 01 Jan 2019 00:00:30 GMT", 0],
+    ["1.5", 1500],
     ["999999999", 86_400_000],
+    ["1893456030", 30_000],
+    ["1893456030000", 30_000],
+    ["2030-01-01T00:00:30Z", 30_000],
+    ["1593456030", 0],
     ["soon", undefined],
     ["-5", undefined],
   ])("Retry-After %j is %j ms", (retryAfter, expected) => {
     expect(judge("vm.create", { status: 429, retryAfter })).toMatchObject({ status: "unavailable" });
     expect((judge("vm.create", { status: 429, retryAfter }) as { retryAfterMs?: number }).retryAfterMs).toBe(expected);
+  });
+});
+
+describe("the dialect's own header of a wait", () => {
+  const waitOf = (place: WaitPlace, answer: Partial<Answer>, status = 429) => {
+    const { envelope, ...dialect } = builtInDialect;
+    const reader = envelopeReader({ envelope, retry_after: place });
+    const judged = judgeAnswer(
+      "vm.list",
+      { status, text: "", ...answer },
+      { errors: dialect.errors, envelope: reader, nowMs, scrub: (text) => text },
+    );
+    return (judged as { retryAfterMs?: number }).retryAfterMs;
+  };
+  test.each([
+    ["X-Wait", "30", 30_000],
+    ["X-Wait", "1893456030", 30_000],
+    [{ header: "X-Wait" }, "1893456030", 30_000],
+    [{ header: "X-Wait", as: "epoch" }, "1893456030", 30_000],
+    [{ header: "X-Wait", as: "epoch" }, "30", 0],
+    [{ header: "X-Wait", as: "seconds" }, "1893456030", 86_400_000],
+    [{ header: "X-Wait", as: "seconds" }, "30", 30_000],
+    [{ header: "X-Wait", as: "date" }, "2030-01-01T00:00:30Z", 30_000],
+    [{ header: "X-Wait", as: "date" }, "30", undefined],
+  ] as const)("%j: %s", (place, wait, expected) => expect(waitOf(place, { wait })).toBe(expected));
+
+  test("Retry-After comes first, and the end of a limit says nothing of a service that is broken", () => {
+    expect(waitOf("X-Wait", { wait: "30", retryAfter: "7" })).toBe(7000);
+    expect(waitOf("X-Wait", { wait: "30" }, 503)).toBe(30_000);
+    expect(waitOf("X-Wait", { wait: "1893456030" }, 503)).toBeUndefined();
+    expect(waitOf({ header: "X-Wait", as: "epoch" }, { wait: "1893456030" }, 500)).toBeUndefined();
   });
 });
 

@@ -19,6 +19,7 @@ const last = (changes: Partial<Attempt>): Attempt => ({
   attempt: 1,
   outcome: unavailable,
   elapsedMs: 0,
+  askedMs: 0,
   random: 0,
   budget: fullBudget,
   ...changes,
@@ -27,6 +28,7 @@ const last = (changes: Partial<Attempt>): Attempt => ({
 describe("retry", () => {
   const giveUp = { action: "give_up" };
   const wait = (ms: number) => ({ action: "wait", ms });
+  const asked = (ms: number) => ({ action: "wait", ms, asked: true });
   const cases: Record<string, [Partial<Attempt>, object]> = {
     "unavailable is repeated, whatever the kind": [{ kind: "write" }, wait(100)],
     "an unknown write is never repeated": [{ kind: "write", outcome: unknown }, giveUp],
@@ -37,11 +39,19 @@ describe("retry", () => {
     "five requests are enough": [{ attempt: 5 }, giveUp],
     "a throttled one goes on for longer": [{ attempt: 5, outcome: throttled }, wait(1600)],
     "but not for ever": [{ attempt: 30, outcome: throttled }, giveUp],
-    "Retry-After is kept": [{ outcome: { ...throttled, retryAfterMs: 3000 } as Failure }, wait(3000)],
-    "with some chance on top": [{ random: 0.5, outcome: { ...throttled, retryAfterMs: 4000 } as Failure }, wait(4500)],
+    "Retry-After is kept": [{ outcome: { ...throttled, retryAfterMs: 3000 } as Failure }, asked(3000)],
+    "with some chance on top": [{ random: 0.5, outcome: { ...throttled, retryAfterMs: 4000 } as Failure }, asked(4500)],
     "a Retry-After of nothing is no storm": [{ outcome: { ...throttled, retryAfterMs: 0 } as Failure }, wait(100)],
-    "a Retry-After shorter than the own wait gives way to it": [
-      { attempt: 7, outcome: { ...throttled, retryAfterMs: 1000 } as Failure },
+    "and as it was asked, however often it was asked before, and whatever the request itself took": [
+      { attempt: 70, elapsedMs: 500_000, outcome: { ...throttled, retryAfterMs: 1000 } as Failure },
+      asked(1000),
+    ],
+    "until it was asked for five minutes in all": [
+      { askedMs: 299_001, outcome: { ...throttled, retryAfterMs: 1000 } as Failure },
+      giveUp,
+    ],
+    "a Retry-After of less than the first own wait gives way to the own one": [
+      { attempt: 7, outcome: { ...throttled, retryAfterMs: 150 } as Failure },
       wait(5000),
     ],
     "a wait past the time allowed is not begun": [{ elapsedMs: 239_950 }, giveUp],

@@ -1,6 +1,9 @@
 /** What is sent again, what is cut off, and who waits: the client against a service that misbehaves. */
 import { describe, expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
+import { readFailed } from "../../reconciler/engine/read-failed";
+import { failedBy } from "../../reconciler/engine/run";
+import type { HttpServiceClient } from "../../reconciler/service/http-client";
 import { closeAfterwards, makeClient, start, type TestClient } from "./make-client";
 import { drop, fault, json, type Script, silence, startServer, text, truncate } from "./scripted-server";
 
@@ -165,11 +168,58 @@ describe("what is repeated", () => {
       expect(await client.listVms()).toMatchObject({
         status: "unavailable",
         reason: expect.stringMatching(
-          /asks to come back in a day or more, and a request is not waited for longer than 10 s/,
+          /asks to come back in a day or more, and a request is not waited for longer than 300 s/,
         ),
       });
       expect([server.received.length, sleeps]).toEqual([1, []]);
     }
+  });
+
+  test.each([3, 12, 40])(
+    "%i answers that ask for a second cost that many seconds, and a quarter more at most",
+    async (times) => {
+      const slow = fault(429, "slow", { "retry-after": "1" });
+      for (const send of [
+        (client: HttpServiceClient) => client.listVms(),
+        (client: HttpServiceClient) => client.stopVm("v"),
+      ]) {
+        const { client, server, sleeps } = await start([...Array<Script>(times).fill(slow), json(200, [])]);
+        expect(await send(client)).toMatchObject({ status: "accepted" });
+        expect(server.received).toHaveLength(times + 1);
+        for (const ms of sleeps) {
+          expect(ms).toBeGreaterThanOrEqual(1000);
+          expect(ms).toBeLessThanOrEqual(1250);
+        }
+      }
+    },
+  );
+
+  test("a service that throttles without end is given up, with how long it was and a fix that fits", async () => {
+    const { client, sleeps } = await start([fault(429, "slow", { "retry-after": "20" })]);
+    const outcome = await client.stopVm("v");
+    expect(outcome).toMatchObject({
+      status: "unavailable",
+      gaveWay: true,
+      reason: expect.stringMatching(/^the service has throttled for 2\d\d s \(slow\)$/),
+      fix: expect.stringContaining("requests_per_second"),
+    });
+    if (outcome.status !== "unavailable") throw new Error(outcome.status);
+    expect(failedBy(outcome).code).toBe("service/throttled");
+    expect(readFailed("the list of VMs", outcome)).toMatchObject({
+      code: "service/throttled",
+      fix: expect.not.stringContaining("base URL"),
+    });
+    const waited = sleeps.reduce((sum, ms) => sum + ms, 0);
+    expect(waited).toBeGreaterThan(260_000);
+    expect(waited).toBeLessThanOrEqual(300_000);
+  });
+
+  test("without Retry-After it is said as well", async () => {
+    const { client } = await start([fault(429, "slow")]);
+    expect(await client.listVms()).toMatchObject({
+      gaveWay: true,
+      reason: expect.stringContaining("the service has throttled for"),
+    });
   });
 
   test("429 halves the requests at once", async () => {

@@ -252,6 +252,7 @@ export type DiagnosticCode =
   | "service/refused"
   | "service/root_disk"
   | "service/rule_exists"
+  | "service/throttled"
   | "service/trial-left"
   | "service/unauthenticated"
   | "service/unavailable"

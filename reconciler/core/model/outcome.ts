@@ -47,6 +47,8 @@ export interface Unavailable {
   readonly retryAfterMs?: number;
   /** The service asks for fewer requests, under another status than the usual ones. */
   readonly throttled?: true;
+  /** The service has asked for fewer requests until the request was given up. */
+  readonly gaveWay?: true;
   /** What to do where trying again does not help. */
   readonly fix?: string;
 }

@@ -184,6 +184,10 @@ export const running = {
   ),
   "service/root_disk": row("A root disk cannot be resized.", "Only data volumes grow."),
   "service/rule_exists": row("The rule is there already.", "Nothing: this counts as success."),
+  "service/throttled": row(
+    "The service asked for fewer requests for longer than a request is waited for: five minutes, or twice `service.timing.request_timeout` where that is more. What it asks for within that is waited out exactly, and counts beside the request's own time.",
+    "Run the same command again later. `limits: { requests_per_second: … }` in the dialect keeps below what the service bears.",
+  ),
   "service/unauthenticated": row(
     "The service does not accept the credential.",
     "Set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION anew.",
