@@ -103,6 +103,19 @@ export const service = {
       afterwards: [],
     },
   ],
+  "service/throttled": [
+    {
+      files: file(vm),
+      service: {
+        hear: () => ({
+          status: 429,
+          headers: { "retry-after": "3600" },
+          body: { error: { code: 429, message: "slow down" } },
+        }),
+      },
+      follow: [{ hand: /run the same command again after that/, done: (here) => here.door.become({}) }],
+    },
+  ],
   "service/unsupported": [
     {
       files: file("vms: { web: {} }", { has: ["vm.get"] }),
