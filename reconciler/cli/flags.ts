@@ -349,6 +349,10 @@ export const flagTable = {
   revoke: { type: "boolean", help: "takes every token of this name away" },
   why: { type: "string", value: "TEXT", help: "the reason, kept with the decision" },
   now: { type: "boolean", help: "without waiting for the requests in flight" },
+  "through-window": {
+    type: "boolean",
+    help: "although a window is closed; needs --why, which everybody is told",
+  },
   for: { type: "string", value: "DURATION", shape: "duration", help: "how long the approval stands (default 24h)" },
 } as const satisfies Record<string, FlagRow>;
 

@@ -6,12 +6,14 @@ import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { nearestName } from "../core/text/nearest";
 import { changesOf, type StackChange } from "./changes";
 import type { Records } from "./database/records";
-import type { StackRecord } from "./database/stacks";
-import { rejectedWhy } from "./decide";
-import type { Fleet, StackSpec } from "./model";
+import type { StackRecord, WaitingPlan } from "./database/stacks";
+import { isValidFor, namesIn, rejectedWhy } from "./decide";
+import type { Fleet, FleetSettings, StackSpec } from "./model";
+import { type Letter, lettersOf } from "./notify";
 import type { Queue } from "./queue";
+import { isBy } from "./sources/change";
 import { afterRejection, newStatus } from "./status";
-import { openingOf } from "./windows";
+import { type Opening, openingOf } from "./windows";
 
 export interface Desk {
   readonly records: Records;
@@ -101,38 +103,135 @@ export async function runNow({ records, queue, who }: Desk, name: string): Promi
 
 const dayMs = 86_400_000;
 
+export interface Yes {
+  readonly forMs?: number;
+  readonly why?: string | undefined;
+  /** A closed window does not hold the plan up; needs a reason, which everybody is told. */
+  readonly throughWindow?: boolean;
+  readonly now?: Date;
+}
+
+/** Approves a plan. The answer says how many people still have to. */
 export async function approve(
   { records, queue, who }: Desk,
   name: string,
   digest: string,
-  {
-    forMs = dayMs,
-    why,
-    now = new Date(),
-  }: { readonly forMs?: number; readonly why?: string; readonly now?: Date } = {},
-): Promise<void> {
+  { forMs = dayMs, why, throughWindow = false, now = new Date() }: Yes = {},
+): Promise<{ readonly missing: number }> {
   const stack = await stackNamed({ records }, name);
   const plan = await waitingPlan({ records }, name, digest);
-  const opening = openingOf((await records.settings()).windows, name, "apply", now);
-  if (!opening.open)
-    throw new ActionRefused(
-      "fleet/window-closed",
-      `the plan ${plan.digest} of ${name} cannot be carried out now: ${opening.why}`,
-      opening.until === undefined
-        ? "change the windows of the fleet's file"
-        : `approve it after ${opening.until.toISOString()}, or change the windows of the fleet's file`,
-    );
-  const approval = {
-    digest: plan.digest,
-    by: who,
-    ...(why === undefined ? {} : { why }),
-    at: now.toISOString(),
-    until: new Date(now.getTime() + forMs).toISOString(),
-  };
-  if (!(await records.approve(name, approval))) throw otherPlan(name, digest);
-  await records.note({ who, what: "approve", stack: name, detail: [digest, why].filter(Boolean).join(": ") });
+  const settings = await records.settings();
+  const opening = openingOf(settings.windows, name, "apply", now);
+  const refusal =
+    authorRefused(stack, plan, who) ??
+    twiceRefused(stack, plan, who, now) ??
+    windowRefused(plan, opening, throughWindow, why);
+  if (refusal !== undefined) throw refusal;
+  const through = !opening.open && throughWindow;
+  const given = await records.approve(
+    name,
+    {
+      digest: plan.digest,
+      by: who,
+      ...(why === undefined ? {} : { why }),
+      at: now.toISOString(),
+      until: new Date(now.getTime() + forMs).toISOString(),
+      ...(through ? { throughWindow: true as const } : {}),
+    },
+    through ? windowLetters(settings, stack, { who, why: why ?? "", plan: plan.digest, window: opening.why }, now) : [],
+  );
+  if (given === undefined) throw otherPlan(name, digest);
+  const what = through ? "approve through the window" : "approve";
+  await records.note({ who, what, stack: name, detail: [digest, why].filter(Boolean).join(": ") });
+  const missing = Math.max(0, (stack.spec.approvers ?? 1) - namesIn(given).length);
+  // What is still missing is said with the next look.
   await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "approval", startedBy: who });
+  return { missing };
 }
+
+function authorRefused({ name, spec }: StackRecord, { body }: WaitingPlan, who: string): ActionRefused | undefined {
+  if (spec.notTheAuthor !== true) return undefined;
+  const mine = body.change?.commits.find((commit) => isBy(commit, who));
+  if (body.change !== undefined && mine === undefined) return undefined;
+  const why =
+    mine === undefined
+      ? `who changed the files of ${name} is not known, and nobody may approve what they wrote themselves`
+      : `${who} wrote ${mine.id.slice(0, 12)} (${mine.subject}), and whoever wrote a change of ${name} may not approve it`;
+  return new ActionRefused(
+    "fleet/own-change",
+    why,
+    "somebody else approves it, or not_the_author leaves the fleet's file",
+  );
+}
+
+function twiceRefused(
+  { name, approval, spec }: StackRecord,
+  { digest }: WaitingPlan,
+  who: string,
+  now: Date,
+): ActionRefused | undefined {
+  const { approvers = 1 } = spec;
+  const counts = approvers > 1 && approval !== undefined && isValidFor(approval, digest, now);
+  if (!counts || !namesIn(approval).includes(who)) return undefined;
+  return new ActionRefused(
+    "fleet/approved-already",
+    `${who} has approved the plan ${digest} of ${name} already, and ${approvers} people have to`,
+    "somebody else approves it as well",
+  );
+}
+
+function windowRefused(
+  { stack, digest }: WaitingPlan,
+  opening: Opening,
+  through: boolean,
+  why: string | undefined,
+): ActionRefused | undefined {
+  if (opening.open) return undefined;
+  if (through && why !== undefined && why.trim() !== "") return undefined;
+  const anyway = `reconcile fleet approve ${stack} ${digest} --through-window --why TEXT`;
+  if (through)
+    return new ActionRefused(
+      "fleet/window-closed",
+      `a plan is carried out in a closed window (${opening.why}) for a reason that everybody is told, and none is given`,
+      anyway,
+    );
+  return new ActionRefused(
+    "fleet/window-closed",
+    `the plan ${digest} of ${stack} cannot be carried out now: ${opening.why}`,
+    opening.until === undefined
+      ? `change the windows of the fleet's file, or ${anyway}`
+      : `approve it after ${opening.until.toISOString()}, change the windows of the fleet's file, or ${anyway}`,
+  );
+}
+
+/** Every receiver of the stack is told, whatever else it wants to hear. */
+const windowLetters = (
+  { receivers }: FleetSettings,
+  { name, spec, status }: StackRecord,
+  {
+    who,
+    why,
+    plan,
+    window,
+  }: { readonly who: string; readonly why: string; readonly plan: string; readonly window: string },
+  now: Date,
+): Letter[] =>
+  lettersOf(
+    receivers.map((receiver) => ({ ...receiver, on: ["through_window"] })),
+    [
+      {
+        occasion: "through_window",
+        stack: name,
+        tenant: spec.tenant,
+        status: {
+          ...status,
+          plan,
+          reason: `${who} lets the plan ${plan} be carried out although it is held by ${window}: ${why}`,
+        },
+      },
+    ],
+    now,
+  );
 
 /** Rejects a plan: it is not carried out, and not offered again until the files, the state or a person change it. */
 export async function reject(

@@ -23,14 +23,27 @@ export interface PlanFacts {
   readonly leases: boolean;
 }
 
-export interface Approval {
-  readonly digest: string;
+/** One person's yes. */
+export interface Voice {
   readonly by: string;
   /** The reason in a word. */
   readonly why?: string;
   readonly at: string;
-  readonly until: string;
 }
+
+export interface Approval extends Voice {
+  readonly digest: string;
+  readonly until: string;
+  /** Who has approved the same plan besides. */
+  readonly also?: readonly Voice[];
+  /** A closed window does not hold the plan up. */
+  readonly throughWindow?: true;
+}
+
+/** The people who approved, each once. */
+export const namesIn = ({ by, also = [] }: Approval): readonly string[] => [
+  ...new Set([by, ...also.map((voice) => voice.by)]),
+];
 
 /** A person does not want this plan. It stands until the files, the state or a person change it. */
 export interface Rejection {
@@ -55,7 +68,11 @@ export type Decision =
 /** The rules in the order in which they count; each line is one of them. */
 export function decide(
   facts: PlanFacts,
-  { approve, consents }: { readonly approve: Approve; readonly consents: readonly StandingConsent[] },
+  {
+    approve,
+    consents,
+    approvers = 1,
+  }: { readonly approve: Approve; readonly consents: readonly StandingConsent[]; readonly approvers?: number },
   approval: Approval | undefined,
   opening: Opening,
   now: Date,
@@ -71,24 +88,36 @@ export function decide(
   if (rejection?.digest === facts.digest) return { do: "observe", why: rejectedWhy(rejection), rejected: true };
   // A plan that only records what became true changes nothing in the world.
   if (facts.steps === 0 && facts.consents.length === 0) return { do: "apply", grants: noGrants };
-  const approved = approval !== undefined && isValidFor(approval, facts.digest, now);
-  const needs = approved ? undefined : needsPerson(facts, approve, consents);
-  if (needs !== undefined) return { do: "await", why: needs };
-  if (approved && !opening.open)
+  const valid = approval !== undefined && isValidFor(approval, facts.digest, now) ? approval : undefined;
+  const approved = valid !== undefined && namesIn(valid).length >= approvers ? valid : undefined;
+  const needs = approved === undefined ? needsPerson(facts, approve, consents) : undefined;
+  if (needs !== undefined) return { do: "await", why: [...soFar(valid, approvers), needs].join("; ") };
+  const isHeld = !opening.open && approved?.throughWindow !== true;
+  if (approved !== undefined && isHeld)
     return {
       do: "await",
       voids: true,
-      why: `${opening.why} began before the plan was carried out, so that the approval of ${approval.by} is void: approve it again${opening.until === undefined ? "" : ` after ${opening.until.toISOString()}`}`,
+      why: `${opening.why} began before the plan was carried out, so that the approval of ${namesIn(approved).join(" and ")} is void: approve it again${opening.until === undefined ? "" : ` after ${opening.until.toISOString()}`}`,
     };
-  if (!opening.open)
-    return { do: "hold", why: opening.why, ...(opening.until === undefined ? {} : { until: opening.until }) };
-  if (approved) return { do: "apply", grants: listed(facts.consents), approval };
+  if (isHeld) return { do: "hold", why: opening.why, ...(opening.until === undefined ? {} : { until: opening.until }) };
+  if (approved !== undefined) return { do: "apply", grants: listed(facts.consents), approval: approved };
   return { do: "apply", grants: approve === "auto" ? standing(facts.consents, consents) : noGrants };
 }
 
 /** Whether an approval is for this very plan and not too old. */
 export const isValidFor = ({ digest, until }: Approval, plan: string, now: Date): boolean =>
   digest === plan && Date.parse(until) > now.getTime();
+
+/** What is missing where not everybody has approved who has to. */
+function soFar(approval: Approval | undefined, approvers: number): string[] {
+  if (approvers === 1) return [];
+  const names = approval === undefined ? [] : namesIn(approval);
+  return [
+    names.length === 0
+      ? `${approvers} people have to approve it`
+      : `${names.join(" and ")} approved it, and ${approvers - names.length} of ${approvers} people are missing`,
+  ];
+}
 
 /** Why a person has to decide; absent: nobody has to. */
 function needsPerson(

@@ -52,6 +52,10 @@ export interface StackSpec {
   readonly consents: readonly StandingConsent[];
   /** The share of the internet that counts as the whole world, as the length of a prefix; absent: the usual one. */
   readonly opensAt?: number;
+  /** So many people have to approve a plan; absent: one. */
+  readonly approvers?: number;
+  /** Whoever wrote one of the commits that a plan carries out may not approve it. */
+  readonly notTheAuthor?: true;
   readonly intervalMs: number;
   readonly retry: Retry;
   readonly state: string;
@@ -83,7 +87,17 @@ export interface FleetWindow {
 }
 export type WindowAction = "apply" | "look";
 
-export type Occasion = "ready" | "applied" | "failed" | "stalled" | "drifted" | "awaiting_approval" | "blocked";
+export type Occasion =
+  | "ready"
+  | "applied"
+  | "failed"
+  | "stalled"
+  | "drifted"
+  | "drift_corrected"
+  | "awaiting_approval"
+  | "blocked"
+  /** Every receiver is told, without asking for it. */
+  | "through_window";
 export interface Receiver {
   readonly on: readonly Occasion[];
   readonly stacks: readonly string[];

@@ -12,7 +12,18 @@ export interface Notice {
   readonly stack: string;
   readonly tenant: string;
   readonly status: Status;
+  /** What was changed at the service by somebody, and is put back. */
+  readonly corrected?: readonly string[];
 }
+
+/** So many addresses are named. */
+const mostNamed = 20;
+
+export const listed = (addresses: readonly string[]): string =>
+  [
+    ...addresses.slice(0, mostNamed),
+    ...(addresses.length > mostNamed ? [`and ${addresses.length - mostNamed} more`] : []),
+  ].join(", ");
 
 /** One message for one receiver. */
 export interface Letter {
@@ -59,7 +70,11 @@ export async function deliver(
 
 const signatureOf = (body: string, secret: string): string => createHmac("sha256", secret).update(body).digest("hex");
 
-const bodyOf = ({ occasion, stack, tenant, status }: Notice, now: Date) => ({
+/** The service does not tell who changed something, so that the people of the stack have to be asked. */
+const correctedText = (addresses: readonly string[]): string =>
+  `${listed(addresses)} ${addresses.length === 1 ? "was" : "were"} not as last applied, and ${addresses.length === 1 ? "is" : "are"} as the files say again; the service does not tell who changed it: ask whoever may change this project by hand`;
+
+const bodyOf = ({ occasion, stack, tenant, status, corrected }: Notice, now: Date) => ({
   type: "stack",
   event: occasion,
   time: now.toISOString(),
@@ -70,7 +85,8 @@ const bodyOf = ({ occasion, stack, tenant, status }: Notice, now: Date) => ({
   drifted: status.drifted,
   awaiting_approval: status.awaitingApproval,
   blocked: status.blocked,
-  reason: status.reason,
+  reason: corrected === undefined ? status.reason : correctedText(corrected),
+  ...(corrected === undefined ? {} : { corrected }),
   plan: status.plan,
   observed_revision: status.observedRevision,
   applied_revision: status.appliedRevision,

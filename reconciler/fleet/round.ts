@@ -50,6 +50,8 @@ export interface RoundOutcome {
   readonly result: RoundEnd;
   readonly revision?: string;
   readonly drifted: number;
+  /** What somebody had changed at the service, and the run put back as the files want it. */
+  readonly corrected?: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
   readonly plan?: { readonly digest: string; readonly body: PlanBody };
   /** The plan has begun to be carried out. */
@@ -206,9 +208,18 @@ async function look(input: RoundInput, ports: RoundPorts, project: Project, chec
     if (isCutShort(input, planned)) return leftToAnother;
     const decision = decisionOf(input, ports, planned, checkout);
     const mayAct = decision === undefined ? project.leases : decision.do === "apply";
-    if (!mayAct) return conclude(planned, decision, checkout);
+    if (!mayAct) return withChange(conclude(planned, decision, checkout), input, checkout);
   }
   return project.underLock(anyOf(input), (planned) => act(input, ports, planned, checkout));
+}
+
+/** Whoever is to approve a plan reads first what was changed in the files, and by whom. */
+async function withChange(seen: Seen, { stack }: RoundInput, { changeSince }: Checkout): Promise<Seen> {
+  const { plan, result } = seen;
+  const waits = result.end === "awaiting_approval" || result.end === "blocked";
+  if (plan === undefined || !waits || changeSince === undefined) return seen;
+  const change = await changeSince(stack.status.appliedRevision, stack.files);
+  return { ...seen, plan: { ...plan, body: { ...plan.body, change } } };
 }
 
 /** Absent: the plan has errors. */
@@ -220,11 +231,11 @@ function decisionOf(
 ): Decision | undefined {
   if (planned.errors.length > 0) return undefined;
   const now = ports.now();
-  const { approve, consents } = stack.spec;
+  const { approve, consents, approvers = 1 } = stack.spec;
   return decide(
     { ...planned.facts, digest: digestOf(planned, checkout) },
     // Deleting everything needs an approval of its own, whatever else is permitted.
-    { approve: stack.leaving ? "plan" : approve, consents: stack.leaving ? [] : consents },
+    { approve: stack.leaving ? "plan" : approve, consents: stack.leaving ? [] : consents, approvers },
     stack.approval,
     openingOf(settings.windows, stack.name, "apply", now),
     now,
@@ -237,7 +248,7 @@ const digestOf = ({ facts }: Planned, { content }: Checkout): string => `${facts
 async function act(input: RoundInput, ports: RoundPorts, planned: Planned, checkout: Checkout): Promise<Seen> {
   if (isCutShort(input, planned)) return leftToAnother;
   const decision = decisionOf(input, ports, planned, checkout);
-  if (decision?.do !== "apply") return conclude(planned, decision, checkout);
+  if (decision?.do !== "apply") return withChange(conclude(planned, decision, checkout), input, checkout);
   const { report, outputs, picture } = await planned.apply(
     decision.grants,
     { soft: anyOf(input), hard: input.signal },
@@ -248,6 +259,7 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
   return {
     result,
     drifted: planned.facts.drifted.length,
+    ...(isDone && planned.facts.drifted.length > 0 ? { corrected: planned.facts.drifted } : {}),
     counts: { ...planned.counts, ...report.counts },
     gone: input.stack.leaving && isDone,
     plan: { digest: digestOf(planned, checkout), body: { ...planned.body, why: "" } },
@@ -294,7 +306,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
     case "hold":
       return {
         ...base,
-        result: heldByWindow(decision),
+        result: heldByWindow({ ...decision, plan: digest }),
         plan: { digest, body: { ...planned.body, why: decision.why } },
       };
     case "apply":
@@ -309,8 +321,17 @@ const describe = ({ facts }: Planned): string =>
     ? `${facts.drifted.slice(0, 5).join(", ")}${facts.drifted.length > 5 ? ` and ${facts.drifted.length - 5} more` : ""} differ from what was applied`
     : `${facts.steps} ${facts.steps === 1 ? "step is" : "steps are"} pending`;
 
-const heldByWindow = ({ why, until }: { readonly why: string; readonly until?: Date }): RoundEnd => ({
+const heldByWindow = ({
+  why,
+  until,
+  plan,
+}: {
+  readonly why: string;
+  readonly until?: Date;
+  readonly plan?: string;
+}): RoundEnd => ({
   end: "blocked",
+  ...(plan === undefined ? {} : { plan }),
   why: until === undefined ? why : `${why} until ${until.toISOString()}`,
   waitingFor: { what: "window", detail: why, ...(until === undefined ? {} : { until: until.toISOString() }) },
 });

@@ -8,7 +8,7 @@ import type { RunResult, StartedRun, StoredReport } from "./database/runs";
 import type { PlanBody, StackRecord } from "./database/stacks";
 import type { FleetSettings } from "./model";
 import { afterFailure, afterSuccess } from "./next-round";
-import { type Letter, lettersOf, type Notice } from "./notify";
+import { type Letter, lettersOf, listed, type Notice } from "./notify";
 import { pictureDigest } from "./picture";
 import type { Cause } from "./queue";
 import type { RoundOutcome } from "./round";
@@ -37,7 +37,9 @@ export async function settle(
     ...(revision === undefined ? {} : { revision }),
   });
   const next = nextOf(stack, status, result, run);
-  const letters = outcome.gone ? [] : lettersFor(settings, stack, status, occasionsOf(before, status, result));
+  const { corrected = [] } = outcome;
+  const occasions = occasionsOf(before, status, result, corrected.length > 0);
+  const letters = outcome.gone ? [] : lettersFor(settings, stack, status, occasions, corrected);
   const isMine = await records.finishRun(run.id, finishedRun(outcome, status), status, next.at, letters);
   // Another worker took the stack over while this one slept: that worker records the result.
   if (!isMine) return;
@@ -51,6 +53,8 @@ export async function settle(
     }
     return;
   }
+  if (corrected.length > 0)
+    await records.note({ who: "fleet", what: "corrected drift", stack: stack.name, detail: listed(corrected) });
   await saveOrDropPlan(records, stack, run, outcome);
   const changed = await saveWhatChanged(records, stack, outcome);
   await savePicture(records, stack, outcome);
@@ -104,7 +108,8 @@ async function saveOrDropPlan(
   run: StartedRun,
   { result, plan, revision, voids }: RoundOutcome,
 ): Promise<void> {
-  if (result.end === "awaiting_approval" && plan !== undefined && revision !== undefined)
+  const waits = result.end === "awaiting_approval" || (result.end === "blocked" && result.plan !== undefined);
+  if (waits && plan !== undefined && revision !== undefined)
     await records.savePlan(stack.name, { digest: plan.digest, revision, body: plan.body }, { voids: voids === true });
   else if (!["failed", "blocked", "handed_over"].includes(result.end) && (mayWait(stack) || run.tookOver))
     await records.dropPlan(stack.name);
@@ -177,9 +182,13 @@ const lettersFor = (
   { name, spec }: StackRecord,
   status: Status,
   occasions: readonly Notice["occasion"][],
+  corrected: readonly string[] = [],
 ): Letter[] =>
   lettersOf(
     receivers,
-    occasions.map((occasion) => ({ occasion, stack: name, tenant: spec.tenant, status })),
+    occasions.map((occasion) => {
+      const notice = { occasion, stack: name, tenant: spec.tenant, status };
+      return occasion === "drift_corrected" ? { ...notice, corrected } : notice;
+    }),
     new Date(),
   );

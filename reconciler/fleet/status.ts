@@ -12,8 +12,8 @@ export type RoundEnd =
   | { readonly end: "observed"; readonly why: string }
   /** The plan waits for a person. */
   | { readonly end: "awaiting_approval"; readonly plan: string; readonly why: string }
-  /** The round waits until something else ends. */
-  | { readonly end: "blocked"; readonly why: string; readonly waitingFor: WaitingFor }
+  /** The round waits until something else ends; `plan` would be carried out then. */
+  | { readonly end: "blocked"; readonly why: string; readonly waitingFor: WaitingFor; readonly plan?: string }
   /** The worker was told to stop: requests in flight are finished, and another worker does the rest. */
   | { readonly end: "handed_over"; readonly why: string }
   /** `lasts`: trying again does not help until somebody changes something. */
@@ -36,7 +36,7 @@ export interface Status {
   readonly reason: string | null;
   readonly observedRevision: string | null;
   readonly appliedRevision: string | null;
-  /** The digest of the plan that waits for a person. */
+  /** The digest of the plan that waits for a person or for a window. */
   readonly plan: string | null;
   readonly failures: number;
   readonly waitingFor: WaitingFor | null;
@@ -130,13 +130,35 @@ export function afterRound(before: Status, { result, revision, drifted, giveUpAf
     case "awaiting_approval":
       return { ...base, awaitingApproval: true, plan: result.plan, reason: result.why };
     case "blocked":
-      return { ...base, blocked: true, failures: before.failures, reason: result.why, waitingFor: result.waitingFor };
+      return {
+        ...base,
+        blocked: true,
+        failures: before.failures,
+        reason: result.why,
+        waitingFor: result.waitingFor,
+        plan: result.plan ?? before.plan,
+      };
     case "handed_over":
-      return { ...base, drifted: before.drifted, failures: before.failures, reconciling: true, reason: result.why };
+      return {
+        ...base,
+        drifted: before.drifted,
+        failures: before.failures,
+        reconciling: true,
+        reason: result.why,
+        plan: before.plan,
+      };
     case "failed": {
       const failures = before.failures + 1;
       const stalled = failures >= (result.lasts === true ? Math.min(mostLasting, giveUpAfter) : giveUpAfter);
-      return { ...base, drifted: before.drifted, failures, stalled, reconciling: !stalled, reason: result.why };
+      return {
+        ...base,
+        drifted: before.drifted,
+        failures,
+        stalled,
+        reconciling: !stalled,
+        reason: result.why,
+        plan: before.plan,
+      };
     }
     default:
       return result satisfies never;
@@ -163,7 +185,7 @@ export const afterRejection = (before: Status, why: string): Status => ({
 });
 
 /** What receivers are told: each condition that became true, and each apply. */
-export function occasionsOf(before: Status, after: Status, { end }: RoundEnd): Occasion[] {
+export function occasionsOf(before: Status, after: Status, { end }: RoundEnd, corrected = false): Occasion[] {
   const now: readonly (readonly [Occasion, boolean, boolean])[] = [
     ["ready", after.ready, before.ready],
     ["stalled", after.stalled, before.stalled],
@@ -173,6 +195,7 @@ export function occasionsOf(before: Status, after: Status, { end }: RoundEnd): O
   ];
   return [
     ...(end === "applied" ? (["applied"] as const) : []),
+    ...(corrected ? (["drift_corrected"] as const) : []),
     // A failed round is tried again and again: the receiver is told again when the reason is another one.
     ...(end === "failed" && (before.failures === 0 || before.reason !== after.reason) ? (["failed"] as const) : []),
     ...now.flatMap(([occasion, is, was]) => (is && !was ? [occasion] : [])),

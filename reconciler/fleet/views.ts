@@ -3,6 +3,8 @@ import type { StackStanding } from "./database/pages";
 import type { DecisionRecord } from "./database/people";
 import type { RunRecord, RunResult } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
+import { namesIn } from "./decide";
+import type { FileChange } from "./sources/change";
 import { pausedReason, stoppedReason } from "./status";
 
 /** The line of `fleet list --json`; its keys are fixed. */
@@ -37,7 +39,7 @@ export const runLine = (run: RunRecord): object => ({
   reason: run.reason ?? null,
   revision: run.revision ?? null,
   plan: run.plan ?? null,
-  approved_by: run.approval?.by ?? null,
+  approved_by: run.approval === undefined ? null : namesIn(run.approval).join(", "),
   counts: run.counts,
 });
 
@@ -62,7 +64,30 @@ export const planEvent = ({ stack, digest, revision, madeAt, body }: WaitingPlan
   consents: body.consents,
   opens: body.opens,
   text: body.text,
+  ...(body.sum === undefined ? {} : { summary: body.sum }),
+  ...(body.change === undefined
+    ? {}
+    : {
+        commits: body.change.commits.map(({ id, author, at, subject, link }) => ({
+          id,
+          author,
+          at,
+          message: subject,
+          ...(link === undefined ? {} : { link }),
+        })),
+      }),
 });
+
+/** What was changed in the files, a line a commit. */
+export const changeLines = ({ commits, more }: FileChange): string[] => [
+  ...(commits.length === 0 ? ["No commit since the last apply: the service differs from what was applied."] : []),
+  ...commits.map(
+    ({ id, author, at, subject, link }) =>
+      `${id.slice(0, 12)}  ${author}, ${at.slice(0, 16).replace("T", " ")}  ${subject}${link === undefined ? "" : `  ${link}`}`,
+  ),
+  ...(more === 0 ? [] : [`and ${more} older ones`]),
+  "",
+];
 
 export function reasonOf({
   name,

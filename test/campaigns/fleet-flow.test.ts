@@ -129,8 +129,12 @@ outputs:
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ kind: "latency", ms: 4000, operation: "volume.create", count: 1 }),
     }).then(({ status }) => expect(status).toBe(200));
+    const sent = (): number => stage.emulator.requests().log.filter(({ method }) => method !== "GET").length;
+    const sentBefore = sent();
     stage.write("long/reconcile.yaml", long(1));
     await stage.hasten("long");
+    // By its first write it has read its files; a run that has only begun may still read the next ones.
+    await eventually("its first write", () => (sent() > sentBefore ? true : undefined));
     await stage.until("long", ({ lastRun }) => (lastRun?.id ?? 0) > before && lastRun?.endedAt === undefined);
     stage.write("long/reconcile.yaml", long(2));
     for (let times = 0; times < 50; times++) await stage.hasten("long");

@@ -49,6 +49,18 @@ describe("a fleet's file", () => {
     expect(read(text("/33")).diagnostics[0]?.detail).toContain("such as /8");
   });
 
+  test("how many people approve a stack's plans, and who may not; only Git tells who wrote a change", () => {
+    const text = (source: string): string =>
+      `version: 1\ndefaults: { state: s, approvers: 2, not_the_author: true }\nstacks: { a: { source: { git: https://git.example/x }, approvers: 1 }, b: { source: { ${source} } } }\n`;
+    expect(read(text("git: https://git.example/y")).fleet?.stacks).toMatchObject([
+      { notTheAuthor: true },
+      { approvers: 2, notTheAuthor: true },
+    ]);
+    expect(read(text("folder: .")).diagnostics).toMatchObject([
+      { code: "fleet/bad-source", summary: expect.stringContaining("the stack b is not_the_author") },
+    ]);
+  });
+
   test("who may sign in is read, and written once", () => {
     const signIn = `version: 1
 sign_in:

@@ -12,7 +12,16 @@ import {
   stop,
 } from "../../fleet/actions";
 import type { StackChange } from "../../fleet/changes";
-import { decisionEvent, logText, planEvent, runEvent, runTable, stackLine, stackTable } from "../../fleet/views";
+import {
+  changeLines,
+  decisionEvent,
+  logText,
+  planEvent,
+  runEvent,
+  runTable,
+  stackLine,
+  stackTable,
+} from "../../fleet/views";
 import { endWhenStuck } from "../../outside/stuck";
 import { ask } from "../ask";
 import { command, type Invocation, maybeOne, noArguments, one, type Positionals, two } from "../command";
@@ -116,21 +125,29 @@ const aPlan: Positionals<readonly [string, string]> = two(
 );
 
 export const fleetApproveCommand = command({
-  usage: "fleet approve STACK PLAN [--for 24h] [--why TEXT]",
+  usage: "fleet approve STACK PLAN [--for 24h] [--why TEXT] [--through-window]",
   summary: "lets the fleet carry out exactly this plan",
   section,
-  examples: [["reconcile fleet approve prod-shop 4f1c0a9d --why reviewed", "what it loses and opens was read"]],
-  flags: [...decisionFlags, "for"],
+  examples: [
+    ["reconcile fleet approve prod-shop 4f1c0a9d --why reviewed", "what it loses and opens was read"],
+    ["reconcile fleet approve prod-shop 4f1c0a9d --through-window --why down", "in a closed window"],
+  ],
+  flags: [...decisionFlags, "for", "through-window"],
   positionals: aPlan,
   run: (invocation) =>
     withFleet(invocation.flags, async (session) => {
       const { flags: given, output } = invocation;
       const forMs = readDurationFlag(given.for ?? "24h", "--for");
-      await approve(session, argument(invocation), argument(invocation, 1), {
+      const { missing } = await approve(session, argument(invocation), argument(invocation, 1), {
         forMs,
-        ...(given.why === undefined ? {} : { why: given.why }),
+        why: given.why,
+        throughWindow: given["through-window"] === true,
       });
-      output.print(`Approved: ${argument(invocation)} is applied by the next free worker.`);
+      output.print(
+        missing === 0
+          ? `Approved: ${argument(invocation)} is applied by the next free worker.`
+          : `Approved: ${argument(invocation)} is applied once ${missing === 1 ? "one more person has" : `${missing} more people have`} approved it.`,
+      );
       return output.finish({ exitCode: 0 });
     }),
 });
@@ -416,6 +433,7 @@ async function plan(invocation: Run, session: FleetSession): Promise<number> {
   }
   output.event(planEvent(waiting));
   const { body, digest } = waiting;
+  if (body.change !== undefined) output.printLines(changeLines(body.change));
   if (body.exposure !== undefined) output.print(body.exposure);
   output.print(body.text);
   output.print(`\nIt waits because ${body.why}`);
@@ -438,9 +456,8 @@ async function log(invocation: Run, { records, ...session }: FleetSession): Prom
   output.printLines(runTable([run]));
   const { approval, report } = run;
   if (approval !== undefined)
-    output.print(
-      `\nApproved by ${approval.by}, ${approval.at}${approval.why === undefined ? "" : `: ${approval.why}`}`,
-    );
+    for (const { by, at, why } of [approval, ...(approval.also ?? [])])
+      output.print(`\nApproved by ${by}, ${at}${why === undefined ? "" : `: ${why}`}`);
   if (report !== undefined) {
     output.print(`\n${report.exposure === undefined ? "" : `${report.exposure}\n`}${report.plan}`);
     output.print("");

@@ -43,6 +43,7 @@ import { holderOf } from "../../outside/holder";
 import { closedTrust, refusedAddress, type Trust, trustFrom } from "../../outside/trust";
 import { exposureText } from "../../report/exposure-text";
 import { planGraph } from "../../report/graph";
+import { summaryText } from "../../report/plan-outline";
 import { planLines } from "../../report/plan-text";
 import { holdStore } from "../../store/held";
 import { locationBeside, openProtectedStore } from "../../store/open";
@@ -406,6 +407,7 @@ function bodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
     : "";
   return {
     text: lines.join("\n"),
+    sum: summaryText(plan),
     consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
     opens: touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [],
     ...(plan.steps.length === 0 || plan.steps.length > mostDrawn ? {} : { graph: planGraph(plan) }),

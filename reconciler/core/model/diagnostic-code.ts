@@ -139,6 +139,8 @@ export type DiagnosticCode =
   | "fleet/unknown-stack"
   | "fleet/unknown-tenant"
   | "fleet/window-closed"
+  | "fleet/own-change"
+  | "fleet/approved-already"
   | "import/for-each"
   | "internal/invariant"
   | "listing/egress"

@@ -70,6 +70,14 @@ export const peopleStatements = ({ query }: Database) => ({
     );
     return rows.map(visitorOf)[0];
   },
+  /** Whose tokens let them approve, and which stacks. */
+  async approvers(): Promise<readonly Visitor[]> {
+    const rows = await query(
+      `SELECT DISTINCT name, role, stacks FROM ${schema}.tokens
+       WHERE role IN ('approver', 'operator') AND (until IS NULL OR until > now()) ORDER BY name`,
+    );
+    return rows.map(visitorOf);
+  },
   async anyToken(): Promise<boolean> {
     return (await query(`SELECT 1 FROM ${schema}.tokens LIMIT 1`)).length > 0;
   },

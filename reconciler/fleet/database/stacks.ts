@@ -3,6 +3,8 @@ import type { Graph } from "../../report/graph";
 import type { Approval, Rejection } from "../decide";
 import type { StackState } from "../may-read";
 import { type FleetSettings, noSettings, type StackSpec } from "../model";
+import type { Letter } from "../notify";
+import type { FileChange } from "../sources/change";
 import { newStatus, type Status, type StopRequest, type WaitingFor } from "../status";
 import { pauseChannel } from "./budget";
 import { columnsOf, type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
@@ -41,6 +43,15 @@ export interface WaitingPlan {
   readonly body: PlanBody;
 }
 
+/** A plan that waits, in a list of them. */
+export interface WaitingOutline extends Pick<WaitingPlan, "stack" | "digest" | "madeAt"> {
+  readonly tenant: string;
+  readonly sum: string;
+  /** So many people have to approve it. */
+  readonly approvers: number;
+  readonly approval?: Approval;
+}
+
 /** What a person reads before approving. */
 export interface PlanBody {
   /** The plan as in the terminal, without colours. */
@@ -48,6 +59,10 @@ export interface PlanBody {
   readonly consents: readonly { readonly detail: string; readonly grant: string }[];
   readonly opens: readonly string[];
   readonly why: string;
+  /** The plan in one line; absent: a worker of an earlier version made it. */
+  readonly sum?: string;
+  /** What was changed in the files since the last apply; absent: their source does not tell. */
+  readonly change?: FileChange;
   readonly exposure?: string;
   /** The steps and their order; absent: there are too many. */
   readonly graph?: Graph;
@@ -281,6 +296,26 @@ export const stackStatements = ({ query }: Database) => ({
   async forgetRejection(stack: string): Promise<void> {
     await query(`UPDATE ${schema}.stacks SET rejection = NULL WHERE name = $1 AND rejection IS NOT NULL`, [stack]);
   },
+  /** All plans that wait, the oldest first. */
+  async waitingPlans(): Promise<readonly WaitingOutline[]> {
+    const rows = await query(
+      `SELECT p.stack, p.digest, p.made_at, p.body ->> 'sum' AS sum, s.approval, s.spec ->> 'approvers' AS approvers,
+         s.spec ->> 'tenant' AS tenant FROM ${schema}.plans p JOIN ${schema}.stacks s ON s.name = p.stack
+       WHERE s.status ->> 'plan' = p.digest ORDER BY p.made_at, p.stack`,
+    );
+    return rows.map((row) => {
+      const approval = written(row, "approval") ?? undefined;
+      return {
+        stack: textOf(row["stack"]),
+        tenant: textOf(row["tenant"]),
+        digest: textOf(row["digest"]),
+        madeAt: timeOf(row["made_at"]),
+        sum: maybeText(row["sum"]) ?? "",
+        approvers: Number(row["approvers"] ?? 1),
+        ...(approval === undefined ? {} : { approval }),
+      };
+    });
+  },
   async waitingPlan(stack: string): Promise<WaitingPlan | undefined> {
     const rows = await query(`SELECT stack, digest, revision, body, made_at FROM ${schema}.plans WHERE stack = $1`, [
       stack,
@@ -293,14 +328,32 @@ export const stackStatements = ({ query }: Database) => ({
       madeAt: timeOf(row["made_at"]),
     }))[0];
   },
-  /** False: another plan waits by now, or none. */
-  async approve(stack: string, approval: Approval): Promise<boolean> {
+  /**
+   * Adds one person's approval to those of the same plan, and gives all of them; absent: another plan waits by now, or
+   * none. Two people who approve at the same time both count.
+   */
+  async approve(stack: string, approval: Approval, letters: readonly Letter[] = []): Promise<Approval | undefined> {
+    const { by, why, at, throughWindow, digest } = approval;
     const rows = await query(
-      `UPDATE ${schema}.stacks s SET approval = $2, rejection = NULL FROM ${schema}.plans p
-       WHERE s.name = $1 AND p.stack = s.name AND p.digest = $3 RETURNING s.name`,
-      [stack, JSON.stringify(approval), approval.digest],
+      `WITH given AS (UPDATE ${schema}.stacks s SET rejection = NULL, changed_at = now(), approval =
+           CASE WHEN s.approval ->> 'digest' = $3 AND (s.approval ->> 'until')::timestamptz > $6::timestamptz
+             THEN s.approval || jsonb_build_object('also', coalesce(s.approval -> 'also', '[]') || $4::jsonb) || $5::jsonb
+             ELSE $2 END
+         FROM ${schema}.plans p WHERE s.name = $1 AND p.stack = s.name AND p.digest = $3 RETURNING s.approval),
+       told AS (INSERT INTO ${schema}.letters (place, receiver, body)
+         SELECT letter ->> 'place', letter -> 'receiver', letter -> 'body' FROM given, jsonb_array_elements($7::jsonb) AS letter)
+       SELECT approval FROM given`,
+      [
+        stack,
+        JSON.stringify(approval),
+        digest,
+        JSON.stringify({ by, ...(why === undefined ? {} : { why }), at }),
+        JSON.stringify(throughWindow === undefined ? {} : { throughWindow }),
+        at,
+        JSON.stringify(letters),
+      ],
     );
-    return rows.length > 0;
+    return rows.map((row) => written(row, "approval") ?? undefined)[0];
   },
 });
 

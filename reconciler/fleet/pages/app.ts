@@ -15,6 +15,7 @@ import { graphSvg } from "../../report/graph-svg";
 import { type Act, may, maySeeAll, roleNeeded, type Visitor } from "../access";
 import { ActionRefused, approve, type Desk, pause, reject, resume, runNow, stackNamed, stop } from "../actions";
 import { planEvent, runEvent, stackLine } from "../views";
+import { openingOf } from "../windows";
 import { type HookSetting, hookRoutes } from "./hooks";
 import { type Frame, type PagePart, page, type Said } from "./layout";
 import { createLive, type Topic } from "./live";
@@ -25,6 +26,7 @@ import { doorTo, isSameSite, type SignInSetting, signInRoutes, visitorOf } from 
 import { stackPage } from "./stack";
 import { findStacks, stacksPage } from "./stacks";
 import { icon, script, style } from "./style";
+import { waitingPage } from "./waiting";
 
 export interface PagesSetting extends Omit<Desk, "who">, Omit<SignInSetting, "records">, HookSetting {
   readonly metrics: () => Promise<string>;
@@ -161,14 +163,16 @@ export function createPages(setting: PagesSetting): Hono {
     const mark = await marked({ stack: name });
     const stack = await records.stack(name);
     if (stack === undefined) return undefined;
-    const [plan, runs, changes, decisions, picture, dependents] = await Promise.all([
+    const [plan, runs, changes, decisions, picture, dependents, settings] = await Promise.all([
       records.waitingPlan(name),
       records.runs(name, 100),
       records.tellingRuns(name, 10),
       records.decisions(name, 30),
       records.picture(name),
       records.namesOfDependents(name),
+      records.settings(),
     ]);
+    const now = new Date();
     const [run] = runs;
     const lines = run === undefined || run.endedAt !== undefined ? [] : await records.latestLines(run.id, mostLines);
     const body = stackPage({
@@ -181,7 +185,8 @@ export function createPages(setting: PagesSetting): Hono {
       picture,
       dependents: dependents.filter((other) => may(visitor, "see", other)),
       visitor,
-      now: new Date(),
+      opening: openingOf(settings.windows, name, "apply", now),
+      now,
     });
     return { title: name, body, ...mark };
   });
@@ -213,6 +218,20 @@ export function createPages(setting: PagesSetting): Hono {
     return {
       title: `Run ${run.id}`,
       body: runPage({ run, lines: await records.latestLines(run.id, mostLines), now: new Date() }),
+      ...mark,
+    };
+  });
+  shown("/waiting", "/waiting", async (_, visitor) => {
+    const mark = await marked({});
+    const [plans, approvers, settings] = await Promise.all([
+      records.waitingPlans(),
+      records.approvers(),
+      records.settings(),
+    ]);
+    const seen = plans.filter(({ stack }) => may(visitor, "see", stack));
+    return {
+      title: "Waiting",
+      body: waitingPage({ plans: seen, approvers, settings, visitor, now: new Date() }),
       ...mark,
     };
   });
@@ -301,7 +320,7 @@ export function createPages(setting: PagesSetting): Hono {
           return answer(act, `${name}: ${saidWords[act].text}`, 200);
         } catch (error) {
           if (!(error instanceof ActionRefused)) throw error;
-          return answer(refusedBy[act], `${error.message}; ${error.fix}`, 409);
+          return answer(refusedBy[error.code] ?? "refused", `${error.message}; ${error.fix}`, 409);
         }
       });
 
@@ -329,16 +348,20 @@ const saidWords = {
   role: { bad: true, text: "that needs another role" },
   "other-plan": { bad: true, text: "that plan does not wait for approval any more" },
   paused: { bad: true, text: "it is paused: resume it first" },
+  window: { bad: true, text: "a window is closed, as the plan says below; it was not approved" },
+  own: { bad: true, text: "somebody else has to approve it: you wrote a commit of it, or nobody knows who did" },
+  twice: { bad: true, text: "you have approved it already; somebody else has to as well" },
+  refused: { bad: true, text: "that was refused" },
 } as const satisfies Record<Exclude<Act, "see">, Said> & Record<string, Said>;
 type SaidWord = keyof typeof saidWords;
 
-const refusedBy: Readonly<Record<Exclude<Act, "see">, SaidWord>> = {
-  run: "paused",
-  pause: "role",
-  resume: "role",
-  stop: "role",
-  approve: "other-plan",
-  reject: "other-plan",
+/** What the page says when actions.ts refuses. */
+const refusedBy: Readonly<Partial<Record<ActionRefused["code"], SaidWord>>> = {
+  "fleet/paused": "paused",
+  "fleet/no-plan": "other-plan",
+  "fleet/window-closed": "window",
+  "fleet/own-change": "own",
+  "fleet/approved-already": "twice",
 };
 
 function saidIn(context: Context): { readonly said?: Said } {
@@ -352,20 +375,25 @@ async function carryOut(
   desk: Desk,
   act: Exclude<Act, "see">,
   name: string,
-  form: { readonly plan: string; readonly why?: string },
+  form: { readonly plan: string; readonly why?: string; readonly throughWindow: boolean },
 ): Promise<void> {
   const why = form.why === undefined || form.why === "" ? {} : { why: form.why.slice(0, 300) };
   await stackNamed(desk, name);
-  if (act === "approve") await approve(desk, name, form.plan, why);
+  if (act === "approve") await approve(desk, name, form.plan, { ...why, throughWindow: form.throughWindow });
   else if (act === "reject") await reject(desk, name, form.plan, why);
   else if (act === "stop") await stop(desk, name, { ...why, now: false });
   else await { run: runNow, pause, resume }[act](desk, name);
 }
 
-async function formOf(context: Context): Promise<{ readonly plan: string; readonly why?: string }> {
+async function formOf(context: Context): Promise<Parameters<typeof carryOut>[3]> {
   const isJson = (context.req.header("content-type") ?? "").startsWith("application/json");
   const given = fieldsIn(await (isJson ? context.req.json() : context.req.parseBody()).catch(() => ({})));
   const textOf = (value: unknown): string => (typeof value === "string" ? value.replaceAll("\0", "") : "");
   const why = given["why"];
-  return { plan: textOf(given["plan"]), ...(typeof why === "string" ? { why: textOf(why) } : {}) };
+  const through = given["through_window"];
+  return {
+    plan: textOf(given["plan"]),
+    throughWindow: through === true || through === "yes",
+    ...(typeof why === "string" ? { why: textOf(why) } : {}),
+  };
 }

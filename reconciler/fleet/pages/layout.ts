@@ -7,7 +7,7 @@ export type PagePart = ReturnType<typeof html>;
 
 export interface Frame {
   readonly title: string;
-  readonly here: "/" | "/services" | "/workers" | "/history" | "";
+  readonly here: "/" | "/waiting" | "/services" | "/workers" | "/history" | "";
   readonly visitor: Visitor | undefined;
   /** Set after an action. */
   readonly said?: Said;
@@ -23,6 +23,7 @@ export interface Said {
 
 const places = [
   ["/", "Stacks"],
+  ["/waiting", "Waiting"],
   ["/services", "Services"],
   ["/workers", "Workers"],
   ["/history", "History"],
@@ -104,3 +105,6 @@ export const printed = (id: string, title: string, text: string): PagePart =>
   html`<details open id="${id}"><summary>${title}</summary><pre tabindex="0" id="${id}-lines" role="region" aria-label="${title}">${coloured(text)}</pre></details>`;
 
 export const reachTitle = "Who can reach what, before and after";
+
+export const pictured = (path: string, text: string): PagePart =>
+  html`<div class="picture" tabindex="0" role="region" aria-label="A picture"><img src="${path}" alt="${text}"></div>`;

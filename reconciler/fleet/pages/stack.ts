@@ -11,7 +11,9 @@ import type { StackRecord, WaitingPlan } from "../database/stacks";
 import type { Source } from "../model";
 import type { Picture } from "../picture";
 import { conditionOf, reasonOf, span } from "../views";
-import { type PagePart, printed, reachTitle, tag, time } from "./layout";
+import type { Opening } from "../windows";
+import { type PagePart, pictured, tag, time } from "./layout";
+import { planCard } from "./plan-card";
 import { type LogLine, logOf, runsTable, timeline } from "./run";
 import { pending } from "./stacks";
 
@@ -28,6 +30,8 @@ export interface StackView {
   /** The stacks that use its outputs, or wait for it. */
   readonly dependents: readonly string[];
   readonly visitor: Visitor;
+  /** Whether an apply may begin now. */
+  readonly opening: Opening;
   readonly now: Date;
 }
 
@@ -37,7 +41,7 @@ export function stackPage(view: StackView): PagePart {
   return html`<h1>${name} ${tag(conditionOf(stack))}${stack.leaving ? html` <span class="tag bad">leaves the fleet</span>` : ""}</h1>
 ${reasonOf(stack) === null ? "" : html`<p class="said ${status.stalled || status.failures > 0 ? "bad" : ""}">${reasonOf(stack)}</p>`}
 ${acts(stack, visitor)}
-${plan === undefined ? "" : planCard(stack, plan, visitor)}
+${plan === undefined ? "" : planCard(view, plan)}
 ${runningCard(view)}
 ${sidesOf(view)}
 ${graphOf(view)}
@@ -104,36 +108,6 @@ function acts(stack: StackRecord, visitor: Visitor): PagePart {
     stack.paused || stack.status.stalled ? button("resume", "Resume") : button("pause", "Pause")
   }</div>`;
 }
-
-function planCard(stack: StackRecord, { digest, madeAt, body }: WaitingPlan, visitor: Visitor): PagePart {
-  const path = `/stacks/${encodeURIComponent(stack.name)}`;
-  const isApproved = stack.approval?.digest === digest;
-  // Each decision has a form of its own, so that Enter in its reason can only press its own button.
-  const decide = (
-    act: "approve" | "reject",
-    text: string,
-    kind: string,
-  ): PagePart => html`<form method="post" action="${path}/${act}"${act === "approve" ? html` data-ask="Carry out exactly this plan?"` : ""}>
-<input type="hidden" name="plan" value="${digest}">
-<div><label for="why-${act}">Why (${act})</label><input id="why-${act}" name="why" maxlength="300"></div>
-<button class="${kind}" id="${act}">${text}</button></form>`;
-  return html`<section class="card wait" aria-labelledby="plan-title"><h2 id="plan-title">A plan waits: <code>${digest}</code></h2>
-<p>Made ${time(madeAt)}. It waits because ${body.why}.</p>
-${body.consents.length === 0 ? "" : html`<h3>Approving it permits</h3><ul>${body.consents.map(({ detail }) => html`<li>${detail}</li>`)}</ul>`}
-${body.opens.length === 0 ? "" : html`<p class="said bad">It opens to the whole world: ${body.opens.join(", ")}</p>`}
-${printed("plan", "The plan", body.text)}
-${body.exposure === undefined ? "" : printed("exposure", reachTitle, body.exposure)}
-${body.graph === undefined ? "" : html`<details id="plan-graph"><summary>Its steps and their order, as a picture</summary>${pictured(`${path}/plan.svg?v=${digest}`, body.graph.description)}</details>`}
-${isApproved ? html`<p class="said">Approved by ${stack.approval?.by} until ${time(new Date(stack.approval?.until ?? 0))}. The next free worker carries it out, if it is still the plan then.</p>` : ""}
-<div class="acts">${may(visitor, "approve", stack.name) && !isApproved ? decide("approve", "Approve", "primary") : ""}${may(visitor, "reject", stack.name) ? decide("reject", "Reject", "danger") : ""}${
-    may(visitor, "approve", stack.name)
-      ? ""
-      : html`<p class="quiet">Approving this stack's plans needs the role approver.</p>`
-  }</div></section>`;
-}
-
-const pictured = (path: string, text: string): PagePart =>
-  html`<div class="picture" tabindex="0" role="region" aria-label="A picture"><img src="${path}" alt="${text}"></div>`;
 
 function runningCard({ runs, lines, now }: StackView): PagePart {
   const [run] = runs;

@@ -60,6 +60,8 @@ export interface Common {
   approve?: Approve;
   consents?: StandingConsent[];
   opens_at?: string;
+  approvers?: number;
+  not_the_author?: boolean;
   state?: string;
   service?: string;
   tenant?: string;

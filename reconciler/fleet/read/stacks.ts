@@ -21,12 +21,16 @@ function readCommon(block: Common, defaults: Common) {
   const retry = { ...defaults.retry, ...block.retry };
   const service = block.service ?? defaults.service;
   const opensAt = block.opens_at ?? defaults.opens_at;
+  const approvers = block.approvers ?? defaults.approvers ?? 1;
+  const notTheAuthor = block.not_the_author ?? defaults.not_the_author ?? false;
   return {
     ...(service === undefined ? {} : { service }),
     tenant: block.tenant ?? defaults.tenant ?? "default",
     approve: block.approve ?? defaults.approve ?? "safe",
     consents: block.consents ?? defaults.consents ?? [],
     ...(opensAt === undefined ? {} : { opensAt: Number(opensAt.slice(1)) }),
+    ...(approvers === 1 ? {} : { approvers }),
+    ...(notTheAuthor ? { notTheAuthor } : {}),
     intervalMs: duration(block.interval ?? defaults.interval ?? "10m"),
     retry: {
       firstMs: retry.first === undefined ? defaultRetry.firstMs : duration(retry.first),
@@ -43,6 +47,13 @@ const textsOf = (vars: Environment["vars"] = {}): Record<string, string> =>
 export function readStack(name: string, block: StackBlock, defaults: Common, reader: Reader): StackSpec {
   const path = ["stacks", name];
   const { state, ...common } = readCommon(block, defaults);
+  if (common.notTheAuthor === true && block.source.git === undefined)
+    reader.problems.push({
+      code: "fleet/bad-source",
+      summary: `the stack ${name} is not_the_author, and only a Git repository tells who wrote a change`,
+      fix: "take its files from Git, or write not_the_author: false for this stack",
+      at: reader.at([...path, "source"]),
+    });
   const inputs = readInputs(block.inputs ?? {}, [...path, "inputs"], reader);
   const dependsOn = [...new Set([...(block.depends_on ?? []), ...Object.values(inputs).map(({ stack }) => stack)])];
   return {

@@ -1,4 +1,5 @@
 import { relative } from "node:path";
+import type { FileChange } from "./change";
 
 /** The files of a stack, as a folder of this machine. */
 export interface Checkout {
@@ -11,6 +12,8 @@ export interface Checkout {
   readonly root: string;
   /** The folder is this worker's copy, whose path means nothing to anybody else. */
   readonly copied?: true;
+  /** What leads to these files from those of another revision; absent: the source tells of no changes. */
+  readonly changeSince?: (revision: string | null, files: readonly string[]) => Promise<FileChange>;
 }
 
 /**

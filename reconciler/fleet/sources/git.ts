@@ -7,6 +7,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { commitsIn, type FileChange, logFormat, shortened } from "./change";
 import { type Checkout, SourceFailed } from "./checkout";
 import { type GitCall, runGit } from "./run-git";
 import { inTurn } from "./turn";
@@ -66,8 +67,56 @@ async function treeOf(
   if (!existsSync(folder))
     throw new NoSuchFolder(`${source.url} has no folder ${source.path} at ${source.ref} (${commit.slice(0, 12)})`);
   const content = (await runGit(["rev-parse", `${commit}:${source.path}`], { cwd: mirror, signal })).trim();
-  return { folder, root, revision: commit, content, copied: true };
+  return {
+    folder,
+    root,
+    revision: commit,
+    content,
+    copied: true,
+    changeSince: (revision, files) => changeBetween(source, mirror, revision, commit, files, signal),
+  };
 }
+
+/** So many commits are listed. */
+const mostCommits = 20;
+
+/** Without a revision that the mirror still has, the newest commit is all that is known. */
+async function changeBetween(
+  { url, path }: GitSource,
+  mirror: string,
+  since: string | null,
+  commit: string,
+  files: readonly string[],
+  signal: AbortSignal | undefined,
+): Promise<FileChange> {
+  const call = { cwd: mirror, signal };
+  // Each name counts as it is, whatever signs are in it.
+  const meant = path === "" ? [] : [path, ...files].map((file) => `:(top,literal)${file}`);
+  const log = async (...range: readonly string[]) =>
+    commitsIn(await runGit(["log", `--format=${logFormat}`, ...range, "--", ...meant], call), url);
+  const known = since !== null && /^[0-9a-f]{40,64}$/.test(since) && (await has(mirror, since, signal));
+  if (!known) return { commits: await log("--max-count=1", commit), more: 0 };
+  if (since === commit) return { commits: [], more: 0 };
+  const commits = await log("--max-count=1000", `${since}..${commit}`);
+  const yaml = (path === "" ? ["*"] : [`${path}/*`, ...files]).flatMap((place) =>
+    place.endsWith("*") ? [`${place}.yaml`, `${place}.yml`] : [place],
+  );
+  const difference = await runGit(
+    ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--unified=2", since, commit, "--", ...yaml],
+    call,
+  );
+  return {
+    commits: commits.slice(0, mostCommits),
+    more: Math.max(0, commits.length - mostCommits),
+    ...(difference === "" ? {} : { difference: shortened(difference) }),
+  };
+}
+
+const has = (mirror: string, commit: string, signal: AbortSignal | undefined): Promise<boolean> =>
+  runGit(["cat-file", "-e", `${commit}^{commit}`], { cwd: mirror, signal }).then(
+    () => true,
+    () => false,
+  );
 
 /**
  * The tree appears whole or not at all: a worker may die while git writes it, another worker of this machine may write

@@ -61,8 +61,16 @@ export const fleet = {
   ),
   "fleet/unknown-stack": row("A stack names another one that the fleet does not have.", "Correct the name."),
   "fleet/unknown-tenant": row("A stack names a tenant that the fleet does not declare.", "Declare it under tenants."),
+  "fleet/own-change": row(
+    "Somebody approved a plan that carries out a commit of their own, and the stack says not_the_author.",
+    "Somebody else approves it.",
+  ),
+  "fleet/approved-already": row(
+    "Somebody approved a plan twice, and the stack wants several people (approvers).",
+    "Somebody else approves it as well.",
+  ),
   "fleet/window-closed": row(
     "A plan was approved while the fleet's windows keep it from being carried out; a closed window voids approvals.",
-    "Approve it when the window is over, or change windows in the fleet's file and sync it.",
+    "Approve it when the window is over, or with --through-window and a reason that everybody is told; or change windows in the fleet's file and sync it.",
   ),
 } satisfies Partial<Record<DiagnosticCode, Explanation>>;

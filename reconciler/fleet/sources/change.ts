@@ -1,0 +1,81 @@
+/** What leads from one revision of a stack's files to another: who wrote it, why, and what it changes in the files. */
+
+export interface Commit {
+  readonly id: string;
+  readonly author: string;
+  readonly email: string;
+  /** Who else is named as an author, as "NAME <EMAIL>". */
+  readonly others: readonly string[];
+  readonly at: string;
+  readonly subject: string;
+  /** Where a person reads it; absent: the repository has no page that is known. */
+  readonly link?: string;
+}
+
+export interface FileChange {
+  /** The newest first. None: the files are as they were applied, and the service differs. */
+  readonly commits: readonly Commit[];
+  /** So many older ones are not listed. */
+  readonly more: number;
+  /** The difference of the YAML, as git shows it. */
+  readonly difference?: string;
+}
+
+/** One record of `git log` with this format is one line of a commit's fields. */
+export const logFormat = "%H%x00%an%x00%ae%x00%aI%x00%(trailers:key=Co-authored-by,valueonly,separator=%x1f)%x00%s";
+
+/** Terminals obey control characters, and these texts are written by whoever may commit. */
+const plain = (text: string): string => text.replace(/\p{Cc}/gu, " ").slice(0, 300);
+
+export function commitsIn(log: string, url: string): Commit[] {
+  return log
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const [id = "", author = "", email = "", at = "", others = "", ...subject] = line.split("\0");
+      const link = linkTo(url, id);
+      return {
+        id,
+        author: plain(author),
+        email: plain(email),
+        others: others
+          .split("\u001f")
+          .filter((one) => one !== "")
+          .map(plain),
+        at,
+        subject: plain(subject.join(" ")),
+        ...(link === undefined ? {} : { link }),
+      };
+    });
+}
+
+/** The page of a commit at the usual hosts, by the address that git uses. */
+export function linkTo(url: string, commit: string): string | undefined {
+  const [, host, path] =
+    /^https:\/\/(?:[^/@]*@)?([^/:@]+)\/(.+?)(?:\.git)?\/?$/.exec(url) ??
+    /^ssh:\/\/(?:[^/@]*@)?([^/:@]+)(?::\d+)?\/(.+?)(?:\.git)?\/?$/.exec(url) ??
+    /^(?:[^/@:]+@)([^/:@]+):(?!\/)(.+?)(?:\.git)?\/?$/.exec(url) ??
+    [];
+  if (host === undefined || path === undefined || !/^[\w.~/-]+$/.test(path)) return undefined;
+  const page = /gitlab/i.test(host) ? "-/commit" : /bitbucket/i.test(host) ? "commits" : "commit";
+  return `https://${host}/${path}/${page}/${commit}`;
+}
+
+/** Whether a person wrote the commit, by any of the names under which a commit shows one. */
+export function isBy({ author, email, others }: Commit, person: string): boolean {
+  const named = [author, email, ...others.flatMap((other) => other.split(/[<>]/))];
+  const names = named.flatMap((one) => [one, one.replace(/@.*$/, "")]).map(folded);
+  return names.includes(folded(person)) || names.includes(folded(person.replace(/@.*$/, "")));
+}
+
+const folded = (name: string): string => name.trim().toLowerCase();
+
+/** So much of the difference is kept. */
+const mostLines = 300;
+const mostText = 30_000;
+
+export function shortened(difference: string): string {
+  const lines = difference.split("\n");
+  const kept = lines.slice(0, mostLines).join("\n").slice(0, mostText);
+  return kept.length < difference.trimEnd().length ? `${kept}\n… the rest is in the repository` : kept;
+}

@@ -1,0 +1,371 @@
+/**
+ * Who approves: how many, not the author, through a closed window with a reason that everybody is told. Decisions as a
+ * table, the desk on a database in this process, and a fleet of processes on a repository.
+ */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { approve } from "../../reconciler/fleet/actions";
+import type { Database } from "../../reconciler/fleet/database/database";
+import { openDatabase } from "../../reconciler/fleet/database/open";
+import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import { prepareTables } from "../../reconciler/fleet/database/tables";
+import { type Approval, decide, type PlanFacts } from "../../reconciler/fleet/decide";
+import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
+import { waitingPage } from "../../reconciler/fleet/pages/waiting";
+import { commitsIn, isBy, linkTo, shortened } from "../../reconciler/fleet/sources/change";
+import { checkOutGit } from "../../reconciler/fleet/sources/git";
+import { newStatus, occasionsOf } from "../../reconciler/fleet/status";
+import { eventually } from "../support/eventually";
+import { type FleetStage, openFleetStage } from "../support/fleet-processes";
+import { idleQueue, stackSpec } from "../support/fleet-stage";
+import { makeFolder } from "../support/folder";
+import { postgresMissing } from "../support/postgres-server";
+
+const now = new Date("2026-11-20T19:30:00Z"); // a Friday
+const allDay = {
+  kind: "deny",
+  schedule: "0 0 * * *",
+  timeZone: "UTC",
+  durationMs: 86_400_000,
+  stacks: [],
+  actions: ["apply"],
+} as const;
+
+describe("what a round does with a plan that several people approve", () => {
+  const facts: PlanFacts = { digest: "p", empty: false, steps: 1, consents: [], opens: [], drifted: [], leases: true };
+  const closed = { open: false, why: "the deny window" } as const;
+  const by = (names: readonly string[], more: Partial<Approval> = {}): Approval | undefined => {
+    const [first, ...others] = names.map((name) => ({ by: name, at: now.toISOString() }));
+    if (first === undefined) return undefined;
+    return {
+      ...first,
+      digest: "p",
+      until: "2026-11-21T00:00:00Z",
+      ...(others.length > 0 ? { also: others } : {}),
+      ...more,
+    };
+  };
+  const rows: readonly (readonly [string, number, Approval | undefined, "open" | "closed", string])[] = [
+    ["nobody", 1, by([]), "open", "await"],
+    ["one", 1, by(["ann"]), "open", "apply"],
+    ["one of two", 2, by(["ann"]), "open", "await"],
+    ["two of two", 2, by(["ann", "bob"]), "open", "apply"],
+    ["one person twice", 2, by(["ann", "ann"]), "open", "await"],
+    ["two, of another plan", 2, by(["ann", "bob"], { digest: "q" }), "open", "await"],
+    ["two, too long ago", 2, by(["ann", "bob"], { until: "2026-11-20T19:00:00Z" }), "open", "await"],
+    ["one, and a closed window", 1, by(["ann"]), "closed", "await"],
+    ["one, through the window", 1, by(["ann"], { throughWindow: true }), "closed", "apply"],
+    ["one of two, through the window", 2, by(["ann"], { throughWindow: true }), "closed", "await"],
+    ["two of two, one of them through the window", 2, by(["ann", "bob"], { throughWindow: true }), "closed", "apply"],
+  ];
+  test.each(rows)("%s of %i", (_, approvers, approval, window, ends) => {
+    const opening = window === "open" ? ({ open: true } as const) : closed;
+    expect(decide(facts, { approve: "plan", consents: [], approvers }, approval, opening, now).do).toBe(ends);
+  });
+
+  test("it says who has approved and how many are missing", () => {
+    const policy = { approve: "plan", consents: [], approvers: 3 } as const;
+    expect(decide(facts, policy, by(["ann", "bob"]), { open: true }, now)).toMatchObject({
+      why: expect.stringMatching(/^ann and bob approved it, and 1 of 3 people are missing; /),
+    });
+  });
+
+  test("drift that a run put back is told, once for each run", () => {
+    const ready = { ...newStatus, ready: true };
+    expect(occasionsOf(ready, ready, { end: "applied" }, true)).toEqual(["applied", "drift_corrected"]);
+    expect(occasionsOf(ready, ready, { end: "applied" }, false)).toEqual(["applied"]);
+  });
+});
+
+describe("who wrote a change", () => {
+  const commit = {
+    id: "1".repeat(40),
+    author: "Ann Lee",
+    email: "ann.lee@acme.example",
+    others: ["Bob Ray <bob@acme.example>"],
+    at: "2026-11-20T19:00:00Z",
+    subject: "open 443",
+  };
+  test.each([
+    ["ann.lee@acme.example", true],
+    ["ANN.LEE@acme.example", true],
+    ["Ann Lee", true],
+    ["ann.lee", true],
+    ["bob@acme.example", true],
+    ["bob", true],
+    ["carl@acme.example", false],
+    ["lee", false],
+  ])("%s: %s", (person, is) => expect(isBy(commit, person)).toBe(is));
+
+  test.each([
+    ["https://github.com/acme/infra.git", "https://github.com/acme/infra/commit/abc"],
+    ["https://x:secret@github.com/acme/infra", "https://github.com/acme/infra/commit/abc"],
+    ["git@github.com:acme/infra.git", "https://github.com/acme/infra/commit/abc"],
+    ["ssh://git@gitlab.acme.example:2222/team/infra.git", "https://gitlab.acme.example/team/infra/-/commit/abc"],
+    ["https://bitbucket.org/acme/infra", "https://bitbucket.org/acme/infra/commits/abc"],
+    ["/srv/git/infra.git", undefined],
+    ["file:///srv/git/infra.git", undefined],
+    ["https://acme.example/a?b=<script>", undefined],
+  ])("the page of a commit of %s", (url, link) => expect(linkTo(url, "abc")).toBe(link));
+
+  test("what a commit says is no escape of a terminal, and a long difference is cut", () => {
+    const [one] = commitsIn(`${"1".repeat(40)}\0A\u001b[31m\0a@x\0at\0\0open\u001b]0;x\u0007 all`, "/x");
+    expect(JSON.stringify(one)).not.toMatch(/\\u00(1b|07)/);
+    expect(shortened("x\n".repeat(1000)).split("\n").length).toBeLessThan(310);
+    expect(shortened("a\nb\n")).toBe("a\nb\n");
+  });
+});
+
+/** A repository with one commit of one author after the other. */
+function repository() {
+  const folder = makeFolder();
+  const git = (author: string, ...words: string[]): string =>
+    execFileSync("git", ["-c", `user.name=${author}`, "-c", `user.email=${author}@acme.example`, ...words], {
+      cwd: folder,
+      encoding: "utf8",
+    }).trim();
+  git("x", "init", "--quiet", "--initial-branch", "main");
+  return {
+    folder,
+    commit(author: string, file: string, text: string, message = file): string {
+      mkdirSync(join(folder, file, ".."), { recursive: true });
+      writeFileSync(join(folder, file), text);
+      git(author, "add", "--all");
+      git(author, "commit", "--quiet", "--message", message);
+      return git(author, "rev-parse", "HEAD");
+    },
+  };
+}
+
+test("a checkout tells what was changed since a revision, in its folder and in the files that it reads besides", async () => {
+  const { folder, commit } = repository();
+  const first = commit("ann", "app/reconcile.yaml", "version: 1\nproject: a\n");
+  commit("bob", "other/reconcile.yaml", "version: 1\n", "elsewhere");
+  commit("carl", "shared/part.yaml", "x: 1\n", "a component");
+  commit(
+    "dora",
+    "app/reconcile.yaml",
+    "version: 1\nproject: b\n",
+    "rename it\n\nCo-authored-by: Eve <eve@acme.example>",
+  );
+  const cache = makeFolder();
+  const { changeSince } = await checkOutGit({ url: folder, ref: "main", path: "app" }, cache);
+  const change = await changeSince?.(first, ["shared/part.yaml"]);
+  expect(change?.commits.map(({ author, subject }) => [author, subject])).toEqual([
+    ["dora", "rename it"],
+    ["carl", "a component"],
+  ]);
+  expect(isBy(change!.commits[0]!, "eve")).toBe(true);
+  expect(change?.difference).toContain("-project: a\n+project: b\n");
+  expect(change?.difference).toContain("+x: 1");
+  expect((await changeSince?.(null, []))?.commits.map(({ author }) => author)).toEqual(["dora"]);
+  expect((await changeSince?.("0".repeat(40), []))?.commits.map(({ author }) => author)).toEqual(["dora"]);
+});
+
+describe("the desk", () => {
+  let database: Database;
+  let records: Records;
+  const digest = "0123456789abcdef";
+  beforeAll(async () => {
+    database = await openDatabase("embedded", makeFolder());
+    await prepareTables(database);
+    records = createRecords(database);
+  });
+  afterAll(() => database.close());
+
+  const commits = [
+    {
+      id: "a".repeat(40),
+      author: "ann",
+      email: "ann@acme.example",
+      others: [],
+      at: now.toISOString(),
+      subject: "open 443",
+    },
+  ];
+  async function waiting(name: string, more: Partial<StackSpec> = {}, known = true): Promise<void> {
+    await records.saveStack(stackSpec(name, { approve: "plan", ...more }));
+    await records.saveStatus(name, { ...newStatus, awaitingApproval: true, plan: digest });
+    await records.savePlan(name, {
+      digest,
+      revision: "r",
+      body: {
+        text: "",
+        consents: [],
+        opens: [],
+        why: "",
+        sum: "Plan: 1 to update.",
+        ...(known ? { change: { commits, more: 0 } } : {}),
+      },
+    });
+  }
+  const desk = (who: string) => ({ records, queue: idleQueue, who });
+  const refused = (who: string, stack: string, more: Parameters<typeof approve>[3] = {}): Promise<string> =>
+    approve(desk(who), stack, digest, { now, ...more }).then(
+      () => "approved",
+      (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
+    );
+
+  test("two people who approve at the same time both count, and one person counts once", async () => {
+    await waiting("two", { approvers: 2 });
+    const both = await Promise.all(["ann", "bob"].map((who) => approve(desk(who), "two", digest, { now })));
+    expect(both.map(({ missing }) => missing).sort()).toEqual([0, 1]);
+    await waiting("once", { approvers: 2 });
+    expect(await refused("ann", "once")).toBe("approved");
+    expect(await refused("ann", "once")).toMatch(/^fleet\/approved-already: ann has approved/);
+    expect((await records.stack("once"))?.approval).toMatchObject({ by: "ann" });
+  });
+
+  test("whoever wrote a commit of it may not approve it, and where nobody knows who did nobody may", async () => {
+    await waiting("own", { notTheAuthor: true });
+    expect(await refused("ann", "own")).toMatch(/^fleet\/own-change: ann wrote aaaaaaaaaaaa \(open 443\)/);
+    expect(await refused("ANN@acme.example", "own")).toMatch(/^fleet\/own-change/);
+    expect(await refused("bob", "own")).toBe("approved");
+    await waiting("unknown", { notTheAuthor: true }, false);
+    expect(await refused("bob", "unknown")).toMatch(/^fleet\/own-change: who changed the files/);
+  });
+
+  test("a closed window lets nothing through but with a reason, which every receiver is told", async () => {
+    await records.saveSettings({
+      ...noSettings,
+      windows: [allDay],
+      receivers: [{ on: ["stalled"], stacks: [], webhook: "http://127.0.0.1:9/x" }],
+    });
+    await waiting("frozen");
+    expect(await refused("ann", "frozen")).toMatch(/^fleet\/window-closed: .* the deny window "0 0 \* \* \*"$/);
+    expect(await refused("ann", "frozen", { throughWindow: true })).toMatch(/^fleet\/window-closed: .* none is given$/);
+    expect(await refused("ann", "frozen", { throughWindow: true, why: " " })).toMatch(/^fleet\/window-closed/);
+    expect(await records.lettersWaiting()).toMatchObject({ waiting: 0 });
+    expect(await refused("ann", "frozen", { throughWindow: true, why: "the site is down" })).toBe("approved");
+    expect((await records.stack("frozen"))?.approval).toMatchObject({ throughWindow: true, why: "the site is down" });
+    const [letter] = await records.takeLetters([]);
+    expect(letter?.body).toMatchObject({
+      event: "through_window",
+      stack: "frozen",
+      reason: expect.stringMatching(/^ann lets the plan 0123456789abcdef .*: the site is down$/),
+    });
+    expect((await records.decisions("frozen", 1))[0]).toMatchObject({ what: "approve through the window" });
+    await records.saveSettings(noSettings);
+  });
+
+  test("one page lists what waits, the oldest first, and whom it asks", async () => {
+    await records.addToken({ hash: "h", name: "zoe", role: "approver", stacks: ["two"] });
+    const plans = await records.waitingPlans();
+    expect(plans.map(({ stack }) => stack)).toEqual(["two", "once", "own", "unknown", "frozen"]);
+    const page = String(
+      waitingPage({
+        plans,
+        approvers: await records.approvers(),
+        settings: { windows: [allDay] },
+        visitor: { name: "zoe", grants: [{ role: "approver", stacks: ["two"] }] },
+        now,
+      }),
+    );
+    expect(page).toContain("5 plans wait, the oldest first; you may approve 1 of them.");
+    expect(page).toContain("approved by ann; 1 of 2 people; whoever reaches this page");
+    expect(page).toContain("the deny window");
+  });
+});
+
+describe.skipIf(postgresMissing !== undefined)("a fleet on a repository", () => {
+  let stage: FleetStage;
+  const told: Record<string, unknown>[] = [];
+  const receiver = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk) => {
+      text += chunk;
+    });
+    request.on("end", () => {
+      told.push(JSON.parse(text));
+      response.end();
+    });
+  });
+  const repo = repository();
+  const group = (port: number): string => `version: 1
+project: acme
+groups:
+  web: { name: web, rules: [ { protocol: tcp, dst_port: ${port}, remote_ip: 198.51.100.0/24 } ] }
+`;
+  const fleet = (windows = ""): string => `version: 1
+${stage.services}
+defaults: { service: here, interval: 1h, state: "${stage.database}?state=\${stack}" }
+notify: [ { on: [drift_corrected], to: { webhook: "http://127.0.0.1:${(receiver.address() as AddressInfo).port}" } } ]
+${windows}
+stacks:
+  web: { source: { git: ${repo.folder}, path: web }, approve: plan, not_the_author: true, approvers: 2 }
+  kept: { source: { git: ${repo.folder}, path: kept } }
+`;
+  beforeAll(async () => {
+    await new Promise<void>((done) => receiver.listen(0, "127.0.0.1", done));
+    stage = await openFleetStage();
+    repo.commit("ann", "web/reconcile.yaml", group(443), "open 443");
+    repo.commit("ann", "kept/reconcile.yaml", group(8443).replaceAll("web", "kept"), "open 8443");
+    await stage.sync(fleet());
+    await stage.worker();
+  });
+  afterAll(async () => {
+    await stage.close();
+    receiver.close();
+  });
+  const as = (who: string) => ({ records: stage.session.records, queue: stage.session.queue, who });
+  const newest = (): string =>
+    execFileSync("git", ["rev-parse", "HEAD"], { cwd: repo.folder, encoding: "utf8" }).trim();
+  /** The digest of the plan that waits at the newest commit. */
+  const waitingPlan = () =>
+    eventually("a plan that waits", async () => {
+      const plan = await stage.session.records.waitingPlan("web");
+      return plan?.revision === newest() ? plan.digest : undefined;
+    });
+  const applied = (stack: string) =>
+    stage.until(stack, ({ status, lastRun }) => status.ready && lastRun?.endedAt !== undefined);
+
+  test("carries a plan out once two people have approved it who did not write it, and shows them what was changed", async () => {
+    const digest = await waitingPlan();
+    const shown = await stage.run("fleet", "plan", "web");
+    expect(shown.stdout).toMatch(/^[0-9a-f]{12} {2}ann, .* {2}open 443$/m);
+    await expect(approve(as("ann"), "web", digest)).rejects.toThrow("ann wrote");
+    expect(await approve(as("bob"), "web", digest)).toEqual({ missing: 1 });
+    const half = await stage.until("web", ({ status }) => /1 of 2 people/.test(status.reason ?? ""));
+    expect(half.status.ready).toBe(false);
+    expect(await approve(as("carl"), "web", digest)).toEqual({ missing: 0 });
+    await applied("web");
+    const [run] = await stage.session.records.runs("web", 1);
+    expect(run?.approval).toMatchObject({ by: "bob", also: [{ by: "carl" }] });
+  });
+
+  test("drift that is put back by itself is told and kept", async () => {
+    await applied("kept");
+    const seen = stage.emulator.dump();
+    await stage.emulator.load({
+      ...seen,
+      rules: seen.rules.map((rule) => (rule.port_range_min === 8443 ? { ...rule, port_range_max: 9443 } : rule)),
+    });
+    await stage.hasten("kept");
+    const letter = await eventually("the letter", () => told.find(({ event }) => event === "drift_corrected"));
+    expect(letter).toMatchObject({
+      stack: "kept",
+      corrected: ["group.kept"],
+      reason: expect.stringContaining("ask whoever may change this project by hand"),
+    });
+    expect((await stage.session.records.decisions("kept", 10)).map(({ what }) => what)).toContain("corrected drift");
+  });
+
+  test("through a closed window with a word, by the command", async () => {
+    const window = `windows: [ { kind: deny, schedule: "0 0 * * *", duration: 24h } ]`;
+    await stage.sync(fleet(window));
+    repo.commit("dora", "web/reconcile.yaml", group(444), "open 444");
+    await stage.hasten("web");
+    const digest = await waitingPlan();
+    const refused = await stage.run("fleet", "approve", "web", digest);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("--through-window --why TEXT")]);
+    const given = await stage.run("fleet", "approve", "web", digest, "--through-window", "--why", "the site is down");
+    expect([given.exitCode, given.stdout]).toEqual([0, expect.stringContaining("one more person")]);
+    await approve(as("carl"), "web", digest, { throughWindow: true, why: "yes" });
+    await applied("web");
+    await stage.sync(fleet());
+  });
+});
