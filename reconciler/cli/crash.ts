@@ -13,7 +13,7 @@ const fixes: Record<string, string> = {
   "state/lease-lost": "run the same command again",
   "state/moved-on": "run the same command again: it plans anew",
   "state/unreadable":
-    "restore it from a copy (reconcile state push --force); reconcile state pull --force prints what is left of one that lost lines",
+    "restore it from a copy: reconcile state push COPY --force; reconcile state pull --force prints what is left of one that lost lines",
   "state/key-missing":
     "RECONCILE_STATE_KEY: 32 bytes in base64 (openssl rand -base64 32), or the passphrase it was made with",
   "state/key-wrong":

@@ -176,9 +176,12 @@ const provesNothingDone = (outcome: Outcome<unknown>): outcome is Rejection | Un
 const saysAccepted = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "accepted" || (outcome.status === "unknown" && outcome.accepted === true) || isUnreadable(outcome);
 
-async function refused(outcome: Failure, { address }: Intent, run: Run): Promise<StepResult> {
+async function refused(outcome: Failure, { address, name }: Intent, run: Run): Promise<StepResult> {
   await run.recorder.record([{ type: "intent", address, intent: null }]);
-  return failedBy(outcome);
+  const failed = failedBy(outcome);
+  return isNameConflict(outcome) && failed.fix === undefined
+    ? { ...failed, fix: `reconcile import ${address} ID, where ${name} is yours, or another name` }
+    : failed;
 }
 
 /** An id that could not be recorded is shown in the message: where nobody can list, it is found nowhere else. */

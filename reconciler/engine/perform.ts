@@ -50,7 +50,7 @@ const flush: Performer<"flush"> = async (step, action, run) => {
         end: "failed",
         code: "apply/flush-failed",
         message: `the flush command ended with ${result.exitCode}: ${result.output}`,
-        fix: "nothing was detached; repair the command or flush by hand and use --confirm-flush",
+        fix: `nothing was detached; repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ${step.address}`,
       };
 };
 

@@ -23,7 +23,7 @@ export type Act =
   /** A line for a file (left out: reconcile.yaml), which goes where its keys say. */
   | { readonly write: RegExp; readonly into?: string; readonly below?: readonly string[] }
   /** What is to stand in place of something in the line that the diagnostic names; no `word`: it is taken out. */
-  | { readonly word: RegExp; readonly insteadOf: string | RegExp }
+  | { readonly word: RegExp; readonly insteadOf: string | RegExp; readonly joins?: string; readonly line?: string }
   /** Another word in the command, in place of a wrong one. */
   | { readonly arg: RegExp; readonly insteadOf: string }
   /** The same command once more. */
@@ -235,11 +235,13 @@ async function carryOut(act: Act, text: string, said: Told, here: Stage, args: r
     here.write(into, merged(here.read(into), text, below));
   }
   if ("word" in act) {
-    const { file, line } = said;
-    if (typeof file !== "string" || typeof line !== "number") throw new Error(`${said.code} names no place`);
+    const { file } = said;
+    if (typeof file !== "string") throw new Error(`${said.code} names no place`);
     const lines = here.read(file).split("\n");
+    const line = act.line === undefined ? said.line : 1 + lines.findIndex((one) => one.startsWith(`${act.line}:`));
+    if (typeof line !== "number") throw new Error(`${said.code} names no line`);
     const written = lines[line - 1]!;
-    lines[line - 1] = written.replace(act.insteadOf, text);
+    lines[line - 1] = written.replace(act.insteadOf, `${act.joins ?? ""}${text}`);
     if (lines[line - 1] === written) throw new Error(`line ${line} has no ${act.insteadOf}: ${written}`);
     writeFileSync(join(here.folder, file), lines.join("\n"));
   }

@@ -331,24 +331,25 @@ function restoredBy(pushed: State, error: unknown): StoredState {
 
 /** Refuses a push that looks like an accident: another lineage, an older serial, or resources that it would forget. */
 function refusePush(present: State, pushed: State): void {
+  const lost = forgottenBy(pushed, present);
+  // What is forgotten goes on existing, and the next apply makes what is declared of it a second time.
+  const fix =
+    lost.length === 0
+      ? "--force replaces the state all the same"
+      : `the present one (reconcile state pull) has what this one would forget; push that with your changes. With --force ${lost.length === 1 ? "it is" : "they are"} forgotten, and what the file declares of ${lost.length === 1 ? "it" : "them"} is made a second time`;
   if (present.lineage !== pushed.lineage)
     throw fail(
       "state/other-lineage",
       `the pushed state is of another lineage (${pushed.lineage}, not ${present.lineage})`,
-      "--force replaces the state all the same",
+      fix,
     );
   if (pushed.serial < present.serial)
-    throw fail(
-      "state/older",
-      `the pushed state is older (serial ${pushed.serial}, not ${present.serial})`,
-      "--force replaces the state all the same",
-    );
-  const lost = forgottenBy(pushed, present);
+    throw fail("state/older", `the pushed state is older (serial ${pushed.serial}, not ${present.serial})`, fix);
   if (lost.length > 0)
     throw fail(
       "state/shrinks",
       `the pushed state forgets ${lost.length} ${lost.length === 1 ? "resource" : "resources"}: ${lost.slice(0, 5).join(", ")}${lost.length > 5 ? ", …" : ""}`,
-      "--force, or forget them one by one with state rm",
+      fix,
     );
 }
 

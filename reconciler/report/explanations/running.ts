@@ -21,7 +21,7 @@ export const running = {
   ),
   "apply/flush-failed": row(
     "The flush command did not exit with 0, or not within 15 minutes, so the volume was not detached.",
-    "Repair the command, or flush by hand and say so with --confirm-flush.",
+    "Repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ADDR.",
   ),
   "apply/group-attached": row(
     "A replaced group is still attached to VMs, and the service has no call that moves them.",
@@ -313,7 +313,7 @@ export const running = {
   ),
   "state/shrinks": row(
     "The pushed state forgets resources: an id, a create under way, an orphan or a damaged record that the present one has.",
-    "--force, or forget them one by one with state rm.",
+    "Push the present one (reconcile state pull) with your changes. With --force they are forgotten, and what the file declares of them is made a second time.",
   ),
   "state/still-held": row("The lock's holder is alive.", "--force, only if that process is really gone."),
   "state/store-failed": row(
@@ -323,7 +323,7 @@ export const running = {
   "state/unknown-address": row("The state has no such address.", "reconcile state list"),
   "state/unreadable": row(
     "The state as a whole cannot be read, or lines of its journal were lost. Their content is unknown, so nothing is planned on the rest.",
-    "Restore a copy with reconcile state push --force. Where there is none, reconcile state pull --force prints what is left: compare it with what exists, push it with --force, and import what it lacks.",
+    "Restore a copy with reconcile state push COPY --force. Where there is none, reconcile state pull --force prints what is left: compare it with what exists, push it with --force, and import what it lacks.",
   ),
   "state/wait-stopped": row(
     "You stopped a run that waited for another one's lock, or for a state that did not answer.",

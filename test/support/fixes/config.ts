@@ -1,5 +1,5 @@
 /** Mistakes in a file. */
-import { file, head, mistake, validate, vm, type Worlds } from "./scene";
+import { applied, file, head, mistake, rewritten, validate, vm, type Worlds } from "./scene";
 
 export const config = {
   "config/unknown-key": [
@@ -183,5 +183,169 @@ export const config = {
       hand: /give one of them a value/,
       done: (here) => here.edit("reconcile.yaml", "${var.a}", "x"),
     }),
+  ],
+
+  "config/invalid-rule": [
+    mistake(`${head()}groups: { web: { rules: [ { protocol: icmp, dst_port: 80 } ] } }`, {
+      hand: /remove dst_port/,
+      done: rewritten(", dst_port: 80", ""),
+    }),
+    mistake(`${head()}groups: { web: { rules: [ { dst_port: 80 } ] } }`, {
+      hand: /add protocol: tcp/,
+      done: rewritten("{ dst_port", "{ protocol: tcp, dst_port"),
+    }),
+    mistake(
+      `${head()}groups: { web: { rules: [ { protocol: tcp, dst_port: 80, remote_ip: "::/0", ethertype: IPv4 } ] } }`,
+      { word: /write (ethertype: \S+),/, insteadOf: "ethertype: IPv4" },
+    ),
+  ],
+  "config/conflicting-setting": [
+    {
+      files: { "a.yaml": head(), "b.yaml": "version: 1\nproject: other\n" },
+      command: ["validate", "a.yaml", "b.yaml"],
+      follow: [{ hand: /keep one of the two/, done: (here) => here.edit("b.yaml", "project: other\n", "") }],
+    },
+  ],
+  "config/lookup-failed": [
+    {
+      files: file(
+        'volumes: { data: { size: 3, attach_to: { id: "${lookup.old.id}" } } }\nlookups: { old: { volume: { name: nobody } } }',
+      ),
+      command: ["plan"],
+      follow: [{ question: /./ }],
+    },
+  ],
+  "config/read-failed": [
+    {
+      files: file('groups: { web: { description: "${read.net.word}" } }\nreads: { net: { state: ./none.json } }'),
+      command: ["plan"],
+      follow: [{ question: /./ }],
+    },
+  ],
+  "config/sensitive": [
+    mistake(
+      `${head({ more: "vars: { word: { default: abc, sensitive: true } }\n" })}vms: { web: { name: "w-\${var.word}" } }`,
+      { hand: /take sensitive: true off/, done: rewritten(", sensitive: true", "") },
+    ),
+  ],
+  "dialect/unknown-key": [mistake(head({ dialect: ", statez: {}" }), { word: /write (\S+)/, insteadOf: "statez" })],
+  "dialect/paging": [
+    mistake(head({ dialect: ", pagination: { size: 50 }" }), {
+      hand: /add size_param: limit/,
+      done: rewritten("size: 50", "size: 50, size_param: limit"),
+    }),
+  ],
+  "dialect/name-pattern": [
+    mistake(head({ dialect: ', names: { vm: { pattern: "(" } }' }), { word: /such as (".*")/, insteadOf: '"("' }),
+  ],
+  "dialect/todo": [
+    mistake(
+      head({ dialect: ", todo: [look]" }),
+      { hand: /do it, then take the line out of todo/, done: rewritten("todo: [look]", "todo: []") },
+      { command: ["validate"] },
+    ),
+  ],
+  "dialect/error-rule": [
+    mistake(head({ dialect: ", errors: [ { is: conflict } ]" }), {
+      word: /add (status: 409)/,
+      insteadOf: /(?<=is: conflict)/,
+      joins: ", ",
+    }),
+  ],
+  "dialect/documented-operation": [
+    mistake(head({ operations: "vm.create: null" }), {
+      hand: /Take the line out/,
+      done: rewritten("vm.create: null", ""),
+    }),
+  ],
+  "dialect/placeholder": [
+    mistake(head({ operations: 'vm.get: { method: GET, path: "/api/v1/vm" }' }), { question: /./ }),
+  ],
+  "dialect/wrong-type": [
+    {
+      files: {
+        "reconcile.yaml": `version: 1\nproject: acme\nregion: in-west-1\nservice: { dialect: d.yaml }\n`,
+        "d.yaml": "[]",
+      },
+      command: ["validate"],
+      afterwards: [],
+      follow: [{ question: /reconcile doctor --out FILE/ }],
+    },
+  ],
+  "cli/file-exists": [
+    {
+      files: file(vm),
+      command: ["init"],
+      afterwards: [],
+      follow: [{ run: /reconcile init OTHER-FILE/ }],
+      knows: () => ({ OTHER: "other", FILE: "file.yaml" }),
+    },
+  ],
+  "cli/no-files": [
+    {
+      name: "of tests",
+      files: file(vm),
+      command: ["test"],
+      follow: [{ run: /reconcile test --init/ }],
+      afterwards: [],
+    },
+  ],
+  "cli/name-missing": [
+    {
+      files: file(vm),
+      before: applied,
+      command: ["vm", "snapshot", "vm.web"],
+      knows: () => ({ NAME: "before" }),
+      afterwards: [],
+      follow: [{ run: /reconcile vm snapshot \S+ --name NAME/ }],
+    },
+  ],
+  "cli/unknown-code": [
+    {
+      files: {},
+      command: ["explain", "plan/shrnk"],
+      follow: [{ arg: /reconcile explain ([\w/-]+)/, insteadOf: "plan/shrnk" }],
+    },
+  ],
+  "cli/unknown-output": [
+    {
+      files: file("outputs: { one: { value: x } }"),
+      before: applied,
+      command: ["output", "onee"],
+      follow: [{ arg: /(\bone\b)/, insteadOf: "onee" }],
+    },
+  ],
+  "cli/bad-flag": [
+    {
+      name: "orphans delete without an id",
+      files: file(vm),
+      command: ["orphans", "delete"],
+      afterwards: [],
+      follow: [{ run: /reconcile orphans list/ }],
+    },
+    {
+      name: "a format",
+      files: file(vm),
+      before: applied,
+      command: ["output", "--format", "ansibel"],
+      follow: [{ arg: /--format (\S+)/, insteadOf: "ansibel" }],
+    },
+  ],
+  "cli/bad-var": [{ files: file(vm), command: ["plan", "--var", "x"], follow: [{ question: /--var NAME=VALUE/ }] }],
+  "cli/usage": [
+    {
+      files: file("groups: { web: {} }"),
+      command: ["explain", "reach"],
+      follow: [{ run: /reconcile explain reach .*/ }, { question: /name a group/ }],
+      afterwards: [],
+    },
+  ],
+  "cli/file-unreadable": [
+    {
+      files: {},
+      command: ["plan"],
+      follow: [{ question: /name a file or folder, or write one with: reconcile init/ }],
+    },
+    { files: file(vm), command: ["group", "import", "none.json"], follow: [{ question: /name a JSON file/ }] },
   ],
 } satisfies Worlds;

@@ -80,4 +80,83 @@ export const consents = {
       follow: [{ run: /reconcile apply --accept-service/ }],
     },
   ],
+
+  "check/flavor": [
+    {
+      files: file("checks: { flavors: [m1.large] }\nvms: { web: { flavor_id: m1.small } }"),
+      follow: [
+        { hand: /one of m1\.large/, done: rewritten("web: { flavor_id: m1.small }", "web: { flavor_id: m1.large }") },
+      ],
+    },
+  ],
+  "check/name": [
+    {
+      files: file('checks: { names: { vm: "acme-.*" } }\nvms: { web: {} }'),
+      follow: [{ hand: /checks\.names\.vm/, done: rewritten("web: {}", "web: { name: acme-web }") }],
+    },
+  ],
+  "check/lifecycle": [
+    {
+      files: file("checks: { lifecycle: { volume: { prevent_destroy: true } } }\nvolumes: { data: { size: 3 } }"),
+      follow: [{ word: /lifecycle: \{.*\}/, insteadOf: /(?<=size: 3)/, joins: ", ", line: "volumes" }],
+    },
+  ],
+  "check/removals": [
+    {
+      files: file("checks: { at_most: { remove: 1 } }\ngroups: { web: {}, app: {}, sql: {} }", { has: all }),
+      before: both(applied, rewritten("web: {}, app: {}, sql: {}", "sql: {}")),
+      follow: [{ hand: /or raise checks\.at_most\.remove/, done: rewritten("remove: 1", "remove: 2") }],
+    },
+  ],
+  "check/region": [
+    {
+      files: file("checks: { regions: [in-south-1] }\nvms: { web: {} }"),
+      follow: [{ hand: /one of in-south-1/, done: rewritten("region: in-west-1", "region: in-south-1") }],
+    },
+  ],
+  "check/image": [
+    {
+      files: file("checks: { images: [debian-12] }\nvms: { web: {} }"),
+      follow: [{ hand: /one of debian-12/, done: rewritten("image_id: ubuntu-24.04", "image_id: debian-12") }],
+    },
+  ],
+  "check/hours": [
+    {
+      files: file('checks: { hours: { days: [mon], from: "00:00", to: "00:01" } }\nvms: { web: {} }'),
+      follow: [{ hand: /change checks\.hours/, done: rewritten(/checks:.*\n/, "") }],
+    },
+  ],
+  "policy/failed": [
+    {
+      files: file('policy: { command: ["false"] }\nvms: { web: {} }'),
+      follow: [{ hand: /prints a JSON list of findings/, done: rewritten('["false"]', '[echo, "[]"]') }],
+    },
+  ],
+  "policy/not-run": [
+    {
+      files: file('policy: { command: [echo, "[]"] }\nvms: { web: {} }'),
+      command: ["apply", "-y", "--no-programs", "--strict"],
+      follow: [{ question: /./ }],
+    },
+  ],
+  "reachability/violated": [
+    {
+      files: file(
+        "reachability: [ { never: { from: internet, to: group.web, tcp: 22 } } ]\ngroups: { web: { rules: [ { protocol: tcp, dst_port: 22 } ] } }",
+      ),
+      follow: [{ hand: /narrow/, done: rewritten("dst_port: 22 }", "dst_port: 22, remote_ip: 10.0.0.0/8 }") }],
+    },
+  ],
+  "exposure/open-port": [
+    {
+      files: file("groups: { web: { rules: [ { protocol: tcp, dst_port: 22 } ] } }"),
+      command: ["apply", "-y", "--deny", "exposure/open-port"],
+      follow: [
+        {
+          hand: /name the networks that need it in remote_ip/,
+          done: rewritten("dst_port: 22 }", "dst_port: 22, remote_ip: 10.0.0.0/8 }"),
+        },
+      ],
+    },
+  ],
 } satisfies Worlds;

@@ -1,5 +1,18 @@
 /** Creates whose end is not known, or that end badly. */
-import { applied, failNow, failsFirst, file, itsId, lost, type Worlds } from "./scene";
+import {
+  all,
+  applied,
+  both,
+  changed,
+  failNow,
+  failsFirst,
+  file,
+  itsId,
+  lost,
+  rewritten,
+  vm,
+  type Worlds,
+} from "./scene";
 
 export const creates = {
   "apply/outcome-unknown": [
@@ -94,6 +107,60 @@ export const creates = {
       service: failsFirst("vm.create", "vms", "ERROR"),
       others: [0, 1, 0],
       follow: [{ run: /reconcile apply --replace \S+/ }, { flag: /--allow-loss \S+/ }],
+    },
+  ],
+
+  "apply/timeout": [
+    {
+      files: file(vm, { service: "" }),
+      emulated: { timeScale: 30 },
+      follow: [{ again: /run the same command again: it goes on waiting/ }],
+    },
+  ],
+  "apply/group-named": [
+    {
+      name: "two that name each other",
+      files: file(
+        "groups: { web: { rules: [ { protocol: tcp, dst_port: 80, remote_group: app } ] }, app: { rules: [ { protocol: tcp, dst_port: 80, remote_group: web } ] } }",
+        { has: all },
+      ),
+      emulated: { keepsNamedGroups: true },
+      before: applied,
+      command: ["destroy", "-y"],
+      afterwards: ["orphans", "delete", "--all"],
+      follow: [
+        {
+          hand: /delete those rules in the service's console, then: reconcile orphans delete \S+/,
+          done: (here) => here.door.truth.change((world) => ({ ...world, rules: [] })),
+        },
+      ],
+    },
+  ],
+  "apply/resize-waits": [
+    {
+      files: file("vms: { web: { lifecycle: { verify_resize: { confirm: manual } } } }"),
+      before: both(applied, rewritten("web: {", "web: { flavor_id: m1.large,")),
+      follow: [
+        {
+          hand: /decide it in the service's console/,
+          done: changed("vms", "web", { status: "ACTIVE", resize_from: null }),
+        },
+      ],
+    },
+  ],
+  "apply/flush-failed": [
+    {
+      files: file(
+        'vms: { web: {} }\nvolumes: { data: { size: 3, attach_to: web, flush: { via: command, command: ["false"] } } }',
+      ),
+      before: both(applied, rewritten("size: 3,", "size: 4,")),
+      follow: [
+        {
+          hand: /with flush: \{ via: ask \} in the file/,
+          done: rewritten(/via: command, command: \["false"\]/, "via: ask"),
+        },
+        { flag: /--confirm-flush \S+/ },
+      ],
     },
   ],
 } satisfies Worlds;

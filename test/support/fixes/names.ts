@@ -1,5 +1,5 @@
 /** Names and addresses that are taken, wrong or moved, and imports. */
-import { all, applied, both, file, gone, head, rewritten, runs, stranger, vm, type Worlds } from "./scene";
+import { all, applied, both, file, gone, head, itsId, rewritten, runs, stranger, vm, type Worlds } from "./scene";
 
 export const names = {
   "plan/name-taken": [
@@ -159,6 +159,87 @@ export const names = {
       ),
       others: [1, 1, 0],
       follow: [{ run: /reconcile state rm \S+/ }],
+    },
+  ],
+
+  "plan/held-by-sibling": [
+    {
+      files: file('vms: { web: { name: "${env}-web" } }', { more: "environments: { staging: {}, prod: {} }\n" }),
+      before: both(runs("apply", "-y", "--env", "staging"), rewritten('"${env}-web"', "staging-web")),
+      command: ["apply", "-y", "--env", "prod", "--adopt"],
+      follow: [{ hand: /put \$\{env\} into the name/, done: rewritten("staging-web", '"${env}-web"') }],
+      others: [1, 1, 0],
+    },
+  ],
+  "import/for-each": [
+    {
+      files: file("vms: { app: {} }"),
+      before: stranger("vms: { web: {} }"),
+      command: ["import", "vm.web[a]", "web", "--generate"],
+      afterwards: [],
+      others: [1, 1, 0],
+      follow: [{ run: /reconcile import .*/ }],
+    },
+  ],
+  "plan/name-not-said": [
+    {
+      files: file("", {}),
+      before: both(
+        stranger(
+          "groups: { legacy: { name: legacy-web, rules: [ { protocol: tcp, dst_port: 80 }, { protocol: tcp, dst_port: 81 } ] } }",
+        ),
+        async (here) => {
+          await here.ok(
+            "pull",
+            "--group",
+            here.idOf("legacy-web"),
+            "--out",
+            "reconcile.yaml",
+            "--force",
+            "--project",
+            "acme",
+            "--region",
+            "in-west-1",
+          );
+          await here.ok("apply", "-y");
+          here.edit("reconcile.yaml", /\n.*dst_port: "?81.*(\n {8}\w.*)*/, "");
+        },
+      ),
+      follow: [
+        {
+          hand: /write its name into the block: name: …/,
+          done: (here) => here.edit("reconcile.yaml", /(\n {2}group-\w+:)/, "$1\n    name: legacy-web"),
+        },
+      ],
+    },
+  ],
+  "plan/target-too-narrow": [
+    {
+      files: file("vms: { web: {}, app: {} }\nvolumes: { data: { size: 3, attach_to: web } }"),
+      before: both(applied, rewritten("attach_to: web", "attach_to: app"), rewritten("web: {}, app", "app")),
+      command: ["apply", "-y", "--allow-data-loss", "--confirm-flush", "all", "--target", "vm.web"],
+      others: [0, 1, 0],
+      follow: [{ flag: /--target \S+/ }],
+    },
+  ],
+  "pull/not-found": [
+    { files: file(""), command: ["pull", "--vm", "nobody"], follow: [{ question: /correct the id/ }] },
+  ],
+  "service/name_taken": [
+    {
+      files: file("groups: { web: {} }"),
+      before: stranger("groups: { web: {} }"),
+      knows: itsId("web"),
+      follow: [{ run: /reconcile import \S+ ID/ }],
+    },
+  ],
+  "plan/not-listed-yet": [
+    {
+      files: file(vm),
+      before: both(applied, gone("vms", "web"), rewritten("discovery_window: 120ms", "discovery_window: 1h")),
+      service: {},
+      command: ["plan"],
+      follow: [{ again: /plan again when that time is over/ }],
     },
   ],
 } satisfies Worlds;

@@ -1,5 +1,5 @@
 /** What else a plan finds. */
-import { all, applied, both, file, gone, rewritten, vm, type Worlds } from "./scene";
+import { all, applied, both, file, gone, rewritten, runs, vm, type Worlds } from "./scene";
 
 export const planned = {
   "plan/flavor-unknown": [
@@ -63,6 +63,44 @@ export const planned = {
         {
           hand: /write the image's UUID as image_id/,
           done: (here) => here.edit("reconcile.yaml", "ubuntu-24.04", here.emulator.dump().images[0]!.id),
+        },
+      ],
+    },
+  ],
+
+  "plan/stale": [
+    {
+      files: file("groups: { web: {} }"),
+      before: both(runs("plan", "--out", "a.plan.json"), applied),
+      command: ["apply", "a.plan.json", "-y"],
+      follow: [{ question: /plan again/ }],
+    },
+  ],
+  "plan/tampered": [
+    {
+      files: file("groups: { web: {} }"),
+      before: both(runs("plan", "--out", "a.plan.json"), (here) => here.edit("a.plan.json", '"web"', '"wev"')),
+      command: ["apply", "a.plan.json", "-y"],
+      follow: [{ question: /plan again with --out/ }],
+    },
+  ],
+  "plan/unreadable": [
+    {
+      files: { ...file("groups: { web: {} }"), "a.plan.json": "{}" },
+      command: ["apply", "a.plan.json", "-y"],
+      follow: [{ question: /plan again with --out/ }],
+    },
+  ],
+  "plan/rule-kept": [
+    {
+      files: file(
+        "groups: { web: { lifecycle: { on_rule_removal: keep }, rules: [ { protocol: tcp, dst_port: 80 }, { protocol: tcp, dst_port: 81 } ] } }",
+      ),
+      before: both(applied, rewritten(", { protocol: tcp, dst_port: 81 }", "")),
+      follow: [
+        {
+          hand: /lifecycle\.on_rule_removal: replace/,
+          done: rewritten("on_rule_removal: keep", "on_rule_removal: replace"),
         },
       ],
     },

@@ -116,3 +116,29 @@ export const runs =
   (...args: readonly string[]) =>
   (here: Stage) =>
     here.ok(...args);
+
+/** The state says that a live process holds it. */
+export const held = (here: Stage): void =>
+  here.write(
+    "reconcile.state.json.lock",
+    JSON.stringify({
+      ...{ who: "ann", host: "another-machine", pid: 1, command: "apply", at: new Date().toISOString() },
+      ...{ since: new Date().toISOString(), token: "57a17000", processes: "elsewhere" },
+    }),
+  );
+/** The console does it: the field of what has this name becomes this. */
+export const changed = (kind: "vms" | "volumes" | "groups", name: string, fields: object) => (here: Stage) =>
+  here.door.truth.change((world) => ({
+    ...world,
+    [kind]: world[kind].map((one) => (one.name === name ? { ...one, ...fields } : one)),
+  }));
+/** The first answers of the operation are this; how often. */
+export const answers = (operation: string, status: number, message: string, times = 1): OtherService => ({
+  hear: (asked) =>
+    asked.operation === operation && asked.nthOfItsKind <= times
+      ? { status, body: { error: { code: status, message } } }
+      : undefined,
+});
+export const sets = (name: string, value: (here: Stage) => string) => (here: Stage) => {
+  here.env[name] = value(here);
+};

@@ -1,5 +1,5 @@
 /** The service and its credential. */
-import { file, vm, type Worlds } from "./scene";
+import { all, answers, applied, both, file, sets, vm, type Worlds } from "./scene";
 
 export const service = {
   "service/no-credential": [
@@ -126,6 +126,65 @@ export const service = {
             : undefined,
       },
       follow: [{ question: /./ }],
+    },
+  ],
+
+  "service/not_proven": [
+    {
+      files: file("volumes: { data: { size: 3 } }"),
+      before: both(applied, (here) =>
+        here.door.become({
+          hear: ({ operation }) =>
+            operation === "volume.get"
+              ? { status: 404, text: "<html>", headers: { "content-type": "text/html" } }
+              : undefined,
+        }),
+      ),
+      command: ["plan"],
+      follow: [{ question: /check the base URL/i }],
+    },
+  ],
+  "service/forbidden": [
+    {
+      files: file("volumes: { data: { size: 3 } }", { has: all }),
+      service: answers("volume.list", 403, "no", 99),
+      command: ["plan"],
+      follow: [{ question: /use a credential/ }],
+    },
+  ],
+  "service/trial-left": [
+    {
+      files: file(vm),
+      before: async (here) => {
+        here.door.become(answers("volume.delete", 500, "no", 99));
+        await here.reconcile("doctor", "--trial", "--allow-trial", "m1.small");
+        here.door.become({});
+      },
+      command: ["doctor"],
+      afterwards: [],
+      follow: [{ run: /reconcile doctor --trial/ }, { flag: /--allow-trial \S+/ }],
+    },
+  ],
+  "service/malformed-credential": [
+    {
+      files: file(vm),
+      before: sets("RECONCILE_TOKEN", () => "a\u00e9"),
+      follow: [{ hand: /Set RECONCILE_TOKEN/, done: sets("RECONCILE_TOKEN", () => "ops-token") }],
+    },
+  ],
+  "service/invalid_id": [
+    {
+      files: file(vm),
+      command: ["import", "vm.web", "a\nb"],
+      follow: [{ question: /give the id as the service shows it/ }],
+    },
+  ],
+  "trust/address": [
+    {
+      files: file(vm, { service: ", base_url: http://127.0.0.1:1" }),
+      before: sets("RECONCILE_BASE_URL", () => ""),
+      command: ["plan", "--no-programs"],
+      follow: [{ hand: /RECONCILE_BASE_URL/, done: sets("RECONCILE_BASE_URL", (here) => here.door.url) }],
     },
   ],
 } satisfies Worlds;

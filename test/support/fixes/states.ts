@@ -1,5 +1,20 @@
 /** The state: what it does not know, what is damaged in it, and states of resources. */
-import { all, applied, both, file, gone, head, itsId, lost, rewritten, shows, vm, type Worlds } from "./scene";
+import {
+  all,
+  applied,
+  both,
+  file,
+  gone,
+  head,
+  held,
+  itsId,
+  lost,
+  rewritten,
+  shows,
+  stranger,
+  vm,
+  type Worlds,
+} from "./scene";
 
 export const states = {
   "plan/state-unsaid": [
@@ -119,6 +134,148 @@ export const states = {
       command: ["state", "resolve", "group.web"],
       afterwards: ["apply", "-y"],
       follow: [{ flag: /--not-created/ }],
+    },
+  ],
+
+  "state/locked": [
+    {
+      files: file(vm),
+      before: held,
+      follow: [{ run: /reconcile state unlock/ }, { run: /reconcile state unlock --force/ }],
+    },
+  ],
+  "state/still-held": [
+    {
+      files: file(vm),
+      before: held,
+      command: ["state", "unlock"],
+      afterwards: ["apply", "-y"],
+      follow: [{ flag: /--force/ }],
+    },
+  ],
+  "state/older": [
+    {
+      name: "of before something was made",
+      files: file("volumes: { data: { size: 3 } }"),
+      before: both(
+        applied,
+        (here) => here.write("old.json", here.read("reconcile.state.json")),
+        rewritten("data: { size: 3 }", "data: { size: 3 }, more: { size: 4 }"),
+        applied,
+      ),
+      command: ["state", "push", "old.json"],
+      follow: [{ question: /push that with your changes/ }],
+    },
+    {
+      name: "of the same resources",
+      files: file("groups: { web: {} }"),
+      before: both(
+        applied,
+        (here) => here.write("old.json", here.read("reconcile.state.json")),
+        rewritten("web: {}", "web: { description: x }"),
+        applied,
+      ),
+      command: ["state", "push", "old.json"],
+      afterwards: ["apply", "-y"],
+      follow: [{ flag: /--force/ }],
+    },
+  ],
+  "state/shrinks": [
+    {
+      files: file("volumes: { data: { size: 3 }, more: { size: 4 } }"),
+      before: both(
+        applied,
+        async (here) => here.write("copy.json", (await here.reconcile("state", "pull")).stdout),
+        (here) =>
+          here.write(
+            "copy.json",
+            here
+              .read("copy.json")
+              .replace(/"volume.more":\{.*?\}\n/, "")
+              .replace(/,\n\}/, "\n}"),
+          ),
+      ),
+      command: ["state", "push", "copy.json"],
+      follow: [{ question: /push that with your changes/ }],
+    },
+  ],
+  "state/other-lineage": [
+    {
+      files: file("volumes: { data: { size: 3 } }"),
+      before: both(applied, stranger("volumes: { other: { size: 3 } }"), (here) =>
+        here.write("other.json", here.read("theirs/reconcile.state.json")),
+      ),
+      others: [0, 1, 0],
+      command: ["state", "push", "other.json"],
+      follow: [{ question: /push that with your changes/ }],
+    },
+  ],
+  "state/gone": [
+    {
+      files: file("volumes: { data: { size: 3 } }"),
+      before: both(applied, (here) => here.remove("reconcile.state.json")),
+      follow: [{ question: /on purpose/ }],
+    },
+  ],
+  "state/went-back": [
+    {
+      files: file("volumes: { data: { size: 3 } }"),
+      before: both(
+        applied,
+        (here) => here.write("old.json", here.read("reconcile.state.json")),
+        rewritten("data: { size: 3 }", "data: { size: 3 }, more: { size: 4 }"),
+        applied,
+        (here) => here.write("reconcile.state.json", here.read("old.json")),
+      ),
+      follow: [{ question: /on purpose/ }],
+    },
+  ],
+  "state/unreadable": [
+    {
+      files: file("volumes: { data: { size: 3 } }"),
+      before: both(
+        applied,
+        (here) => here.write("copy.json", here.read("reconcile.state.json")),
+        (here) => here.write("reconcile.state.json", "what"),
+      ),
+      knows: () => ({ COPY: "copy.json" }),
+      follow: [{ run: /reconcile state push COPY --force/ }],
+    },
+  ],
+  "state/bad-address": [
+    {
+      files: file(vm),
+      command: ["import", "web", "1"],
+      follow: [{ question: /an address is vm\.KEY/ }],
+    },
+  ],
+  "state/no-run": [
+    {
+      files: file(vm),
+      before: applied,
+      command: ["undo", "zzzz", "-y"],
+      afterwards: [],
+      follow: [{ run: /reconcile history/ }],
+    },
+  ],
+  "plan/shown-again": [
+    {
+      name: "a volume that was missing",
+      files: file("volumes: { data: { size: 3 }, more: { size: 4 } }", { has: ["volume.list"] }),
+      service: {},
+      before: async (here) => {
+        await applied(here);
+        const id = here.idOf("data");
+        const record = here.emulator.dump().volumes.find((one) => one.id === id)!;
+        await gone("volumes", "data")(here);
+        here.edit("reconcile.yaml", "data: { size: 3 }, ", "");
+        await here.ok("apply", "-y", "--recreate", "all");
+        await here.door.truth.change((world) => ({ ...world, volumes: [...world.volumes, record] }));
+        here.env["ORPHAN"] = id;
+      },
+      command: ["orphans", "delete", "--all", "--allow-data-loss"],
+      others: [0, 1, 0],
+      follow: [{ run: /reconcile apply/ }],
     },
   ],
 } satisfies Worlds;
