@@ -1,4 +1,5 @@
 /** Creates whose end is not known, or that end badly. */
+import { retold } from "../at-the-door";
 import {
   all,
   applied,
@@ -112,9 +113,9 @@ export const creates = {
 
   "apply/timeout": [
     {
-      files: file(vm, { service: "" }),
-      emulated: { timeScale: 30 },
-      follow: [{ again: /run the same command again: it goes on waiting/ }],
+      files: file(vm),
+      service: { tell: retold({ vm: (record) => ({ ...record, status: "BUILD" }) }) },
+      follow: [{ hand: /run the same command again: it goes on waiting/, done: (here) => here.door.become({}) }],
     },
   ],
   "apply/group-named": [
