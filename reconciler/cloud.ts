@@ -39,7 +39,7 @@ export interface CloudPlan extends Plan {
 
 export interface ApplyRequest {
   /** What is permitted; left out: nothing that needs a consent. */
-  readonly grants?: Partial<Grants>;
+  readonly grants?: Partial<Omit<Grants, "unprotect">>;
   readonly onEvent?: (event: EngineEvent) => void;
   /** What is under way is finished, and nothing more is started. */
   readonly signal?: AbortSignal;
@@ -112,7 +112,8 @@ export function openCloud(settings: Settings, folder: string): Cloud {
         holder: holderOf("a program"),
         stop: { soft: signal ?? never, hard: stopWaiting ?? never },
         planId: randomUUID(),
-        grants: { ...noGrants, ...grants },
+        // No program lifts prevent_destroy.
+        grants: { ...noGrants, ...grants, unprotect: [] },
       });
     },
   };

@@ -2,6 +2,7 @@
  * The consents that a plan needs before it may be carried out: those that the flags grant, and those that a person
  * gives.
  */
+import type { Desired } from "../core/model/desired";
 import { type Consent, type Grants, missingConsents } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { whereBriefly } from "../report/where-text";
@@ -27,6 +28,7 @@ export const grantsInFlags = (flags: Flags): Grants => ({
   recreate: flags.recreate?.includes("all") === true ? "all" : (flags.recreate ?? []),
   allowRemoval: readRemoval(flags["allow-removal"]),
   acceptService: flags["accept-service"] === true,
+  unprotect: flags.unprotect ?? [],
 });
 
 function readRemoval(given: string | undefined): Grants["allowRemoval"] {
@@ -49,7 +51,7 @@ export async function getConsent(
   signal: AbortSignal,
 ): Promise<Answer> {
   const { flags, output } = session.invocation;
-  const given = { ...grantsInFlags(flags), approved: approval.reviewed ?? [] };
+  const given = { ...unattended(grantsInFlags(flags), approval), approved: approval.reviewed ?? [] };
   const automatic = flags["auto-approve"] === true || approval.reviewed !== undefined || plan.steps.length === 0;
   // When one of the two streams goes into a file, the question is shown on the other.
   const screen = process.stderr.isTTY === true ? process.stderr : process.stdout;
@@ -68,7 +70,18 @@ export async function getConsent(
         },
       ],
     };
-  return askPerson(session, plan, given, screen, signal);
+  return askPerson(session, plan, { ...given, unprotect: flags.unprotect ?? [] }, screen, signal);
+}
+
+/** A protection is lifted by a person who types a name, or with a plan that was reviewed; a flag alone lifts none. */
+const unattended = (grants: Grants, { reviewed }: PlanApproval): Grants =>
+  reviewed === undefined ? { ...grants, unprotect: [] } : grants;
+
+/** The name that stands for yes, where something protected is at stake. */
+function wordToType({ isProtected, environment, project }: Desired, { consents }: Plan): string | undefined {
+  if (isProtected === true && environment !== undefined) return environment;
+  const lifted = consents.find(({ kind }) => kind === "prevent_destroy");
+  return lifted === undefined ? undefined : (environment ?? project ?? lifted.address);
 }
 
 /** The person says yes to exactly the consents that are listed on the screen. */
@@ -96,7 +109,7 @@ async function askPerson(
       ? "Apply this plan"
       : `Apply this plan, and lose what is listed above (${losses} ${losses === 1 ? "loss" : "losses"})`;
   const place = output.where === undefined ? "" : `${whereBriefly(output.where)}: `;
-  const typed = workspace.desired.isProtected === true ? workspace.desired.environment : undefined;
+  const typed = wordToType(workspace.desired, plan);
   const isYes =
     typed === undefined
       ? await ask(`${place}${what}?`)

@@ -256,6 +256,13 @@ export const flagTable = {
     type: "boolean",
     help: "the state is of another service, project or credential; this one is right, and resources that it does not show are gone",
   },
+  unprotect: {
+    type: "string",
+    multiple: true,
+    value: "ADDR",
+    offers: "addresses",
+    help: "this once, prevent_destroy does not hold for this resource: at a terminal, where a name is typed, or with a saved plan (repeatable)",
+  },
   "allow-empty": { type: "boolean", help: "permits deleting everything when the file declares nothing any more" },
   assert: { type: "boolean", help: "also writes assertions that the groups keep as they are" },
   generate: { type: "boolean", help: "prints the YAML for the imported resource" },
@@ -416,6 +423,7 @@ export const consentFlags = [
 export const applyFlags = [
   "auto-approve",
   ...consentFlags,
+  "unprotect",
   "lock-timeout",
   "report",
   "profile",

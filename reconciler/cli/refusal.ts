@@ -13,6 +13,7 @@ export const consentMissing = (consent: MissingConsent): Diagnostic => ({
   summary: consent.detail,
   fix: consent.grant,
   ...(consent.address === undefined ? {} : { address: consent.address }),
+  ...(consent.source === undefined ? {} : { source: consent.source }),
 });
 
 const why: Partial<Record<MissingConsent["kind"], string>> = {
@@ -30,16 +31,26 @@ export const refusalBriefly = (missing: readonly MissingConsent[]): Diagnostic[]
     const alike = missing.filter(({ kind }) => kind === consent.kind);
     return {
       ...consentMissing(consent),
-      summary: why[consent.kind] ?? consent.detail,
+      summary: whyOf(consent),
       fix: alike.length === 1 ? consent.grant : grantOfAll(consent, alike),
     };
   });
+
+const whyOf = ({ kind, source, detail }: MissingConsent): string =>
+  kind === "prevent_destroy" && source !== undefined
+    ? `nothing was sent: ${source.file}:${source.line} protects it`
+    : (why[kind] ?? detail);
 
 /** With more flags than this, the message suggests one flag that gives all of them. */
 const mostFlags = 4;
 
 function grantOfAll({ kind, grant }: MissingConsent, alike: readonly MissingConsent[]): string {
-  if (kind === "prevent_destroy") return "set lifecycle.prevent_destroy: false on them and apply that first";
+  if (kind === "prevent_destroy") {
+    const flags = alike.map(({ address }) => `--unprotect ${address}`).join(" ");
+    const each = alike.length > mostFlags ? "--unprotect with the address of each" : flags;
+    // What would permit it for good is the same for all that one line protects.
+    return `${each}, this once, at a terminal or with a saved plan; ${grant.slice(grant.indexOf("; ") + 2)}`;
+  }
   if (kind === "data_loss") {
     const addresses = [...new Set(alike.map(({ address }) => address))];
     const each = addresses.map((address) => `--allow-loss ${address}`).join(" ");

@@ -211,6 +211,12 @@ export function placeInBlock({ kind, entry, defaults }: Block, path: Path, on: "
   return findIn(layersOf(defaults), path, on) ?? { source: entry.source, offset: own.offset };
 }
 
+/** Where the block or a default writes a value. `undefined`: neither does. */
+export function writtenAt({ kind, entry, defaults }: Block, path: Path): Place | undefined {
+  const { offset, found } = offsetAt(entry.source.root, [sectionOf[kind], entry.key, ...path], "key");
+  return found ? { source: entry.source, offset } : findIn(layersOf(defaults), path, "key");
+}
+
 /** The fields that a block leaves to the defaults, with where those say them. */
 export function inheritedBy({ entry: { value }, defaults }: Block): Inherited | undefined {
   const all = placesOf(defaults);

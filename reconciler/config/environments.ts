@@ -3,6 +3,7 @@
  * variables below everything that is given from outside. A file with environments and none chosen is an error that
  * lists them: no default can be the one that somebody did not mean.
  */
+import { permittedByProtect } from "../core/model/desired";
 import { perKind } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
 import { mergeUnder } from "./blocks";
@@ -18,7 +19,7 @@ import {
   type SettingName,
 } from "./sources";
 import { type GivenValue, readVarFile } from "./vars";
-import { type ConfigSource, isMap, type Path, type Place, type YamlMap } from "./yaml-file";
+import { type ConfigSource, isMap, type Path, type Place, positionOf, type YamlMap } from "./yaml-file";
 
 /** Reads a file that another file names, by the name as it is written there. */
 export type OpenFile = (
@@ -57,7 +58,7 @@ export function chooseEnvironment(
       ...merged,
       settings: overSettings(merged, said, layerOf),
       defaults: overDefaults(merged, said, layerOf),
-      isProtected: said["protect"] === true,
+      ...protectionOf(entry, said),
     },
     vars: readEnvironmentVars(entry, said, merged, open, problems),
   };
@@ -143,15 +144,26 @@ const overMap = (own: YamlMap, below: YamlMap): YamlMap => ({
   ...(Object.hasOwn(own, "dialect") ? { dialect: own["dialect"] } : {}),
 });
 
+const saysProtect = (said: YamlMap): boolean => said["protect"] === true || isMap(said["protect"]);
+
+function protectionOf({ key, source }: MergedEntry, said: YamlMap): Pick<Merged, "protection"> {
+  if (!saysProtect(said)) return {};
+  const written = isMap(said["protect"]) ? said["protect"]["allow"] : [];
+  const words: readonly unknown[] = Array.isArray(written) ? written : [];
+  const allow = permittedByProtect.filter((word) => words.includes(word));
+  return { protection: { allow, source: positionOf(placeOf(source, ["environments", key, "protect"])) } };
+}
+
 function overDefaults(merged: Merged, said: YamlMap, layerOf: (path: Path) => Layer): Merged["defaults"] {
   const own = isMap(said["defaults"]) ? said["defaults"] : {};
+  const isProtecting = saysProtect(said);
   const guard = { lifecycle: { prevent_destroy: true } };
   return perKind((kind): Defaults => {
     const { values, layers } = merged.defaults[kind];
     const mine = own[kind];
     const over = isMap(mine) ? mergeUnder(mine, values) : values;
     return {
-      values: said["protect"] === true ? mergeUnder(guard, over) : over,
+      values: isProtecting ? mergeUnder(guard, over) : over,
       layers: isMap(mine) ? [layerOf(["defaults", kind]), ...layers] : layers,
     };
   });

@@ -14,7 +14,7 @@ import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import type { Json } from "../core/model/output";
 import type { SshAccess } from "../core/model/ssh";
 import { itemAt } from "../core/text/invariant";
-import { type Instance, inheritedBy, placeInBlock, storedInTheClear } from "./blocks";
+import { type Instance, inheritedBy, placeInBlock, storedInTheClear, writtenAt } from "./blocks";
 import type { ComponentFiles } from "./component-file";
 import { chooseEnvironment, type OpenFile, openOrSayWhy } from "./environments";
 import { isGiven, readText, type Subject, type Values } from "./fields";
@@ -249,7 +249,7 @@ function readMerged(
     ...(top.project === undefined ? {} : { project: top.project }),
     ...(top.region === undefined ? {} : { region: top.region }),
     ...(environment === undefined ? {} : { environment }),
-    ...(merged.isProtected ? { isProtected: true as const } : {}),
+    ...(merged.protection === undefined ? {} : { isProtected: true as const, protection: merged.protection }),
     ...readState(setting("state")),
     service: readServiceSettings(service.subject, service.values, service.raw),
     resources: withWayBack(resources, guards.rollouts ?? []).sort((a, b) => compareAddresses(a.address, b.address)),
@@ -288,9 +288,13 @@ function readInstances(
       reached.push({ address: instance.address, subject, values: instance.values });
     if (instance.holdsShapes) addShapesOf(instance, subject);
     const inherited = inheritedBy(instance.block);
-    return inherited === undefined ? resource : { inherited, ...resource };
+    const guard = resource.lifecycle.preventDestroy ? writtenAt(instance.block, guardPath) : undefined;
+    const guarded = guard === undefined ? resource : { ...resource, protectedAt: positionOf(guard) };
+    return inherited === undefined ? guarded : { inherited, ...guarded };
   });
 }
+
+const guardPath = ["lifecycle", "prevent_destroy"] as const;
 
 /** The place of the state, where the file names it. */
 function readState({ subject, values }: { subject: Subject; values: Values }): Pick<Desired, "state"> {

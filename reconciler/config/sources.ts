@@ -3,6 +3,7 @@
  * settings at the top be repeated only with the same value.
  */
 
+import type { Protection } from "../core/model/desired";
 import { type Kind, perKind, sectionOf } from "../core/model/kinds";
 import { canonicalJson } from "../core/text/canonical-json";
 import type { InterpolationScope } from "./interpolation";
@@ -68,8 +69,8 @@ export interface Merged {
   readonly reads: readonly MergedEntry[];
   readonly lookups: readonly MergedEntry[];
   readonly lists: Readonly<Record<ListName, readonly ListItem[]>>;
-  /** The chosen environment says `protect: true`. */
-  readonly isProtected?: boolean;
+  /** What the chosen environment says with `protect:`. */
+  readonly protection?: Protection;
 }
 
 export type ListName = "imports" | "moved" | "removed" | "deny" | "reachability";

@@ -70,7 +70,7 @@ const performers: Performers<StepOperation> = {
 function refuseLoss({ action, address }: Step, run: Run): StepResult | undefined {
   const lost = lossOf(action, run);
   if (lost === undefined) return undefined;
-  if (!run.endsProtected && run.recorder.state.resources.get(address)?.preventDestroy === true)
+  if (!run.mayEnd(address) && run.recorder.state.resources.get(address)?.preventDestroy === true)
     return {
       end: "failed",
       code: "consent/prevent-destroy",

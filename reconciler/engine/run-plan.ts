@@ -139,7 +139,7 @@ export async function runPlan(
       ),
     mayLose: (disk, id) => permitted.mayLose(disk, id),
     isFlushConfirmed: (address) => permitted.isFlushConfirmed(address),
-    endsProtected: permitted.endsProtected,
+    mayEnd: (address) => permitted.mayEnd(address),
     progress: (step, message) => emitStep(step, "progress", startedAt.get(step.id), message),
     priority: (step) => scheduler.pathMs(step.id),
     listVms: sharedLook(() => apart(() => ports.client.listVms({ signal: halt.signal }))),

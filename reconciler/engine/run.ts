@@ -4,6 +4,7 @@
  */
 
 import type { Index } from "../core/canonical/catalogue";
+import type { Address } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Live, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
@@ -44,8 +45,8 @@ export interface Run {
   readonly mayLose: (disk: "root" | "volume", id: string) => boolean;
   /** Whether the user says that the volumes that come off, or outlive, this address are flushed. */
   readonly isFlushConfirmed: (address: string) => boolean;
-  /** Only in a rehearsal on a twin. */
-  readonly endsProtected: boolean;
+  /** Whether a resource with prevent_destroy may be deleted, replaced or wiped in this run. */
+  readonly mayEnd: (address: Address) => boolean;
   readonly progress: (step: Step, message: string) => void;
   readonly priority: (step: Step) => number;
   /** The lists. Each is asked for after the call, and once for all callers at the same time. */

@@ -45,6 +45,7 @@ export const planCommand = command({
   flags: [
     ...planFlags,
     ...consentFlags,
+    "unprotect",
     "allow-empty",
     "changed-since",
     "out",
@@ -170,7 +171,7 @@ async function plan(invocation: Invocation, part?: Part): Promise<number> {
       const saved = savePlan(plan, desired, { folder, sources, planFile: flags.out, baseUrl, dialect, state });
       writePlan(flags.out, saved, (text) => output.masked(text));
       output.note(`Saved the plan: reconcile apply ${flags.out}`);
-      const consents = consentFlags.filter((name) => flags[name] !== undefined);
+      const consents = ([...consentFlags, "unprotect"] as const).filter((name) => flags[name] !== undefined);
       if (consents.length > 0)
         output.note(`A saved plan holds no consent: give --${consents.join(", --")} to apply as well.`);
     }

@@ -26,8 +26,8 @@ export function findingsOfPlan(
   const sources = new Map(plan.changes.map(({ address, source }) => [address, source]));
   const sourceOf = (address: string) => sources.get(address);
   const opened = exposure === undefined ? [] : exposureFindings(exposure, { plannedOnly: true, sourceOf });
-  const consents = plan.consents.map(({ kind, address, detail, grant }): Finding => {
-    const source = address === undefined ? undefined : sourceOf(address);
+  const consents = plan.consents.map(({ kind, address, detail, grant, source: place }): Finding => {
+    const source = place ?? (address === undefined ? undefined : sourceOf(address));
     return {
       severity: kind === "prevent_destroy" ? "error" : "warning",
       code: consentCodes[kind],

@@ -40,11 +40,28 @@ export interface VmLifecycle {
   readonly verifyResize: VerifyResize;
 }
 
+/**
+ * Changes that the protection of an environment may permit. Those that prevent_destroy never forbids may be listed, too:
+ * a file says what is usual there.
+ */
+export const permittedByProtect = ["rebuild", "replace", "resize", "grow", "rename", "stop"] as const;
+
+/** `protect:` of the chosen environment. */
+export interface Protection {
+  readonly allow: readonly (typeof permittedByProtect)[number][];
+  readonly source: SourcePosition;
+}
+
+/** Where the block, or a default, says `prevent_destroy`. Absent: the environment protects it, or nothing does. */
+interface Guarded {
+  readonly protectedAt?: SourcePosition;
+}
+
 /** The fields that the block leaves to the defaults, each with its place there. Absent: none. */
 export type Inherited = Readonly<Record<string, SourcePosition>>;
 
 /** Flavor, image and owner as they are written: names or ids, a username or an e-mail. */
-export interface DesiredVm extends DesiredFields<typeof vmFields> {
+export interface DesiredVm extends DesiredFields<typeof vmFields>, Guarded {
   readonly kind: "vm";
   readonly address: Address;
   readonly lifecycle: VmLifecycle;
@@ -57,7 +74,7 @@ export interface DesiredVm extends DesiredFields<typeof vmFields> {
 /** What the create of a VM sends: flavor and image as the service takes them. */
 export type NewVm = SentFields<typeof vmFields>;
 
-export interface DesiredVolume extends DesiredFields<typeof volumeFields> {
+export interface DesiredVolume extends DesiredFields<typeof volumeFields>, Guarded {
   readonly kind: "volume";
   readonly address: Address;
   /** The place of the flush command, which may be a file of defaults. */
@@ -68,7 +85,7 @@ export interface DesiredVolume extends DesiredFields<typeof volumeFields> {
 }
 
 /** The rules are sorted by their canonical key; no two rules have the same key. */
-export interface DesiredGroup extends DesiredFields<typeof groupFields> {
+export interface DesiredGroup extends DesiredFields<typeof groupFields>, Guarded {
   readonly kind: "group";
   readonly address: Address;
   readonly lifecycle: {
@@ -164,6 +181,8 @@ export interface Desired {
   readonly environment?: string;
   /** The environment's name is typed before anything is applied. */
   readonly isProtected?: true;
+  /** What protects the environment. Absent: nothing does, or a plan of an older version was saved. */
+  readonly protection?: Protection;
   /** Where the state lies, as the files say; a path is relative to the file. */
   readonly state?: { readonly location: string; readonly source: SourcePosition };
   readonly service: ServiceSettings;

@@ -5,8 +5,8 @@
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import type { Change } from "../diff/changes";
 import { type Address, kindOf } from "../model/address";
-import type { DesiredResource } from "../model/desired";
-import type { Diagnostic } from "../model/diagnostic";
+import type { DesiredResource, Protection } from "../model/desired";
+import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import type { Loss } from "../model/loss";
 import type { Step } from "./step";
 
@@ -25,6 +25,8 @@ export interface Consent {
   readonly count?: number;
   /** For recreate: nothing of its kind proves that the resource is gone, so no standing permission covers it. */
   readonly unproven?: true;
+  /** For prevent_destroy: the line that protects it. Absent: only the state does. */
+  readonly source?: SourcePosition;
 }
 
 export interface Grants {
@@ -41,6 +43,11 @@ export interface Grants {
   readonly allowRemoval: number | "all";
   /** The state may be of another service, project or credential scope. */
   readonly acceptService: boolean;
+  /**
+   * Addresses whose prevent_destroy does not hold for this one run. A person who typed the environment's name gives it,
+   * or whoever applies a plan that was reviewed; no standing permission does.
+   */
+  readonly unprotect?: readonly Address[];
   /** Consents that somebody saw listed and approved, as in a saved plan: exactly these. */
   readonly approved?: readonly Consent[];
 }
@@ -76,9 +83,10 @@ export function consentsFor(
   /** How many resources the state holds. */
   managed: number,
   isUnproven: (address: Address) => boolean = () => false,
+  environment?: Protection,
 ): Consent[] {
   return [
-    ...changes.flatMap((change) => [...protection(change, desiredOf, recordedOf), ...lossesOf(change)]),
+    ...changes.flatMap((change) => [...protection(change, desiredOf, recordedOf, environment), ...lossesOf(change)]),
     ...recreations(changes, desiredOf, recordedOf, managed, isUnproven),
     ...steps.flatMap(unprovenSnapshot),
     ...steps.flatMap(deleteUnflushed),
@@ -90,22 +98,65 @@ function protection(
   change: Change,
   desiredOf: (address: Address) => DesiredResource | undefined,
   recordedOf: RecordedOf,
+  environment: Protection | undefined,
 ): Consent[] {
   const { address, name } = change;
   const harm = harmOf(change);
   if (harm === undefined || !isProtected(change, desiredOf, recordedOf)) return [];
-  const isOff = desiredOf(address)?.lifecycle.preventDestroy === false;
+  const desired = desiredOf(address);
+  if (isPermitted(change, desired, environment)) return [];
+  const isByEnvironment = guardOf(desired) === "environment" && environment !== undefined;
+  const source = isByEnvironment ? environment.source : desired?.protectedAt;
+  const by = isByEnvironment ? "is protected by its environment" : "has prevent_destroy";
+  const place = source === undefined ? "" : ` (${source.file}:${source.line})`;
   return [
     {
       kind: "prevent_destroy",
       address,
-      detail: `${address} (${name}) has prevent_destroy, and this plan would ${harm}`,
-      grant: isOff
-        ? `the file sets lifecycle.prevent_destroy: false on ${address} already: apply that alone first`
-        : `set lifecycle.prevent_destroy: false on ${address} and apply that first`,
+      detail: `${address} (${name}) ${by}${place}, and this plan would ${harm.says}`,
+      grant: `${unprotectGrant(address)}; ${lastingGrant(address, desired, isByEnvironment ? harm.word : undefined)}`,
+      ...(source === undefined ? {} : { source }),
     },
   ];
 }
+
+const unprotectGrant = (address: Address): string =>
+  `--unprotect ${address}, this once, at a terminal or with a saved plan`;
+
+/** The line of the file that would permit it for good. `word`: the environment could permit it. */
+function lastingGrant(address: Address, desired: DesiredResource | undefined, word: string | undefined): string {
+  if (word !== undefined && word !== "delete") return `or protect: { allow: [${word}] } for the whole environment`;
+  return desired?.lifecycle.preventDestroy === false
+    ? `the file sets lifecycle.prevent_destroy: false on ${address} already: or apply that alone first`
+    : `or set lifecycle.prevent_destroy: false on ${address} and apply that first`;
+}
+
+/** What protects a declared resource: its own line, or that of the environment. */
+const guardOf = (desired: DesiredResource | undefined): "block" | "environment" | undefined =>
+  desired?.lifecycle.preventDestroy !== true ? undefined : desired.protectedAt === undefined ? "environment" : "block";
+
+/** `protect: { allow: […] }` permits it: for what the environment protects, and not for what a block does. */
+function isPermitted(
+  change: Change,
+  desired: DesiredResource | undefined,
+  environment: Protection | undefined,
+): boolean {
+  const word = harmOf(change)?.word;
+  return (
+    guardOf(desired) === "environment" &&
+    word !== undefined &&
+    word !== "delete" &&
+    environment?.allow.includes(word) === true
+  );
+}
+
+/** Resources with prevent_destroy that this plan may change all the same, as the environment says. */
+export const permittedChanges = (
+  changes: readonly Change[],
+  desiredOf: (address: Address) => DesiredResource | undefined,
+  environment: Protection | undefined,
+): Address[] =>
+  changes.flatMap((change) => (isPermitted(change, desiredOf(change.address), environment) ? [change.address] : []));
 
 const lossGrant = (address: Address): string =>
   `--allow-loss ${address} (or --allow-data-loss for everything that is listed)`;
@@ -174,9 +225,12 @@ function recreations(
 }
 
 /** What a change does that prevent_destroy forbids. */
-function harmOf(change: Change): string | undefined {
-  if (change.action === "replace" || isAbandoned(change)) return `${change.action} it`;
-  return change.losses.length > 0 ? "wipe its root disk" : undefined;
+function harmOf(
+  change: Change,
+): { readonly word: "replace" | "delete" | "rebuild"; readonly says: string } | undefined {
+  if (change.action === "replace") return { word: "replace", says: "replace it" };
+  if (isAbandoned(change)) return { word: "delete", says: `${change.action} it` };
+  return change.losses.length > 0 ? { word: "rebuild", says: "wipe its root disk" } : undefined;
 }
 
 /**
@@ -231,10 +285,11 @@ export const isAbandoned = (change: Change): boolean =>
 export function missingConsents(consents: readonly Consent[], grants: Grants): Consent[] {
   const flushes = new Set(grants.confirmFlush);
   const losses = new Set(grants.allowLoss);
+  const unprotected = new Set(grants.unprotect ?? []);
   const approved = new Set((grants.approved ?? []).map(nameOf));
   const isApproved = (consent: Consent): boolean => approved.has(nameOf(consent));
   const isGiven: Readonly<Record<ConsentKind, (consent: Consent) => boolean>> = {
-    prevent_destroy: () => false,
+    prevent_destroy: ({ address = "" }) => unprotected.has(address),
     data_loss: (consent) => grants.allowDataLoss || losses.has(consent.address ?? "") || isApproved(consent),
     empty: (consent) => grants.allowEmpty || isApproved(consent),
     removal: (consent) =>
@@ -260,12 +315,13 @@ export const consentCodes = {
 } as const satisfies Record<ConsentKind | "approval", DiagnosticCode>;
 
 /** A missing consent as a diagnostic. */
-export const missingConsent = ({ kind, address, detail, grant }: Consent): Diagnostic => ({
+export const missingConsent = ({ kind, address, detail, grant, source }: Consent): Diagnostic => ({
   severity: "error",
   code: consentCodes[kind],
   summary: detail,
   fix: grant,
   ...(address === undefined ? {} : { address }),
+  ...(source === undefined ? {} : { source }),
 });
 
 /** What a consent is about, down to the id and the size: two consents of the same name permit the same. */

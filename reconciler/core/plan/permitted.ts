@@ -2,6 +2,7 @@
  * A plan with every consent that it needs: nothing else can be carried out. Only this file makes one, so no caller gets
  * around a consent, and it knows exactly what may be lost while it runs.
  */
+import type { Address } from "../model/address";
 import { type Consent, type Grants, missingConsents } from "./consent";
 import type { Plan } from "./plan";
 
@@ -21,8 +22,8 @@ export class PermittedPlan {
 
   private constructor(
     readonly plan: Plan,
-    /** Addresses with prevent_destroy that may go, because nothing is lost with them. */
-    readonly endsProtected: boolean,
+    /** `all`: on a twin nothing is lost. */
+    private readonly unprotected: ReadonlySet<Address> | "all",
     private readonly flushed: ReadonlySet<string>,
   ) {
     this.#losses = new Set(
@@ -34,17 +35,26 @@ export class PermittedPlan {
   static of(plan: Plan, grants: Grants): PermittedPlan {
     const missing = missingConsents(plan.consents, grants);
     if (missing.length > 0) throw new ConsentMissing(missing);
-    return new PermittedPlan(plan, false, new Set(grants.confirmFlush));
+    return new PermittedPlan(
+      plan,
+      new Set([...(plan.unguarded ?? []), ...(grants.unprotect ?? [])]),
+      new Set(grants.confirmFlush),
+    );
   }
 
   /** On a twin of the world nothing is lost, so nobody is asked. */
   static onTwin(plan: Plan): PermittedPlan {
-    return new PermittedPlan(plan, true, new Set(["all"]));
+    return new PermittedPlan(plan, "all", new Set(["all"]));
   }
 
   /** Only losses that the plan listed by their ids. */
   mayLose(disk: "root" | "volume", id: string): boolean {
     return this.#losses.has(keyOf(disk, id));
+  }
+
+  /** Whether a resource with prevent_destroy may be deleted, replaced or wiped in this run. */
+  mayEnd(address: Address): boolean {
+    return this.unprotected === "all" || this.unprotected.has(address);
   }
 
   /** Whether the user says that the volumes that come off, or outlive, this address are flushed. */

@@ -21,7 +21,7 @@ import type { Orphan, PlannedChange, RecordedResource, RecordedVm, State } from 
 import { invariant } from "../text/invariant";
 import { bookkeeping } from "./bookkeeping";
 import { valuesMissing } from "./computed-of";
-import { type Consent, consentsFor, massRemoval } from "./consent";
+import { type Consent, consentsFor, massRemoval, permittedChanges } from "./consent";
 import { addStep, type Draft } from "./draft";
 import { orderAcrossResources } from "./edges";
 import { type Estimate, estimate } from "./estimate";
@@ -68,6 +68,8 @@ export interface Plan {
   /** What the state learns without any request: not a change of the world. */
   readonly bookkeeping: readonly PlannedChange[];
   readonly consents: readonly Consent[];
+  /** Resources with prevent_destroy that may be changed as the environment permits. Absent: none. */
+  readonly unguarded?: readonly Address[];
   readonly diagnostics: readonly Diagnostic[];
   readonly orphans: readonly Orphan[];
   /**
@@ -149,8 +151,10 @@ export function makePlan(input: PlanInput): Plan {
         const sighting = record?.id === undefined ? undefined : sight[record.kind](live, record.id);
         return sighting?.seen === "gone" && sighting.doubt !== undefined;
       },
+      desired.protection,
     ),
   ];
+  const unguarded = permittedChanges(changes, (address) => byAddress.get(address), desired.protection);
 
   const planned = planOutputs(desired.outputs, state, found.standings);
   diagnostics.push(...planned.diagnostics);
@@ -177,6 +181,7 @@ export function makePlan(input: PlanInput): Plan {
       ),
     ],
     consents,
+    ...(unguarded.length === 0 ? {} : { unguarded }),
     diagnostics: sortDiagnostics(diagnostics),
     orphans: [...state.orphans.values()],
     ...(Object.keys(attached).length === 0 ? {} : { attached }),

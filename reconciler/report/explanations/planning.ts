@@ -21,8 +21,8 @@ export const planning = {
     "--confirm-flush ADDR, or flush.via: command or stop.",
   ),
   "consent/prevent-destroy": row(
-    "A resource that is protected would be deleted, replaced or wiped. The state remembers the protection when the block is gone, and until an apply has recorded that it was switched off.",
-    "Set lifecycle.prevent_destroy: false, apply that, and then do it.",
+    "A resource that is protected, by its block or by `protect:` of its environment, would be deleted, replaced or wiped. The state remembers the protection when the block is gone, and until an apply has recorded that it was switched off.",
+    "`--unprotect ADDR`, this once, at a terminal or with a saved plan; `protect: { allow: [rebuild] }` for what an environment protects; or set lifecycle.prevent_destroy: false, apply that, and then do it.",
   ),
   "consent/recreate": row(
     "A resource of the state is not shown by the service any more and would be created again. A credential that lost the right to see it is shown just what a deletion looks like, so a plan says what it saw and asks.",
