@@ -55,7 +55,7 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   // Sending the same update again does no harm, so a lost answer is simply asked for again.
   const outcome = await sendAndLook(
     () => client.updateGroup(id, changes, optionsFor(step, run)),
-    async () => "not-done",
+    async () => "harmless",
     run,
   );
   if (outcome.status === "accepted") {
@@ -142,7 +142,7 @@ const createRule: OnGroup<"group.rule.create"> = async (step, { rule }, id, run)
 async function addRule(id: string, input: RuleInput, step: Step, run: Run): Promise<Outcome<unknown>> {
   const outcome = await sendAndLook(
     () => run.ports.client.createRule(id, input, optionsFor(step, run)),
-    async () => "not-done",
+    async () => "harmless",
     run,
   );
   return outcome.status === "rejected" && outcome.condition === "rule_exists"

@@ -1,7 +1,7 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
 import { type LiveVolume, sightVolume } from "../core/model/live";
-import { isGone, type Outcome, type Unknown } from "../core/model/outcome";
+import { accepted, isGone, type Outcome, type Unknown } from "../core/model/outcome";
 import type { RecordedResource } from "../core/model/recorded";
 import type { Fields, FieldsOfDataVolume } from "../core/plan/record-patch";
 import type { OperationOn, Step } from "../core/plan/step";
@@ -23,7 +23,7 @@ import {
   type Run,
   type StepResult,
 } from "./run";
-import { type SeenAfterwards, sendAndLook } from "./send-and-look";
+import { onceArrived, type SeenAfterwards, sendAndLook } from "./send-and-look";
 import { fetchVm, isConflict, onceSteady } from "./watch-vm";
 import { onceVolumeSteady, waitForVolume, watchOf } from "./watch-volume";
 
@@ -79,9 +79,13 @@ async function move(
     return unproven;
   }
   const send = () => (isAttach ? client.attachVolume(id, vmId, options) : client.detachVolume(id, vmId, true, options));
-  const outcome = await onceVolumeSteady(watchOf(step, run), id, () =>
-    onceSteady(step, run, vmId, () => sendAndLook(send, look, run, isConflict)),
-  );
+  // An earlier run has sent it, and nobody knows yet what became of that.
+  const isSentBefore = noted?.isSentBefore === true && (await onceArrived(look, run)) === "done";
+  const outcome: Outcome<unknown> = isSentBefore
+    ? accepted(undefined)
+    : await onceVolumeSteady(watchOf(step, run), id, () =>
+        onceSteady(step, run, vmId, () => sendAndLook(send, look, run, isConflict)),
+      );
   if (outcome.status === "accepted") {
     const settled = await waitForVolume(
       watchOf(step, run),
@@ -102,6 +106,7 @@ function movedBy(before: RecordedResource | undefined, { id, vmId, way }: Move) 
   if (before?.kind === "volume" && before.id === id) {
     const settled = { attaching: undefined, detaching: undefined };
     return {
+      isSentBefore: before[way] === vmId,
       sent: { ...settled, [way]: vmId },
       refused: { attaching: before.attaching, detaching: before.detaching },
       done: way === "attaching" ? { ...settled, attachedTo: vmId } : settled,
@@ -109,6 +114,7 @@ function movedBy(before: RecordedResource | undefined, { id, vmId, way }: Move) 
   }
   if (before?.kind !== "vm") return undefined;
   return {
+    isSentBefore: before.dataVolumeId === id && before.dataVolumeMoving === way,
     sent: { dataVolumeId: id, dataVolumeMoving: way },
     refused: { dataVolumeMoving: before.dataVolumeMoving },
     done: { dataVolumeMoving: undefined },
@@ -201,7 +207,9 @@ const lookAt =
     const outcome = await run.ports.client.getVolume(id, { signal: run.signal });
     if (outcome.status !== "accepted") return "cannot-tell";
     const verdict = isDone(outcome.value);
-    return verdict === undefined ? "cannot-tell" : verdict ? "done" : "not-done";
+    if (verdict === true) return "done";
+    if (outcome.value.changing === true) return "changing";
+    return verdict === undefined ? "cannot-tell" : "not-done";
   };
 
 /** The volume's record where it shows where the volume hangs, else the VM's list of disks. */
@@ -226,8 +234,9 @@ const create: Performer<"volume.create"> = async (step, action, run) => {
       { type: "made", address, id: volume.id, record },
       { type: "intent", address, intent: null },
     ]);
-    if (volume.changing === true) {
-      run.progress(step, volume.status ?? volume.id);
+    // An answer without a state does not say that the volume is ready, and what comes next may need it.
+    if (volume.changing === true || volume.status === undefined) {
+      if (volume.status !== undefined) run.progress(step, volume.status);
       return waitForVolume(watchOf(step, run), volume.id, { for: "steady" });
     }
     return volume.failed

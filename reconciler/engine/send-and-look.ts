@@ -1,33 +1,126 @@
-/** A request whose answer may be lost, and the look that tells whether it was done. */
-import type { Failure, Outcome } from "../core/model/outcome";
+/**
+ * A request whose answer may be lost, and the looks that tell whether it was done. While what it is about is changing, it
+ * is never sent again: what it becomes shows when it has arrived.
+ *
+ *   the answer            a look shows                       then
+ *   lost                  the effect                         done
+ *   lost                  changing                           looked at again, for as long as a create may take
+ *   lost                  no effect, for the whole window    sent again; refused, where the answer had words of a refusal
+ *   lost                  nothing that tells                 unknown
+ *   "already so"          the effect                         done
+ *   refused meanwhile     changing, and then no effect       sent again, once
+ *   "not ready yet"       no effect                          sent again, once
+ *   refused otherwise                                        refused
+ */
+import type { Failure, Outcome, Rejection } from "../core/model/outcome";
+import { untilNextLook } from "../core/schedule/pace";
+import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
 import type { Run } from "./run";
 
-export type SeenAfterwards = "done" | "not-done" | "cannot-tell";
+export type SeenAfterwards =
+  | "done"
+  | "not-done"
+  | "changing"
+  | "cannot-tell"
+  /** Sending it once more does no harm, so nothing is looked at. */
+  | "harmless";
+
+type Look = () => Promise<SeenAfterwards>;
 
 /** How often a request is sent whose answer gets lost each time. */
 const attempts = 3;
 
 /**
  * Sends a request, and when its answer is lost, looks before sending again. `look` says whether the effect is there. A
- * refusal that means "already so" counts as done when the look agrees.
+ * refusal that means "already so" counts as done when a look agrees.
  */
 export async function sendAndLook<T>(
   send: () => Promise<Outcome<T>>,
-  look: () => Promise<SeenAfterwards>,
+  look: Look,
   run: Run,
   isAlready: (failure: Failure) => boolean = () => false,
 ): Promise<Outcome<T | undefined>> {
-  let outcome = await send();
-  for (let attempt = 1; attempt < attempts && outcome.status === "unknown"; attempt++) {
-    await run.ports.clock.sleep(run.ports.timing.pollIntervalMs, run.signal);
-    const seen = await look();
-    if (seen === "done") return { status: "accepted", value: undefined };
-    if (seen === "cannot-tell") return outcome;
-    if (outcome.refusal !== undefined) return outcome.refusal;
-    outcome = await send();
+  let lost = false;
+  let refusedBefore = false;
+  for (let attempt = 1; ; ) {
+    const outcome = await send();
+    if (outcome.status === "accepted") return outcome;
+    if (outcome.status === "unknown") {
+      lost = true;
+      const seen = await lookForWindow(look, run);
+      if (seen === "done") return isThere;
+      if (seen === "not-done" && outcome.refusal !== undefined) return outcome.refusal;
+      if (seen === "cannot-tell" || seen === "changing" || attempt++ >= attempts) return outcome;
+      continue;
+    }
+    if (outcome.status === "unavailable" || !isAlready(outcome)) return outcome;
+    const seen = await lookAfterRefusal(outcome, lost, look, run);
+    if (seen === "done") return isThere;
+    if (seen !== "may be asked again" || refusedBefore || run.signal.aborted) return outcome;
+    refusedBefore = true;
   }
-  if (outcome.status === "accepted") return outcome;
-  if ((outcome.status === "unknown" || isAlready(outcome)) && (await look()) === "done")
-    return { status: "accepted", value: undefined };
-  return outcome;
+}
+
+const isThere: Outcome<undefined> = { status: "accepted", value: undefined };
+
+/** What a refusal that may mean "already so" was about. */
+async function lookAfterRefusal(
+  refusal: Rejection,
+  lost: boolean,
+  look: Look,
+  run: Run,
+): Promise<"done" | "may be asked again" | "refused"> {
+  const first = await look();
+  if (first === "done") return "done";
+  if (first === "changing") {
+    const arrived = await onceArrived(look, run);
+    return arrived === "done" ? "done" : arrived === "not-done" ? "may be asked again" : "refused";
+  }
+  if (first !== "not-done") return "refused";
+  // The service knows of an effect that it does not show yet.
+  if (lost || saysAlready(refusal)) return (await lookForWindow(look, run)) === "done" ? "done" : "refused";
+  if (!saysNotYet(refusal)) return "refused";
+  await run.ports.clock.sleep(run.ports.timing.pollIntervalMs, run.signal);
+  return "may be asked again";
+}
+
+const saysAlready = ({ message }: Rejection): boolean => /\balready\b/i.test(message);
+
+const saysNotYet = ({ message }: Rejection): boolean =>
+  /\bnot[\s_-]?(yet[\s_-]?)?(ready|available)|notready|\b(creating|building|busy|pending|in progress|being \w+)\b/i.test(
+    message,
+  );
+
+/** Looks until the effect shows, or a whole window has passed in which it did not and nothing was changing. */
+async function lookForWindow(look: Look, run: Run): Promise<SeenAfterwards> {
+  const { clock, timing } = run.ports;
+  const started = clock.now();
+  let still = openWindow(timing.discoveryWindowMs, started);
+  let whole = openWindow(timing.vmCreateTimeoutMs, started);
+  for (;;) {
+    const waitedMs = clock.now() - started;
+    await clock.sleep(untilNextLook({ waitedMs, mayBeSoon: true }, timing.pollIntervalMs), run.signal);
+    if (run.signal.aborted) return "cannot-tell";
+    const seen = await look();
+    if (seen !== "not-done" && seen !== "changing") return seen;
+    const now = clock.now();
+    whole = lookedAgain(whole, now);
+    still = seen === "changing" ? openWindow(timing.discoveryWindowMs, now) : lookedAgain(still, now);
+    if (seen === "changing" ? isOver(whole) : isOver(still)) return seen;
+  }
+}
+
+/** Looks until it is not changing any more, for as long as a create may take. */
+export async function onceArrived(look: Look, run: Run): Promise<SeenAfterwards> {
+  const { clock, timing } = run.ports;
+  const started = clock.now();
+  let whole = openWindow(timing.vmCreateTimeoutMs, started);
+  for (;;) {
+    const seen = await look();
+    whole = lookedAgain(whole, clock.now());
+    if (seen !== "changing" || isOver(whole)) return seen;
+    const waitedMs = clock.now() - started;
+    await clock.sleep(untilNextLook({ waitedMs, mayBeSoon: true }, timing.pollIntervalMs), run.signal);
+    if (run.signal.aborted) return "cannot-tell";
+  }
 }

@@ -39,8 +39,13 @@ export const lookAtVm =
   (run: Run, id: string, isDone: (vm: LiveVm) => boolean) => async (): Promise<SeenAfterwards> => {
     const read = await fetchVm(run, id);
     if (!read.seen) return "cannot-tell";
-    return read.vm !== undefined && isDone(read.vm) ? "done" : "not-done";
+    if (read.vm !== undefined && isDone(read.vm)) return "done";
+    return read.vm !== undefined && isOnItsWay(read.vm) ? "changing" : "not-done";
   };
+
+/** A record without a state never shows an arrival. */
+const isOnItsWay = ({ phase, status, unsaid }: LiveVm): boolean =>
+  phase === "changing" && status !== undefined && unsaid !== true;
 
 export const canSee = (run: Run): boolean => run.ports.client.can.seesVms !== "never";
 

@@ -67,7 +67,8 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
       watch.progress(shown);
     }
     const waited = now - started;
-    if (isOver(still) || isOver(whole)) return notShown(wait, outcome, waited, shown);
+    if (isOver(whole)) return notShown(wait, outcome, waited, "vm_create_timeout", shown);
+    if (isOver(still)) return notShown(wait, outcome, waited, "discovery_window", shown);
     await clock.sleep(untilNextLook({ waitedMs: waited, mayBeSoon: true }, timing.pollIntervalMs), signal);
     watch.waited(clock.now() - started - waited);
     if (signal.aborted) return interrupted;
@@ -81,7 +82,14 @@ const interrupted: StepResult = {
   fix: "run the same command again: it goes on from here",
 };
 
-function notShown(wait: VolumeWait, outcome: Outcome<LiveVolume>, waitedMs: number, shown?: string): StepResult {
+/** `limit`: the setting by which it is not waited for any longer. */
+function notShown(
+  wait: VolumeWait,
+  outcome: Outcome<LiveVolume>,
+  waitedMs: number,
+  limit: "vm_create_timeout" | "discovery_window",
+  shown?: string,
+): StepResult {
   const seen =
     outcome.status === "accepted"
       ? `the service does not show that ${asked[wait.for]}${shown === undefined ? "" : `; its state is ${shown}`}`
@@ -92,7 +100,7 @@ function notShown(wait: VolumeWait, outcome: Outcome<LiveVolume>, waitedMs: numb
     end: outcome.status === "accepted" || outcome.status === "rejected" ? "failed" : "unknown",
     code: "apply/volume-not-settled",
     message: `the service accepted it, and ${Math.round(waitedMs / 1000)} s later ${seen}`,
-    fix: "run the same command again: it looks first; service.timing.vm_create_timeout allows more. A state that means something else: states.volume in the dialect",
+    fix: `run the same command again: it looks first; service.timing.${limit} allows more. A state that means something else: states.volume in the dialect`,
   };
 }
 

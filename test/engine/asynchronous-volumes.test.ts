@@ -19,12 +19,25 @@ interface Pending {
 }
 
 /** `ends`: the states in which what was begun ends without its effect. */
-function slowVolumes({ takesMs = 20_000, ends = {} }: { takesMs?: number; ends?: Record<string, string> } = {}) {
+interface Slow {
+  readonly takesMs?: number;
+  readonly ends?: Record<string, string>;
+  /** The answers to what begins so are lost: how many of each. */
+  readonly loses?: Record<string, number>;
+  /** The requests themselves are lost. */
+  readonly drops?: Record<string, number>;
+  /** No state tells that something is under way. */
+  readonly silent?: boolean;
+}
+
+function slowVolumes({ takesMs = 20_000, ends = {}, loses = {}, drops = {}, silent = false }: Slow = {}) {
   const stage = virtualWorld({});
   const { client, clock } = stage;
   const pending = new Map<string, Pending>();
   const stuck = new Map<string, string>();
   const refused: string[] = [];
+  const sent: string[] = [];
+  const lost: Outcome<never> = { status: "unknown", reason: "the connection was closed before the answer" };
   const real = {
     get: client.getVolume.bind(client),
     create: client.createVolume.bind(client),
@@ -43,20 +56,27 @@ function slowVolumes({ takesMs = 20_000, ends = {} }: { takesMs?: number; ends?:
   };
   const begin = async (id: string, status: string, effect: () => Promise<unknown>): Promise<Outcome<void>> => {
     await settle(id);
+    sent.push(status);
+    if ((drops[status] ?? 0) > 0) {
+      drops[status]!--;
+      return lost;
+    }
     const busy = pending.get(id);
     if (busy !== undefined) {
       refused.push(`${status} while ${busy.status}`);
       return { status: "rejected", condition: "conflict", message: `the volume is ${busy.status}`, httpStatus: 409 };
     }
     pending.set(id, { status, until: clock.now() + takesMs, effect });
-    return accepted(undefined);
+    if ((loses[status] ?? 0) === 0) return accepted(undefined);
+    loses[status]!--;
+    return lost;
   };
   client.getVolume = async (id, options) => {
     await settle(id);
     const outcome = await real.get(id, options);
     if (outcome.status !== "accepted") return outcome;
     const status = pending.get(id)?.status ?? stuck.get(id);
-    if (status === undefined) return outcome;
+    if (status === undefined || (silent && status !== "creating")) return outcome;
     const { changing: _, ...rest } = outcome.value;
     const shown: LiveVolume = { ...rest, status, failed: status === "error" };
     return accepted(pending.has(id) ? { ...shown, changing: true } : shown);
@@ -72,7 +92,7 @@ function slowVolumes({ takesMs = 20_000, ends = {} }: { takesMs?: number; ends?:
     begin(id, "detaching", () => real.detach(id, vm, flushed, options));
   client.resizeVolume = (id, size, options) => begin(id, "extending", () => real.resize(id, size, options));
   client.deleteVolume = (id, options) => begin(id, "deleting", () => real.delete(id, options));
-  return { stage, pending, refused };
+  return { stage, pending, refused, sent };
 }
 
 const run = async (stage: ReturnType<typeof slowVolumes>["stage"], ...args: Parameters<typeof stage.plan>) => {
@@ -172,4 +192,92 @@ it("a service without such states is looked at once after each operation", async
   await stage.apply(prepared);
   expect(looks).toBe(1);
   expect(stage.clock.now() - started).toBeLessThan(defaultTiming.discoveryWindowMs);
+});
+
+describe("a request whose answer was lost", () => {
+  const steps = [
+    ["attaching", file(10, false), file(10)],
+    ["extending", file(10, false), file(20, false)],
+    ["detaching", file(10), file(10, false)],
+  ] as const;
+  const cases = steps.flatMap(([status, before, after]) =>
+    [80, 300, 1500, 20_000].flatMap((takesMs) =>
+      [false, true].map((silent) => ({ status, before, after, takesMs, silent })),
+    ),
+  );
+  it.each(cases)(
+    "is not sent again while the volume is $status for $takesMs ms (no word of it: $silent)",
+    async ({ status, before, after, takesMs, silent }) => {
+      const loses: Record<string, number> = {};
+      const { stage, refused, sent } = slowVolumes({ takesMs, loses, silent });
+      await run(stage, before);
+      sent.length = 0;
+      loses[status] = 1;
+      const steps = await run(stage, after);
+      expect(steps.filter((step) => !step.endsWith(" done"))).toEqual([]);
+      expect([sent.filter((one) => one === status), refused]).toEqual([[status], []]);
+      expect(hasNothingToDo((await stage.plan(after)).plan)).toBe(true);
+    },
+  );
+
+  it("is sent again when it never arrived, after the whole window", async () => {
+    const drops = { attaching: 1 };
+    const { stage, sent } = slowVolumes({ drops });
+    const started = stage.clock.now();
+    const steps = await run(stage, file(10));
+    expect(steps.filter((step) => !step.endsWith(" done"))).toEqual([]);
+    expect(sent.filter((one) => one === "attaching")).toHaveLength(2);
+    expect(stage.clock.now() - started).toBeGreaterThan(defaultTiming.discoveryWindowMs);
+  });
+
+  it("in an earlier run is not sent again by the next one while the volume is on its way", async () => {
+    const { stage, pending, sent, refused } = slowVolumes();
+    await run(stage, file(10, false));
+    const data = [...stage.emulated.world.tables.volume.values()].find(({ name }) => name === "data")!;
+    const vm = (await stage.state()).resources.get("vm.database");
+    if (vm?.kind !== "vm" || vm.id === undefined) throw new Error("the VM is not recorded");
+    const vmId = vm.id;
+    await stage.client.attachVolume(data.id, vmId);
+    const record = (await stage.state()).resources.get("volume.data");
+    if (record?.kind !== "volume") throw new Error("the volume is not recorded");
+    await stage.record([{ type: "resource", address: "volume.data", record: { ...record, attaching: vmId } }]);
+    expect(pending.size).toBe(1);
+    sent.length = 0;
+    const steps = await run(stage, file(10));
+    expect(steps.filter((step) => !step.endsWith(" done"))).toEqual([]);
+    expect([sent, refused]).toEqual([[], []]);
+  });
+});
+
+describe("a volume whose create does not say in which state it is", () => {
+  const unready = () => {
+    const slow = slowVolumes({ takesMs: 5000 });
+    const create = slow.stage.client.createVolume.bind(slow.stage.client);
+    slow.stage.client.createVolume = async (name, sizeGb, options) => {
+      const made = await create(name, sizeGb, options);
+      if (made.status !== "accepted") return made;
+      const { status: _, changing: __, ...rest } = made.value;
+      return accepted(rest);
+    };
+    return slow;
+  };
+
+  it("is looked at until it is ready, and then attached", async () => {
+    const { stage, refused } = unready();
+    const steps = await run(stage, file(10));
+    expect(steps.filter((step) => !step.endsWith(" done"))).toEqual([]);
+    expect(refused).toEqual([]);
+  });
+
+  it("and that is refused as not ready although it looks so, is asked once more", async () => {
+    const { stage } = slowVolumes({ takesMs: 0 });
+    const attach = stage.client.attachVolume.bind(stage.client);
+    let asked = 0;
+    stage.client.attachVolume = async (...args) =>
+      ++asked === 1
+        ? { status: "rejected", condition: "bad_request", message: "the volume is not ready", httpStatus: 400 }
+        : attach(...args);
+    expect((await run(stage, file(10))).filter((step) => !step.endsWith(" done"))).toEqual([]);
+    expect(asked).toBe(2);
+  });
 });
