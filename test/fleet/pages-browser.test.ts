@@ -286,6 +286,65 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     expect(await tab.locator("#main table").innerText()).toContain("in sync");
   });
 
+  test("on a phone the sum, what is lost, who changed what and both buttons are within two screens", async () => {
+    const before = await records.waitingPlan("prod-shop");
+    const settings = await records.settings();
+    const lost = Array.from({ length: 3 }, (_, index) => ({
+      detail: `deletes the data of volume.data${index} (20 GB, 11111111-2222-4333-8444-55555555555${index})`,
+      grant: "--allow-data-loss",
+    }));
+    const body = {
+      text: Array.from({ length: 40 }, (_, index) => `  ± vm.web[${index}]  replaced: flavor_id`).join("\n"),
+      sum: "Plan: 1 to create, 7 to update, 2 to replace; 2 lose data; 10 steps; about 1 min 26 s.",
+      consents: lost,
+      opens: ["group.web"],
+      why: lost.map(({ detail }) => detail).join("; "),
+      change: {
+        commits: Array.from({ length: 2 }, (_, index) => ({
+          id: String(index).repeat(40),
+          author: "Ann Lee",
+          email: "ann@acme.example",
+          others: [],
+          at: "2026-11-20T19:00:00Z",
+          subject: `resize the web tier for the sale ${markup}`,
+          link: "https://git.example/infra/commit/0",
+        })),
+        more: 0,
+        difference: "-flavor: m1.small\n+flavor: m1.large\n".repeat(30),
+      },
+    };
+    await records.savePlan("prod-shop", { digest: "abcdef0123456789", revision: "r", body });
+    await records.saveSettings({
+      ...settings,
+      windows: [
+        {
+          kind: "deny",
+          schedule: "0 0 * * *",
+          timeZone: "UTC",
+          durationMs: 86_400_000,
+          stacks: [],
+          actions: ["apply"],
+        },
+      ],
+    });
+    await tab.setViewportSize({ width: 375, height: 812 });
+    await tab.goto(`${base}/stacks/prod-shop`);
+    const bottoms: Record<string, number> = {};
+    for (const id of ["plan-sum", "permits", "change", "window", "through", "approve", "reject"]) {
+      bottoms[id] = Number(
+        await tab.evaluate(`document.getElementById("${id}").getBoundingClientRect().bottom + scrollY`),
+      );
+    }
+    expect(Object.entries(bottoms).filter(([, bottom]) => !(bottom <= 2 * 812))).toEqual([]);
+    expect(await tab.locator("main").innerText()).toContain("A window is closed: the deny window");
+    await pictureOf(tab, "/stacks/waiting-on-a-phone", "light", 375);
+    await tab.setViewportSize({ width: 1440, height: 900 });
+    await pictureOf(tab, "/stacks/waiting-on-a-desk", "light", 1440);
+    await records.saveSettings(settings);
+    if (before === undefined) await records.dropPlan("prod-shop");
+    else await records.savePlan("prod-shop", before);
+  });
+
   const shown = [
     "/",
     "/?group=condition",
@@ -298,6 +357,7 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     "/workers",
     "/history",
     "/stacks/none",
+    "/waiting",
   ];
 
   test("every page: narrow and wide without scrolling sideways, nothing serious for axe in light and dark, and no markup of others", async () => {

@@ -25,7 +25,7 @@ button, .button { cursor: pointer; background: var(--card); display: inline-bloc
 table { border-collapse: collapse; width: 100%; } thead th { text-align: left; font-size: 13px; color: var(--quiet); font-weight: 600; }
 th, td { padding: 8px 14px 8px 0; border-bottom: 1px solid var(--line); vertical-align: top; } td { overflow-wrap: anywhere; } td.reason { max-width: 60ch; } td time { white-space: nowrap; } td.short { white-space: nowrap; } td[data-label] { min-width: 92px; }
 .group th { padding: 12px 8px 6px; color: var(--ink); background: var(--card); text-align: left; }
-pre { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 12px; margin: 8px 0; max-height: 70vh; overflow: auto; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; } .card pre { background: var(--paper); }
+pre { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 12px; margin: 8px 0; max-height: 70vh; overflow: auto; font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere; } .card pre { background: var(--paper); } .card.wait pre { max-height: none; }
 pre .good, .good-ink { color: var(--good); } pre .wait { color: var(--wait); } pre .bad { color: var(--bad); }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 12px 16px; margin: 14px 0; } .card.wait { border-color: var(--wait); border-left-width: 5px; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 420px), 1fr)); gap: 14px; } .cards .card { margin: 0; }
