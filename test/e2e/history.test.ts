@@ -142,4 +142,22 @@ describe("reconcile undo", () => {
     write(first);
     expect((await reconcile("plan")).stdout).toContain("Nothing to do");
   });
+
+  it("asks before a volume or a VM comes back empty, as where it vanished by itself", async () => {
+    await apply(first);
+    await apply(`${head}groups: { front: {}, back: {} }\n`, "--allow-data-loss", "--confirm-flush", "all");
+    const left = place.emulator.dump().volumes.length;
+    for (const args of [["-y"], ["-y", "--recreate", "vm.db"], ["--out", "back.plan.json"]]) {
+      const refused = await reconcile("undo", "last", ...args);
+      expect([refused.exitCode, refused.stderr], args.join(" ")).toEqual(
+        args[0] === "-y" ? [3, expect.stringContaining("--recreate")] : [0, expect.anything()],
+      );
+      expect(refused.stdout + refused.stderr).toMatch(/volume\.data.* it comes back empty/s);
+    }
+    expect(place.emulator.dump().volumes.length).toBe(left);
+    const undone = await reconcile("undo", "last", "-y", "--recreate", "all");
+    expect(undone.exitCode, undone.stderr).toBe(0);
+    write(first);
+    expect((await reconcile("plan")).stdout).toContain("Nothing to do");
+  });
 });
