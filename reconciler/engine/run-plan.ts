@@ -11,6 +11,7 @@ import type { PermittedPlan } from "../core/plan/permitted";
 import type { Step } from "../core/plan/step";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
 import { mustGet } from "../core/text/invariant";
+import { sharedLook } from "../core/text/shared-look";
 import { onAbort } from "../service/abort-listeners";
 import { NotRecorded } from "./create-once";
 import type { StepStatus } from "./events";
@@ -20,7 +21,6 @@ import { createPoller, type Poller } from "./poller";
 import type { Ports } from "./ports";
 import { isStateError, type Recorder } from "./recorder";
 import type { Run, StepResult } from "./run";
-import { sharedLook } from "./shared-look";
 
 export interface StepReport {
   readonly step: Step;

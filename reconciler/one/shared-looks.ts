@@ -7,7 +7,7 @@
 import { isKind } from "../core/model/kinds";
 import { type Operation, operationNames, rowOf } from "../core/model/operation";
 import { fieldsIn } from "../core/text/objects";
-import { sharedLook } from "../engine/shared-look";
+import { sharedLook } from "../core/text/shared-look";
 import type { ServiceClient } from "../service/client";
 
 export interface SharedLooks {

@@ -10,6 +10,7 @@ import type { Failure, Outcome, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
+import { sharedLook } from "../core/text/shared-look";
 import type { Dialect, Route } from "../dialect/dialect";
 import { waitHeader } from "../dialect/envelope";
 import { firstPage, mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
@@ -106,6 +107,12 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   const read = createRecordReaders(dialect);
   const costs = lazily(() => measureLists((operation) => read.paging(operation).size));
 
+  /** Lists that are read as a proof. */
+  const proofs = new Map<
+    PagedOperation,
+    { readonly signal: AbortSignal | undefined; readonly look: () => Promise<unknown> }
+  >();
+
   const routeOf = (operation: Operation): Route | null =>
     isAssumed(operation) ? dialect.operations[operation] : rowOf(operation);
 
@@ -138,8 +145,26 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       : caller.scrub(withRequest(outcome, asked));
   }
 
+  /** All pages of a list. Who wants it as a proof at the same time as others shares what they read. */
+  function list<T extends { readonly id: string }>(
+    operation: PagedOperation,
+    ids: Ids,
+    readRecord: (record: unknown) => Reading<T>,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<readonly T[]>> {
+    const { proves, signal, ...others } = requestOptions ?? {};
+    const read = () => readList(operation, ids, readRecord, requestOptions);
+    if (proves !== true || Object.keys({ ...others, ...ids }).length > 0) return read();
+    // What is under way for a signal ends with that signal.
+    const shared = proofs.get(operation);
+    if (shared !== undefined && shared.signal === signal) return shared.look() as ReturnType<typeof read>; // Its operation says what a list holds.
+    const look = sharedLook(read);
+    proofs.set(operation, { signal, look });
+    return look();
+  }
+
   /** All pages of a list, and once more from the start when it changed while it was read. */
-  async function list<T extends { readonly id: string }>(
+  async function readList<T extends { readonly id: string }>(
     operation: PagedOperation,
     ids: Ids,
     readRecord: (record: unknown) => Reading<T>,
@@ -153,44 +178,66 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const call: ListCall = { operation, method: route.method, ...(headers !== undefined && { headers }) };
     const asked: PageRequest = { path: basePath + filled.path, ...(body !== undefined && { body }) };
     const first = firstPage(asked, read.paging(operation), origin);
+    const readOnce = () => readWhole(call, first, readRecord, requestOptions);
+    const outcome = await readOnce();
+    if (outcome.status !== "accepted") return outcome;
+    return requestOptions?.proves === true
+      ? lookBeyond(call, first, outcome.value, readRecord, requestOptions, readOnce)
+      : accepted(outcome.value.values);
+  }
+
+  async function readWhole<T extends { readonly id: string }>(
+    call: ListCall,
+    first: PageRequest,
+    readRecord: (record: unknown) => Reading<T>,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<WholeList<T>>> {
     for (let pass = 1; ; pass++) {
       const outcome = await readPages(call, first, readRecord, requestOptions);
       if (outcome.status !== "accepted") return caller.scrub(outcome);
-      const { values, list } = outcome.value;
-      const gap = gapIn(list);
-      if (gap === undefined) {
-        const beyond =
-          requestOptions?.proves === true
-            ? await lookBeyond(call, first, outcome.value, readRecord, requestOptions)
-            : undefined;
-        return beyond === undefined ? accepted(values) : caller.scrub(beyond);
-      }
-      if (gap.kind === "open" || pass === mostPasses) return caller.scrub(incomplete(operation, gap));
+      const gap = gapIn(outcome.value.list);
+      if (gap === undefined) return outcome;
+      if (gap.kind === "open" || pass === mostPasses) return caller.scrub(incomplete(call.operation, gap));
     }
   }
 
-  /** Some services cut a list without saying so. A list that shows other items when it is asked for more was cut. */
+  /**
+   * Some services cut a list without saying so. A list that shows other items when it is asked for more was cut, unless
+   * they came while it was asked: then the plain list, read again, shows them too.
+   */
   async function lookBeyond<T extends { readonly id: string }>(
     call: ListCall,
     first: PageRequest,
-    { values, list: { pages } }: { readonly values: readonly T[]; readonly list: ListRead },
+    { values: before, list: { pages } }: WholeList<T>,
     readRecord: (record: unknown) => Reading<T>,
     requestOptions: RequestOptions,
-  ): Promise<Rejection | undefined> {
+    readAgain: () => Promise<Outcome<WholeList<T>>>,
+  ): Promise<Outcome<readonly T[]>> {
     const { operation } = call;
-    if (call.method !== "GET" || !hasNoEndSign(pages)) return undefined;
+    let values = before;
+    if (call.method !== "GET" || !hasNoEndSign(pages)) return accepted(values);
     const known = new Set(values.map(({ id }) => id));
-    for (const { query, line } of waysToAskForMore(first.path, values.length)) {
+    const otherShownBy = async (query: string): Promise<T | undefined> => {
       const path = `${first.path}${first.path.includes("?") ? "&" : "?"}${query}`;
       const outcome = await caller.call({ ...call, path }, requestOptions);
-      if (outcome.status !== "accepted") continue;
+      if (outcome.status !== "accepted") return undefined;
       const page = read.page(operation, outcome.value.body, outcome.value.paging);
       const records = page.status === "accepted" ? readAll(page.value.items, readRecord) : page;
-      if (records.status !== "accepted") continue;
-      const other = records.value.find(({ id }) => !known.has(id));
-      if (other !== undefined) return cutSilently(operation, query, other.id, line);
-    }
-    return undefined;
+      return records.status === "accepted" ? records.value.find(({ id }) => !known.has(id)) : undefined;
+    };
+    // What came and went again between two requests is told from what was cut by asking once more.
+    for (const { query, line } of waysToAskForMore(first.path, values.length))
+      for (let pass = 1; ; pass++) {
+        const other = await otherShownBy(query);
+        if (other === undefined) break;
+        const again = await readAgain();
+        if (again.status !== "accepted") return again;
+        ({ values } = again.value);
+        for (const { id } of values) known.add(id);
+        if (known.has(other.id)) continue;
+        if (pass > 1) return caller.scrub(cutSilently(operation, query, other.id, line));
+      }
+    return accepted(values);
   }
 
   /** Reads a list to its end. Each branch is one way in which the end, or a list that never ends, shows. */
@@ -199,7 +246,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     first: PageRequest,
     readRecord: (record: unknown) => Reading<T>,
     requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<{ readonly values: readonly T[]; readonly list: ListRead }>> {
+  ): Promise<Outcome<WholeList<T>>> {
     const { operation } = call;
     const values = new Map<string, T>();
     const pages: PageRead[] = [];
@@ -311,6 +358,11 @@ function showsAgain<T extends { readonly id: string }>(
 
 const isCatalogue = (operation: PagedOperation): boolean =>
   operation === "flavor.list" || operation === "image.list" || operation === "region.list";
+
+interface WholeList<T> {
+  readonly values: readonly T[];
+  readonly list: ListRead;
+}
 
 type ListCall = Pick<Call, "operation" | "method" | "headers"> & { readonly operation: PagedOperation };
 

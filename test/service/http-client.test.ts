@@ -246,6 +246,43 @@ describe("lists", () => {
     });
   });
 
+  test("what was made while a list was asked for more is no sign that it is cut, and is shown", async () => {
+    // Each request but the first comes after one more was made.
+    const growing = (): Script => {
+      let made = 1;
+      return (...given) => {
+        const ids = Array.from({ length: made }, (_, index) => `vm-${index}`);
+        made = Math.min(made + 1, 4);
+        return json(200, { data: ids.map((id) => ({ id, name: id })) })(...given);
+      };
+    };
+    const { client } = await start([growing()]);
+    const listed = await client.listVms({ proves: true });
+    expect(listed).toMatchObject({ status: "accepted" });
+    if (listed.status !== "accepted") throw new Error(listed.status);
+    expect(listed.value.map(({ id }) => id)).toEqual(["vm-0", "vm-1", "vm-2", "vm-3"]);
+  });
+
+  test("what came and went between two requests is none either", async () => {
+    let asked = 0;
+    const { client } = await start([
+      (...given) => {
+        asked++;
+        return json(200, { data: (asked === 2 ? ["a", "b"] : ["a"]).map((id) => ({ id, name: id })) })(...given);
+      },
+    ]);
+    expect(await client.listVms({ proves: true })).toMatchObject({ status: "accepted", value: [{ id: "a" }] });
+  });
+
+  test("those who ask for a proof at once share what is asked for more", async () => {
+    const all = json(200, { data: [{ id: "a", name: "a" }] });
+    const { client, server } = await start([all]);
+    const looks = await Promise.all(Array.from({ length: 5 }, () => client.listVms({ proves: true })));
+    expect(looks.every(({ status }) => status === "accepted")).toBe(true);
+    // The first reads by itself; those who came meanwhile share a reading that began after they asked.
+    expect(server.received).toHaveLength(2 * 5);
+  });
+
   test("a list that shows the same whatever it is asked for, or refuses that, is whole", async () => {
     const all = json(200, { data: [{ id: "a", name: "a" }] });
     const refuse: Script = (request, ...rest) =>
