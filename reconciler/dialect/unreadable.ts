@@ -7,7 +7,7 @@ import type { Rejection } from "../core/model/outcome";
 import { itemAt } from "../core/text/invariant";
 import type { Pointers } from "./dialect";
 import { likelyKey, pointerTo } from "./likely-key";
-import { cleanMessage } from "./messages";
+import { cleanMessage, own } from "./messages";
 import { showPlace } from "./places";
 
 const keysShown = 20;
@@ -26,7 +26,7 @@ export function unreadable(
     `tried ${tried.map((place) => (typeof place === "string" ? JSON.stringify(place) : showPlace(place))).join(", ") || "no pointer"}`,
     `found ${describe(found, keys)}`,
   ];
-  if (setting !== undefined) lines.push(`in the dialect: ${setting}: [${suggest(setting, keys)}]`);
+  if (setting !== undefined) lines.push(`in the dialect: ${setting}: [${suggest(setting, keys, found)}]`);
   return {
     status: "rejected",
     condition: "unreadable",
@@ -58,13 +58,22 @@ function describe(found: unknown, keys: readonly string[]): string {
     .slice(0, keysShown)
     .map((key) => (key.length > longestKey ? `one of ${key.length} characters` : cleanMessage(key)));
   const more = keys.length > keysShown ? `, and ${keys.length - keysShown} more` : "";
-  return shown.length === 0 ? "an empty object" : `the keys ${shown.join(", ")}${more}`;
+  const [outer] = keys;
+  const inner = outer === undefined || keys.length > 1 ? [] : keysOf(own(found, outer));
+  const within = inner.length === 0 ? "" : `, and within it ${describe(own(found, outer ?? ""), inner)}`;
+  return shown.length === 0 ? "an empty object" : `the keys ${shown.join(", ")}${more}${within}`;
 }
 
 /** The most likely key, or a placeholder: a wrong line would be worse than one that has to be filled in. */
-function suggest(setting: string, keys: readonly string[]): string {
+function suggest(setting: string, keys: readonly string[], found: unknown): string {
   // `split` gives one piece at least.
   const field = setting.endsWith(".items") ? itemAt(setting.split("."), 1) : setting.split(".").at(-1)!;
   const key = likelyKey(field, keys);
-  return key === undefined || key.length > longestKey ? "/…" : cleanMessage(pointerTo(key));
+  if (key !== undefined) return key.length > longestKey ? "/…" : cleanMessage(pointerTo(key));
+  const [outer] = keys;
+  // Where one key is all there is, it wraps the record.
+  const inner = outer === undefined || keys.length > 1 ? undefined : likelyKey(field, keysOf(own(found, outer)));
+  return outer === undefined || inner === undefined || outer.length + inner.length > longestKey
+    ? "/…"
+    : cleanMessage(`${pointerTo(outer)}${pointerTo(inner)}`);
 }

@@ -23,6 +23,7 @@ import { type Intent, orphanKey } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import { asError, errorMessage } from "../core/text/errors";
 import { discover } from "./discover";
+import type { FirstCreate, Unread } from "./first-create";
 import { failedBy, isoNow, type Run, type StepResult } from "./run";
 
 export interface Creation<K extends Kind> {
@@ -43,11 +44,37 @@ export interface Creation<K extends Kind> {
 /** How often a create may prove not to have been done before the run gives up. */
 const attempts = 3;
 
+/** Nothing is sent while nobody can tell what a create of the same kind has made in this run. */
+export async function createOnce<K extends Kind>(step: Step, creation: Creation<K>, run: Run): Promise<StepResult> {
+  const first = await run.firstCreate(creation.kind);
+  if (first.unread !== undefined) return notSent(creation.what, first.unread);
+  try {
+    return await createLooking(step, creation, first, run);
+  } finally {
+    first.leave();
+  }
+}
+
+const notSent = (what: string, { name, reason, line }: Unread): StepResult => ({
+  end: "failed",
+  code: "service/unreadable",
+  message: `nothing was sent: what the create of ${what} ${name} made cannot be told, and neither could what this one makes (${reason})`,
+  fix: line === undefined ? "describe this answer in the dialect" : lineIn(line),
+});
+
+/** The part of a hint that is to be written. */
+const lineIn = (hint: string): string => hint.slice(Math.max(hint.lastIndexOf("in the dialect: "), 0));
+
 /**
  * The order of the branches is the proof that nothing is made twice: each one ends the step, or leads to a look before
  * the create is sent again.
  */
-export async function createOnce<K extends Kind>(step: Step, creation: Creation<K>, run: Run): Promise<StepResult> {
+async function createLooking<K extends Kind>(
+  step: Step,
+  creation: Creation<K>,
+  first: FirstCreate,
+  run: Run,
+): Promise<StepResult> {
   const { kind, name, what } = creation;
   const { address } = step;
   const operation = `${kind}.create` as const;
@@ -70,6 +97,7 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
     await run.recorder.record([{ type: "intent", address, intent }]);
     const outcome = await creation.send();
     const made = madeBy(outcome);
+    if (made !== undefined || !saysAccepted(outcome)) first.leave();
     if (made !== undefined) return keepOrShowId(step, creation, made);
     // A lost attempt, of this run or of the one before, may have taken the name: the refusal contradicts the list that
     // did not show it.
@@ -77,7 +105,10 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
     if (!isTaken && provesNothingDone(outcome)) return refused(outcome, intent, run);
     if (saysAccepted(outcome)) intent = { ...intent, accepted: true };
     // Where nobody can look, only an answer in the service's own form proves that the resource is being made.
-    if (!run.ports.client.can.canFindCreated(kind)) return whereNobodyLooks(creation, outcome, intent, run);
+    if (!run.ports.client.can.canFindCreated(kind)) {
+      first.leave(unreadIn(outcome, name));
+      return whereNobodyLooks(creation, outcome, intent, run);
+    }
     if (intent.accepted === true) await run.recorder.record([{ type: "intent", address, intent }]);
     const found = await find(step, creation, intent, run);
     if ("settled" in found) return found.settled;
@@ -87,7 +118,10 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
     const isOpen = intent.accepted === true || isTaken || isDoubtful;
     if (!isOpen && outcome.status === "unknown" && outcome.refusal !== undefined)
       return refused(outcome.refusal, intent, run);
-    if (isOpen || attempt >= attempts) return outcomeUnknown(what, intent, run, evidence ?? answered(outcome));
+    if (isOpen || attempt >= attempts) {
+      first.leave(unreadIn(outcome, name));
+      return outcomeUnknown(what, intent, run, evidence ?? answered(outcome), hintOf(outcome));
+    }
     run.progress(step, "the lost create was not done; sending it again");
   }
 }
@@ -101,7 +135,16 @@ const whereNobodyLooks = <K extends Kind>(
 ): StepResult | Promise<StepResult> =>
   outcome.status === "accepted" && unlisted !== undefined
     ? unlisted()
-    : outcomeUnknown(what, intent, run, answered(outcome));
+    : outcomeUnknown(what, intent, run, answered(outcome), hintOf(outcome));
+
+const hintOf = (outcome: Outcome<unknown>): string | undefined =>
+  outcome.status === "unknown" ? outcome.hint : undefined;
+
+/** `undefined`: there was no answer to read, or it was read. */
+const unreadIn = (outcome: Outcome<unknown>, name: string): Unread | undefined =>
+  outcome.status === "unknown" && outcome.accepted === true
+    ? { name, reason: outcome.reason, ...(outcome.hint === undefined ? {} : { line: outcome.hint }) }
+    : undefined;
 
 /** What came instead of an answer that can be read. Of a broken connection there is nothing to say. */
 const answered = (outcome: Outcome<unknown>): string | undefined =>
@@ -213,8 +256,14 @@ export class NotRecorded extends Error {
   }
 }
 
-/** `evidence`: what was seen instead. */
-async function outcomeUnknown(what: string, intent: Intent, run: Run, evidence?: string): Promise<StepResult> {
+/** `evidence`: what was seen instead. `hint`: how its answer would have been read. */
+async function outcomeUnknown(
+  what: string,
+  intent: Intent,
+  run: Run,
+  evidence?: string,
+  hint?: string,
+): Promise<StepResult> {
   const { address, name, sentAt, accepted } = intent;
   await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
   const became = accepted === true ? "the service accepted it and does not show it" : "its answer was lost";
@@ -222,7 +271,10 @@ async function outcomeUnknown(what: string, intent: Intent, run: Run, evidence?:
     end: "unknown",
     code: "apply/outcome-unknown",
     message: `outcome unknown: the create of ${what} ${name} was sent at ${sentAt} and ${became}; repeating it could make a second one${evidence === undefined ? "" : `; ${evidence}`}`,
-    fix: outcomeUnknownFix(address),
+    fix:
+      hint === undefined
+        ? outcomeUnknownFix(address)
+        : `${outcomeUnknownFix(address)}; and before anything else is created, ${lineIn(hint)}`,
   };
 }
 

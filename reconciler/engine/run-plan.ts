@@ -15,6 +15,7 @@ import { sharedLook } from "../core/text/shared-look";
 import { onAbort } from "../service/abort-listeners";
 import { NotRecorded } from "./create-once";
 import type { StepStatus } from "./events";
+import { createFirstCreates } from "./first-create";
 import { indexNamesBefore } from "./names-before";
 import { performStep } from "./perform";
 import { createPoller, type Poller } from "./poller";
@@ -146,6 +147,7 @@ export async function runPlan(
     listVolumes: sharedLook(() => apart(() => ports.client.listVolumes({ signal: halt.signal, makesSure: true }))),
     listGroups: sharedLook(() => apart(() => ports.client.listGroups({ signal: halt.signal }))),
     stopped: new Set(),
+    firstCreate: createFirstCreates(),
     waited: (step, ms) => waited.set(step.id, (waited.get(step.id) ?? 0) + ms),
   };
 

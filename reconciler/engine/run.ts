@@ -12,6 +12,7 @@ import { type Failure, notSent, type Outcome } from "../core/model/outcome";
 import type { Intent, RecordedVm } from "../core/model/recorded";
 import type { Instant } from "../core/model/time";
 import type { ActionOf, Step, StepOperation } from "../core/plan/step";
+import type { FirstCreates } from "./first-create";
 import type { NamesBefore } from "./names-before";
 import type { Poller } from "./poller";
 import type { Ports } from "./ports";
@@ -47,6 +48,8 @@ export interface Run {
   readonly isFlushConfirmed: (address: string) => boolean;
   /** Whether a resource with prevent_destroy may be deleted, replaced or wiped in this run. */
   readonly mayEnd: (address: Address) => boolean;
+  /** Asked before a create is sent. */
+  readonly firstCreate: FirstCreates;
   readonly progress: (step: Step, message: string) => void;
   readonly priority: (step: Step) => number;
   /** The lists. Each is asked for after the call, and once for all callers at the same time. */

@@ -361,8 +361,16 @@ function scrubOutcome<T>(outcome: Outcome<T>, scrub: (text: string) => string): 
         ...(outcome.hint !== undefined && { hint: scrub(outcome.hint) }),
       };
     case "unavailable":
-    case "unknown":
       return { ...outcome, reason: scrub(outcome.reason) };
+    case "unknown": {
+      const { refusal } = outcome;
+      return {
+        ...outcome,
+        reason: scrub(outcome.reason),
+        ...(outcome.hint !== undefined && { hint: scrub(outcome.hint) }),
+        ...(refusal !== undefined && { refusal: { ...refusal, message: scrub(refusal.message) } }),
+      };
+    }
     default:
       return outcome satisfies never;
   }

@@ -373,7 +373,12 @@ type ListCall = Pick<Call, "operation" | "method" | "headers"> & { readonly oper
 function settle<T>(operation: Operation, reading: Reading<T>): Outcome<T> {
   if (reading.status === "accepted" || rowOf(operation).kind === "read") return reading;
   const hint = reading.hint === undefined ? "" : ` (${reading.hint})`;
-  return { status: "unknown", reason: `the service did it, but ${reading.message}${hint}`, accepted: true };
+  return {
+    status: "unknown",
+    reason: `the service did it, but ${reading.message}${hint}`,
+    accepted: true,
+    ...(reading.hint === undefined ? {} : { hint: reading.hint }),
+  };
 }
 
 /** Who reads that something is gone reads what was asked. */

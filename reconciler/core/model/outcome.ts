@@ -59,6 +59,8 @@ export interface Unknown {
   readonly httpStatus?: number;
   /** The service answered 2xx with a body that cannot be read: the effect is there, or on its way. */
   readonly accepted?: true;
+  /** For such a body: the line of the dialect that would make it readable. */
+  readonly hint?: string;
   /** What the answer says, in words that are usually a refusal: what it was if a look shows that nothing was done. */
   readonly refusal?: Rejection;
 }
