@@ -8,7 +8,7 @@ import type { StopSignals } from "../engine/run-plan";
 import type { Output } from "./output";
 
 /** Time for the last output to be written. */
-const leaveMs = 3000;
+const leaveMs = 500;
 
 export function listenForStop(output: Output): StopSignals & { close(): void } {
   const soft = new AbortController();

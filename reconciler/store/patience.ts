@@ -2,7 +2,7 @@
  * Waits for a lock that somebody else holds, for as long as was asked for, and names the holder when it takes longer.
  * Stops waiting for a store that does not answer once the command was told to stop.
  */
-import { describeHolder, type Holder, StateLocked, type StateSession, type StateStore } from "./store";
+import { describeHolder, type Holder, StateLocked, type StateSession, type StateStore, StoreFailed } from "./store";
 
 const firstPauseMs = 100;
 const longestPauseMs = 2000;
@@ -39,16 +39,25 @@ export function awaitFree(store: StateStore, patience: Patience, signal?: AbortS
 /** A store that works answers within this time. */
 const graceMs = 1000;
 
-/** A store that is not waited for any more soon after the signal. Writes are still finished. */
+/**
+ * A store that is not waited for any more soon after the signal. A write that has no answer by then may have arrived or
+ * not, as where the process is killed: the next run reads what is there.
+ */
 export function withStop(store: StateStore, signal: AbortSignal): StateStore {
-  const orStop = <T>(asked: Promise<T>, undo?: (late: T) => void): Promise<T> =>
+  // Once it was given up, nothing else is asked of it: each would be waited for as long.
+  let isSilent = false;
+  const orStop = <T>(
+    ask: () => Promise<T>,
+    { undo, failed = new StoreStopped(store.location) }: { undo?: (late: T) => void; failed?: Error } = {},
+  ): Promise<T> =>
     new Promise((resolve, reject) => {
       let timer: NodeJS.Timeout | undefined;
       let isOver = false;
       const giveUp = (): void => {
         isOver = true;
+        isSilent = true;
         signal.removeEventListener("abort", onStop);
-        reject(new StoreStopped(store.location));
+        reject(failed);
       };
       const onStop = (): void => {
         timer = setTimeout(giveUp, graceMs);
@@ -57,9 +66,10 @@ export function withStop(store: StateStore, signal: AbortSignal): StateStore {
         clearTimeout(timer);
         signal.removeEventListener("abort", onStop);
       };
+      if (isSilent) return giveUp();
       if (signal.aborted) onStop();
       else signal.addEventListener("abort", onStop, { once: true });
-      asked.then(
+      ask().then(
         (answer) => {
           end();
           if (isOver) undo?.(answer);
@@ -71,12 +81,35 @@ export function withStop(store: StateStore, signal: AbortSignal): StateStore {
         },
       );
     });
+  const written = <T>(ask: () => Promise<T>): Promise<T> =>
+    orStop(ask, {
+      failed: new StoreFailed(
+        `the state ${store.location} did not answer, and the run was told to stop: what was written last may not be there`,
+      ),
+    });
+  const stopping = (session: StateSession): StateSession => ({
+    ...session,
+    read: () => orStop(() => session.read()),
+    assertHeld: () => written(() => session.assertHeld()),
+    append: (lines) => written(() => session.append(lines)),
+    replace: (snapshot) => written(() => session.replace(snapshot)),
+    release() {
+      // Asked all the same: a store that is only slow lets go of the lock by itself.
+      const released = session.release();
+      released.catch(() => undefined);
+      return written(() => released);
+    },
+  });
   return {
     ...store,
-    read: () => orStop(store.read()),
-    holder: () => orStop(store.holder()),
-    lock: (holder, stop) =>
-      orStop(store.lock(holder, stop), (session) => void session.release().catch(() => undefined)),
+    read: () => orStop(() => store.read()),
+    holder: () => orStop(() => store.holder()),
+    lock: async (holder, stop) =>
+      stopping(
+        await orStop(() => store.lock(holder, stop), {
+          undo: (session) => void session.release().catch(() => undefined),
+        }),
+      ),
   };
 }
 

@@ -69,6 +69,30 @@ describe("a store that does not answer", () => {
     expect(released).toBe(true);
   });
 
+  it("nor in the middle of a run: what is to be written fails once, and nothing more is waited for", async () => {
+    const never = new Promise<never>(() => undefined);
+    let appended = 0;
+    const session = {
+      epoch: 1,
+      assertHeld: () => never,
+      append: () => (appended++ === 0 ? Promise.resolve() : never),
+      replace: () => never,
+      release: () => never,
+    };
+    const stop = new AbortController();
+    const store = withStop({ ...locked, lock: async () => session } as unknown as StateStore, stop.signal);
+    const held = await store.lock(holder);
+    await held.append(["answered"]);
+    stop.abort();
+    const failed = expect.objectContaining({ code: "state/store-failed" });
+    await expect(held.append(["lost"])).rejects.toEqual(failed);
+    // It was given up: these end without a wait of their own.
+    const turn = new Promise((done) => setImmediate(done, "waited"));
+    const rest = [held.append(["later"]), held.replace("{}"), held.assertHeld(), held.release()];
+    for (const one of rest) expect(await Promise.race([one.catch((error: unknown) => error), turn])).toEqual(failed);
+    expect(appended).toBe(2);
+  });
+
   it("one that answers is heard out after a stop", async () => {
     const stop = new AbortController();
     stop.abort();
