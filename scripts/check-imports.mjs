@@ -113,7 +113,17 @@ const rules = [
       "reconciler/service/client",
       "reconciler/store/store",
     ],
-    ["ajv", "pg", "pg-boss", "@electric-sql/pglite", "cron-parser", "hono", "@hono/node-server", "openid-client"],
+    [
+      "ajv",
+      "pg",
+      "pg-boss",
+      "@electric-sql/pglite",
+      "cron-parser",
+      "hono",
+      "@hono/node-server",
+      "openid-client",
+      "nodemailer",
+    ],
     "a fleet runs the engine on projects that are handed in; it knows no command line and no state's place",
   ],
   [

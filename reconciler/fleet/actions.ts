@@ -206,7 +206,7 @@ function windowRefused(
 
 /** Every receiver of the stack is told, whatever else it wants to hear. */
 const windowLetters = (
-  { receivers }: FleetSettings,
+  { receivers, channels = [], ...settings }: FleetSettings,
   { name, spec, status }: StackRecord,
   {
     who,
@@ -217,12 +217,17 @@ const windowLetters = (
   now: Date,
 ): Letter[] =>
   lettersOf(
-    receivers.map((receiver) => ({ ...receiver, on: ["through_window"] })),
+    {
+      ...settings,
+      receivers: receivers.map((receiver) => ({ ...receiver, on: ["through_window"] })),
+      channels: channels.map((channel) => ({ ...channel, on: ["through_window"] })),
+    },
     [
       {
         occasion: "through_window",
         stack: name,
         tenant: spec.tenant,
+        source: spec.source,
         status: {
           ...status,
           plan,

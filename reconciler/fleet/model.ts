@@ -105,6 +105,17 @@ export interface Receiver {
   readonly secret?: SecretSource;
 }
 
+/** An address that lets in whoever knows it, so that it is better kept outside of the file. */
+export type SecretAddress = string | SecretSource;
+
+/** A receiver that wants to hear it in words of its own. */
+export type Channel = Pick<Receiver, "on" | "stacks"> & { readonly to: ChannelTarget };
+export type ChannelTarget =
+  | { readonly kind: "slack" | "teams"; readonly address: SecretAddress }
+  | { readonly kind: "email"; readonly to: readonly string[]; readonly from: string; readonly smtp: SecretAddress }
+  /** The commit in the repository of the stack; `api` is the host's, where it is not the usual one. */
+  | { readonly kind: "commit_status"; readonly token: SecretSource; readonly api?: string };
+
 /** Which people have a role: those with a value of a claim, or everybody who signs in. */
 export type RoleRule = {
   readonly role: "viewer" | "approver" | "operator";
@@ -143,6 +154,8 @@ export interface FleetSettings {
   readonly tenants: readonly Tenant[];
   readonly windows: readonly FleetWindow[];
   readonly receivers: readonly Receiver[];
+  /** Apart from the receivers, which workers of earlier versions read as well. */
+  readonly channels?: readonly Channel[];
   /** Absent: people sign in with tokens, or nobody has to. */
   readonly signIn?: SignIn;
   /** Absent: the defaults. */

@@ -3,7 +3,8 @@
  * the statement that ends the run, and sent afterwards by any worker (post.ts).
  */
 import { createHmac } from "node:crypto";
-import { fitsAny, type Occasion, type Receiver } from "./model";
+import { placeOf, tell, toldIn } from "./channels";
+import { type ChannelTarget, type FleetSettings, fitsAny, type Occasion, type Receiver, type Source } from "./model";
 import { readSecret } from "./secrets";
 import type { Status } from "./status";
 
@@ -11,6 +12,7 @@ export interface Notice {
   readonly occasion: Occasion;
   readonly stack: string;
   readonly tenant: string;
+  readonly source: Source;
   readonly status: Status;
   /** What was changed at the service by somebody, and is put back. */
   readonly corrected?: readonly string[];
@@ -29,29 +31,45 @@ export const listed = (addresses: readonly string[]): string =>
 export interface Letter {
   /** Receivers at one address get their letters one after the other. */
   readonly place: string;
-  readonly receiver: Pick<Receiver, "webhook" | "secret">;
+  readonly receiver: Pick<Receiver, "webhook" | "secret"> | { readonly channel: ChannelTarget };
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export const lettersOf = (receivers: readonly Receiver[], notices: readonly Notice[], now: Date): Letter[] =>
-  notices.flatMap((notice) =>
-    receivers
-      .filter(({ on, stacks }) => on.includes(notice.occasion) && fitsAny(stacks, notice.stack))
-      .map(({ webhook, secret }) => ({
+/** Whom a fleet tells, and where its pages are. */
+export type Receivers = Pick<FleetSettings, "receivers" | "channels" | "signIn">;
+
+export const lettersOf = (
+  { receivers, channels = [], signIn }: Receivers,
+  notices: readonly Notice[],
+  now: Date,
+): Letter[] =>
+  notices.flatMap((notice) => {
+    const wants = ({ on, stacks }: Pick<Receiver, "on" | "stacks">): boolean =>
+      on.includes(notice.occasion) && fitsAny(stacks, notice.stack);
+    const body = bodyOf(notice, signIn?.url, now);
+    return [
+      ...receivers.filter(wants).map(({ webhook, secret }) => ({
         place: webhook,
         receiver: { webhook, ...(secret === undefined ? {} : { secret }) },
-        body: bodyOf(notice, now),
+        body,
       })),
-  );
+      ...channels.filter(wants).map(({ to }) => ({ place: placeOf(to), receiver: { channel: to }, body })),
+    ];
+  });
 
 const limitMs = 10_000;
 
 /** `id` is the same each time that the letter is sent, so that a receiver can drop what it has. */
 export async function deliver(
-  { receiver: { webhook, secret }, body }: Letter,
+  { receiver, body }: Letter,
   id: string,
   { fetch: send = fetch, signal }: { readonly fetch?: typeof fetch | undefined; readonly signal: AbortSignal },
 ): Promise<void> {
+  if ("channel" in receiver) {
+    const sending = { fetch: send, signal: AbortSignal.any([AbortSignal.timeout(limitMs), signal]) };
+    return tell(receiver.channel, toldIn(body), id, sending);
+  }
+  const { webhook, secret } = receiver;
   const text = JSON.stringify({ ...body, id });
   const headers: Record<string, string> = { "content-type": "application/json", "x-reconcile-delivery": id };
   if (secret !== undefined) headers["x-reconcile-signature"] = `sha256=${signatureOf(text, await readSecret(secret))}`;
@@ -74,7 +92,11 @@ const signatureOf = (body: string, secret: string): string => createHmac("sha256
 const correctedText = (addresses: readonly string[]): string =>
   `${listed(addresses)} ${addresses.length === 1 ? "was" : "were"} not as last applied, and ${addresses.length === 1 ? "is" : "are"} as the files say again; the service does not tell who changed it: ask whoever may change this project by hand`;
 
-const bodyOf = ({ occasion, stack, tenant, status, corrected }: Notice, now: Date) => ({
+const bodyOf = (
+  { occasion, stack, tenant, source, status, corrected }: Notice,
+  pages: string | undefined,
+  now: Date,
+) => ({
   type: "stack",
   event: occasion,
   time: now.toISOString(),
@@ -88,6 +110,10 @@ const bodyOf = ({ occasion, stack, tenant, status, corrected }: Notice, now: Dat
   reason: corrected === undefined ? status.reason : correctedText(corrected),
   ...(corrected === undefined ? {} : { corrected }),
   plan: status.plan,
+  ...(pages === undefined ? {} : { url: `${pages.replace(/\/$/, "")}/stacks/${encodeURIComponent(stack)}` }),
+  ...(source.kind === "git" ? { repository: withoutCredential(source.url) } : {}),
   observed_revision: status.observedRevision,
   applied_revision: status.appliedRevision,
 });
+
+const withoutCredential = (url: string): string => url.replace(/^([a-z]+:\/\/)[^/@]*@/i, "$1");

@@ -13,7 +13,7 @@ import { invariant } from "../core/text/invariant";
 import type { Fleet } from "./model";
 import type { FleetFile, FleetReading, Reader } from "./read/blocks";
 import { type FleetPart, referenceProblems } from "./read/references";
-import { readHistory, readService, readSignIn, readTenant, readWindow } from "./read/services";
+import { readHistory, readNotify, readService, readSignIn, readTenant, readWindow } from "./read/services";
 import { readGenerator, readStack } from "./read/stacks";
 
 export interface ReadFleet {
@@ -32,6 +32,7 @@ export function readFleet(sources: readonly ConfigSource[], reading: FleetReadin
     tenants: parts.flatMap(({ fleet: part }) => part.tenants),
     windows: parts.flatMap(({ fleet: part }) => part.windows),
     receivers: parts.flatMap(({ fleet: part }) => part.receivers),
+    channels: parts.flatMap(({ fleet: part }) => part.channels ?? []),
     stacks: parts.flatMap(({ fleet: part }) => part.stacks),
     generators: parts.flatMap(({ fleet: part }) => part.generators),
     ...(signIn === undefined ? {} : { signIn }),
@@ -91,12 +92,7 @@ function fleetOf(block: FleetFile, reader: Reader): Fleet {
     services: Object.entries(block.services ?? {}).map(([name, service]) => readService(name, service, reader)),
     tenants: Object.entries(block.tenants ?? {}).map(([name, tenant]) => readTenant(name, tenant ?? {})),
     windows: (block.windows ?? []).map((window, index) => readWindow(window, ["windows", index], reader)),
-    receivers: (block.notify ?? []).map(({ on, stacks = [], to }) => ({
-      on,
-      stacks,
-      webhook: to.webhook,
-      ...(to.secret === undefined ? {} : { secret: to.secret }),
-    })),
+    ...readNotify(block.notify ?? [], reader),
     ...(block.history === undefined ? {} : { history: readHistory(block.history) }),
     stacks: Object.entries(block.stacks ?? {}).map(([name, stack]) => readStack(name, stack, defaults, reader)),
     generators: (block.generate ?? []).map((generate, index) => readGenerator(generate, index, defaults, reader)),

@@ -178,16 +178,16 @@ function nextOf(
 }
 
 const lettersFor = (
-  { receivers }: FleetSettings,
+  settings: FleetSettings,
   { name, spec }: StackRecord,
   status: Status,
   occasions: readonly Notice["occasion"][],
   corrected: readonly string[] = [],
 ): Letter[] =>
   lettersOf(
-    receivers,
+    settings,
     occasions.map((occasion) => {
-      const notice = { occasion, stack: name, tenant: spec.tenant, status };
+      const notice = { occasion, stack: name, tenant: spec.tenant, source: spec.source, status };
       return occasion === "drift_corrected" ? { ...notice, corrected } : notice;
     }),
     new Date(),

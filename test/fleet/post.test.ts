@@ -14,6 +14,8 @@ import { eventually } from "../support/eventually";
 import { beginRun, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
+const source = { kind: "folder", folder: "/nowhere" } as const;
+
 describe("letters to receivers", () => {
   let database: Database;
   let records: Records;
@@ -52,8 +54,8 @@ describe("letters to receivers", () => {
   async function endRun(receivers: readonly Receiver[], occasion: "applied" | "stalled" = "applied"): Promise<boolean> {
     const { id } = await beginRun(records, { stack: "shop", worker: "w:1" });
     const letters = lettersOf(
-      receivers,
-      [{ occasion, stack: "shop", tenant: "default", status: newStatus }],
+      { receivers },
+      [{ occasion, stack: "shop", tenant: "default", source, status: newStatus }],
       new Date(),
     );
     return records.finishRun(id, { result: "applied", reason: null, counts: {} }, newStatus, null, letters);
@@ -129,8 +131,8 @@ describe("letters to receivers", () => {
     const { id } = await beginRun(records, { stack: "shop", worker: "slow:1" });
     await beginRun(records, { stack: "shop", worker: "w:2" });
     const letters = lettersOf(
-      to("http://127.0.0.1:9/"),
-      [{ occasion: "applied", stack: "shop", tenant: "default", status: newStatus }],
+      { receivers: to("http://127.0.0.1:9/") },
+      [{ occasion: "applied", stack: "shop", tenant: "default", source, status: newStatus }],
       new Date(),
     );
     const end = { result: "applied", reason: null, counts: {} } as const;

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { homedir, hostname } from "node:os";
 import { join } from "node:path";
+import { secretOf } from "../../fleet/channels";
 import { schema } from "../../fleet/database/tables";
 import { type FleetMetrics, metricsText } from "../../fleet/metrics";
 import type { FleetSettings } from "../../fleet/model";
@@ -30,10 +31,12 @@ const fleetVariables = (): string[] =>
   Object.keys(process.env).filter((name) => /^(PG|AWS_|RECONCILE_FLEET_)/.test(name));
 
 /** The environment variables that hold the fleet's own secrets, as its file names them. */
-const secretNames = ({ services, receivers }: FleetSettings): string[] =>
-  [...services.map(({ credential }) => credential), ...receivers.map(({ secret }) => secret)].flatMap((source) =>
-    source !== undefined && "env" in source ? [source.env] : [],
-  );
+const secretNames = ({ services, receivers, channels = [] }: FleetSettings): string[] =>
+  [
+    ...services.map(({ credential }) => credential),
+    ...receivers.map(({ secret }) => secret),
+    ...channels.map(({ to }) => secretOf(to)),
+  ].flatMap((source) => (typeof source === "object" && "env" in source ? [source.env] : []));
 
 /**
  * Each start has a name of its own. In a container the host and the process are the same after a restart, and the new

@@ -2,7 +2,7 @@
 import { parseAnyDuration } from "../../config/durations";
 import type { Problem } from "../../config/problems";
 import type { Path } from "../../config/yaml-file";
-import type { Approve, FleetWindow, Receiver, RoleRule, SecretSource, StandingConsent } from "../model";
+import type { Approve, FleetWindow, Receiver, RoleRule, SecretAddress, SecretSource, StandingConsent } from "../model";
 
 /** The file as the schema leaves it. */
 export interface FleetFile {
@@ -10,11 +10,22 @@ export interface FleetFile {
   tenants?: Record<string, TenantBlock | null>;
   defaults?: Common;
   windows?: WindowBlock[];
-  notify?: { on: Receiver["on"]; stacks?: string[]; to: { webhook: string; secret?: SecretSource } }[];
+  notify?: { on: Receiver["on"]; stacks?: string[]; to: ReceiverBlock }[];
   stacks?: Record<string, StackBlock>;
   generate?: GenerateBlock[];
   history?: HistoryBlock;
   sign_in?: SignInBlock;
+}
+/** The schema wants at least one of webhook, slack, teams, email and commit_status. */
+export interface ReceiverBlock {
+  webhook?: string;
+  secret?: SecretSource;
+  slack?: SecretAddress;
+  teams?: SecretAddress;
+  email?: string | string[];
+  from?: string;
+  smtp?: SecretAddress;
+  commit_status?: { token: SecretSource; api?: string };
 }
 export interface SignInBlock {
   issuer: string;

@@ -2,14 +2,26 @@
 
 import type { Path } from "../../config/yaml-file";
 import { type AddressFault, addressFault } from "../../core/text/outside-policy";
-import type { FleetService, FleetWindow, History, SignIn, Tenant } from "../model";
+import type {
+  Channel,
+  ChannelTarget,
+  FleetService,
+  FleetSettings,
+  FleetWindow,
+  History,
+  Receiver,
+  SignIn,
+  Tenant,
+} from "../model";
 import { usualHistory } from "../model";
 import {
   duration,
+  type FleetFile,
   type HistoryBlock,
   holdsPassword,
   passwordIn,
   type Reader,
+  type ReceiverBlock,
   type ServiceBlock,
   type SignInBlock,
   type TenantBlock,
@@ -120,3 +132,36 @@ export const readHistory = ({ quiet, changes }: HistoryBlock): History => ({
   quietMs: quiet === undefined ? usualHistory.quietMs : duration(quiet),
   changesMs: changes === undefined ? usualHistory.changesMs : duration(changes),
 });
+
+/** Webhooks, and those that are told in words of their own. */
+export function readNotify(
+  blocks: NonNullable<FleetFile["notify"]>,
+  { at, problems }: Reader,
+): Pick<FleetSettings, "receivers"> & { readonly channels: readonly Channel[] } {
+  const receivers: Receiver[] = [];
+  const channels: Channel[] = [];
+  for (const [index, { on, stacks = [], to }] of blocks.entries()) {
+    if (typeof to.smtp === "string" && holdsPassword(to.smtp))
+      problems.push(passwordIn("smtp", at(["notify", index, "to", "smtp"]), "write smtp: { env: NAME } instead"));
+    if (to.webhook !== undefined)
+      receivers.push({ on, stacks, webhook: to.webhook, ...(to.secret === undefined ? {} : { secret: to.secret }) });
+    for (const target of targetsIn(to)) channels.push({ on, stacks, to: target });
+  }
+  return { receivers, channels };
+}
+
+function targetsIn({
+  slack,
+  teams,
+  email,
+  from = "",
+  smtp = "",
+  commit_status: status,
+}: ReceiverBlock): ChannelTarget[] {
+  return [
+    ...(slack === undefined ? [] : [{ kind: "slack", address: slack } as const]),
+    ...(teams === undefined ? [] : [{ kind: "teams", address: teams } as const]),
+    ...(email === undefined ? [] : [{ kind: "email", to: [email].flat(), from, smtp } as const]),
+    ...(status === undefined ? [] : [{ kind: "commit_status", ...status } as const]),
+  ];
+}

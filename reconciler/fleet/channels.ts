@@ -1,0 +1,262 @@
+/**
+ * What Slack, Teams, a mail and the status of a commit say of a stack. Each is a function from the letter, which is the
+ * same for every receiver; only the end of this file sends.
+ */
+import { createHash } from "node:crypto";
+import { errorMessage } from "../core/text/errors";
+import { fieldsIn, isOneOf, keysOf } from "../core/text/objects";
+import type { ChannelTarget, Occasion, SecretAddress } from "./model";
+import { readSecret } from "./secrets";
+
+/** The fields of a letter that are said in words. */
+export interface Told {
+  readonly event: string;
+  readonly stack: string;
+  readonly reason: string;
+  readonly plan?: string;
+  /** The stack's page. */
+  readonly url?: string;
+  readonly repository?: string;
+  readonly revision?: string;
+}
+
+export function toldIn(body: Readonly<Record<string, unknown>>): Told {
+  const text = (name: string): string | undefined => {
+    const value = body[name];
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+  const [plan, url, repository] = [text("plan"), text("url"), text("repository")];
+  const revision = text("observed_revision");
+  return {
+    event: text("event") ?? "",
+    stack: text("stack") ?? "",
+    reason: text("reason") ?? "",
+    ...(plan === undefined ? {} : { plan }),
+    ...(url === undefined ? {} : { url }),
+    ...(repository === undefined ? {} : { repository }),
+    ...(revision === undefined ? {} : { revision }),
+  };
+}
+
+const headlines: Readonly<Record<Occasion, string>> = {
+  ready: "is as its files say",
+  applied: "was applied",
+  failed: "failed",
+  stalled: "is stalled, and needs a person",
+  drifted: "differs from what was applied",
+  drift_corrected: "was changed by hand, and is as its files say again",
+  awaiting_approval: "has a plan that waits for approval",
+  blocked: "waits for something else",
+  through_window: "is carried out although a window is closed",
+};
+
+/** The sentence that every receiver begins with. */
+export const headline = ({ stack, event }: Told): string =>
+  `${stack} ${isOneOf(event, keysOf(headlines)) ? headlines[event] : event}`;
+
+const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+export function slackBody(told: Told): object {
+  const lines = [
+    `*${escaped(headline(told))}*`,
+    ...(told.reason === "" ? [] : [escaped(shortened(told.reason, 2000))]),
+  ];
+  const button = { type: "button", text: { type: "plain_text", text: buttonText(told) }, url: told.url };
+  return {
+    text: headline(told),
+    blocks: [
+      { type: "section", text: { type: "mrkdwn", text: lines.join("\n") } },
+      ...(told.url === undefined ? [] : [{ type: "actions", elements: [button] }]),
+    ],
+  };
+}
+
+const buttonText = ({ event }: Told): string =>
+  event === "awaiting_approval" ? "Read the plan and decide" : "Open its page";
+
+export const teamsBody = (told: Told): object => ({
+  type: "message",
+  attachments: [
+    {
+      contentType: "application/vnd.microsoft.card.adaptive",
+      content: {
+        $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+        type: "AdaptiveCard",
+        version: "1.4",
+        body: [
+          { type: "TextBlock", weight: "Bolder", wrap: true, text: headline(told) },
+          ...(told.reason === "" ? [] : [{ type: "TextBlock", wrap: true, text: shortened(told.reason, 4000) }]),
+        ],
+        actions: told.url === undefined ? [] : [{ type: "Action.OpenUrl", title: buttonText(told), url: told.url }],
+      },
+    },
+  ],
+});
+
+export const mailOf = (told: Told): { readonly subject: string; readonly text: string } => ({
+  // A line break would begin another header.
+  subject: shortened(headline(told).replace(/\s+/g, " "), 200),
+  text: [headline(told), told.reason, told.url ?? "", told.revision === undefined ? "" : `revision ${told.revision}`]
+    .filter((line) => line !== "")
+    .join("\n\n"),
+});
+
+const states: Readonly<Record<Occasion, "success" | "failure" | "pending">> = {
+  ready: "success",
+  applied: "success",
+  drift_corrected: "success",
+  failed: "failure",
+  stalled: "failure",
+  drifted: "failure",
+  awaiting_approval: "pending",
+  blocked: "pending",
+  through_window: "pending",
+};
+
+/** The request that sets the status of the commit; absent: the letter is of no commit at a host that is known. */
+export function statusRequest(
+  told: Told,
+  { api }: { readonly api?: string },
+): { readonly url: string; readonly token: "bearer" | "private-token"; readonly body: object } | undefined {
+  const { repository = "", revision = "", url, stack, event } = told;
+  const [, host, path] =
+    /^(?:https|ssh):\/\/(?:[^/@]*@)?([^/:@]+)(?::\d+)?\/(.+?)(?:\.git)?\/?$/.exec(repository) ??
+    /^(?:[^/@:]+@)([^/:@]+):(?!\/)(.+?)(?:\.git)?\/?$/.exec(repository) ??
+    [];
+  if (host === undefined || path === undefined || !/^[0-9a-f]{40,64}$/.test(revision)) return undefined;
+  const state = isOneOf(event, keysOf(states)) ? states[event] : "pending";
+  const description = shortened(headline(told), 140);
+  const target = url === undefined ? {} : { target_url: url };
+  const context = `reconcile/${stack}`;
+  if (/gitlab/i.test(host) || /\/api\/v4\/?$/.test(api ?? "")) {
+    const root = (api ?? `https://${host}/api/v4`).replace(/\/$/, "");
+    return {
+      url: `${root}/projects/${encodeURIComponent(path)}/statuses/${revision}`,
+      token: "private-token",
+      body: { state: state === "failure" ? "failed" : state, name: context, description, ...target },
+    };
+  }
+  const root = (api ?? (host === "github.com" ? "https://api.github.com" : `https://${host}/api/v3`)).replace(
+    /\/$/,
+    "",
+  );
+  return {
+    url: `${root}/repos/${path.split("/").map(encodeURIComponent).join("/")}/statuses/${revision}`,
+    token: "bearer",
+    body: { state, context, description, ...target },
+  };
+}
+
+/** The secret of a channel; a text: its address stands in the file. */
+export const secretOf = (to: ChannelTarget): SecretAddress => {
+  switch (to.kind) {
+    case "slack":
+    case "teams":
+      return to.address;
+    case "email":
+      return to.smtp;
+    case "commit_status":
+      return to.token;
+    default:
+      return to satisfies never;
+  }
+};
+
+/** Tells receivers apart without their secret. */
+export const placeOf = (to: ChannelTarget): string =>
+  `${to.kind} ${createHash("sha256").update(JSON.stringify(to)).digest("hex").slice(0, 12)}`;
+
+const addressOf = async (address: SecretAddress): Promise<string> =>
+  typeof address === "string" ? address : readSecret(address);
+
+export interface Sending {
+  readonly fetch: typeof fetch;
+  readonly signal: AbortSignal;
+}
+
+/** Throws where it was not taken. A letter that a channel has no words for is taken. */
+export async function tell(to: ChannelTarget, told: Told, id: string, sending: Sending): Promise<void> {
+  switch (to.kind) {
+    case "slack":
+      return post(await addressOf(to.address), slackBody(told), {}, to.kind, sending);
+    case "teams":
+      return post(await addressOf(to.address), teamsBody(told), {}, to.kind, sending);
+    case "email":
+      return mail(to, told, id);
+    case "commit_status": {
+      const request = statusRequest(told, to);
+      if (request === undefined) return;
+      const token = await readSecret(to.token);
+      const own: Record<string, string> =
+        request.token === "bearer" ? { authorization: `Bearer ${token}` } : { "private-token": token };
+      return post(request.url, request.body, own, to.kind, sending);
+    }
+    default:
+      return to satisfies never;
+  }
+}
+
+async function post(
+  url: string,
+  body: object,
+  headers: Readonly<Record<string, string>>,
+  kind: string,
+  { fetch: send, signal }: Sending,
+): Promise<void> {
+  // What fails names neither the address nor a header: both may be secrets.
+  const answer = await send(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    signal,
+    redirect: "error",
+  }).catch((error: unknown) => {
+    throw new Error(`${kind} could not be reached (${reasonOf(error)})`);
+  });
+  await answer.body?.cancel();
+  if (!answer.ok) throw new Error(`${kind} answered ${answer.status}`);
+}
+
+const reasonOf = (error: unknown): string => {
+  const { code } = fieldsIn(error instanceof Error ? error.cause : undefined);
+  return typeof code === "string" ? code : error instanceof Error ? error.name : "no answer";
+};
+
+async function mail(
+  { to, from, smtp }: Extract<ChannelTarget, { kind: "email" }>,
+  told: Told,
+  id: string,
+): Promise<void> {
+  const { createTransport } = await import("nodemailer").catch(() => {
+    throw new Error("mails need the package nodemailer on this worker: npm install nodemailer");
+  });
+  const server = await addressOf(smtp);
+  const transport = createTransport(mailServer(server));
+  try {
+    // A mail that is sent twice has the same id, by which a reader's program drops one.
+    await transport.sendMail({
+      from,
+      to: [...to],
+      ...mailOf(told),
+      messageId: `<${id}.${placeOf({ kind: "email", to, from, smtp }).replace(" ", ".")}@reconcile.invalid>`,
+    });
+  } catch (error) {
+    const password = URL.canParse(server) ? decodeURIComponent(new URL(server).password) : "";
+    const said = errorMessage(error);
+    throw new Error(`the mail was not taken: ${password === "" ? said : said.replaceAll(password, "***")}`);
+  } finally {
+    transport.close();
+  }
+}
+
+/** With limits, so that a silent server is given up. */
+const mailServer = (address: string): { readonly url: string; readonly [limit: string]: string | number } => ({
+  url: address,
+  connectionTimeout: limitMs,
+  greetingTimeout: limitMs,
+  socketTimeout: limitMs,
+});
+
+const limitMs = 10_000;
