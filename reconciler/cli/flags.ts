@@ -67,6 +67,12 @@ export const flagTable = {
     offers: "files",
     help: "variables as a YAML or JSON map",
   },
+  prices: {
+    type: "string",
+    value: "FILE",
+    offers: "files",
+    help: "a price list in place of the one that the file names (RECONCILE_PRICES)",
+  },
   json: { type: "boolean", help: "one JSON object a line on standard output, the last one a summary" },
   "json-into": {
     type: "string",
@@ -411,6 +417,7 @@ export const planFlags = [
   "summary",
   "deny",
   "strict",
+  "prices",
   ...commonFlags,
 ] as const satisfies readonly FlagName[];
 export const consentFlags = [

@@ -53,8 +53,16 @@ const parts: Readonly<Record<string, Check>> = {
   steps: list(shape({ id: text, address: text })),
   files: optional(list(shape({ file: text, sha256: text }))),
   attached: optional(mapOf(list(text))),
+  cost: optional(shape({ currency: text, before: text, after: text, unknown: list(text), parts: mapOf(text) })),
   outputs: optional(list(shape({ name: text, known: flag, changes: flag }))),
-  consents: list(shape({ kind: text, loss: optional(shape({ disk: text })), unproven: optional(flag) })),
+  consents: list(
+    shape({
+      kind: text,
+      loss: optional(shape({ disk: text })),
+      unproven: optional(flag),
+      source: optional(shape({ file: text, line: number })),
+    }),
+  ),
 };
 
 const mostProblems = 5;

@@ -57,6 +57,8 @@ export interface SavedPlan {
   readonly files?: readonly FileMark[];
   /** Absent where nothing could be seen, and in a plan of an older version. */
   readonly attached?: Plan["attached"];
+  /** Absent without prices. */
+  readonly cost?: Plan["cost"];
   /** Absent when the plan has no outputs. */
   readonly outputs?: Plan["outputs"];
 }
@@ -96,11 +98,12 @@ export function savePlan(plan: Plan, desired: Desired, origin: PlanOrigin): Save
 
 function essenceOf(plan: Plan) {
   const { changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial } = plan;
-  const { attached, outputs } = plan;
+  const { attached, outputs, cost } = plan;
   return {
     ...{ lineage, serial, options, changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged },
     ...(attached === undefined ? {} : { attached }),
     ...(outputs === undefined ? {} : { outputs }),
+    ...(cost === undefined ? {} : { cost }),
   };
 }
 
@@ -224,6 +227,7 @@ export function planOfSaved(saved: SavedPlan): Plan {
     ...{ changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial },
     orphans: [],
     ...(saved.attached === undefined ? {} : { attached: saved.attached }),
+    ...(saved.cost === undefined ? {} : { cost: saved.cost }),
   };
 }
 

@@ -165,10 +165,10 @@ const largeFile = 250_000;
 const hugeFile = 4_000_000;
 
 /**
- * In a folder, files of dialects, variables and tests and dotfiles of other programs lie beside the desired state and
+ * In a folder, files of dialects, variables, prices and tests and dotfiles of other programs lie beside the desired state and
  * are not part of it.
  */
-const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars|test)\.ya?ml$/.test(name);
+const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars|test|prices)\.ya?ml$/.test(name);
 
 export function expandFolder(path: string): string[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return [path];
@@ -239,7 +239,9 @@ function readOptions(flags: Flags, trust: Trust) {
     if (name.startsWith("RECONCILE_VAR_") && value !== undefined)
       environment[name.slice("RECONCILE_VAR_".length)] = value;
   const env = chosenEnvironment(flags);
+  const prices = flags.prices ?? setting("RECONCILE_PRICES");
   return {
+    ...(prices === undefined ? {} : { prices: readSource(prices, trustFrom()) }),
     ...givenVars(flags, trust),
     open: openBesideIn(trust),
     environment,

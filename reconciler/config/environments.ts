@@ -123,6 +123,7 @@ const settingsOfEnvironment = [
   "service",
   "state",
   "ssh",
+  "prices",
 ] as const satisfies readonly SettingName[];
 
 function overSettings(merged: Merged, said: YamlMap, layerOf: (path: Path) => Layer): Merged["settings"] {
@@ -131,8 +132,10 @@ function overSettings(merged: Merged, said: YamlMap, layerOf: (path: Path) => La
     const own = Object.hasOwn(said, name) ? said[name] : undefined;
     if (own === undefined || own === null) continue;
     const below = merged.settings.get(name);
-    const layers: Setting["layers"] = [layerOf([name]), ...(below?.layers ?? [])];
-    const value = isMap(own) && isMap(below?.value) ? overMap(own, below.value) : own;
+    // A price list is one whole: with half of another's amounts it would be nobody's.
+    const under = name === "prices" ? undefined : below;
+    const layers: Setting["layers"] = [layerOf([name]), ...(under?.layers ?? [])];
+    const value = isMap(own) && isMap(under?.value) ? overMap(own, under.value) : own;
     settings.set(name, { value, layers });
   }
   return settings;

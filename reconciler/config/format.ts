@@ -30,6 +30,7 @@ const sections = [
   "state",
   "service",
   "ssh",
+  "prices",
   "environments",
   "vars",
   "locals",

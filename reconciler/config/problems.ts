@@ -84,8 +84,14 @@ export function countProblems(): Problems {
 }
 
 /** A note, where the place has no problem: what a number that is not written as a number would be read as. */
-export function addNumberProblems(source: YamlFile, problems: Problems): void {
+/** `amounts`: the places of amounts of money, where `24.90` is as usual as `24.9`. */
+export function addNumberProblems(
+  source: YamlFile,
+  problems: Problems,
+  amounts: ReadonlySet<number> = new Set(),
+): void {
   for (const { offset, written, value } of source.oddNumbers ?? []) {
+    if (amounts.has(offset) && /^[0-9]+\.[0-9]+$/.test(written)) continue;
     const at = { source, offset };
     if (problems.covers(at)) continue;
     problems.add({

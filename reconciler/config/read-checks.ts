@@ -14,6 +14,7 @@ import {
   type Subject,
   type Values,
 } from "./fields";
+import { readPrice } from "./read-prices";
 import { type Path, positionOf } from "./yaml-file";
 
 const reasons = ["rebuild", "resize", "delete"] as const;
@@ -32,6 +33,14 @@ export function readChecks(subject: Subject, values: Values): Checks {
   const names = readNames(subject, readMap(subject, values, "names"));
   const limits = readMap(subject, values, "at_most");
   const [remove, stop] = [readAmount(subject, limits, "remove"), readAmount(subject, limits, "stop")];
+  const monthlyCost = readPrice(subject, limits, "monthly_cost", ["at_most"]);
+  const monthlyIncrease = readPrice(subject, limits, "monthly_increase", ["at_most"]);
+  const atMost = {
+    ...(remove === undefined ? {} : { remove }),
+    ...(stop === undefined ? {} : { stop }),
+    ...(monthlyCost === undefined ? {} : { monthlyCost }),
+    ...(monthlyIncrease === undefined ? {} : { monthlyIncrease }),
+  };
   const hours = readHours(subject, readMap(subject, values, "hours"));
   return {
     ...(flavors === undefined ? {} : { flavors }),
@@ -40,9 +49,7 @@ export function readChecks(subject: Subject, values: Values): Checks {
     ...(Object.keys(names).length === 0 ? {} : { names }),
     ...(preventDestroy.length === 0 ? {} : { preventDestroy }),
     ...(snapshotBefore.length === 0 ? {} : { snapshotBefore }),
-    ...(remove === undefined && stop === undefined
-      ? {}
-      : { atMost: { ...(remove === undefined ? {} : { remove }), ...(stop === undefined ? {} : { stop }) } }),
+    ...(Object.keys(atMost).length === 0 ? {} : { atMost }),
     ...(hours === undefined ? {} : { hours }),
     source: positionOf(subject.place([], "key")),
   };

@@ -29,6 +29,7 @@ import { readGuards } from "./read-guards";
 import { readLists } from "./read-lists";
 import { claimName } from "./read-names";
 import { readOutputs } from "./read-outputs";
+import { placesOfAmounts, readPrices } from "./read-prices";
 import { withWayBack } from "./read-rollouts";
 import { readServiceSettings } from "./read-service";
 import { type OwnSsh, readSsh } from "./read-ssh";
@@ -55,6 +56,8 @@ export interface ReadOptions extends GivenVars {
    * The values found elsewhere, or `later`: somebody will look. Left out: a file that reads from elsewhere is an error.
    */
   readonly external?: GivenExternal;
+  /** --prices: a price list in place of the one that the files name. */
+  readonly prices?: ConfigSource;
 }
 
 export interface ReadResult<D extends Desired = Closed> {
@@ -160,6 +163,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
     vars,
     environment: chosen.name,
     components: { open, known: new Map() },
+    prices: options.prices,
     given: options.external,
     hide: (texts) => void secrets.push(...texts),
   };
@@ -181,6 +185,7 @@ interface Reading {
   readonly vars: Variables;
   readonly environment: string | undefined;
   readonly components: ComponentFiles;
+  readonly prices: ConfigSource | undefined;
   readonly given: GivenExternal | undefined;
   /** Called with the texts of sensitive parameters. */
   readonly hide: (texts: readonly string[]) => void;
@@ -189,7 +194,7 @@ interface Reading {
 function readMerged(
   merged: Merged,
   files: readonly YamlFile[],
-  { vars, environment, components, given, hide }: Reading,
+  { vars, environment, components, prices: priceList, given, hide }: Reading,
   problems: Problems,
 ): Desired & { readonly ssh?: SshAccess } {
   checkVersion(merged, files, problems);
@@ -243,6 +248,7 @@ function readMerged(
   const vms = new Set(resources.flatMap(({ kind, address }) => (kind === "vm" ? [address] : [])));
   const ssh = readSsh(merged.settings.has("ssh") ? setting("ssh") : undefined, reached, vms);
   const outputs = readOutputs(merged.outputs, main.scope, problems);
+  const prices = readPrices(merged, { scope, problems, open: components.open, given: priceList });
   const guards = readGuards(merged, { scope, declared: main.declared, problems }, rooms);
   const lists = readLists(merged.lists, { scope, declared: main.declared, problems });
   return {
@@ -258,6 +264,7 @@ function readMerged(
       ? {}
       : { external: given === "later" ? external : { ...external, values: used } }),
     ...(outputs.length === 0 ? {} : { outputs }),
+    ...(prices === undefined ? {} : { prices }),
     ...guards,
     ...(ssh === undefined ? {} : { ssh }),
     files: files.map(({ file }) => file),
@@ -342,7 +349,7 @@ function checkVersion(merged: Merged, files: readonly YamlFile[], problems: Prob
 
 function addShapeProblems(file: YamlFile, problems: Problems): void {
   addSchemaProblems(file, problems);
-  addNumberProblems(file, problems);
+  addNumberProblems(file, problems, placesOfAmounts(file));
 }
 
 /** A list from a variable may stand beside other items of a list: the items are meant (read-rule.ts). */

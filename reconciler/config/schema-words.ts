@@ -17,6 +17,7 @@ export const filePatternWords: Readonly<Record<string, string>> = {
   "^(?:[A-Za-z0-9_-]+(?:\\[[^\\[\\]]+\\])?/)*(?:(?:vm|volume|group)\\.[A-Za-z0-9_-]+(?:\\[[^\\[\\]]+\\])?)?$|\\$\\{":
     "an address: vm.KEY, volume.KEY or group.KEY, with [EACH] for an instance of a for_each",
   "^ *(?:any|[0-9]+ *(?:- *[0-9]+ *)?)$|\\$\\{": "a range such as 8000-8010, or any",
+  "^ *[0-9]+(?:\\.[0-9]+)? *$|\\$\\{": "an amount such as 9.90",
   "^ *[0-9]+ *%? *$|\\$\\{": "a number, or a share such as 25%",
   "^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "a day such as 2026-12-31",
   "^(?:[Tt][Cc][Pp]|[Uu][Dd][Pp]|[Ii][Cc][Mm][Pp]|[Aa][Nn][Yy])$": "",

@@ -54,6 +54,7 @@ export type SettingName =
   | "service"
   | "state"
   | "ssh"
+  | "prices"
   | "checks"
   | "policy"
   | "rollout";
@@ -87,6 +88,7 @@ const settingNames = [
   "service",
   "state",
   "ssh",
+  "prices",
   "checks",
   "policy",
   "rollout",

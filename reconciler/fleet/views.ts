@@ -65,6 +65,7 @@ export const planEvent = ({ stack, digest, revision, madeAt, body }: WaitingPlan
   opens: body.opens,
   text: body.text,
   ...(body.sum === undefined ? {} : { summary: body.sum }),
+  ...(body.cost === undefined ? {} : { cost: body.cost }),
   ...(body.change === undefined
     ? {}
     : {

@@ -8,6 +8,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Plan } from "../core/plan/plan";
 import { itemAt } from "../core/text/invariant";
 import type { RunReport, StepReport } from "../engine/run-plan";
+import { costText } from "./cost-text";
 import { exposureRows } from "./exposure-text";
 import { planGraph } from "./graph";
 import { graphSvg } from "./graph-svg";
@@ -117,6 +118,7 @@ function header(report: HtmlReport): string {
     `<p class="r-quiet">${escapeHtml(report.at)}${report.who === undefined ? "" : ` · by ${escapeHtml(report.who)}`} · reconcile ${escapeHtml(report.version)} · state ${code(plan.lineage)}, serial ${plan.serial}</p>`,
     `<p class="r-verdict r-${hue}" role="status">${escapeHtml(word)}</p>`,
     `<p>${escapeHtml(summaryText(plan))}</p>`,
+    ...(plan.cost === undefined ? [] : [`<p>${escapeHtml(costText(plan.cost))}</p>`]),
     facts.length === 0 ? "" : `<ul class="r-facts">${facts.map((fact) => `<li>${fact}</li>`).join("")}</ul>`,
     "</header>",
   ].join("\n");

@@ -11,6 +11,7 @@ import type { Step } from "../core/plan/step";
 import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
 import type { RunReport } from "../engine/run-plan";
+import { costForPrograms } from "./cost-text";
 import { outputsForPrograms } from "./output-lines";
 
 /**
@@ -154,6 +155,7 @@ export function summaryLine(input: SummaryInput): object {
     commit: where?.commit ?? null,
     outputs: outputsForPrograms(plan, run),
     findings: (input.findings ?? []).map(findingEntry),
+    ...(plan?.cost === undefined ? {} : { cost: costForPrograms(plan.cost) }),
     ...input.extra,
   };
 }

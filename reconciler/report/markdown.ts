@@ -8,6 +8,7 @@ import type { Finding } from "../core/findings/finding";
 import type { Consent } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
+import { costText, partText } from "./cost-text";
 import type { Where } from "./json-lines";
 import { consentBlocks, outlinePlan, type PlanBlock, stepTitles, summaryText } from "./plan-outline";
 import { bodyLines, type PlanLayout, signs, stepLines } from "./plan-text";
@@ -48,6 +49,7 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   const consents = consentBlocks(plan.consents).reverse();
   const head = [
     opening,
+    ...(plan.cost === undefined ? [] : [`**${escapeText(costText(plan.cost))}**\n`]),
     ...findingParts(options.findings ?? plan.diagnostics, limit * share.findings),
     ...consents.flatMap((block) => consentPart(block, (limit * share.consents) / consents.length)),
     ...downtimePart(plan, limit * share.downtime),
@@ -57,7 +59,8 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
   const longestFoot = footPart(plan, blocks.length, blocks.length, touched.length, options.artifact).length;
   const room = limit - head.length - steps.length - longestFoot - 4;
   const gravestFirst = [...blocks.filter((one) => one.loses), ...blocks.filter((one) => !one.loses)];
-  const part = (block: PlanBlock): string => blockPart(block, look, limit * share.block);
+  const part = (block: PlanBlock): string =>
+    blockPart(block, look, limit * share.block, partText(plan.cost, [block.change.address]));
   let details = takeWhileFits(gravestFirst, part, room);
   let rest: readonly PlanBlock[] = [];
   let briefly = "";
@@ -193,8 +196,9 @@ function downtimePart(plan: Plan, room: number): string[] {
   return [`Downtime: ${[...words, ...(more === 0 ? [] : [countOf(more, "more VM")])].join(", ")}`, ""];
 }
 
-function blockPart(block: PlanBlock, look: PlanLayout, room: number): string {
-  const { change, verb, loses } = block;
+function blockPart(block: PlanBlock, look: PlanLayout, room: number, cost: string | undefined): string {
+  const { change, verb: does, loses } = block;
+  const verb = cost === undefined ? does : `${does}, ${cost}`;
   const verbs = loses ? `<strong>${escapeText(verb)}</strong>` : escapeText(verb);
   const body: string[] = [];
   for (const line of bodyLines(block, true, look)) body.push(cutToColumns(line.slice(6), longestLine));

@@ -14,6 +14,7 @@ import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { mustGet } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
+import { costText, partText } from "./cost-text";
 import { plannedOutputLines } from "./output-lines";
 import {
   type Alike,
@@ -81,7 +82,7 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
     const component = componentOf(alike[0].change.address);
     if (component !== within) yield look.paint("strong", `${printable(component)}  ${counts.get(component) ?? ""}`);
     within = component;
-    yield* headLines(alike, look);
+    yield* headLines(alike, look, partOf(plan, alike));
     if (options.summary === true) continue;
     yield* alike.length === 1 ? bodyLines(alike[0], options.steps !== true, look) : alikeLines(alike, look);
     yield "";
@@ -96,7 +97,15 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
   yield* plannedOutputLines(plan, look.width);
   yield* consentLines(plan, options.grants, look);
   for (const line of hang("", summaryText(plan), look.width)) yield look.paint("strong", line);
+  if (plan.cost !== undefined)
+    for (const line of hang("", costText(plan.cost), look.width)) yield look.paint("strong", line);
 }
+
+const partOf = ({ cost }: Plan, alike: Alike): string | undefined =>
+  partText(
+    cost,
+    alike.map(({ change }) => change.address),
+  );
 
 export const signs: Record<PlanBlock["change"]["action"], { readonly sign: string; readonly hue: Hue }> = {
   create: { sign: "+", hue: "good" },
@@ -110,8 +119,9 @@ export const signs: Record<PlanBlock["change"]["action"], { readonly sign: strin
 /** From this many on, instances that change alike are shown as one. */
 const manyAlike = 100;
 
-function* headLines(alike: Alike, look: PlanLayout) {
-  const [{ change, verb, loses }] = alike;
+function* headLines(alike: Alike, look: PlanLayout, cost: string | undefined) {
+  const [{ change, verb: does, loses }] = alike;
+  const verb = cost === undefined ? does : `${does}, ${cost}`;
   const { paint, width } = look;
   const { sign, hue } = signs[change.action];
   const address = printable(

@@ -2,6 +2,7 @@
 import type { Finding } from "../core/findings/finding";
 import type { Desired } from "../core/model/desired";
 import { countChanges, type Plan } from "../core/plan/plan";
+import { costForPrograms } from "./cost-text";
 import { changeEvents, findingEntry, plannedStepEvents, type Where } from "./json-lines";
 
 export const policyInput = (
@@ -21,6 +22,7 @@ export const policyInput = (
   changes: changeEvents(plan),
   steps: [...plannedStepEvents(plan.steps)],
   estimate: { duration_ms: plan.estimate.durationMs, downtime_ms: plan.estimate.downtimeMs },
+  ...(plan.cost === undefined ? {} : { cost: costForPrograms(plan.cost) }),
   findings: findings.map(findingEntry),
   resources,
 });

@@ -17,6 +17,8 @@ export function desiredTables(root) {
   section(lines, schema, "service", schema.$defs.service);
   section(lines, schema, "service.timing", schema.$defs.service.properties.timing);
   section(lines, schema, "ssh", schema.$defs.ssh);
+  const { description } = schema.$defs.prices;
+  section(lines, schema, "prices", { description, ...schema.$defs.prices.anyOf[1] });
   section(lines, schema, "environments.NAME", schema.$defs.environment);
   section(lines, schema, "vars.NAME", schema.$defs.value_type);
   for (const [kind, plural] of [

@@ -4,13 +4,16 @@
 
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import type { Prices } from "../../core/model/prices";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
+import { costOfOrphans } from "../../core/plan/cost";
 import { nearestName } from "../../core/text/nearest";
 import { canDeleteOrphan, deleteOrphan } from "../../engine/delete-orphan";
 import { openStoredState } from "../../engine/plan";
 import { observeOrphans } from "../../engine/refresh";
 import { assertSameScope, scopeOf } from "../../engine/scope";
 import type { Watch } from "../../engine/watch-volume";
+import { orphanCostText } from "../../report/cost-text";
 import { orphansText } from "../../report/state-text";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
@@ -29,7 +32,7 @@ export const orphansListCommand = command({
     ["reconcile orphans list", "what was left alive, and why; from the state alone"],
     ["reconcile orphans list --refresh", "and which of it the service still shows"],
   ],
-  flags: ["file", "refresh", ...commonFlags],
+  flags: ["file", "refresh", "prices", ...commonFlags],
   positionals: noArguments,
   run: list,
 });
@@ -55,9 +58,10 @@ interface Asked {
 
 async function list(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { args: [], needed: false });
-  if (invocation.flags.refresh !== "all") return listed(invocation, openStore(workspace, invocation.flags));
+  const { prices } = workspace.desired;
+  if (invocation.flags.refresh !== "all") return listed(invocation, openStore(workspace, invocation.flags), prices);
   return withSession(invocation, workspace, ({ store, service }) =>
-    listed(invocation, store, { client: service.client, desired: workspace.desired }),
+    listed(invocation, store, prices, { client: service.client, desired: workspace.desired }),
   );
 }
 
@@ -65,7 +69,12 @@ async function list(invocation: Invocation): Promise<number> {
  * `asked`: the service, which is asked about each orphan. A "not found" forgets no orphan here: a person decides what
  * it means.
  */
-async function listed({ output }: Invocation, store: StateStore, asked?: Asked): Promise<number> {
+async function listed(
+  { output }: Invocation,
+  store: StateStore,
+  prices: Prices | undefined,
+  asked?: Asked,
+): Promise<number> {
   const { state } = openStoredState(await store.read(), store.location, newLineage());
   const orphans = [...state.orphans.values()];
   const looked = asked === undefined ? undefined : await observeOrphans(asked.client, asked.desired, state, orphans);
@@ -76,8 +85,11 @@ async function listed({ output }: Invocation, store: StateStore, asked?: Asked):
     output.event({ type: "orphan", ...told, ...since, ...seen });
   }
   output.print(orphansText(orphans, looked?.sight));
+  const cost = prices === undefined ? undefined : costOfOrphans(prices, orphans);
+  if (cost !== undefined && orphans.length > 0) output.print(orphanCostText(cost));
   const diagnostics = looked?.findings ?? [];
-  return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, orphans, diagnostics });
+  const extra = cost === undefined ? {} : { extra: { cost } };
+  return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, orphans, diagnostics, ...extra });
 }
 
 function remove(invocation: Invocation): Promise<number> {

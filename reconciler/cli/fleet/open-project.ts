@@ -41,6 +41,7 @@ import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
 import { closedTrust, refusedAddress, type Trust, trustFrom } from "../../outside/trust";
+import { costForPrograms, costText } from "../../report/cost-text";
 import { exposureText } from "../../report/exposure-text";
 import { planGraph } from "../../report/graph";
 import { summaryText } from "../../report/plan-outline";
@@ -407,7 +408,8 @@ function bodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
     : "";
   return {
     text: lines.join("\n"),
-    sum: summaryText(plan),
+    sum: plan.cost === undefined ? summaryText(plan) : `${summaryText(plan)} ${costText(plan.cost)}.`,
+    ...(plan.cost === undefined ? {} : { cost: costForPrograms(plan.cost) }),
     consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
     opens: touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [],
     ...(plan.steps.length === 0 || plan.steps.length > mostDrawn ? {} : { graph: planGraph(plan) }),

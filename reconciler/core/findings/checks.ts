@@ -4,6 +4,7 @@ import type { Desired, DesiredResource, DesiredVm } from "../model/desired";
 import type { DiagnosticCode } from "../model/diagnostic-code";
 import type { Amount, Checks, Hours } from "../model/policy";
 import type { Plan } from "../plan/plan";
+import { compareDecimals, type Decimal, decimalText, knownDecimal, minus, zero } from "../text/decimal";
 import type { Finding } from "./finding";
 
 type Row = readonly [code: Extract<DiagnosticCode, `check/${string}`>, summary: string, fix: string];
@@ -66,6 +67,7 @@ export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Findin
         "change them in parts (--target), or raise checks.at_most.stop",
       ),
     );
+  findings.push(...costFindings(plan, checks));
   if (hours !== undefined && plan.steps.length > 0 && !isWithin(hours, now))
     findings.push(
       refused(
@@ -77,6 +79,58 @@ export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Findin
     );
   return findings;
 }
+
+/** A limit holds for what the plan adds: a plan that saves is carried out, however much is left. */
+function costFindings({ cost, changes }: Plan, checks: Checks): Finding[] {
+  const { monthlyCost, monthlyIncrease } = checks.atMost ?? {};
+  if (monthlyCost === undefined && monthlyIncrease === undefined) return [];
+  const growing = new Set(
+    changes.flatMap(({ address, action }) => (action === "delete" || action === "forget" ? [] : [address])),
+  );
+  const fix = "prices: ./prices.yaml in the file, --prices FILE, or RECONCILE_PRICES";
+  if (cost === undefined)
+    return growing.size === 0
+      ? []
+      : [refused(checks, "check/cost-unknown", "what the plan costs is not known: there is no price list", fix)];
+  const { currency, unknown } = cost;
+  const after = knownDecimal(cost.after);
+  const increase = minus(after, knownDecimal(cost.before));
+  const money = (amount: Decimal): string => `${decimalText(amount)} ${currency}`;
+  const findings: Finding[] = [];
+  const limit = monthlyCost === undefined ? undefined : knownDecimal(monthlyCost);
+  if (limit !== undefined && isMore(increase, zero) && isMore(after, limit))
+    findings.push(
+      refused(
+        checks,
+        "check/monthly-cost",
+        `a month would cost ${money(after)} after this plan, and at most ${money(limit)} is allowed`,
+        "ask for less, or raise checks.at_most.monthly_cost",
+      ),
+    );
+  const step = monthlyIncrease === undefined ? undefined : knownDecimal(monthlyIncrease);
+  if (step !== undefined && isMore(increase, step))
+    findings.push(
+      refused(
+        checks,
+        "check/monthly-increase",
+        `the plan adds ${money(increase)} to a month, and at most ${money(step)} may be added at once`,
+        "do it in parts (--target), or raise checks.at_most.monthly_increase",
+      ),
+    );
+  const open = unknown.filter((address) => growing.has(address));
+  if (open.length > 0)
+    findings.push(
+      refused(
+        checks,
+        "check/cost-unknown",
+        `what ${open.slice(0, 5).join(", ")}${open.length > 5 ? ` and ${open.length - 5} more` : ""} cost is not known: something of them has no price`,
+        "add the price to the list; 0 where there is nothing to pay",
+      ),
+    );
+  return findings;
+}
+
+const isMore = (a: Decimal, b: Decimal): boolean => compareDecimals(a, b) > 0;
 
 const refused = (checks: Checks, code: Row[0], summary: string, fix: string): Finding => ({
   severity: "error",

@@ -12,6 +12,7 @@ import type { DesiredFields, groupFields, SentFields, vmFields, volumeFields } f
 import type { Kind } from "./kinds";
 import type { DesiredOutput } from "./output";
 import type { Amount, Checks, Policy } from "./policy";
+import type { Prices } from "./prices";
 import type { Command } from "./reference";
 
 export type { Command, FlushPolicy, Reference } from "./reference";
@@ -199,6 +200,8 @@ export interface Desired {
   readonly deny?: readonly Denial[];
   /** Assertions about the traffic that groups admit. Absent: the file has none. */
   readonly reachability?: readonly Assertion[];
+  /** What things cost. Absent: no list was given. */
+  readonly prices?: Prices;
   readonly checks?: Checks;
   readonly policy?: Policy;
   /** VMs that are changed in waves. */

@@ -22,7 +22,13 @@ export interface Checks {
   readonly names?: Readonly<Partial<Record<Kind, string>>>;
   readonly preventDestroy?: readonly Kind[];
   readonly snapshotBefore?: readonly ("rebuild" | "resize" | "delete")[];
-  readonly atMost?: { readonly remove?: Amount; readonly stop?: Amount };
+  readonly atMost?: {
+    readonly remove?: Amount;
+    readonly stop?: Amount;
+    /** What a month may cost, and by how much one plan may raise it: texts of exact decimal numbers. */
+    readonly monthlyCost?: string;
+    readonly monthlyIncrease?: string;
+  };
   readonly hours?: Hours;
   readonly source: SourcePosition;
 }

@@ -17,11 +17,13 @@ import { computedOfResource } from "../model/facts";
 import { type Kind, kinds } from "../model/kinds";
 import { type Live, sight } from "../model/live";
 import type { NameRules } from "../model/name-rule";
+import type { PlannedCost } from "../model/prices";
 import type { Orphan, PlannedChange, RecordedResource, RecordedVm, State } from "../model/recorded";
 import { invariant } from "../text/invariant";
 import { bookkeeping } from "./bookkeeping";
 import { valuesMissing } from "./computed-of";
 import { type Consent, consentsFor, massRemoval, permittedChanges } from "./consent";
+import { costOfPlan } from "./cost";
 import { addStep, type Draft } from "./draft";
 import { orderAcrossResources } from "./edges";
 import { type Estimate, estimate } from "./estimate";
@@ -84,6 +86,8 @@ export interface Plan {
    * was looked at.
    */
   readonly fromMemory?: readonly TakenFromMemory[];
+  /** What a month costs before and after; absent without prices. */
+  readonly cost?: PlannedCost;
   /** Every output before and after; absent where there are none. */
   readonly outputs?: readonly PlannedOutput[];
 }
@@ -154,6 +158,17 @@ export function makePlan(input: PlanInput): Plan {
       desired.protection,
     ),
   ];
+  const { prices } = input.desired;
+  const cost =
+    prices === undefined
+      ? undefined
+      : costOfPlan({
+          prices,
+          changes,
+          records: state.resources,
+          desiredOf: (address) => byAddress.get(address),
+          catalogue: live.catalogue,
+        });
   const unguarded = permittedChanges(changes, (address) => byAddress.get(address), desired.protection);
 
   const planned = planOutputs(desired.outputs, state, found.standings);
@@ -186,6 +201,7 @@ export function makePlan(input: PlanInput): Plan {
     orphans: [...state.orphans.values()],
     ...(Object.keys(attached).length === 0 ? {} : { attached }),
     ...(remembered.length === 0 ? {} : { fromMemory: remembered }),
+    ...(cost === undefined ? {} : { cost }),
     ...(planned.outputs === undefined ? {} : { outputs: planned.outputs }),
     estimate: estimate(steps),
     unchanged: differences.filter(

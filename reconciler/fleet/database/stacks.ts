@@ -61,6 +61,8 @@ export interface PlanBody {
   readonly why: string;
   /** The plan in one line; absent: a worker of an earlier version made it. */
   readonly sum?: string;
+  /** What a month costs, as in the summary of `plan --json`; absent: no prices are given. */
+  readonly cost?: object;
   /** What was changed in the files since the last apply; absent: their source does not tell. */
   readonly change?: FileChange;
   readonly exposure?: string;

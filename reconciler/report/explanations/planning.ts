@@ -280,6 +280,10 @@ export const planning = {
     "A volume is in a failed state. It is left as it is.",
     "Only you can say whether its data is still wanted; --replace ADDR makes an empty one.",
   ),
+  "check/cost-unknown": row(
+    "The file's checks limit what a month costs, and something that the plan makes or changes has no price.",
+    "Add its price to the list: `prices:`, --prices or RECONCILE_PRICES; 0 where there is nothing to pay.",
+  ),
   "check/flavor": row("The file's checks do not allow this flavor.", "One of checks.flavors."),
   "check/hours": row(
     "The file's checks say when plans are carried out, and it is not that time.",
@@ -289,6 +293,14 @@ export const planning = {
   "check/lifecycle": row(
     "The file's checks require a lifecycle field that this resource does not have.",
     "Add the field that the message names.",
+  ),
+  "check/monthly-cost": row(
+    "After this plan a month would cost more than the file's checks allow.",
+    "Ask for less, or raise checks.at_most.monthly_cost. A plan that saves is carried out all the same.",
+  ),
+  "check/monthly-increase": row(
+    "This plan would raise the cost of a month by more than the file's checks allow at once.",
+    "Do it in parts with --target, or raise checks.at_most.monthly_increase.",
   ),
   "check/name": row("A name does not fit the pattern of the file's checks.", "A name that fits checks.names."),
   "check/region": row("The file's checks do not allow this region.", "One of checks.regions."),

@@ -108,6 +108,37 @@ export const consents = {
       follow: [{ hand: /or raise checks\.at_most\.remove/, done: rewritten("remove: 1", "remove: 2") }],
     },
   ],
+  "check/monthly-cost": [
+    {
+      files: file(
+        "prices: { currency: EUR, volume_gb: 1 }\nchecks: { at_most: { monthly_cost: 5 } }\nvolumes: { data: { size: 6 } }",
+      ),
+      follow: [{ hand: /raise checks\.at_most\.monthly_cost/, done: rewritten("monthly_cost: 5", "monthly_cost: 6") }],
+    },
+  ],
+  "check/monthly-increase": [
+    {
+      files: file(
+        "prices: { currency: EUR, volume_gb: 1 }\nchecks: { at_most: { monthly_increase: 5 } }\nvolumes: { data: { size: 6 } }",
+      ),
+      follow: [
+        {
+          hand: /raise checks\.at_most\.monthly_increase/,
+          done: rewritten("monthly_increase: 5", "monthly_increase: 6"),
+        },
+      ],
+    },
+  ],
+  "check/cost-unknown": [
+    {
+      files: file(
+        "prices: { currency: EUR }\nchecks: { at_most: { monthly_cost: 5 } }\nvolumes: { data: { size: 6 } }",
+      ),
+      follow: [
+        { hand: /add the price to the list/, done: rewritten("currency: EUR", "currency: EUR, volume_gb: 0.50") },
+      ],
+    },
+  ],
   "check/region": [
     {
       files: file("checks: { regions: [in-south-1] }\nvms: { web: {} }"),

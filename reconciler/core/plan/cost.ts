@@ -1,0 +1,149 @@
+/**
+ * What a plan costs: what the state holds before it, and what its changes add and take away. What has no price is named,
+ * and never counted as nothing.
+ */
+import { catalogueId, type Index, indexCatalogue } from "../canonical/catalogue";
+import type { Change } from "../diff/changes";
+import type { Address } from "../model/address";
+import type { DesiredResource } from "../model/desired";
+import type { Live } from "../model/live";
+import { hoursOfMonth, type PlannedCost, type Prices } from "../model/prices";
+import type { Orphan, RecordedResource } from "../model/recorded";
+import { type Decimal, decimalText, isZero, knownDecimal, minus, plus, times, zero } from "../text/decimal";
+
+/** `isPartial`: something of it has no price, and the amount lacks it. */
+interface Amount {
+  readonly amount: Decimal;
+  readonly isPartial: boolean;
+}
+
+/** What is paid for: the facts that a record and a declaration share. An unknown fact is `undefined`. */
+interface Billed {
+  readonly flavor?: string | undefined;
+  readonly hasFloatingIp?: boolean | undefined;
+  /** GB of its disks. */
+  readonly disks: readonly (number | undefined)[];
+}
+
+const nothing: Amount = { amount: zero, isPartial: false };
+const unpriced: Amount = { amount: zero, isPartial: true };
+
+const added = (a: Amount, b: Amount): Amount => ({
+  amount: plus(a.amount, b.amount),
+  isPartial: a.isPartial || b.isPartial,
+});
+
+interface List {
+  readonly prices: Prices;
+  readonly flavors: Index | undefined;
+  readonly priceOfFlavor: (flavor: string) => string | undefined;
+}
+
+function listOf(prices: Prices, flavors: Index | undefined): List {
+  const byId = new Map(Object.entries(prices.vm).map(([flavor, price]) => [catalogueId(flavor, flavors), price]));
+  return { prices, flavors, priceOfFlavor: (flavor) => byId.get(catalogueId(flavor, flavors)) };
+}
+
+/** The price of so many of one thing for a month. */
+function priced(price: string | undefined, count: number | undefined, { per }: Prices): Amount {
+  if (count === 0) return nothing;
+  if (price === undefined || count === undefined || !Number.isInteger(count)) return unpriced;
+  const hours = per === "hour" ? BigInt(hoursOfMonth) : 1n;
+  return { amount: times(knownDecimal(price), { units: BigInt(count) * hours, scale: 0 }), isPartial: false };
+}
+
+const costOf = ({ flavor, hasFloatingIp, disks }: Billed, { prices, priceOfFlavor }: List): Amount =>
+  [
+    ...disks.map((gb) => priced(prices.volumeGb, gb, prices)),
+    ...(flavor === undefined ? [] : [priced(priceOfFlavor(flavor), 1, prices)]),
+    ...(hasFloatingIp === true ? [priced(prices.floatingIp, 1, prices)] : []),
+  ].reduce(added, nothing);
+
+const ofRecord = (record: RecordedResource, list: List): Amount => {
+  if (record.kind === "group") return nothing;
+  if (record.kind === "volume") return costOf({ disks: [record.sizeGb] }, list);
+  const { flavor, skipFloatingIp, floatingIp, rootSizeGb, sizeGb } = record;
+  const hasFloatingIp = skipFloatingIp === undefined ? floatingIp !== undefined : !skipFloatingIp;
+  const own = costOf({ flavor, hasFloatingIp, disks: [rootSizeGb, sizeGb] }, list);
+  return flavor === undefined ? { ...own, isPartial: true } : own;
+};
+
+const ofDesired = (desired: DesiredResource, list: List): Amount => {
+  if (desired.kind === "group") return nothing;
+  if (desired.kind === "volume") return costOf({ disks: [desired.sizeGb] }, list);
+  const { flavor, skipFloatingIp, rootSizeGb, sizeGb } = desired;
+  return costOf({ flavor, hasFloatingIp: !skipFloatingIp, disks: [rootSizeGb, sizeGb] }, list);
+};
+
+export interface CostInput {
+  readonly prices: Prices;
+  readonly changes: readonly Change[];
+  readonly records: ReadonlyMap<Address, RecordedResource>;
+  readonly desiredOf: (address: Address) => DesiredResource | undefined;
+  readonly catalogue: Live["catalogue"];
+}
+
+export function costOfPlan({ prices, changes, records, desiredOf, catalogue }: CostInput): PlannedCost {
+  const list = listOf(prices, indexCatalogue(catalogue.flavors));
+  const unknown = new Set<Address>();
+  let before = zero;
+  for (const record of records.values()) {
+    const { amount, isPartial } = ofRecord(record, list);
+    before = plus(before, amount);
+    if (isPartial) unknown.add(record.address);
+  }
+  let after = before;
+  const parts: Record<Address, string> = {};
+  for (const change of changes) {
+    const { address, movedFrom } = change;
+    const record = records.get(address) ?? records.get(movedFrom ?? address);
+    const now = record === undefined ? nothing : ofRecord(record, list);
+    const then = costAfter(change, desiredOf(address), now, list);
+    const difference = minus(then.amount, now.amount);
+    after = plus(after, difference);
+    if (then.isPartial) unknown.add(address);
+    if (!isZero(difference)) parts[address] = decimalText(difference);
+  }
+  return {
+    currency: prices.currency,
+    before: decimalText(before),
+    after: decimalText(after),
+    unknown: [...unknown].sort(),
+    parts,
+  };
+}
+
+/** What is deleted, or left behind, is none of the project's any more. */
+function costAfter({ action }: Change, desired: DesiredResource | undefined, now: Amount, list: List): Amount {
+  if (action === "delete" || action === "forget") return nothing;
+  return desired === undefined ? now : ofDesired(desired, list);
+}
+
+export interface CostOfOrphans {
+  readonly currency: string;
+  /** A month's. */
+  readonly amount: string;
+  /** Ids of what has no price, or whose size nobody knows. */
+  readonly unknown: readonly string[];
+}
+
+/** What is left behind goes on being paid for. One that the service does not have any more costs nothing. */
+export function costOfOrphans(prices: Prices, orphans: readonly Orphan[]): CostOfOrphans {
+  const list = listOf(prices, undefined);
+  let sum = nothing;
+  const unknown: string[] = [];
+  for (const orphan of orphans) {
+    if (orphan.missingSince !== undefined || orphan.kind === "group") continue;
+    const own = ofOrphan(orphan, list);
+    if (own.isPartial) unknown.push(orphan.id);
+    sum = added(sum, own);
+  }
+  return { currency: prices.currency, amount: decimalText(sum.amount), unknown };
+}
+
+function ofOrphan({ kind, sizeGb, record }: Orphan, list: List): Amount {
+  const { prices } = list;
+  if (kind === "volume") return priced(prices.volumeGb, sizeGb, prices);
+  if (kind === "image") return priced(prices.imageGb, sizeGb, prices);
+  return record === undefined ? unpriced : ofRecord(record, list);
+}
