@@ -67,7 +67,8 @@ function vmWord(words: SpokenDialect["states"]["vm"], status: string): string {
   };
   if (status in known) return known[status] ?? status;
   const taken = Object.entries(words).flatMap(([phase, all]) => (phase === "changing" ? [] : all));
-  return words.changing[0] ?? (taken.includes(status) ? `${status}-on-its-way` : status);
+  const isTaken = taken.some((word) => word.toLowerCase() === status.toLowerCase());
+  return words.changing[0] ?? (isTaken ? `${status}-on-its-way` : status);
 }
 
 function volumeIn({ records, states }: SpokenDialect, own: Own): unknown {

@@ -134,9 +134,10 @@ function mergeStates<P extends string>(
   given: Readonly<Partial<Record<P, readonly string[]>>>,
   phases: readonly P[],
 ): Record<P, readonly string[]> {
-  const taken = new Set(phases.flatMap((phase) => given[phase] ?? []));
+  const taken = new Set(phases.flatMap((phase) => given[phase] ?? []).map((word) => word.toLowerCase()));
   const merged: Record<P, readonly string[]> = { ...builtIn };
-  for (const phase of phases) merged[phase] = given[phase] ?? builtIn[phase].filter((word) => !taken.has(word));
+  for (const phase of phases)
+    merged[phase] = given[phase] ?? builtIn[phase].filter((word) => !taken.has(word.toLowerCase()));
   return merged;
 }
 

@@ -267,14 +267,14 @@ function stateProblems(file: YamlFile, { states }: PartialDialect): Problem[] {
     const problems: Problem[] = [];
     for (const [phase, words] of Object.entries(states?.[kind] ?? {}))
       (Array.isArray(words) ? words : [words]).map(String).forEach((word, index) => {
-        const other = meanings.get(word);
+        const other = meanings.get(word.toLowerCase());
         if (other !== undefined && other !== phase)
           problems.push({
             code: "dialect/state-twice",
             summary: `The ${kind === "vm" ? "VM" : "volume"} state ${word} is given two meanings, ${other} and ${phase}`,
             at: placeOf(file, ["states", kind, phase, ...(Array.isArray(words) ? [index] : [])], "value"),
           });
-        meanings.set(word, phase);
+        meanings.set(word.toLowerCase(), phase);
       });
     return problems;
   });

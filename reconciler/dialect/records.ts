@@ -153,29 +153,35 @@ function createAnswerReaders(dialect: Dialect): AnswerReaders {
   };
 }
 
+/** Services write one state as Running here and as RUNNING there. */
+function inAnyCase(words: readonly string[]): { readonly size: number; has(word: string): boolean } {
+  const known = new Set(words.map((word) => word.toLowerCase()));
+  return { size: known.size, has: (word) => known.has(word.toLowerCase()) };
+}
+
 /** The records of single resources. */
 function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof AnswerReaders> {
   const { records, states } = dialect;
   const phases = new Map<string, VmPhase>();
-  for (const word of states.vm.ready) phases.set(word, "running");
+  for (const word of states.vm.ready) phases.set(word.toLowerCase(), "running");
   for (const phase of ["changing", "failed", "verify_resize", "stopped", "running"] as const)
-    for (const word of states.vm[phase]) phases.set(word, phase);
-  const failedVolume = new Set(states.volume.failed);
-  const goneVm = new Set(states.vm.gone);
-  const goneVolume = new Set(states.volume.gone);
-  const changingVolume = new Set(states.volume.changing);
-  const readyVolume = new Set(states.volume.ready);
+    for (const word of states.vm[phase]) phases.set(word.toLowerCase(), phase);
+  const failedVolume = inAnyCase(states.volume.failed);
+  const goneVm = inAnyCase(states.vm.gone);
+  const goneVolume = inAnyCase(states.volume.gone);
+  const changingVolume = inAnyCase(states.volume.changing);
+  const readyVolume = inAnyCase(states.volume.ready);
   /** The dialect gives this word no meaning, and it may be the service's for "deleted". */
   const unsaid = (status: string | undefined, said: (word: string) => boolean): { readonly unsaid?: true } =>
     status !== undefined && mayMeanGone.has(status.toLowerCase()) && !said(status) ? { unsaid: true } : {};
-  const saidOfVm = (word: string): boolean => phases.has(word) || goneVm.has(word);
+  const saidOfVm = (word: string): boolean => phases.has(word.toLowerCase()) || goneVm.has(word);
   const saidOfVolume = (word: string): boolean =>
     [readyVolume, failedVolume, goneVolume, changingVolume].some((words) => words.has(word));
   const isChanging = (status: string): boolean =>
     changingVolume.has(status) ||
     (readyVolume.size > 0 && !saidOfVolume(status) && !mayMeanGone.has(status.toLowerCase()));
-  const readyImage = new Set(states.image.ready);
-  const failedImage = new Set(states.image.failed);
+  const readyImage = inAnyCase(states.image.ready);
+  const failedImage = inAnyCase(states.image.failed);
   const vm = compileAll(records.vm);
   const entry = compileAll(records.vm.volume_entry);
   const volume = compileAll(records.volume);
@@ -205,7 +211,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
       kind: "vm",
       id: id.value,
       name: name ?? "",
-      phase: (status !== undefined ? phases.get(status) : undefined) ?? "changing",
+      phase: (status !== undefined ? phases.get(status.toLowerCase()) : undefined) ?? "changing",
       ...unsaid(status, saidOfVm),
       ...texts({
         status,

@@ -43,10 +43,12 @@ describe("merging", () => {
     });
   });
 
-  test("a state word given one meaning loses the one it is built in with", () => {
+  test("a state word given one meaning loses the one it is built in with, in any case", () => {
     const { states } = dialectOf("states: { vm: { failed: [ACTIVE] } }");
     expect(states.vm.failed).toEqual(["ACTIVE"]);
-    expect(states.vm.running).toEqual(builtInDialect.states.vm.running.filter((word) => word !== "ACTIVE"));
+    expect(states.vm.running).toEqual(
+      builtInDialect.states.vm.running.filter((word) => word.toLowerCase() !== "active"),
+    );
   });
 
   test("a volume's words too", () => {
@@ -55,7 +57,7 @@ describe("merging", () => {
       ...builtInDialect.states.volume,
       ready: ["error"],
       changing: ["MOVING"],
-      failed: builtInDialect.states.volume.failed.filter((word) => word !== "error"),
+      failed: builtInDialect.states.volume.failed.filter((word) => word.toLowerCase() !== "error"),
     });
     expect([states.vm.gone, states.vm.failed.includes("ERROR")]).toEqual([["ERROR"], false]);
   });
@@ -182,6 +184,10 @@ describe("problems", () => {
     "a rule's path without the rule's id": [
       "operations: { group.rule.delete: { method: DELETE, path: '/g/{id}' } }",
       { code: "dialect/placeholder", summary: "The path of group.rule.delete must hold {id} and {rule_id} once" },
+    ],
+    "a state with two meanings, in two cases": [
+      "states: { volume: { ready: Available, failed: AVAILABLE } }",
+      { code: "dialect/state-twice" },
     ],
     "a state with two meanings": ["states: { vm: { running: [UP], failed: [UP] } }", { code: "dialect/state-twice" }],
     "a port range without its ends": [

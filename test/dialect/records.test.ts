@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
+import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { findAt } from "../../reconciler/dialect/pointers";
 import { createRecordReaders, payloadOf, readLiveRule } from "../../reconciler/dialect/records";
 import { readDeletedVm, readImportReport } from "../../reconciler/dialect/reports";
@@ -323,5 +324,51 @@ describe("whatever the answer", () => {
     expect(createRecordReaders(dialect).vm({ name: "n" })).toMatchObject({ condition: "unreadable" });
     for (const inherited of ["constructor", "__proto__", "toString"]) expect(findAt({}, [inherited])).toBeUndefined();
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+describe("state words", () => {
+  const readers = createRecordReaders(
+    mergeDialect({
+      states: {
+        vm: { running: "Running", stopped: ["PoweredOff"], gone: "Purged" },
+        volume: { ready: "Available", changing: [], failed: ["Broken"], gone: ["Purged"] },
+        image: { ready: "Active" },
+      },
+    }),
+  );
+  const vm = (status: string) => readers.vm({ id: "1", name: "a", status });
+  const volume = (status: string) => readers.volume({ id: "1", name: "a", size: 1, status });
+
+  test.each([
+    ["Running", "running"],
+    ["RUNNING", "running"],
+    ["running", "running"],
+    ["poweredoff", "stopped"],
+    // The words of the built-in dialect that this one does not take.
+    ["Error", "failed"],
+    ["shutoff", "changing"],
+  ])("a VM that shows %s is %s, in whichever case the dialect has the word", (status, phase) => {
+    expect(vm(status)).toMatchObject({ value: { status, phase } });
+  });
+
+  test("so are a volume's and an image's, and what counts as gone", () => {
+    for (const status of ["available", "AVAILABLE"]) {
+      expect(volume(status)).toMatchObject({ value: { failed: false } });
+      expect(volume(status)).not.toMatchObject({ value: { changing: true } });
+    }
+    expect(volume("attaching")).toMatchObject({ value: { changing: true } });
+    expect(volume("BROKEN")).toMatchObject({ value: { failed: true } });
+    expect(readers.image({ id: "i", name: "i", status: "ACTIVE" })).toMatchObject({ value: { phase: "ready" } });
+    for (const record of [vm("PURGED"), volume("purged")]) {
+      if (record.status !== "accepted") throw new Error(record.message);
+      expect(readers.goneWord(record.value)).toMatch(/purged/i);
+    }
+  });
+
+  test("a word that the dialect moves to another meaning loses the built-in one in every case", () => {
+    const own = createRecordReaders(mergeDialect({ states: { vm: { changing: ["Error"] } } }));
+    for (const status of ["error", "ERROR", "Error"])
+      expect(own.vm({ id: "1", name: "a", status })).toMatchObject({ value: { phase: "changing" } });
   });
 });

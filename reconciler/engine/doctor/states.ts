@@ -25,8 +25,12 @@ export function wordsSeen(learnings: Learnings): WordsSeen {
   const place = learnings.placeOf("vm", "status");
   const paths = compilePointers(place === undefined ? given.records.vm.status : [place]);
   const seen = new Set((samples.get("vm") ?? []).flatMap((vm) => findWord(vm, paths) ?? []));
-  const known = new Set(Object.values(given.states.vm).flat());
-  const unknown = [...seen].filter((word) => !known.has(word)).sort();
+  const known = new Set(
+    Object.values(given.states.vm)
+      .flat()
+      .map((word: string) => word.toLowerCase()),
+  );
+  const unknown = [...seen].filter((word) => !known.has(word.toLowerCase())).sort();
   const likely: Partial<Record<Phase, readonly string[]>> = {};
   for (const [phase, pattern] of likelyWords) {
     const words = unknown.filter((word) => pattern.test(word));

@@ -36,9 +36,13 @@ export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorRep
 
 /** Each word has one meaning: what the trial saw counts before a guess by the word alone. */
 function tried(dialect: Dialect, { states, routes, inVain, errors }: TrialFindings): Dialect {
-  const seen = new Set(Object.values(states.vm).flat());
+  const seen = new Set(
+    Object.values(states.vm)
+      .flat()
+      .map((word) => word.toLowerCase()),
+  );
   const guessed = tableOf(keysOf(dialect.states.vm), (phase) =>
-    dialect.states.vm[phase].filter((word) => !seen.has(word)),
+    dialect.states.vm[phase].filter((word) => !seen.has(word.toLowerCase())),
   );
   let operations: Dialect["operations"] = { ...dialect.operations, ...routes };
   for (const operation of keysOf(inVain))
