@@ -16,6 +16,7 @@
 import { describeStrangers, type Judged, judgeMade, type Made } from "../core/diff/evidence";
 import { outcomeUnknownFix } from "../core/diff/findings";
 import type { Kind } from "../core/model/address";
+import { fixText, toAsk, toRun } from "../core/model/fix";
 import { identity } from "../core/model/identity";
 import { type LiveOf, sight } from "../core/model/live";
 import type { Failure, Outcome, Rejection, Unavailable } from "../core/model/outcome";
@@ -223,7 +224,7 @@ async function refused(outcome: Failure, { address, name }: Intent, run: Run): P
   await run.recorder.record([{ type: "intent", address, intent: null }]);
   const failed = failedBy(outcome);
   return isNameConflict(outcome) && failed.fix === undefined
-    ? { ...failed, fix: `reconcile import ${address} ID, where ${name} is yours, or another name` }
+    ? { ...failed, fix: fixText(toRun(["import", address, "ID"], `where ${name} is yours`), toAsk("another name")) }
     : failed;
 }
 
@@ -239,7 +240,7 @@ async function keepOrShowId<K extends Kind>(
     throw new NotRecorded(
       asError(error),
       `${what} ${name} was created as ${live.id}, and that could not be recorded: ${errorMessage(error)}`,
-      `reconcile import ${address} ${live.id}`,
+      fixText(toRun(["import", address, live.id])),
     );
   }
 }

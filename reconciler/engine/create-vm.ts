@@ -2,6 +2,7 @@
  * Creating a VM, whose answer carries no id: it is found by its name, among VMs that were not there before, and then
  * waited for until it is built. How it is made once and never twice is create-once.ts's.
  */
+import { fixText, toRun } from "../core/model/fix";
 import type { LiveVm } from "../core/model/live";
 import { accepted } from "../core/model/outcome";
 import type { ActionOf, Step } from "../core/plan/step";
@@ -68,6 +69,6 @@ async function idUnknown(step: Create, record: Create["record"], run: Run): Prom
     end: "waiting",
     code: "apply/id-unknown",
     message: "it is being created, and this service gives no way to learn its id",
-    fix: `reconcile import ${address} ID`,
+    fix: fixText(toRun(["import", address, "ID"])),
   };
 }

@@ -4,6 +4,7 @@
  */
 
 import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../core/model/disks";
+import { fixText, toRun } from "../core/model/fix";
 import { identity } from "../core/model/identity";
 import type { LiveVm } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
@@ -180,7 +181,7 @@ async function deleteOwnVolume(
   run: Run,
 ): Promise<StepResult> {
   const { client } = run.ports;
-  const fix = `reconcile orphans delete ${orphan.id}`;
+  const fix = fixText(toRun(["orphans delete", orphan.id]));
   const isNotDeleted = (said: StepResult): StepResult => ({
     ...said,
     message: `the VM is deleted, but its volume ${orphan.id} is not: ${said.message}`,

@@ -1,5 +1,6 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
+import { openMoveFix } from "../core/diff/open-moves";
 import { type LiveVolume, sightVolume } from "../core/model/live";
 import { accepted, isGone, type Outcome, type Unknown } from "../core/model/outcome";
 import type { RecordedResource } from "../core/model/recorded";
@@ -199,7 +200,7 @@ const moveUnknown = (address: string, { id, vmId, way }: Move, { reason }: Unkno
   end: "unknown",
   code: "apply/outcome-unknown",
   message: `outcome unknown: volume ${id} was to be ${way === "attaching" ? "attached to" : "detached from"} VM ${vmId}, the answer was lost (${reason}), and looking could not tell whether it was done`,
-  fix: `reconcile state resolve ${address} --attached (it hangs there), or reconcile state resolve ${address} --detached (it does not)`,
+  fix: openMoveFix(address),
 });
 
 const lookAt =

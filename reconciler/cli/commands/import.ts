@@ -14,6 +14,7 @@ import { type Closed, closedWith, nothingDesired } from "../../core/model/desire
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
 import { type FieldRow, fieldsOf } from "../../core/model/fields";
+import { fixText, toRun } from "../../core/model/fix";
 import { comparedOf, type Live, type LiveOf, sight } from "../../core/model/live";
 import {
   type Intent,
@@ -102,7 +103,7 @@ async function run(invocation: ImportInvocation): Promise<number> {
       throw fail(
         "state/occupied",
         `${address} is ${recorded.id} already`,
-        `reconcile state rm ${address} (forgets it, leaves it alive), then import`,
+        `${fixText(toRun(["state rm", address], "forgets it, leaves it alive"))}, then import`,
       );
     refuseManaged(state, address, id);
     const held = await heldBySibling(session, parts.kind, address, id);
@@ -156,7 +157,7 @@ function refuseManaged(state: State, address: Address, id: string): void {
     throw fail(
       "state/occupied",
       `${id} is managed as ${owner.address} already`,
-      `reconcile state mv ${owner.address} ${address}`,
+      fixText(toRun(["state mv", owner.address, address])),
     );
 }
 

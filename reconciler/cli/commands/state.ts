@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { isComponentPath, isMeant, kindOf, parseAddress, renamed } from "../../core/model/address";
+import { fixText, toRun } from "../../core/model/fix";
 import { addressesByIdentity, lookUpIn } from "../../core/model/identity";
 import {
   type Intent,
@@ -239,7 +240,7 @@ function movedTo(from: string, to: string, state: State): StateChange[] {
   if (kindOf(from) !== kindOf(to))
     throw fail("state/bad-address", `${from} is a ${kindOf(from)} and cannot become ${to}`);
   if (state.resources.has(to) || state.intents.has(to))
-    throw fail("state/occupied", `the state already has a ${to}`, `reconcile state rm ${to}`);
+    throw fail("state/occupied", `the state already has a ${to}`, fixText(toRun(["state rm", to])));
   return [
     ...(record === undefined
       ? []

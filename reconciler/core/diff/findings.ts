@@ -1,6 +1,8 @@
 /** Findings that every kind can have, worded once. */
+
 import { type Address, quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
+import { fixText, toAsk, toRun, toWrite } from "../model/fix";
 import type { Kind, kindRows } from "../model/kinds";
 import type { Intent, Orphan } from "../model/recorded";
 import { describeStrangers, type Made, type Stranger } from "./evidence";
@@ -35,14 +37,21 @@ export const nameTaken = (
         ? fixForOrphan(orphan, pair.address)
         : pair.recorded?.id === undefined && strangers.length === 0
           ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`
-          : `reconcile import ${pair.address} ${found.id} to take it over, or another name`,
+          : fixText(
+              toAsk(`${fixText(toRun(["import", pair.address, found.id]))} to take it over`),
+              toAsk("another name"),
+            ),
   address: pair.address,
   source: pair.desired?.source,
 });
 
 /** What holds a name and was left behind by this state: it is deleted, or taken back. */
 export const fixForOrphan = ({ kind, id }: Orphan, address: Address): string =>
-  `${kind === "volume" || kind === "group" ? `reconcile orphans delete ${id}, or ` : ""}reconcile import ${address} ${id} to manage it again, or another name`;
+  fixText(
+    ...(kind === "volume" || kind === "group" ? [toRun(["orphans delete", id])] : []),
+    toAsk(`${fixText(toRun(["import", address, id]))} to manage it again`),
+    toAsk("another name"),
+  );
 
 export const letGo = "a removed entry says to let it go";
 export const neverMade = "it was never made";
@@ -61,7 +70,11 @@ export const severalNamed = (
   code: "plan/name-ambiguous",
   summary: `${candidates.length} ${what}s are named ${name}: ${candidates.map((one) => one.id).join(", ")}`,
   detail: candidates.map((one) => `${one.id}${one.status === undefined ? "" : ` is ${one.status}`}`).join("; "),
-  fix: `say which one it is: ${pair.recorded?.id === undefined ? `imports: [ { to: ${quoted(pair.address)}, id: "…" } ]` : `reconcile import ${pair.address} ID`}`,
+  fix: `say which one it is: ${fixText(
+    pair.recorded?.id === undefined
+      ? toWrite(`imports: [ { to: ${quoted(pair.address)}, id: "…" } ]`)
+      : toRun(["import", pair.address, "ID"]),
+  )}`,
   address: pair.address,
   source: pair.desired?.source,
 });
@@ -71,7 +84,10 @@ export const importManaged = (pair: Pair, what: What, id: string, manager: strin
   code: "plan/import-managed",
   summary: `${pair.address} cannot be imported: ${what} ${id} is managed as ${manager} already`,
   detail: "One resource has one address.",
-  fix: `moved: [ { from: ${quoted(manager)}, to: ${quoted(pair.address)} } ], or remove the imports entry`,
+  fix: fixText(
+    toWrite(`moved: [ { from: ${quoted(manager)}, to: ${quoted(pair.address)} } ]`),
+    toAsk("remove the imports entry"),
+  ),
   address: pair.address,
   source: pair.import?.source,
 });
@@ -93,7 +109,7 @@ export const goneNote = (pair: Pair, what: What, { id, because, doubt }: Vanishe
       ? `${pair.address}: ${what} ${id} is gone from the service; ${then}`
       : `${pair.address}: ${what} ${id} is not shown any more, and may be there; if you say that it is gone, ${then}`,
   detail: `The evidence: ${because}, and ${doubt === undefined ? `the credential sees another ${what} of this state` : doubt}. It is kept among the orphans as missing, and is taken back should it show again.`,
-  fix: `if it still exists, stop here and check the credential's rights; if another one took its place: reconcile import ${pair.address} ID`,
+  fix: `if it still exists, stop here and check the credential's rights; if another one took its place: ${fixText(toRun(["import", pair.address, "ID"]))}`,
   address: pair.address,
   source: pair.desired?.source,
 });
@@ -125,7 +141,10 @@ export function unsaidFix(kind: "vm" | "volume", status: string): string {
 
 /** The two commands with which a person settles a create of which nothing tells the outcome. */
 export const outcomeUnknownFix = (address: Address): string =>
-  `reconcile import ${address} ID (it exists), or reconcile state resolve ${address} --not-created (it does not)`;
+  fixText(
+    toRun(["import", address, "ID"], "it exists"),
+    toRun(["state resolve", address, "--not-created"], "it does not"),
+  );
 
 /** A create of which nothing tells the outcome. `evidence`: what was seen instead. */
 export function unsettledIntent(pair: Pair, intent: Intent, what: What, evidence?: string): Diagnostic {

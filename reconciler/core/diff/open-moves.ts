@@ -2,8 +2,10 @@
  * An attach or a detach whose answer was lost: what the service shows of it, and the question to a person where it
  * shows nothing.
  */
+
 import type { Address } from "../model/address";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
+import { fixText, toRun } from "../model/fix";
 import { type LiveVolume, sightVm } from "../model/live";
 import type { RecordedVolume } from "../model/recorded";
 import type { DiffContext } from "./context";
@@ -50,7 +52,14 @@ export const moveUnknown = (
   code: "plan/outcome-unknown",
   summary: `outcome unknown: ${what} (${address}) was to be ${how} VM ${vm}, and the answer was lost`,
   detail: "This service does not show what a volume hangs on. Look in the service's console.",
-  fix: `reconcile state resolve ${address} --attached (it hangs there), or reconcile state resolve ${address} --detached (it does not)`,
+  fix: openMoveFix(address),
   address,
   source,
 });
+
+/** The two commands with which a person settles an attach or a detach of which nothing tells the outcome. */
+export const openMoveFix = (address: string): string =>
+  fixText(
+    toRun(["state resolve", address, "--attached"], "it hangs there"),
+    toRun(["state resolve", address, "--detached"], "it does not"),
+  );

@@ -2,6 +2,7 @@
  * Brings the three inputs together: what is wanted, what is remembered and what the file says about moving, taking
  * over and letting go. One pair an address, in a stated order. Says nothing yet about what differs.
  */
+
 import {
   type Address,
   blockOf,
@@ -14,6 +15,7 @@ import {
 } from "../model/address";
 import type { Desired, DesiredResource, ImportRequest } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { fixText, toAsk, toRun } from "../model/fix";
 import { ofKind } from "../model/kinds";
 import { type Intent, movedIntent, orphanKey, orphanKinds, type RecordedResource, type State } from "../model/recorded";
 
@@ -99,7 +101,7 @@ function applyMoves(
         code: "plan/move-occupied",
         summary: `${from} cannot be moved to ${to}: the state already has a ${to}`,
         address: to,
-        fix: `reconcile state rm ${to} (forgets it, leaves it alive), or remove the moved entry`,
+        fix: fixText(toRun(["state rm", to], "forgets it, leaves it alive"), toAsk("remove the moved entry")),
       });
       continue;
     }
@@ -180,8 +182,8 @@ const isOrphanKey = (address: string): boolean =>
  */
 export const fixForDamaged = (address: string, isDeclared: boolean): string =>
   isDeclared
-    ? `reconcile import ${address} ID (it exists), or reconcile state rm ${address} (it does not)`
-    : `reconcile state rm ${address} (to forget it)`;
+    ? fixText(toRun(["import", address, "ID"], "it exists"), toRun(["state rm", address], "it does not"))
+    : fixText(toRun(["state rm", address], "to forget it"));
 
 function unreadableRecord(address: string, problem: string, isDeclared: boolean): Diagnostic {
   const isOrphan = isOrphanKey(address);

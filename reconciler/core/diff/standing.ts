@@ -7,6 +7,7 @@
 import { type Address, kindOf } from "../model/address";
 import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
+import { fixText, toRun } from "../model/fix";
 import { type LiveVm, showsAddresses, sight } from "../model/live";
 import type { RecordedResource, RecordedVm, State } from "../model/recorded";
 import { lazily } from "../text/lazily";
@@ -85,7 +86,7 @@ function ofNew(
 
 const withoutId = (address: Address, isPlanned: boolean): Standing =>
   isPlanned
-    ? { is: "missing", why: `nobody knows the id of ${address} yet`, fix: `reconcile import ${address} ID` }
+    ? { is: "missing", why: `nobody knows the id of ${address} yet`, fix: fixText(toRun(["import", address, "ID"])) }
     : {
         is: "missing",
         leftOut: true,
