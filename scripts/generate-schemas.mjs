@@ -182,6 +182,7 @@ function componentSchema(desired) {
     type: "object",
     required: ["component"],
     additionalProperties: false,
+    patternProperties: desired.patternProperties,
     properties: {
       component: { description: "The version of this format: 1.", const: 1 },
       description: { description: "What it is for.", type: "string" },

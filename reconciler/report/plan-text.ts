@@ -8,7 +8,7 @@
 import type { FieldChange } from "../core/diff/changes";
 import { componentOf } from "../core/model/address";
 import type { SourcePosition } from "../core/model/diagnostic";
-import { type Grants, missingConsents } from "../core/plan/consent";
+import { type Grants, missingConsents, noGrants } from "../core/plan/consent";
 import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
@@ -95,7 +95,9 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
     yield "";
   }
   yield* plannedOutputLines(plan, look.width);
-  yield* consentLines(plan, options.grants, look);
+  yield* options.summary === true
+    ? consentsInBrief(plan, options.grants, look)
+    : consentLines(plan, options.grants, look);
   for (const line of hang("", summaryText(plan), look.width)) yield look.paint("strong", line);
   if (plan.cost !== undefined)
     for (const line of hang("", costText(plan.cost), look.width)) yield look.paint("strong", line);
@@ -270,16 +272,33 @@ export function* stepLines(plan: Plan, { paint, width }: PlanLayout) {
 const fewOf = (words: readonly string[]): string =>
   words.length <= 4 ? words.join(", ") : `${words.slice(0, 3).join(", ")} and ${words.length - 3} more`;
 
+/** How wide a column of addresses is: for the widest of them, as long as there is room beside it. */
+const columnOf = (widths: readonly number[]): number => Math.min(40, Math.max(16, ...widths));
+
+/** One line for each kind of consent, and one for what gives it: the addresses stand above. */
+function* consentsInBrief(plan: Plan, grants: Grants | undefined, { paint, width }: PlanLayout) {
+  const blocks = consentBlocks(plan.consents);
+  const missing = new Set(missingConsents(plan.consents, grants ?? noGrants));
+  for (const { title, consents, grant, kind } of blocks) {
+    const open = consents.filter((consent) => missing.has(consent));
+    const each = open.length > 1 && kind === "prevent_destroy" ? "--unprotect with the address of each" : undefined;
+    const gives = open.length === 0 ? " (permitted)" : `: ${each ?? grant ?? open[0]?.grant ?? ""}`;
+    for (const line of hang("! ", printable(`${title}${gives}`), width)) yield paint("danger", line);
+  }
+  if (blocks.length > 0) yield "";
+}
+
 function* consentLines(plan: Plan, grants: Grants | undefined, look: PlanLayout) {
   const { paint, width } = look;
   const missing = grants === undefined ? undefined : new Set(missingConsents(plan.consents, grants));
   for (const { title, consents, grant, kind } of consentBlocks(plan.consents)) {
     yield paint("danger", `! ${title}`);
     let open = false;
+    const column = columnOf(consents.map(({ address = "" }) => displayColumns(printable(address))));
     for (const consent of consents) {
       const given = missing !== undefined && !missing.has(consent);
       if (!given) open = true;
-      const label = consent.address === undefined ? "    " : `    ${padTo(printable(consent.address), 16)}  `;
+      const label = consent.address === undefined ? "    " : `    ${padTo(printable(consent.address), column)}  `;
       yield* hang(label, `${printable(consent.detail)}${given ? " (permitted)" : ""}`, width);
       if (!given && grant !== consent.grant && kind !== "data_loss")
         yield* hang("      → ", printable(consent.grant), width);

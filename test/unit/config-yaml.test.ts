@@ -21,6 +21,31 @@ describe("what of YAML is read", () => {
     expect(desired?.resources).toEqual([]);
   });
 
+  it("keys at the top that begin with x- are the user's, with anchors that the rest repeats", () => {
+    const text = `version: 1
+x-base: &base { owner: a@b.example, user_id: "1", image_id: u, flavor_id: m1.small, size: 10 }
+x-anything: [1, { vms: 3 }]
+project: acme
+region: r1
+vms: { web: { <<: *base, name: web-1 } }
+`;
+    const { desired, diagnostics } = readDesired([{ file: "f.yaml", text }]);
+    expect(diagnostics).toEqual([]);
+    expect(desired?.resources).toMatchObject([{ address: "vm.web", name: "web-1", owner: "a@b.example" }]);
+    const component = `component: 1
+x-rules: &rules [{ protocol: tcp, dst_port: 22, remote_ip: 10.0.0.0/8 }]
+groups: { web: { name: web-1, rules: *rules } }
+`;
+    const used = readDesired(
+      [{ file: "f.yaml", text: "version: 1\nproject: acme\ncomponents: { shop: { from: ./c.yaml } }\n" }],
+      { open: (file) => ({ source: { file, text: component } }) },
+    );
+    expect(used.diagnostics).toEqual([]);
+    // Only at the top.
+    const inner = readDesired([{ file: "f.yaml", text: "version: 1\ngroups: { web: { x-a: 1 } }\n" }]);
+    expect(inner.diagnostics.map(({ summary }) => summary)).toContainEqual(expect.stringContaining("x-a"));
+  });
+
   it("a byte order mark and Windows line ends change neither values nor positions", () => {
     const text = "\ufeffversion: 1\r\ngroups:\r\n  web:\r\n    nam: x\r\n";
     const [problem] = readDesired([{ file: "f.yaml", text }]).diagnostics;

@@ -51,6 +51,34 @@ describe("a plan as text", () => {
     expect(lines.at(-1)).toContain("5 lose data");
   });
 
+  it("in brief has one line for each change and each kind of consent, and no columns out of line", () => {
+    const plan = planFor(everythingWorld());
+    const lines = planText(plan, { summary: true, width: 200 }).split("\n");
+    const changes = lines.filter((line) => /^[ !] [+~±<x-] /.test(line));
+    expect(changes.length).toBeLessThanOrEqual(plan.changes.length);
+    const kinds = new Set(plan.consents.map(({ kind }) => kind));
+    expect(lines.filter((line) => /^! [A-Z]/.test(line))).toHaveLength(kinds.size);
+    // A VM that is down though nothing of it changes has its line as well.
+    const others = lines.filter((line) => line.startsWith("    "));
+    expect(others.filter((line) => !line.includes("down for"))).toEqual([]);
+    expect(planText(plan, { summary: true, width: 200, grants: { ...noGrants, confirmFlush: ["all"] } })).toMatch(
+      /! NEEDS A FLUSH: .* \(permitted\)\n/,
+    );
+  });
+
+  it("keeps the addresses of consents in one column, however long they are", () => {
+    const long = "database-of-the-whole-shop";
+    const plan = planFor(everythingWorld());
+    const [first, ...others] = plan.consents.filter(({ kind }) => kind === "data_loss");
+    if (first === undefined) throw new Error("the world has losses");
+    const shown = planText({ ...plan, consents: [{ ...first, address: `vm.${long}` }, ...others] }, { width: 200 });
+    const starts = shown
+      .split("\n")
+      .filter((line) => /^ {4}\S/.test(line))
+      .map((line) => /^ {4}\S+ +/.exec(line)?.[0].length);
+    expect(new Set(starts.slice(-others.length - 1)).size).toBe(1);
+  });
+
   it("says of a consent that was given that it is permitted, and asks for no flag", () => {
     const grants = { ...noGrants, allowDataLoss: true, allowEmpty: false, confirmFlush: ["all"] };
     const text = planText(planFor(everythingWorld()), { grants, width: 200 });
