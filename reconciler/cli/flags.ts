@@ -348,6 +348,11 @@ export const flagTable = {
     offers: ["embedded"],
     help: "the fleet's PostgreSQL (postgres://…, RECONCILE_FLEET_DATABASE), or `embedded` for one process",
   },
+  server: {
+    type: "string",
+    value: "URL",
+    help: "in place of the database: `fleet serve` (RECONCILE_FLEET_SERVER), with the token in RECONCILE_FLEET_TOKEN",
+  },
   concurrency: { type: "string", value: "N", shape: "count", help: "rounds at once in this worker (default 8)" },
   service: { type: "string", multiple: true, value: "NAME", help: "only stacks of this service (repeatable)" },
   cache: { type: "string", value: "DIR", offers: "files", help: "where fetched sources are kept between runs" },

@@ -1,31 +1,12 @@
 /** `reconcile fleet …`: many projects, reconciled by many workers that share one PostgreSQL. */
 import { hashOf, newToken } from "../../fleet/access";
-import {
-  approve,
-  carryOutSync,
-  pause,
-  plannedSync,
-  reject,
-  resume,
-  runNow,
-  stackNamed,
-  stop,
-} from "../../fleet/actions";
+import { carryOutSync, plannedSync } from "../../fleet/actions";
 import type { StackChange } from "../../fleet/changes";
-import {
-  changeLines,
-  decisionEvent,
-  logText,
-  planEvent,
-  runEvent,
-  runTable,
-  stackLine,
-  stackTable,
-} from "../../fleet/views";
 import { endWhenStuck } from "../../outside/stuck";
 import { ask } from "../ask";
 import { command, type Invocation, maybeOne, noArguments, one, type Positionals, two } from "../command";
 import { readCount, readDurationFlag } from "../compose";
+import { answered } from "../fleet/answered";
 import { allStacks, readFleetFiles } from "../fleet/read-file";
 import { servePages } from "../fleet/serve";
 import { type FleetSession, withFleet } from "../fleet/session";
@@ -34,8 +15,9 @@ import { defaultCache, serveHealth, startWork, untilSignal, untilStopped } from 
 
 const section = "The fleet";
 const flags = ["database", "json", "json-into", "no-color", "log-level"] as const;
+/** Those of commands that `fleet serve` answers as well. */
+const personFlags = [...flags, "server"] as const;
 const aStack = one("the name of a stack: reconcile fleet list");
-type Run = Invocation<(typeof flags)[number], readonly string[]>;
 
 const argument = ({ args }: { readonly args: readonly string[] }, index = 0): string => args[index] ?? "";
 
@@ -94,9 +76,9 @@ export const fleetListCommand = command({
   summary: "every stack and its status",
   section,
   examples: [["reconcile fleet list --json", "one line a stack, for programs"]],
-  flags,
+  flags: personFlags,
   positionals: noArguments,
-  run: (invocation) => withFleet(invocation.flags, (session) => list(invocation, session)),
+  run: (invocation) => answered("list", invocation),
 });
 
 export const fleetShowCommand = command({
@@ -104,9 +86,9 @@ export const fleetShowCommand = command({
   summary: "one stack: its status, what waits, its last runs",
   section,
   examples: [["reconcile fleet show prod-shop", "its condition, and what to do about it"]],
-  flags,
+  flags: personFlags,
   positionals: aStack,
-  run: (invocation) => withFleet(invocation.flags, (session) => show(invocation, session)),
+  run: (invocation) => answered("show", invocation),
 });
 
 export const fleetPlanCommand = command({
@@ -114,12 +96,12 @@ export const fleetPlanCommand = command({
   summary: "the plan that waits for approval",
   section,
   examples: [["reconcile fleet plan prod-shop", "as the terminal shows a plan, with its id"]],
-  flags,
+  flags: personFlags,
   positionals: aStack,
-  run: (invocation) => withFleet(invocation.flags, (session) => plan(invocation, session)),
+  run: (invocation) => answered("plan", invocation),
 });
 
-const decisionFlags = [...flags, "why"] as const;
+const decisionFlags = [...personFlags, "why"] as const;
 const aPlan: Positionals<readonly [string, string]> = two(
   "the name of a stack and the id of its plan: reconcile fleet plan STACK",
 );
@@ -134,22 +116,11 @@ export const fleetApproveCommand = command({
   ],
   flags: [...decisionFlags, "for", "through-window"],
   positionals: aPlan,
-  run: (invocation) =>
-    withFleet(invocation.flags, async (session) => {
-      const { flags: given, output } = invocation;
-      const forMs = readDurationFlag(given.for ?? "24h", "--for");
-      const { missing } = await approve(session, argument(invocation), argument(invocation, 1), {
-        forMs,
-        why: given.why,
-        throughWindow: given["through-window"] === true,
-      });
-      output.print(
-        missing === 0
-          ? `Approved: ${argument(invocation)} is applied by the next free worker.`
-          : `Approved: ${argument(invocation)} is applied once ${missing === 1 ? "one more person has" : `${missing} more people have`} approved it.`,
-      );
-      return output.finish({ exitCode: 0 });
-    }),
+  run: (invocation) => {
+    const { for: lasts, why, "through-window": throughWindow } = invocation.flags;
+    const forMs = readDurationFlag(lasts ?? "24h", "--for");
+    return answered("approve", invocation, { forMs, why, throughWindow });
+  },
 });
 
 export const fleetRejectCommand = command({
@@ -159,61 +130,24 @@ export const fleetRejectCommand = command({
   examples: [["reconcile fleet reject prod-shop 4f1c0a9d --why later", "the reason is kept"]],
   flags: decisionFlags,
   positionals: aPlan,
-  run: (invocation) =>
-    withFleet(invocation.flags, async (session) => {
-      const { why } = invocation.flags;
-      await reject(session, argument(invocation), argument(invocation, 1), why === undefined ? {} : { why });
-      invocation.output.print(
-        `Rejected: ${argument(invocation)} stays as it is until its files or its state are others.`,
-      );
-      return invocation.output.finish({ exitCode: 0 });
-    }),
+  run: (invocation) => answered("reject", invocation, { why: invocation.flags.why }),
 });
 
-/** Acts on one stack and prints what came of it. */
-const act = (
-  name: string,
-  summary: string,
-  says: string,
-  told: string,
-  done: (session: FleetSession, stack: string) => Promise<void>,
-) =>
+/** Acts on one stack. */
+const act = (name: "run" | "pause" | "resume", summary: string, says: string) =>
   command({
     usage: `fleet ${name} STACK`,
     summary,
     section,
     examples: [[`reconcile fleet ${name} prod-shop`, says]],
-    flags,
+    flags: personFlags,
     positionals: aStack,
-    run: (invocation: Run) =>
-      withFleet(invocation.flags, async (session) => {
-        await done(session, argument(invocation));
-        invocation.output.print(`${argument(invocation)} ${told}.`);
-        return invocation.output.finish({ exitCode: 0 });
-      }),
+    run: (invocation) => answered(name, invocation),
   });
 
-export const fleetRunCommand = act(
-  "run",
-  "looks at a stack now",
-  "ahead of everything that the clock started",
-  "is looked at by the next free worker",
-  (session, stack) => runNow(session, stack),
-);
-export const fleetPauseCommand = act(
-  "pause",
-  "lets a stack alone",
-  "no round of it until it is resumed",
-  "is let alone until it is resumed",
-  (session, stack) => pause(session, stack),
-);
-export const fleetResumeCommand = act(
-  "resume",
-  "takes a paused or stalled stack up again",
-  "and looks at it now",
-  "is taken up again, and looked at by the next free worker",
-  (session, stack) => resume(session, stack),
-);
+export const fleetRunCommand = act("run", "looks at a stack now", "ahead of everything that the clock started");
+export const fleetPauseCommand = act("pause", "lets a stack alone", "no round of it until it is resumed");
+export const fleetResumeCommand = act("resume", "takes a paused or stalled stack up again", "and looks at it now");
 
 export const fleetStopCommand = command({
   usage: "fleet stop STACK [--why TEXT] [--now]",
@@ -223,20 +157,9 @@ export const fleetStopCommand = command({
     ["reconcile fleet stop prod-shop --why wrong-file", "the step that runs is ended first"],
     ["reconcile fleet stop prod-shop --now", "at once; the next run looks up what became of the rest"],
   ],
-  flags: [...flags, "why", "now"],
+  flags: [...personFlags, "why", "now"],
   positionals: aStack,
-  run: (invocation) =>
-    withFleet(invocation.flags, async (session) => {
-      const name = argument(invocation);
-      const { why, now = false } = invocation.flags;
-      const ran = await stop(session, name, { why, now });
-      invocation.output.print(
-        ran
-          ? `Stopping ${name}: ${now ? "nothing is waited for" : "the step that runs is ended first"}, and then nothing more is sent. reconcile fleet log ${name} shows what was done; reconcile fleet resume ${name} goes on.`
-          : `No run of ${name} is under way, and none begins until reconcile fleet resume ${name}.`,
-      );
-      return invocation.output.finish({ exitCode: 0 });
-    }),
+  run: (invocation) => answered("stop", invocation, { why: invocation.flags.why, now: invocation.flags.now }),
 });
 
 export const fleetLogCommand = command({
@@ -247,9 +170,9 @@ export const fleetLogCommand = command({
     ["reconcile fleet log prod-shop", "of its last run"],
     ["reconcile fleet log 4711", "of this run"],
   ],
-  flags,
+  flags: personFlags,
   positionals: one("the name of a stack, or the number of a run"),
-  run: (invocation) => withFleet(invocation.flags, (session) => log(invocation, session)),
+  run: (invocation) => answered("log", invocation),
 });
 
 export const fleetHistoryCommand = command({
@@ -257,9 +180,9 @@ export const fleetHistoryCommand = command({
   summary: "the history: runs, decisions and approvals, and who made them",
   section,
   examples: [["reconcile fleet history prod-shop", "runs and decisions, the newest first"]],
-  flags,
+  flags: personFlags,
   positionals: maybeOne,
-  run: (invocation) => withFleet(invocation.flags, (session) => history(invocation, session)),
+  run: (invocation) => answered("history", invocation),
 });
 
 export const fleetTryCommand = command({
@@ -398,89 +321,5 @@ async function token(
   output.note("This is shown once:");
   output.event({ type: "token", name, role: given.role ?? "viewer", token: made });
   output.print(made);
-  return output.finish({ exitCode: 0 });
-}
-
-async function list({ output }: Run, { records }: FleetSession): Promise<number> {
-  const stacks = await records.stacks();
-  for (const stack of stacks) output.event(stackLine(stack));
-  output.printLines(stackTable(stacks, new Date()));
-  return output.finish({ exitCode: 0 });
-}
-
-async function show(invocation: Run, session: FleetSession): Promise<number> {
-  const { output } = invocation;
-  const stack = await stackNamed(session, argument(invocation));
-  const [plan, runs] = [await session.records.waitingPlan(stack.name), await session.records.runs(stack.name, 5)];
-  output.event({ ...stackLine(stack), spec: stack.spec, outputs: stack.outputs });
-  if (plan !== undefined) output.event(planEvent(plan));
-  for (const run of runs) output.event(runEvent(run));
-  output.printLines(stackTable([stack], new Date()));
-  if (plan !== undefined)
-    output.print(`\nThe plan ${plan.digest} waits: ${plan.body.why}\n  reconcile fleet plan ${stack.name}\n`);
-  output.print("");
-  output.printLines(runTable(runs));
-  return output.finish({ exitCode: 0 });
-}
-
-async function plan(invocation: Run, session: FleetSession): Promise<number> {
-  const { output } = invocation;
-  const stack = await stackNamed(session, argument(invocation));
-  const waiting = await session.records.waitingPlan(stack.name);
-  if (waiting === undefined) {
-    output.print(`No plan of ${stack.name} waits for approval.`);
-    return output.finish({ exitCode: 0 });
-  }
-  output.event(planEvent(waiting));
-  const { body, digest } = waiting;
-  if (body.change !== undefined) output.printLines(changeLines(body.change));
-  if (body.exposure !== undefined) output.print(body.exposure);
-  output.print(body.text);
-  output.print(`\nIt waits because ${body.why}`);
-  output.print(
-    `  reconcile fleet approve ${stack.name} ${digest}\n  reconcile fleet reject ${stack.name} ${digest} --why …`,
-  );
-  return output.finish({ exitCode: 2 });
-}
-
-async function log(invocation: Run, { records, ...session }: FleetSession): Promise<number> {
-  const { output } = invocation;
-  const about = argument(invocation);
-  const byNumber = /^\d+$/.test(about) ? await records.run(Number(about)) : undefined;
-  const run = byNumber ?? (await records.runs((await stackNamed({ ...session, records }, about)).name, 1))[0];
-  if (run === undefined) {
-    output.print(`${about} has not run yet.`);
-    return output.finish({ exitCode: 0 });
-  }
-  output.event(runEvent(run));
-  output.printLines(runTable([run]));
-  const { approval, report } = run;
-  if (approval !== undefined)
-    for (const { by, at, why } of [approval, ...(approval.also ?? [])])
-      output.print(`\nApproved by ${by}, ${at}${why === undefined ? "" : `: ${why}`}`);
-  if (report !== undefined) {
-    output.print(`\n${report.exposure === undefined ? "" : `${report.exposure}\n`}${report.plan}`);
-    output.print("");
-  }
-  for (const { at, body } of await records.lines(run.id)) {
-    output.event({ type: "log", run: run.id, time: at.toISOString(), event: body });
-    output.print(`${at.toISOString().slice(11, 19)}  ${logText(body)}`);
-  }
-  return output.finish({ exitCode: 0 });
-}
-
-async function history(invocation: Run, session: FleetSession): Promise<number> {
-  const { output } = invocation;
-  const name = invocation.args[0];
-  const stack = name === undefined ? undefined : (await stackNamed(session, name)).name;
-  const [runs, decisions] = [await session.records.runs(stack, 50), await session.records.decisions(stack, 50)];
-  for (const run of runs) output.event(runEvent(run));
-  for (const decision of decisions) output.event(decisionEvent(decision));
-  output.printLines(runTable(runs));
-  if (decisions.length > 0) output.print("");
-  for (const { at, who, what, stack: about, detail } of decisions)
-    output.print(
-      `${at.toISOString().slice(0, 19).replace("T", " ")}  ${who} ${what} ${about ?? ""} ${detail ?? ""}`.trimEnd(),
-    );
   return output.finish({ exitCode: 0 });
 }

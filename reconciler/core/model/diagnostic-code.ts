@@ -143,6 +143,8 @@ export type DiagnosticCode =
   | "fleet/unknown-tenant"
   | "fleet/window-closed"
   | "fleet/own-change"
+  | "fleet/role"
+  | "fleet/server"
   | "fleet/approved-already"
   | "import/for-each"
   | "internal/invariant"

@@ -8,12 +8,13 @@ import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
 import { HTTPException } from "hono/http-exception";
 import { errorCode } from "../../core/text/errors";
-import { fieldsIn } from "../../core/text/objects";
+import { fieldsIn, keyIn } from "../../core/text/objects";
 import { isLoopbackHost } from "../../core/text/outside-policy";
 import type { Graph } from "../../report/graph";
 import { graphSvg } from "../../report/graph-svg";
 import { type Act, may, maySeeAll, roleNeeded, type Visitor } from "../access";
 import { ActionRefused, approve, type Desk, pause, reject, resume, runNow, stackNamed, stop } from "../actions";
+import { answerFor, personCommands, type Typed } from "../person";
 import { planEvent, runEvent, stackLine } from "../views";
 import { openingOf } from "../windows";
 import { type HookSetting, hookRoutes } from "./hooks";
@@ -324,6 +325,35 @@ export function createPages(setting: PagesSetting): Hono {
         }
       });
 
+  // The commands of a person, with the token's roles: what `reconcile fleet … --server` asks.
+  app.post("/api/commands/:name", async (context) => {
+    const visitor = await visitorOf(context, setting);
+    if (visitor === undefined) return context.json({ error: "no token" }, 401);
+    // A page of another site can send a form, but it cannot set an authorization header.
+    if (context.req.header("authorization") === undefined && !isSameSite(context))
+      return context.text("the form came from another site\n", 403);
+    const name = keyIn(personCommands, context.req.param("name"));
+    if (name === undefined)
+      return context.json({ error: "no such command", fix: "use the same version here and there" }, 404);
+    const said: object[] = [];
+    const print = (text: string): void => void said.push({ text });
+    const says = {
+      print,
+      printLines: (lines: Iterable<string>) => print([...lines].join("\n")),
+      event: (event: object) => void said.push({ event }),
+    };
+    try {
+      const exitCode = await answerFor(visitor, { records, queue }, name, await typedIn(context), says);
+      return context.json({ exit_code: exitCode, said });
+    } catch (error) {
+      if (!(error instanceof ActionRefused)) throw error;
+      return context.json(
+        { code: error.code, error: error.message, fix: error.fix },
+        error.code === "fleet/role" ? 403 : 409,
+      );
+    }
+  });
+
   app.notFound((context) => context.text("not found\n", 404));
   app.onError((error, context) => {
     // What cannot be in the database at all: a number that is too large, a text that is none.
@@ -383,6 +413,20 @@ async function carryOut(
   else if (act === "reject") await reject(desk, name, form.plan, why);
   else if (act === "stop") await stop(desk, name, { ...why, now: false });
   else await { run: runNow, pause, resume }[act](desk, name);
+}
+
+/** What a person typed, as the command sends it. */
+async function typedIn(context: Context): Promise<Typed> {
+  const { args, why, now, forMs, throughWindow } = fieldsIn(await context.req.json().catch(() => ({})));
+  return {
+    args: Array.isArray(args)
+      ? args.filter((one) => typeof one === "string").map((one) => one.replaceAll("\0", ""))
+      : [],
+    ...(typeof why === "string" && why !== "" ? { why: why.replaceAll("\0", "").slice(0, 300) } : {}),
+    now: now === true,
+    ...(typeof forMs === "number" && forMs > 0 && forMs < 1e11 ? { forMs } : {}),
+    throughWindow: throughWindow === true,
+  };
 }
 
 async function formOf(context: Context): Promise<Parameters<typeof carryOut>[3]> {

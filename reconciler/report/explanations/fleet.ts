@@ -61,6 +61,14 @@ export const fleet = {
   ),
   "fleet/unknown-stack": row("A stack names another one that the fleet does not have.", "Correct the name."),
   "fleet/unknown-tenant": row("A stack names a tenant that the fleet does not declare.", "Declare it under tenants."),
+  "fleet/role": row(
+    "The token of whoever asked does not let them do this to the stack.",
+    "Ask somebody with the role that is named, or whoever makes the tokens.",
+  ),
+  "fleet/server": row(
+    "`fleet serve` could not be asked: its address, its answer or the token is wrong.",
+    "Check --server (RECONCILE_FLEET_SERVER) and RECONCILE_FLEET_TOKEN.",
+  ),
   "fleet/own-change": row(
     "Somebody approved a plan that carries out a commit of their own, and the stack says not_the_author.",
     "Somebody else approves it.",

@@ -84,6 +84,8 @@ export const withoutWorld = [
   "fleet/package-missing",
   "fleet/paused",
   "fleet/read-refused",
+  "fleet/role",
+  "fleet/server",
   "fleet/source",
   "fleet/twice",
   "fleet/unknown-service",

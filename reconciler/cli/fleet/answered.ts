@@ -1,0 +1,118 @@
+/**
+ * Answers a person's command: from the fleet's database, or from `fleet serve`, which knows what the person's token lets
+ * them do.
+ */
+
+import { fieldsIn } from "../../core/text/objects";
+import { addressFault } from "../../core/text/outside-policy";
+import { type PersonCommand, personCommands, type Typed } from "../../fleet/person";
+import { setting } from "../../outside/environment";
+import { fail } from "../compose";
+import type { Flags } from "../flags";
+import type { Output } from "../output";
+import { withFleet } from "./session";
+
+interface Asked {
+  readonly args: readonly string[];
+  readonly flags: Pick<Flags, "database" | "server">;
+  readonly output: Output;
+}
+
+export async function answered(
+  name: PersonCommand,
+  { args, flags, output }: Asked,
+  typed: Omit<Typed, "args"> = {},
+): Promise<number> {
+  const server = serverOf(flags);
+  const exitCode =
+    server === undefined
+      ? await withFleet(flags, (session) => personCommands[name].answer(session, { args, ...typed }, output))
+      : await askServer(server, name, { args, ...typed }, output);
+  return output.finish({ exitCode });
+}
+
+/** Absent: the database is asked. What was typed counts before the environment. */
+function serverOf({ database, server }: Asked["flags"]): URL | undefined {
+  if (database !== undefined && server !== undefined)
+    throw fail("cli/bad-flag", "--server and --database name two fleets", "leave one of them out");
+  const named = server ?? (database === undefined ? setting("RECONCILE_FLEET_SERVER") : undefined);
+  if (named === undefined) return undefined;
+  const url = URL.canParse(named) ? new URL(named) : null;
+  const fault = addressFault(url, false);
+  if (url === null || fault !== undefined)
+    throw fail(
+      "fleet/server",
+      fault === "in_the_clear"
+        ? `${named} is reached without encryption, so that a token would be read on the way`
+        : `--server cannot be ${JSON.stringify(fault === "holds_a_credential" ? "an address with a credential" : named)}`,
+      "--server https://fleet.example, and the token in RECONCILE_FLEET_TOKEN",
+    );
+  return url;
+}
+
+const limitMs = 60_000;
+
+async function askServer(server: URL, name: PersonCommand, typed: Typed, output: Output): Promise<number> {
+  const token = setting("RECONCILE_FLEET_TOKEN");
+  if (token !== undefined) output.hide([token]);
+  const answer = await fetch(new URL(`api/commands/${name}`, server.href.replace(/\/?$/, "/")), {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(typed),
+    redirect: "error",
+    signal: AbortSignal.timeout(limitMs),
+  }).catch((error: unknown) => {
+    throw notReached(server, error instanceof Error ? causeOf(error) : "no answer");
+  });
+  const body = fieldsIn(await answer.json().catch(() => undefined));
+  const { exit_code: exitCode, said } = body;
+  if (answer.status === 200 && typeof exitCode === "number" && Array.isArray(said)) {
+    for (const one of said) {
+      const { text, event } = fieldsIn(one);
+      if (typeof text === "string") output.print(text);
+      else if (typeof event === "object" && event !== null) output.event(event);
+    }
+    return exitCode;
+  }
+  if (answer.status === 401)
+    throw fail(
+      "fleet/server",
+      `${server.host} knows ${token === undefined ? "nobody without a token" : "no such token"}`,
+      "set RECONCILE_FLEET_TOKEN; whoever reaches the database makes one: reconcile fleet token NAME",
+    );
+  const { code, error, fix } = body;
+  if (typeof error !== "string" || typeof fix !== "string")
+    throw notReached(server, `it answered ${answer.status}, and not as the pages of a fleet do`);
+  throw fail(isRefusal(code) ? code : "fleet/server", error, fix);
+}
+
+/** The codes with which a server refuses; another one may be of a newer version. */
+const refusals = [
+  "fleet/no-stack",
+  "fleet/no-plan",
+  "fleet/paused",
+  "fleet/role",
+  "fleet/window-closed",
+  "fleet/own-change",
+  "fleet/approved-already",
+] as const;
+const isRefusal = (code: unknown): code is (typeof refusals)[number] => refusals.some((one) => one === code);
+
+const notReached = (server: URL, why: string): Error =>
+  fail(
+    "fleet/server",
+    `the fleet's server ${server.origin} did not answer: ${why}`,
+    "check --server and that reconcile fleet serve runs there",
+  );
+
+const causeOf = (error: Error): string => {
+  const { code } = fieldsIn(error.cause);
+  return typeof code === "string"
+    ? code
+    : error.name === "TimeoutError"
+      ? `nothing within ${limitMs / 1000} s`
+      : error.message;
+};

@@ -1,0 +1,173 @@
+/** The commands of a person against `fleet serve`: the same words as from the database, with the roles of the token. */
+
+import type { AddressInfo } from "node:net";
+import { serve } from "@hono/node-server";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hashOf } from "../../reconciler/fleet/access";
+import type { Database } from "../../reconciler/fleet/database/database";
+import { openDatabase } from "../../reconciler/fleet/database/open";
+import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import { prepareTables } from "../../reconciler/fleet/database/tables";
+import { createProvider } from "../../reconciler/fleet/identity";
+import { createPages } from "../../reconciler/fleet/pages/app";
+import { answerFor } from "../../reconciler/fleet/person";
+import { newStatus } from "../../reconciler/fleet/status";
+import { jsonLines, runCli } from "../support/cli-process";
+import { problemsOfEvent } from "../support/event-schema";
+import { beginRun, idleQueue, stackSpec } from "../support/fleet-stage";
+import { makeFolder } from "../support/folder";
+
+describe("a command that asks the server", () => {
+  let database: Database;
+  let records: Records;
+  let server: ReturnType<typeof serve>;
+  let url = "";
+  const cwd = makeFolder();
+  const digest = "0123456789abcdef";
+
+  beforeAll(async () => {
+    database = await openDatabase("embedded", makeFolder());
+    await prepareTables(database);
+    records = createRecords(database);
+    for (const name of ["prod-a", "lab-b"]) {
+      await records.saveStack(stackSpec(name, { approve: "plan" }));
+      await records.saveStatus(name, { ...newStatus, awaitingApproval: true, plan: digest, reason: "it loses data" });
+      await records.savePlan(name, {
+        digest,
+        revision: "r",
+        body: { text: "+ group.web", consents: [], opens: [], why: "it loses data", sum: "Plan: 1 to create." },
+      });
+      await beginRun(records, { stack: name, worker: "w:1" });
+      await records.note({ who: "otto", what: "pause", stack: name });
+    }
+    await records.note({ who: "otto", what: "make token", detail: "of nobody's stack" });
+    for (const [name, role, stacks] of [
+      ["ann", "approver", ["prod-*"]],
+      ["vera", "viewer", []],
+      ["otto", "operator", []],
+    ] as const)
+      await records.addToken({ hash: hashOf(`token-of-${name}`), name, role, stacks });
+    const app = createPages({
+      records,
+      queue: idleQueue,
+      local: async () => undefined,
+      provider: createProvider(),
+      pushed: async () => ({ fetched: false, woken: [] }),
+      hooks: { github: [], gitlab: [] },
+      metrics: async () => "",
+      say: () => undefined,
+    });
+    await new Promise<void>((done) => {
+      server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, () => done());
+    });
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    server.close();
+    await database.close();
+  });
+  const asked = (who: string | undefined, ...args: string[]) =>
+    runCli(["fleet", ...args], {
+      cwd,
+      env: { RECONCILE_FLEET_SERVER: url, ...(who === undefined ? {} : { RECONCILE_FLEET_TOKEN: `token-of-${who}` }) },
+    });
+
+  test.each([
+    ["list", []],
+    ["show", ["prod-a"]],
+    ["plan", ["prod-a"]],
+    ["history", ["prod-a"]],
+    ["log", ["prod-a"]],
+  ] as const)("fleet %s says what the database says, as text and as events", async (name, args) => {
+    const lines: string[] = [];
+    const says = {
+      print: (text: string) => void lines.push(text),
+      printLines: (all: Iterable<string>) => void lines.push(...all),
+      event: () => undefined,
+    };
+    const otto = { name: "otto", grants: [{ role: "operator", stacks: [] }] } as const;
+    const exitCode = await answerFor(otto, { records, queue: idleQueue }, name, { args }, says);
+    const text = await asked("otto", name, ...args);
+    // Ages of seconds pass between the two.
+    const still = (told: string): string =>
+      told
+        .replace(/\d+ (s|ms)\b/g, "N")
+        .replace(/\n+/g, "\n")
+        .replace(/ +/g, " ")
+        .trim();
+    expect([text.exitCode, text.stderr, still(text.stdout)]).toEqual([exitCode, "", still(lines.join("\n"))]);
+    const events = jsonLines((await asked("otto", name, ...args, "--json")).stdout);
+    expect(events.length).toBeGreaterThan(1);
+    expect(events.map(problemsOfEvent).filter((problem) => problem !== "")).toEqual([]);
+  });
+
+  test("whoever sees a few stacks sees nothing of the others", async () => {
+    const list = await asked("ann", "list", "--json");
+    expect(jsonLines(list.stdout).flatMap(({ stack }) => stack ?? [])).toEqual(["prod-a"]);
+    for (const args of [
+      ["show", "lab-b"],
+      ["plan", "lab-b"],
+      ["log", "lab-b"],
+      ["log", "2"],
+      ["approve", "lab-b", digest],
+    ]) {
+      const { exitCode, stdout, stderr } = await asked("ann", ...args);
+      expect([args, exitCode, stdout]).toEqual([args, 1, ""]);
+      expect(stderr).toContain("fleet/no-stack");
+    }
+    const history = await asked("ann", "history");
+    expect(history.stdout).toContain("prod-a");
+    expect(history.stdout).not.toMatch(/lab-b|nobody's stack/);
+  });
+
+  test("a role that does not reach refuses with who may", async () => {
+    const refused = await asked("vera", "approve", "prod-a", digest);
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/fleet\/role.*vera may not approve prod-a/),
+    ]);
+    expect(refused.stderr).toContain("the role approver");
+    expect((await asked("ann", "pause", "prod-a")).stderr).toContain("fleet/role");
+    expect((await records.stack("prod-a"))?.approval).toBeUndefined();
+  });
+
+  test("approves as the person of the token, with a word", async () => {
+    expect((await asked("ann", "approve", "prod-a", "fedcba98")).stderr).toContain("fleet/no-plan");
+    const given = await asked("ann", "approve", "prod-a", digest, "--why", "read it", "--for", "2h");
+    expect([given.exitCode, given.stdout]).toEqual([
+      0,
+      expect.stringContaining("prod-a is applied by the next free worker"),
+    ]);
+    const approval = (await records.stack("prod-a"))?.approval;
+    expect(approval).toMatchObject({ by: "ann", why: "read it" });
+    expect(Date.parse(approval?.until ?? "") - Date.parse(approval?.at ?? "")).toBe(2 * 3_600_000);
+  });
+
+  test("what is wrong with the server or the token is said, and the token nowhere", async () => {
+    expect((await asked(undefined, "list")).stderr).toContain("nobody without a token");
+    const wrong = await asked("canary", "list");
+    expect(wrong.stderr).toContain("no such token");
+    expect(wrong.stdout + wrong.stderr).not.toContain("token-of-canary");
+    const env = { RECONCILE_FLEET_TOKEN: "token-of-canary" };
+    for (const [args, says] of [
+      [["--server", "http://127.0.0.1:9"], "did not answer"],
+      [["--server", "http://fleet.example"], "without encryption"],
+      [["--server", "https://x:y@fleet.example"], "an address with a credential"],
+      [["--server", "nothing"], "--server cannot be"],
+      [["--server", url, "--database", "embedded"], "--server and --database name two fleets"],
+    ] as const) {
+      const ran = await runCli(["fleet", "list", ...args], { cwd, env });
+      expect([args, ran.exitCode, ran.stderr]).toEqual([args, 1, expect.stringContaining(says)]);
+      expect(ran.stderr).not.toContain("canary");
+    }
+  });
+
+  test("a form of another site cannot ask it", async () => {
+    const answer = await fetch(`${url}/api/commands/list`, {
+      method: "POST",
+      headers: { origin: "https://evil.example", "content-type": "text/plain" },
+      body: "{}",
+    });
+    expect(answer.status).toBe(401);
+  });
+});
