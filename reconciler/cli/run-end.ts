@@ -5,7 +5,8 @@
 
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
-import type { RunReport } from "../engine/run-plan";
+import { unseenDiagnostic } from "../core/plan/unseen";
+import { notSeenIn, type RunReport, unseenIn } from "../engine/run-plan";
 import { isExplained } from "../report/explanations";
 
 export function exitCodeOf(report: RunReport): number {
@@ -17,7 +18,7 @@ export function exitCodeOf(report: RunReport): number {
     report.interrupted
   )
     return 1;
-  return report.counts.waiting > 0 ? 4 : 0;
+  return report.counts.waiting > 0 || notSeenIn(report).length > 0 ? 4 : 0;
 }
 
 export function runDiagnostics(report: RunReport): Diagnostic[] {
@@ -34,6 +35,7 @@ export function runDiagnostics(report: RunReport): Diagnostic[] {
       ...(fix === undefined ? {} : { fix }),
     });
   }
+  diagnostics.push(...unseenIn(report).map(unseenDiagnostic));
   const error = (code: DiagnosticCode, summary: string): void => {
     diagnostics.push({ severity: "error", code, summary, fix: "run the same command again: it goes on from here" });
   };

@@ -17,7 +17,7 @@ import { whyMayBeCreated } from "./await-interrupted";
 import { openStoredState, type Prepared } from "./plan";
 import type { Ports } from "./ports";
 import { createRecorder, type Recorder } from "./recorder";
-import { type RunReport, runPlan, type StopSignals } from "./run-plan";
+import { notSeenIn, type RunReport, runPlan, type StopSignals, unseenIn } from "./run-plan";
 
 /** A scope that the user accepted is recorded, even when there is nothing else to do. */
 export const hasNothingToDo = (plan: Plan, { scope }: Pick<Prepared, "scope"> = {}): boolean =>
@@ -153,19 +153,24 @@ async function rememberEnd(
 ): Promise<RunReport> {
   if (report.broken !== undefined) return report;
   const { counts, interrupted, bug, steps } = report;
-  const left = new Set(steps.flatMap(({ step, result }) => (result.end === "done" ? [] : [step.address])));
+  const left = new Set([
+    ...steps.flatMap(({ step, result }) => (result.end === "done" ? [] : [step.address])),
+    ...notSeenIn(report).map(({ address }) => address),
+  ]);
   const outcome = interrupted
     ? "interrupted"
     : counts.failed > 0 || bug !== undefined
       ? "failed"
-      : counts.waiting > 0
+      : counts.waiting > 0 || notSeenIn(report).length > 0
         ? "waiting"
         : "done";
+  const unseen = unseenIn(report).map((one) => `${one.address}: ${one.said}`);
   const end: RunEnd = {
     endedAt: clock.instant(),
     outcome,
     steps: counts,
     open: Object.fromEntries(Object.entries(open).filter(([address]) => left.has(address))),
+    ...(unseen.length === 0 ? {} : { unseen: unseen.slice(0, mostOpen) }),
   };
   try {
     await recorder.record([{ type: "run_end", end }]);

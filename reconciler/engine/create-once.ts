@@ -27,6 +27,9 @@ import { discover } from "./discover";
 import type { FirstCreate, Unread } from "./first-create";
 import { failedBy, isoNow, type Run, type StepResult } from "./run";
 
+/** Whether a look has shown what was made, or the answer to its create alone. */
+export type HowFound = "answered" | "seen";
+
 export interface Creation<K extends Kind> {
   readonly kind: K;
   readonly what: string;
@@ -35,7 +38,7 @@ export interface Creation<K extends Kind> {
   readonly record: NonNullable<Intent["record"]>;
   /** Ends with `undefined` where the answer does not tell what was made. */
   send(): Promise<Outcome<LiveOf[K] | undefined>>;
-  keep(live: LiveOf[K]): Promise<StepResult>;
+  keep(live: LiveOf[K], how: HowFound): Promise<StepResult>;
   /** How long an accepted create may take to show in the list. */
   readonly acceptedWindowMs: number;
   /** Ends an accepted create where the service has no list to find its resource in. */
@@ -99,7 +102,7 @@ async function createLooking<K extends Kind>(
     const outcome = await creation.send();
     const made = madeBy(outcome);
     if (made !== undefined || !saysAccepted(outcome)) first.leave();
-    if (made !== undefined) return keepOrShowId(step, creation, made);
+    if (made !== undefined) return keepOrShowId(step, creation, made, "answered");
     // A lost attempt, of this run or of the one before, may have taken the name: the refusal contradicts the list that
     // did not show it.
     const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
@@ -193,7 +196,7 @@ async function find<K extends Kind>(step: Step, creation: Creation<K>, intent: I
   const { ours, doubtful, strangers } = judge(looked.named);
   if (ours.length + doubtful.length > 1)
     return { settled: await severalFound(what, intent, [...ours, ...doubtful], run) };
-  if (ours[0] !== undefined) return { settled: await keepOrShowId(step, creation, ours[0]) };
+  if (ours[0] !== undefined) return { settled: await keepOrShowId(step, creation, ours[0], "seen") };
   if (doubtful[0] !== undefined)
     return {
       evidence: `${doubtful[0].id} has its name, and the service shows nothing else that tells whether this create made it`,
@@ -233,9 +236,10 @@ async function keepOrShowId<K extends Kind>(
   { address }: Step,
   { what, name, keep }: Creation<K>,
   live: LiveOf[K],
+  how: HowFound,
 ): Promise<StepResult> {
   try {
-    return await keep(live);
+    return await keep(live, how);
   } catch (error) {
     throw new NotRecorded(
       asError(error),

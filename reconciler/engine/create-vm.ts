@@ -8,7 +8,7 @@ import { accepted } from "../core/model/outcome";
 import type { ActionOf, Step } from "../core/plan/step";
 import { settleVm } from "../core/schedule/settle";
 import { createOnce } from "./create-once";
-import { done, isoNow, optionsFor, type Run, type StepResult } from "./run";
+import { doneAndSeen, isoNow, optionsFor, type Run, type StepResult } from "./run";
 import { shownByVm, waitForVm } from "./watch-vm";
 
 type Create = Step<"vm.create">;
@@ -45,7 +45,7 @@ async function settleNew(step: Create, record: Create["record"], vm: LiveVm, run
   const built = async (shown: LiveVm | undefined): Promise<StepResult> => {
     const fields = { ...shownByVm(step, run, shown), building: undefined };
     await run.recorder.record([{ type: "patch", address, of: vm.id, fields }]);
-    return done;
+    return doneAndSeen;
   };
   run.progress(step, vm.id);
   // The look that found it may have shown all that is waited for.

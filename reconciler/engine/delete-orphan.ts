@@ -3,7 +3,8 @@ import type { Abilities } from "../core/model/abilities";
 import { isGone } from "../core/model/outcome";
 import type { Orphan } from "../core/model/recorded";
 import { confirmVolumeGone } from "./confirm-gone";
-import { done, failedBy, type StepResult } from "./run";
+import { failedBy, type StepResult } from "./run";
+import { waitUntilGroupGone } from "./watch-group";
 import { onceVolumeSteady, type Watch, waitForVolume } from "./watch-volume";
 
 /** `learnt`: what the orphan's entry in the state has wrong. */
@@ -35,9 +36,12 @@ const deletes: Readonly<Record<Orphan["kind"], typeof deleteOrphan | undefined>>
   image: undefined,
 };
 
-async function deleteGroup({ id }: Orphan, { client, signal }: Watch): Promise<OrphanResult> {
+async function deleteGroup({ id, name }: Orphan, watch: Watch): Promise<OrphanResult> {
+  const { client, signal } = watch;
   const outcome = await client.deleteGroup(id, { signal });
-  return isGone(outcome) ? "not-found" : outcome.status === "accepted" ? done : failedBy(outcome);
+  if (isGone(outcome)) return "not-found";
+  if (outcome.status !== "accepted") return failedBy(outcome);
+  return waitUntilGroupGone(id, name, { ...watch, listGroups: () => client.listGroups({ signal }) });
 }
 
 async function deleteVolume({ id, sizeGb }: Orphan, watch: Watch): Promise<OrphanResult> {
@@ -61,5 +65,5 @@ async function deleteVolume({ id, sizeGb }: Orphan, watch: Watch): Promise<Orpha
   const outcome = await confirmVolumeGone(deleted, id, client);
   if (outcome.status !== "accepted") return failedBy(outcome);
   const settled = await waitForVolume(watch, id, { for: "gone" });
-  return settled.end === "done" ? done : settled;
+  return settled;
 }

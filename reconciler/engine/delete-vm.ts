@@ -14,7 +14,7 @@ import type { ActionOf, Step } from "../core/plan/step";
 import { confirmGone, confirmVolumeGone } from "./confirm-gone";
 import { proveStopped } from "./prove-stopped";
 import { missingInstead, noteDeleting, recordOf } from "./record-step";
-import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
+import { doneAndSeen, failedBy, type OpenStep, optionsFor, type Run, recordedVm, type StepResult } from "./run";
 import { canSee, fetchVmCheaply, onceSteady, shownByVm, waitForVm } from "./watch-vm";
 import { onceVolumeSteady, waitForVolume, watchOf } from "./watch-volume";
 
@@ -57,8 +57,9 @@ export async function performVmDelete(
   if (result.end !== "done") return result;
   await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
   const going = orphans.find((orphan) => orphan.id === action.deletesVolume?.id);
+  run.deleted.add(`vm:${id}`);
   return going === undefined || action.deletesVolume === undefined || !run.mayLose("volume", going.id)
-    ? done
+    ? result
     : deleteOwnVolume(step, going, action.deletesVolume, id, run);
 }
 
@@ -182,7 +183,7 @@ async function deleteOwnVolume(
 ): Promise<StepResult> {
   const { client } = run.ports;
   const fix = fixText(toRun(["orphans delete", orphan.id]));
-  const isNotDeleted = (said: StepResult): StepResult => ({
+  const isNotDeleted = (said: OpenStep): StepResult => ({
     ...said,
     message: `the VM is deleted, but its volume ${orphan.id} is not: ${said.message}`,
     fix,
@@ -210,5 +211,5 @@ async function deleteOwnVolume(
   const settled = await waitForVolume(watch, orphan.id, { for: "gone" });
   if (settled.end !== "done") return isNotDeleted(settled);
   await run.recorder.record([{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
-  return done;
+  return doneAndSeen;
 }

@@ -13,6 +13,7 @@ import type { Reference } from "../core/model/reference";
 import type { Rule } from "../core/model/rule";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { makePlan, type Plan } from "../core/plan/plan";
+import { unseenOf } from "../core/plan/unseen";
 import type { ServiceClient } from "../service/client";
 import { catalogueLists, readCatalogue } from "./observe-catalogue";
 import { type Refreshed, refresh } from "./refresh";
@@ -102,12 +103,16 @@ export async function findDrift(
       diagnostic.code === "plan/forbidden",
   );
   const records = [...state.resources.values()];
+  const unseen = records.flatMap((record) => {
+    const sighting = record.id === undefined ? undefined : sight[record.kind](seen.live, record.id);
+    return unseenOf(record, sighting?.seen === "yes" ? sighting.value : undefined);
+  });
   const compared = records.filter((record) => isLookedAt(record, seen.live)).length;
   return {
     drifts,
     compared,
     recorded: records.length,
-    diagnostics,
+    diagnostics: [...diagnostics, ...unseen],
     seen: { live: seen.live, plan: { ...plan, changes: [], steps: [] } },
   };
 }

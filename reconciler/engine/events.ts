@@ -17,6 +17,10 @@ export interface StepEvent {
   readonly message?: string;
   /** For a failed request: nobody knows whether it took effect. */
   readonly unknown?: true;
+  /** Of progress: the service has accepted it, and its effect is looked for at the end of the run. */
+  readonly accepted?: true;
+  /** Of a step that is done: whether a look has shown what it was to bring about. */
+  readonly effect?: "seen" | "unseen";
   /** Time spent waiting for the service, not for an answer. */
   readonly waitingMs?: number;
 }

@@ -1,8 +1,16 @@
 /** The steps of a group and its rules. Adding a rule is safe to repeat: the service says when it is there already. */
 
-import { canonicalLiveRule, referenceText, ruleKey, sortRules } from "../core/canonical/rules";
+import {
+  canonicalLiveRule,
+  describeRule,
+  type GroupIdentity,
+  referenceText,
+  ruleKey,
+  sortRules,
+} from "../core/canonical/rules";
 import { recordRules } from "../core/diff/group";
 import { platformRulesBeyond } from "../core/diff/group-rules";
+import { identity } from "../core/model/identity";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import { accepted, isGone, type Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedGroup } from "../core/model/recorded";
@@ -10,15 +18,15 @@ import type { Rule } from "../core/model/rule";
 import { describeNamers, type Namer, namersByGroup } from "../core/plan/named-groups";
 import type { RuleChanges } from "../core/plan/record-patch";
 import type { ActionOf, OperationOn, Step } from "../core/plan/step";
-import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { deepEqual } from "../core/text/deep-equal";
 import type { RuleInput } from "../service/client";
 import { confirmGone } from "./confirm-gone";
 import { createOnce } from "./create-once";
 import { knownRule, plainText } from "./fill-in";
-import { missingInstead, noteDeleting, recordDone, recordOf } from "./record-step";
+import { missingInstead, noteDeleting, recordAccepted, recordOf } from "./record-step";
 import {
-  done,
+  doneAndSeen,
+  doneUnseen,
   failedBy,
   idOf,
   noId,
@@ -29,8 +37,10 @@ import {
   type Performers,
   type Run,
   type StepResult,
+  type StepWrite,
 } from "./run";
 import { sendAndLook } from "./send-and-look";
+import { waitUntilGroupGone } from "./watch-group";
 
 type Existing = Exclude<OperationOn<"group">, "group.create">;
 /** Performs a step on an existing group. */
@@ -61,18 +71,61 @@ const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   if (outcome.status === "accepted") {
     const left = Object.entries(openBefore ?? {}).filter(([field]) => !(field in changes));
     const described = changes.description === undefined ? {} : { description: changes.description };
-    return recordDone(step, run, { ...described, updating: left.length === 0 ? undefined : Object.fromEntries(left) });
+    const extra = { ...described, updating: left.length === 0 ? undefined : Object.fromEntries(left) };
+    return recordAccepted(step, run, updatesOf(id, changes, run), extra);
   }
   if (outcome.status !== "unknown") await note(openBefore);
   return failedBy(outcome);
 };
 
+const namesUnseen =
+  "this service shows the rules of security groups, and not their names and descriptions (operations.group.list, operations.group.get)";
+
+function updatesOf(
+  id: string,
+  { name, description }: { readonly name?: string; readonly description?: string },
+  run: Run,
+): StepWrite[] {
+  const group = {
+    ...({ kind: "group", id } as const),
+    ...(run.ports.client.can.seesGroups === "rules" ? { blind: namesUnseen } : {}),
+  };
+  return [
+    ...(name === undefined
+      ? []
+      : [{ ...group, field: "name", value: name.toLowerCase(), said: `name: ${name}` } as const]),
+    ...(description === undefined
+      ? []
+      : [{ ...group, field: "description", value: description, said: `description: ${description}` } as const]),
+  ];
+}
+
+/** A rule that was accepted. Where it does not show, it is not recorded as applied. */
+function ruleWrite({ address }: Step, id: string, rule: Rule, run: Run): StepWrite {
+  const value = ruleKey(rule, identifyIn(run));
+  return {
+    ...{ kind: "group", id, field: "rule", value, said: `rule: ${describeRule(rule, labelIn(run))}` },
+    ifNot: [{ type: "patch", address, of: id, rules: { removed: [value] } }],
+  };
+}
+
+const identifyIn =
+  (run: Run): GroupIdentity =>
+  (group) =>
+    idOf(group, run) ?? referenceText(group);
+
+/** Groups by their addresses, where they have one. */
+const labelIn =
+  (run: Run): GroupIdentity =>
+  (group) =>
+    "address" in group ? group.address : (run.recorder.addressOf(identity("group", group.id)) ?? group.id);
+
 const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
-  const identify = (group: Parameters<typeof referenceText>[0]) => idOf(group, run) ?? referenceText(group);
+  const identify = identifyIn(run);
   const key = ruleKey(action.rule, identify);
   // The new address may turn out to be the old one: then the rule is the desired one.
-  if (action.unless?.some((rule) => ruleKey(knownRule(rule, run), identify) === key) === true) return done;
+  if (action.unless?.some((rule) => ruleKey(knownRule(rule, run), identify) === key) === true) return doneAndSeen;
   // The delete was planned from the record, because nobody could look: the rule's id is known only now.
   const find = () =>
     findRule(id, run, (rule) =>
@@ -84,8 +137,16 @@ const deleteRule: OnGroup<"group.rule.delete"> = async (step, action, id, run) =
     const deleted = await client.deleteRule(id, target.value.id, optionsFor(step, run));
     const outcome = await confirmGone(deleted, find);
     if (outcome.status !== "accepted") return failedBy(outcome);
+    // The record keeps the rule until a look shows that it is gone: nothing else remembers that it was to go.
+    if (deleted.status === "accepted")
+      return doneUnseen({
+        ...{ kind: "group", id, field: "removed rule", value: target.value.id },
+        said: `the removal of the rule: ${describeRule(action.rule, labelIn(run))}`,
+        ifShown: [{ type: "patch", address: step.address, rules: { removed: [key] } }],
+      });
   }
-  return changeRules(step, run, { removed: [key] });
+  await changeRules(step, run, { removed: [key] });
+  return doneAndSeen;
 };
 
 async function findRule(id: string, run: Run, isIt: (rule: LiveRule) => boolean): Promise<Outcome<LiveRule>> {
@@ -135,7 +196,8 @@ const createRule: OnGroup<"group.rule.create"> = async (step, { rule }, id, run)
   if ("end" in input) return input;
   const outcome = await addRule(id, input, step, run);
   if (outcome.status !== "accepted") return failedBy(outcome);
-  return changeRules(step, run, { added: recordRules([rule], resolve(run)) });
+  await changeRules(step, run, { added: recordRules([rule], resolve(run)) });
+  return doneUnseen(ruleWrite(step, id, knownRule(rule, run), run));
 };
 
 /** A 409 on an identical rule is success, which is also why a lost answer may be asked for again. */
@@ -150,10 +212,8 @@ async function addRule(id: string, input: RuleInput, step: Step, run: Run): Prom
     : outcome;
 }
 
-async function changeRules({ address }: Step, run: Run, rules: RuleChanges): Promise<StepResult> {
-  await run.recorder.record([{ type: "patch", address, rules }]);
-  return done;
-}
+const changeRules = ({ address }: Step, run: Run, rules: RuleChanges): Promise<void> =>
+  run.recorder.record([{ type: "patch", address, rules }]);
 
 const create: Performer<"group.create"> = async (step, action, run) => {
   const { client } = run.ports;
@@ -209,17 +269,24 @@ async function keepGroup(
     { type: "made", address, id: group.id, record: { ...record, rules: rulesSent, platformRules: presumed } },
     { type: "intent", address, intent: null },
   ]);
-  let rules: readonly LiveRule[] | undefined = group.rules;
+  let { rules } = group;
+  let looked = false;
   // An answer that repeats only what was sent does not show what the service added.
   if (rules === undefined || rules.length <= sent.length) {
     const listed = await run.ports.client.listRules(group.id, optionsFor(step, run));
+    looked = listed.status === "accepted";
     if (listed.status === "accepted") rules = listed.value;
   }
-  if (rules === undefined) return done;
-  const platformRules = platformRulesBeyond(rules, own);
-  if (deepEqual(platformRules, presumed)) return done;
-  await run.recorder.record([{ type: "patch", address, of: group.id, fields: { platformRules } }]);
-  return done;
+  const platformRules = rules === undefined ? presumed : platformRulesBeyond(rules, own);
+  if (!deepEqual(platformRules, presumed))
+    await run.recorder.record([{ type: "patch", address, of: group.id, fields: { platformRules } }]);
+  const shown = new Set(rules?.map((live) => ruleKey(canonicalLiveRule(live))));
+  const writes = rulesSent.map((rule) => ruleWrite(step, group.id, rule, run));
+  const open = writes.filter(({ value }) => !shown.has(value));
+  if (looked) return doneUnseen(...open);
+  const exists = { kind: "group", id: group.id, field: "existence", value: group.id, said: "that it exists" } as const;
+  const answered = writes.filter(({ value }) => shown.has(value));
+  return doneUnseen(...[exists, ...answered].map((write) => ({ ...write, answered: true as const })), ...open);
 }
 
 const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
@@ -241,37 +308,16 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
       };
     return failedBy(outcome);
   }
-  const settled = await waitUntilGone(id, action.name, run);
+  const settled = await waitUntilGroupGone(id, action.name, { ...run.ports, ...run });
   if (settled.end !== "done") return settled;
-  if (!action.retired) {
-    await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
-    return done;
-  }
-  await run.recorder.record([{ type: "patch", address: step.address, buries: id }]);
-  return done;
+  run.deleted.add(`group:${id}`);
+  await run.recorder.record(
+    action.retired
+      ? [{ type: "patch", address: step.address, buries: id }]
+      : [...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)],
+  );
+  return settled;
 };
-
-/** A delete that was accepted may fail later on. Without a list, the acknowledgement has to do. */
-async function waitUntilGone(id: string, name: string, run: Run): Promise<StepResult> {
-  const { client, clock, timing } = run.ports;
-  let window = openWindow(timing.discoveryWindowMs, clock.now());
-  while (client.can.seesGroups === "list") {
-    window = lookedAgain(window, clock.now());
-    const listed = await run.listGroups();
-    if (listed.status !== "accepted" || listed.value.every((group) => group.id !== id)) return done;
-    if (isOver(window))
-      return {
-        end: "failed",
-        code: "apply/timeout",
-        message: `the service accepted the delete of group ${name}, and still lists it after ${Math.round(timing.discoveryWindowMs / 1000)} s`,
-        fix: "run the same command again: it deletes the group once more",
-      };
-    await clock.sleep(timing.pollIntervalMs, run.signal);
-    if (run.signal.aborted)
-      return { end: "unknown", code: "apply/interrupted", message: "stopped while waiting for it" };
-  }
-  return done;
-}
 
 /** The groups that have a rule naming it now. */
 async function stillNaming(id: string, run: Run): Promise<Namer[]> {
@@ -334,16 +380,19 @@ const verify: OnGroup<"group.verify"> = async (step, { rules: wanted }, id, run)
   const listed = await run.ports.client.listRules(id, optionsFor(step, run));
   if (listed.status !== "accepted") return failedBy(listed);
   const have = new Set(listed.value.map((live) => ruleKey(canonicalLiveRule(live))));
-  const identify = (group: Parameters<typeof referenceText>[0]) => idOf(group, run) ?? referenceText(group);
+  const identify = identifyIn(run);
+  const writes: StepWrite[] = [];
   for (const rule of wanted) {
     if (have.has(ruleKey(rule, identify))) continue;
     const input = ruleInput(rule, run);
     if ("end" in input) return input;
     const outcome = await addRule(id, input, step, run);
     if (outcome.status !== "accepted") return failedBy(outcome);
+    writes.push(ruleWrite(step, id, knownRule(rule, run), run));
     run.progress(step, "put a rule back that the deletion had taken");
   }
-  return changeRules(step, run, { added: recordRules(wanted, resolve(run)) });
+  await changeRules(step, run, { added: recordRules(wanted, resolve(run)) });
+  return doneUnseen(...writes);
 };
 
 export const groupPerformers: Performers<OperationOn<"group">> = {

@@ -7,10 +7,11 @@ import type { OperationOn, Step } from "../core/plan/step";
 import { createVm } from "./create-vm";
 import { performVmDelete } from "./delete-vm";
 import { showsPower } from "./prove-stopped";
-import { recordDone, recordOf, takeBack } from "./record-step";
+import { recordAccepted, recordOf, recordSeen, takeBack } from "./record-step";
 import { check, confirm, resize, waitsInVerify } from "./resize-vm";
 import {
-  done,
+  doneAndSeen,
+  doneUnseen,
   failedBy,
   type OnExisting,
   onExisting,
@@ -22,7 +23,7 @@ import {
 } from "./run";
 import { sendAndLook } from "./send-and-look";
 import { performVmSnapshot } from "./snapshot-vm";
-import { fetchVm, lookAtVm, onceSteady, waitThenRecord } from "./watch-vm";
+import { canSee, fetchVm, lookAtVm, onceSteady, vmsUnseen, waitThenRecord } from "./watch-vm";
 
 type Existing = Exclude<OperationOn<"vm">, "vm.create">;
 /** Performs a step on an existing VM. */
@@ -46,7 +47,18 @@ const rename: OnVm<"vm.rename"> = async (step, action, id, run) => {
     lookAtVm(run, id, (vm) => vm.name.toLowerCase() === action.name),
     run,
   );
-  return outcome.status === "accepted" ? recordDone(step, run) : failedBy(outcome);
+  return outcome.status === "accepted"
+    ? recordAccepted(step, run, [
+        {
+          kind: "vm",
+          id,
+          field: "name",
+          value: action.name.toLowerCase(),
+          said: `name: ${action.name}`,
+          ...blindly(run),
+        },
+      ])
+    : failedBy(outcome);
 };
 
 const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
@@ -55,7 +67,7 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
   // The VM was in transition when the plan was made: an earlier run may have sent the very same request.
   const seen = run.live.vmById.get(id);
   if (seen?.seen === "yes" && seen.value.phase === "changing" && (await lookAtVm(run, id, hasImage)()) === "done")
-    return recordDone(step, run);
+    return recordSeen(step, run);
   const outcome = await sendAndLook(
     () => run.ports.client.rebuildVm(id, action.image, optionsFor(step, run)),
     lookAtVm(run, id, (vm) => vm.phase === "changing" || hasImage(vm)),
@@ -74,7 +86,7 @@ const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
   if (read?.seen === true && (read.vm?.phase === "running" || read.vm?.phase === "stopped")) {
     // A service that confirms resizes by itself has nothing left to revert.
     const before = recordedVm(step, run);
-    return recordDone(step, run, { flavor: read.vm.flavor ?? before?.flavor });
+    return recordSeen(step, run, { flavor: read.vm.flavor ?? before?.flavor });
   }
   if (!run.ports.client.can.revertsResize) return waitsInVerify(step, "reverted");
   const outcome = await sendAndLook(
@@ -87,7 +99,7 @@ const revert: OnVm<"vm.resize.revert"> = async (step, action, id, run) => {
 
 const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
   if (action.looksFirst === true && (await lookAtVm(run, id, (vm) => vm.phase === "stopped")()) === "done")
-    return recordDone(step, run);
+    return recordSeen(step, run);
   // The stop is written down first: whatever ends this run, the next one starts the VM again.
   const before = recordedVm(step, run);
   const forFlush = step.record?.stoppedForFlush === true ? before : undefined;
@@ -106,17 +118,23 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
       return failedBy(outcome);
     // The VM may be stopped already, and nothing tells: the user has to say that its volumes are flushed.
     return run.isFlushConfirmed(step.address)
-      ? done
+      ? doneAndSeen
       : { ...failedBy(outcome), fix: `if its volumes are flushed: --confirm-flush ${step.address}` };
   }
   run.stopped.add(id);
-  // The call has blocked until the VM was stopped: there is nothing to wait for.
-  return forFlush !== undefined ? done : recordDone(step, run);
+  // The call has blocked until the VM was stopped, so there is nothing to wait for. A volume comes off a VM that was
+  // stopped for it only after a look of its own (prove-stopped.ts).
+  if (forFlush !== undefined) return doneAndSeen;
+  return recordAccepted(step, run, [
+    { kind: "vm", id, field: "power", value: "stopped", said: "power: stopped", ...blindly(run) },
+  ]);
 };
+
+const blindly = (run: Run): { readonly blind?: string } => (canSee(run) ? {} : { blind: vmsUnseen });
 
 const start: OnVm<"vm.start"> = async (step, action, id, run) => {
   if (action.looksFirst === true && (await lookAtVm(run, id, isRunning)()) === "done")
-    return recordDone(step, run, startedOf(step, run));
+    return recordSeen(step, run, startedOf(step, run));
   const outcome = await sendAndLook(
     () => run.ports.client.startVm(id, optionsFor(step, run)),
     lookAtVm(run, id, isRunning),
@@ -132,7 +150,12 @@ const reboot: OnVm<"vm.reboot"> = async (step, _, id, run) => {
     lookAtVm(run, id, isRunning),
     run,
   );
-  return onceRunning(step, id, run, outcome);
+  const result = await onceRunning(step, id, run, outcome);
+  // The VM runs, as it did before.
+  const blind = "a record of a VM does not show whether it was rebooted";
+  return result.end === "done"
+    ? doneUnseen({ kind: "vm", id, field: "reboot", value: id, said: "the reboot", blind })
+    : result;
 };
 
 const isRunning = ({ phase }: LiveVm): boolean => phase === "running";

@@ -8,11 +8,12 @@ import type { Fields, FieldsOfDataVolume } from "../core/plan/record-patch";
 import type { OperationOn, Step } from "../core/plan/step";
 import type { VolumeWait } from "../core/schedule/settle";
 import { confirmVolumeGone } from "./confirm-gone";
-import { createOnce } from "./create-once";
+import { createOnce, type HowFound } from "./create-once";
 import { proveStopped } from "./prove-stopped";
-import { missingInstead, noteDeleting, recordDone, recordOf } from "./record-step";
+import { missingInstead, noteDeleting, recordEnd, recordOf } from "./record-step";
 import {
-  done,
+  doneAndSeen,
+  doneUnseen,
   failedBy,
   idOf,
   noId,
@@ -93,7 +94,7 @@ async function move(
       id,
       isAttach ? { for: "attached", vmId } : { for: "detached", vmId },
     );
-    return settled.end === "done" ? recordDone(step, run, noted?.done ?? {}) : settled;
+    return settled.end === "done" ? recordEnd(step, run, settled, noted?.done ?? {}) : settled;
   }
   if (outcome.status !== "unknown") await note(noted?.refused);
   return outcome.status === "unknown" && noted !== undefined
@@ -150,7 +151,7 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
   const outcome = await confirmVolumeGone(deleted, id, client);
   if (outcome.status === "accepted") {
     await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
-    return done;
+    return doneAndSeen;
   }
   if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
   return failedBy(outcome);
@@ -192,7 +193,7 @@ async function settle(
 ): Promise<StepResult> {
   if (outcome.status !== "accepted") return failedBy(outcome);
   const settled = await waitForVolume(watchOf(step, run), id, wait);
-  return settled.end === "done" ? recordDone(step, run) : settled;
+  return settled.end === "done" ? recordEnd(step, run, settled) : settled;
 }
 
 /** Where the service does not show what a volume hangs on, only a person can tell. */
@@ -230,7 +231,7 @@ const create: Performer<"volume.create"> = async (step, action, run) => {
   const { client } = run.ports;
   const { address } = step;
   const { record } = step;
-  const keep = async (volume: LiveVolume): Promise<StepResult> => {
+  const keep = async (volume: LiveVolume, how: HowFound): Promise<StepResult> => {
     await run.recorder.record([
       { type: "made", address, id: volume.id, record },
       { type: "intent", address, intent: null },
@@ -246,7 +247,12 @@ const create: Performer<"volume.create"> = async (step, action, run) => {
           code: "apply/volume-failed",
           message: `volume ${volume.id} was created in state ${volume.status ?? "failed"}`,
         }
-      : done;
+      : how === "seen"
+        ? doneAndSeen
+        : doneUnseen({
+            ...{ kind: "volume", id: volume.id, field: "existence", value: volume.id, said: "that it exists" },
+            answered: true,
+          });
   };
   return createOnce(
     step,

@@ -10,7 +10,7 @@ import { fillIn, plainText } from "./fill-in";
 import { groupPerformers } from "./perform-group";
 import { vmPerformers } from "./perform-vm";
 import { volumePerformers } from "./perform-volume";
-import { done, idOf, isoNow, type Performer, type Performers, type Run, type StepResult } from "./run";
+import { doneAndSeen, idOf, isoNow, type Performer, type Performers, type Run, type StepResult } from "./run";
 
 export async function performStep(step: Step, run: Run): Promise<StepResult> {
   const refused = refuseLoss(step, run);
@@ -33,7 +33,7 @@ const record: Performer<"record"> = async (_, action, run) => {
   await run.recorder.record(changes);
   for (const change of changes)
     if (change.type === "orphan" && change.orphan !== null) run.ports.emit({ type: "orphan", orphan: change.orphan });
-  return done;
+  return doneAndSeen;
 };
 
 const outside: Performer<"outside"> = async (_, action) => ({
@@ -45,7 +45,7 @@ const outside: Performer<"outside"> = async (_, action) => ({
 const flush: Performer<"flush"> = async (step, action, run) => {
   const result = await run.ports.runCommand({ ...action, argv: action.argv.map(plainText) }, run.signal, step.address);
   return result.exitCode === 0
-    ? done
+    ? doneAndSeen
     : {
         end: "failed",
         code: "apply/flush-failed",

@@ -1,5 +1,6 @@
 /** What a step writes down: what became true when it succeeded, and before a delete, that it is being sent. */
 import { type Kind, kindOf } from "../core/model/address";
+import type { EffectField } from "../core/model/effect";
 import { sight } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import { orphanKey, type RecordedResource } from "../core/model/recorded";
@@ -7,7 +8,7 @@ import { missingOrphan } from "../core/plan/missing";
 import { type FieldsOf, type StepChange, stepChangesOf } from "../core/plan/record-patch";
 import type { RecordPatch, Step, StepOperation } from "../core/plan/step";
 import { fieldsIn } from "../core/text/objects";
-import { done, isoNow, type Run, type StepResult } from "./run";
+import { type DoneStep, doneAndSeen, doneUnseen, isoNow, type Run, type StepResult, type StepWrite } from "./run";
 
 /** The changes of the state after a successful step, with whatever else the step found out. */
 export function recordOf<O extends Existing>(step: Step<O>, run: Run, extra?: RecordPatch<O>): StepChange[] {
@@ -96,11 +97,48 @@ export function missingInstead(
   return stepChangesOf([{ type: "missing", orphan }], isoNow(run));
 }
 
-export async function recordDone<O extends Existing>(
+/** A look has shown it. */
+export const recordSeen = <O extends Existing>(step: Step<O>, run: Run, extra?: RecordPatch<O>): Promise<StepResult> =>
+  recordEnd(step, run, doneAndSeen, extra);
+
+/**
+ * Records what the service has accepted. The run looks for it at its end, and where it does not show, the field has its
+ * former value again.
+ */
+export const recordAccepted = <O extends Existing>(
   step: Step<O>,
   run: Run,
+  writes: readonly StepWrite[],
+  extra?: RecordPatch<O>,
+): Promise<StepResult> => recordEnd(step, run, doneUnseen(...writes), extra);
+
+export async function recordEnd<O extends Existing>(
+  step: Step<O>,
+  run: Run,
+  { effect }: DoneStep,
   extra?: RecordPatch<O>,
 ): Promise<StepResult> {
+  const before = run.recorder.state.resources.get(step.address);
   await run.recorder.record(recordOf(step, run, extra));
-  return done;
+  if (effect.seen) return doneAndSeen;
+  return doneUnseen(...effect.writes.map((write) => ({ ...write, ifNot: takenBack(write, before) })));
+}
+
+/** The key under which a record keeps what a write changes. */
+const keyOf: Readonly<Partial<Record<EffectField, string>>> = {
+  name: "name",
+  description: "description",
+  power: "power",
+  flavor_id: "flavor",
+  image_id: "image",
+  size: "sizeGb",
+  attach_to: "attachedTo",
+};
+
+function takenBack({ field, id, ifNot = [] }: StepWrite, before: RecordedResource | undefined): readonly StepChange[] {
+  const key = keyOf[field];
+  if (key === undefined || before?.id !== id) return ifNot;
+  // The key is one of the record's own, with a value of the same record.
+  const fields = { [key]: fieldsIn(before)[key] } as FieldsOf<"vm">;
+  return [...ifNot, { type: "patch", address: before.address, of: id, fields }];
 }

@@ -4,8 +4,8 @@ import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import type { ActionOf, Step } from "../core/plan/step";
 import { plainCheck } from "./fill-in";
-import { recordDone, recordOf, takeBack } from "./record-step";
-import { done, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
+import { recordOf, recordSeen, takeBack } from "./record-step";
+import { doneAndSeen, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
 import { sendAndLook } from "./send-and-look";
 import { canSee, fetchVm, lookAtVm, waitForVm, waitThenRecord } from "./watch-vm";
 
@@ -66,7 +66,7 @@ export async function check(
   for (;;) {
     // The last try is a whole one, also after the process was stopped for longer than the check may take.
     const limitMs = Math.max(timing.pollIntervalMs, deadline - clock.now());
-    if (await checkHealth(wanted, vm, { signal: run.signal, address, limitMs })) return done;
+    if (await checkHealth(wanted, vm, { signal: run.signal, address, limitMs })) return doneAndSeen;
     if (run.signal.aborted)
       return {
         end: "unknown",
@@ -132,7 +132,7 @@ export async function confirm(
     // A service that confirms resizes by itself has nothing left to confirm. A service that found no room has left the
     // VM as it was.
     if (read.seen && (read.vm?.phase === "running" || read.vm?.phase === "stopped"))
-      return isResized(step, read.vm, run) ? recordDone(step, run) : notResized(step, run);
+      return isResized(step, read.vm, run) ? recordSeen(step, run) : notResized(step, run);
   }
   if (action.manual || !client.can.confirmsResize) return waitsInVerify(step, "confirmed");
   const outcome = await sendAndLook(

@@ -4,32 +4,47 @@
  */
 import { indexCatalogue } from "../core/canonical/catalogue";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import type { WhyUnseen } from "../core/model/effect";
 import type { Live } from "../core/model/live";
 import type { Outputs } from "../core/model/output";
 import { type Orphan, orphanKey, type RecordedVm, type RunStart, recordedAt, type Scope } from "../core/model/recorded";
+import { closingChanges, type EndedStep, type OpenWrite, toLookFor } from "../core/plan/closing";
 import type { PermittedPlan } from "../core/plan/permitted";
 import type { Step } from "../core/plan/step";
+import type { UnseenEffect } from "../core/plan/unseen";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
 import { mustGet } from "../core/text/invariant";
 import { sharedLook } from "../core/text/shared-look";
 import { onAbort } from "../service/abort-listeners";
+import { closingLook } from "./closing-look";
 import { NotRecorded } from "./create-once";
-import type { StepStatus } from "./events";
+import type { StepEvent, StepStatus } from "./events";
 import { createFirstCreates } from "./first-create";
 import { indexNamesBefore } from "./names-before";
 import { performStep } from "./perform";
 import { createPoller, type Poller } from "./poller";
 import type { Ports } from "./ports";
 import { isStateError, type Recorder } from "./recorder";
-import type { Run, StepResult } from "./run";
+import type { DoneStep, OpenStep, Run, StepResult } from "./run";
+
+/** A step that is done. `unseen`: absent where all of it was seen. */
+export type DoneResult = Omit<DoneStep, "effect"> & { readonly unseen?: readonly UnseenEffect[] };
 
 export interface StepReport {
   readonly step: Step;
-  readonly result: StepResult | { readonly end: "skipped"; readonly message?: string };
+  readonly result: DoneResult | OpenStep | { readonly end: "skipped"; readonly message?: string };
   readonly startedAt?: number;
   readonly endedAt?: number;
   readonly waitedMs: number;
 }
+
+/** The accepted writes of a run that no look has shown. */
+export const unseenIn = ({ steps }: Pick<RunReport, "steps">): readonly UnseenEffect[] =>
+  steps.flatMap(({ result }) => (result.end === "done" ? (result.unseen ?? []) : []));
+
+/** Those that the service could have shown: a run with one of them is not done. */
+export const notSeenIn = (report: Pick<RunReport, "steps">): readonly UnseenEffect[] =>
+  unseenIn(report).filter(({ why }) => why.unseen !== "nobody-can-look");
 
 export interface RunReport {
   readonly steps: readonly StepReport[];
@@ -93,6 +108,8 @@ export async function runPlan(
     status: StepStatus | "unknown",
     startedAt: number | undefined,
     message?: string,
+    more: Pick<StepEvent, "accepted" | "effect"> = {},
+    endedAt: number = ports.clock.now(),
   ): void => {
     if (step.action.operation === "record" && step.action.changes.length === 0) return;
     ports.emit({
@@ -103,10 +120,11 @@ export async function runPlan(
       address: step.address,
       operation: step.action.operation,
       attempt: 1,
-      elapsedMs: startedAt === undefined ? 0 : ports.clock.now() - startedAt,
+      elapsedMs: startedAt === undefined ? 0 : endedAt - startedAt,
       title: step.title,
       ...(message === undefined ? {} : { message }),
       ...(waited.has(step.id) ? { waitingMs: mustGet(waited, step.id) } : {}),
+      ...more,
     });
   };
 
@@ -148,6 +166,7 @@ export async function runPlan(
     listGroups: sharedLook(() => apart(() => ports.client.listGroups({ signal: halt.signal }))),
     stopped: new Set(),
     firstCreate: createFirstCreates(),
+    deleted: new Set(),
     waited: (step, ms) => waited.set(step.id, (waited.get(step.id) ?? 0) + ms),
   };
 
@@ -176,6 +195,7 @@ export async function runPlan(
     ...recordedAt(plan.bookkeeping, at),
   ]);
 
+  const ended: EndedStep[] = [];
   await new Promise<void>((resolve) => {
     let running = 0;
     const onSoftStop = (): void => {
@@ -212,14 +232,18 @@ export async function runPlan(
           result = failedByBug(bug);
         }
       }
+      const endedAt = ports.clock.now();
+      const open = result.end === "done" && !result.effect.seen ? result.effect.writes : [];
+      if (result.end === "done") ended.push({ step, writes: open });
       reports.set(step.id, {
         step,
-        result,
+        result: result.end === "done" ? withoutEffect(result) : result,
         startedAt: began,
-        endedAt: ports.clock.now(),
+        endedAt,
         waitedMs: waited.get(step.id) ?? 0,
       });
-      emitStep(step, result.end, began, result.message);
+      if (open.length > 0) emitStep(step, "progress", began, lookedForLater, { accepted: true }, endedAt);
+      else emitStep(step, result.end, began, result.message, result.end === "done" ? { effect: "seen" } : {}, endedAt);
       endWithoutRunning(scheduler.finish(step.id, result.end));
       if (broken !== undefined || bug !== undefined) endWithoutRunning(scheduler.stop());
       running--;
@@ -230,6 +254,31 @@ export async function runPlan(
     start();
   });
 
+  const lookedFor = toLookFor(ended, run.deleted);
+  const isStopping = (): boolean => stop.soft.aborted;
+  const looked =
+    broken === undefined && bug === undefined
+      ? await apart(() => closingLook(lookedFor, { ...run.ports, signal: halt.signal, isStopping }))
+      : new Map(
+          lookedFor.map((write) => [write, { unseen: "not-looked", because: "the run broke off before" }] as const),
+        );
+  const unseen = unseenBySteps(looked);
+  if (broken === undefined && bug === undefined)
+    try {
+      await recorder.record(closingChanges(lookedFor, looked, recorder.state, at));
+    } catch (error) {
+      if (!isStateError(error)) throw error;
+      breakOff(error);
+    }
+  for (const { step, writes } of ended) {
+    if (writes.length === 0) continue;
+    const report = mustGet(reports, step.id);
+    const found = unseen.get(step.id);
+    if (found !== undefined && report.result.end === "done")
+      reports.set(step.id, { ...report, result: { ...report.result, unseen: found } });
+    const effect = found === undefined ? "seen" : "unseen";
+    emitStep(step, "done", report.startedAt, report.result.message, { effect }, report.endedAt);
+  }
   unlisten();
   const steps = plan.steps.flatMap((step) => reports.get(step.id) ?? []);
   return {
@@ -241,6 +290,21 @@ export async function runPlan(
     ...(broken === undefined ? {} : { broken }),
     ...(bug === undefined ? {} : { bug }),
   };
+}
+
+const lookedForLater = "accepted; it is looked for at the end of the run";
+
+const withoutEffect = ({ effect: _, ...result }: DoneStep): DoneResult => result;
+
+function unseenBySteps(looked: ReadonlyMap<OpenWrite, WhyUnseen>): Map<string, UnseenEffect[]> {
+  const bySteps = new Map<string, UnseenEffect[]>();
+  for (const [{ step, field, said }, why] of looked) {
+    const found = { address: step.address, title: step.title, field, said, why };
+    const others = bySteps.get(step.id);
+    if (others === undefined) bySteps.set(step.id, [found]);
+    else others.push(found);
+  }
+  return bySteps;
 }
 
 function failedToRecord(error: unknown, code: DiagnosticCode): StepResult {

@@ -7,10 +7,12 @@ import type { Index } from "../core/canonical/catalogue";
 import type { Address } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import type { Effect, Written } from "../core/model/effect";
 import type { Live, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, notSent, type Outcome } from "../core/model/outcome";
 import type { Intent, RecordedVm } from "../core/model/recorded";
 import type { Instant } from "../core/model/time";
+import type { StepChange } from "../core/plan/record-patch";
 import type { ActionOf, Step, StepOperation } from "../core/plan/step";
 import type { FirstCreates } from "./first-create";
 import type { NamesBefore } from "./names-before";
@@ -18,14 +20,28 @@ import type { Poller } from "./poller";
 import type { Ports } from "./ports";
 import type { StepRecorder } from "./recorder";
 
-export interface StepResult {
-  readonly end: "done" | "failed" | "unknown" | "waiting";
-  /** Why the step is not simply done. */
+/** What a step that is done brought about: it was seen, or it is looked for at the end of the run. */
+export type StepEffect = Effect<StepChange>;
+export type StepWrite = Written<StepChange>;
+
+export interface DoneStep {
+  readonly end: "done";
+  readonly effect: StepEffect;
+  readonly message?: string;
+  readonly fix?: undefined;
+  readonly code?: undefined;
+}
+
+export interface OpenStep {
+  readonly end: "failed" | "unknown" | "waiting";
+  /** Why the step is not done. */
   readonly message?: string;
   /** What to do about it. */
   readonly fix?: string;
   readonly code?: DiagnosticCode;
 }
+
+export type StepResult = DoneStep | OpenStep;
 
 export interface Run {
   readonly ports: Ports;
@@ -58,11 +74,18 @@ export interface Run {
   readonly listGroups: () => Promise<Outcome<readonly LiveGroup[]>>;
   /** VMs whose stop this run sent and the service accepted, and to which the run has sent nothing else since. */
   readonly stopped: Set<string>;
+  /** What this run deleted, as `group:ID`: nobody looks for what was written to it before. */
+  readonly deleted: Set<string>;
   /** Adds to the time in which only the service works. */
   readonly waited: (step: Step, ms: number) => void;
 }
 
-export const done: StepResult = { end: "done" };
+/** A look has shown the effect, or there was nothing to bring about in the service. */
+export const doneAndSeen: DoneStep = { end: "done", effect: { seen: true } };
+
+/** The service has accepted it, which is not yet an effect. */
+export const doneUnseen = (...writes: readonly StepWrite[]): DoneStep =>
+  writes.length === 0 ? doneAndSeen : { end: "done", effect: { seen: false, writes } };
 
 export type Performer<O extends StepOperation> = (step: Step<O>, action: ActionOf<O>, run: Run) => Promise<StepResult>;
 
@@ -103,7 +126,7 @@ export const optionsFor = (step: Step, run: Run) => ({
   mayWrite: run.mayWrite,
 });
 
-export function failedBy(failure: Failure): StepResult {
+export function failedBy(failure: Failure): OpenStep {
   if (failure.status === "rejected")
     return {
       end: "failed",

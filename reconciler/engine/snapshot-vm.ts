@@ -11,7 +11,7 @@ import type { Intent } from "../core/model/recorded";
 import { calendarAge } from "../core/model/time";
 import type { ActionOf, Step } from "../core/plan/step";
 import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
-import { done, failedBy, isoNow, optionsFor, type Run, type StepResult } from "./run";
+import { doneAndSeen, doneUnseen, failedBy, isoNow, optionsFor, type Run, type StepResult } from "./run";
 import { type SeenAfterwards, sendAndLook } from "./send-and-look";
 import { waitForVm } from "./watch-vm";
 
@@ -36,7 +36,7 @@ export async function performVmSnapshot(
 
 /** How an earlier run's snapshot ends. `undefined`: it was never made or is too old, and another one is taken. */
 async function endOfEarlierSnapshot(
-  step: Step,
+  step: Step<"vm.snapshot">,
   earlier: Intent,
   id: string,
   images: readonly LiveImage[] | undefined,
@@ -45,7 +45,7 @@ async function endOfEarlierSnapshot(
   const { clock, timing } = run.ports;
   // A date in the future is of a clock that is wrong, and tells no age.
   const isFresh = (calendarAge(earlier.sentAt, clock.instant()) ?? freshMs) < freshMs;
-  if (images === undefined) return isFresh && earlier.accepted === true ? settled(step, id, run) : undefined;
+  if (images === undefined) return isFresh && earlier.accepted === true ? unlooked(step, id, run) : undefined;
   if (imageOf(earlier, images) !== undefined) return isFresh ? believed(step, earlier, id, run) : undefined;
   // An accepted snapshot is never sent again by itself.
   if (earlier.accepted === true) return believed(step, earlier, id, run);
@@ -58,7 +58,7 @@ async function endOfEarlierSnapshot(
 }
 
 async function take(
-  step: Step,
+  step: Step<"vm.snapshot">,
   name: string,
   id: string,
   images: readonly LiveImage[] | undefined,
@@ -83,7 +83,7 @@ async function take(
   const named = before.some((image) => image.id === outcome.value?.imageId) ? undefined : outcome.value?.imageId;
   const sent: Intent = { ...intent, accepted: true, ...(named === undefined ? {} : { image: named }) };
   await run.recorder.record([{ type: "intent", address, intent: sent }]);
-  return images === undefined ? settled(step, id, run) : believed(step, sent, id, run);
+  return images === undefined ? unlooked(step, id, run) : believed(step, sent, id, run);
 }
 
 const listImages = ({ ports: { client }, signal }: Run): Promise<Outcome<readonly LiveImage[]>> =>
@@ -98,6 +98,14 @@ async function believed(step: Step, intent: Intent, id: string, run: Run): Promi
   if (shown.end !== "done") return shown;
   const result = await settled(step, id, run);
   return result.end === "done" ? { ...shown, ...result } : result;
+}
+
+async function unlooked(step: Step<"vm.snapshot">, id: string, run: Run): Promise<StepResult> {
+  const result = await settled(step, id, run);
+  if (result.end !== "done") return result;
+  const said = `the image of the snapshot ${step.action.name}`;
+  const blind = "this service has no list of images (operations.image.list)";
+  return doneUnseen({ kind: "vm", id, field: "snapshot", value: step.action.name, said, blind });
 }
 
 async function settled(step: Step, id: string, run: Run): Promise<StepResult> {
@@ -123,7 +131,7 @@ async function awaitImage(step: Step, intent: Intent, withinMs: number, run: Run
       if (images.status !== "accepted") return unlistable(images, "what the snapshot was to save is not touched");
       const image = imageOf(intent, images.value);
       if (image !== undefined && (image.phase === undefined || image.phase === "ready"))
-        return { ...done, message: `image ${image.id}` };
+        return { ...doneAndSeen, message: `image ${image.id}` };
       if (image?.phase === "failed") return failedImage(step, image);
       if (image?.status !== undefined && image.status !== shown) {
         shown = image.status;

@@ -9,8 +9,8 @@ import type { FieldsOf } from "../core/plan/record-patch";
 import type { OperationOn, Step } from "../core/plan/step";
 import { type SettleVerdict, settleVm, type Wait } from "../core/schedule/settle";
 import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
-import { recordDone } from "./record-step";
-import { done, failedBy, type Run, type StepResult } from "./run";
+import { recordEnd } from "./record-step";
+import { doneAndSeen, doneUnseen, failedBy, type Run, type StepResult, type StepWrite } from "./run";
 import type { SeenAfterwards } from "./send-and-look";
 
 /** Reads one VM the cheapest way there is. */
@@ -67,6 +67,26 @@ export const failedAs = ({ because, fix }: Extract<SettleVerdict, { readonly sta
 /** Waits whose end looks like a VM that has not begun to change yet. */
 const mayShowBefore: ReadonlySet<Wait["for"]> = new Set(["rebuilt", "resized", "steady"]);
 
+export const vmsUnseen = "this service shows no VMs (operations.vm.list, operations.vm.get)";
+
+/** What a wait would have shown, where no VM can be looked at. */
+const awaited: Readonly<Record<Wait["for"], Pick<StepWrite, "field" | "said"> | undefined>> = {
+  built: { field: "existence", said: "that it is built" },
+  rebuilt: { field: "image_id", said: "its new image_id" },
+  resized: { field: "flavor_id", said: "its new flavor_id" },
+  decided: { field: "flavor_id", said: "its flavor_id" },
+  arrived: undefined,
+  running: { field: "power", said: "power: running" },
+  stopped: { field: "power", said: "power: stopped" },
+  gone: { field: "absence", said: "that it is gone" },
+  steady: undefined,
+};
+
+function unseenAfter(wait: Wait, id: string): StepWrite[] {
+  const write = awaited[wait.for];
+  return write === undefined ? [] : [{ kind: "vm", id, value: wait.for, ...write, blind: vmsUnseen }];
+}
+
 /** Waits until the service shows what the step is for. Where VMs cannot be seen, the acknowledgement has to do. */
 export async function waitForVm(
   step: Step,
@@ -74,7 +94,7 @@ export async function waitForVm(
   id: string,
   wait: Wait,
 ): Promise<StepResult & { readonly vm?: LiveVm }> {
-  if (!canSee(run)) return done;
+  if (!canSee(run)) return doneUnseen(...unseenAfter(wait, id));
   const started = run.ports.clock.now();
   let shown: string | undefined;
   let moved = false;
@@ -101,7 +121,7 @@ export async function waitForVm(
     case "found":
       return waited.value.verdict.status === "failed"
         ? { end: "failed", code: "apply/vm-failed", ...failedAs(waited.value.verdict), vm: waited.value.vm }
-        : { end: "done", vm: waited.value.vm };
+        : { ...doneAndSeen, vm: waited.value.vm };
     case "timeout":
       return {
         end: "failed",
@@ -154,8 +174,9 @@ export async function waitThenRecord(
   extra: FieldsOf<"vm"> = {},
 ): Promise<StepResult> {
   const result = await waitForVm(step, run, id, wait);
-  if (result.end === "done") return recordDone(step, run, { ...shownByVm(step, run, result.vm), ...extra });
-  return result;
+  return result.end === "done"
+    ? recordEnd(step, run, result, { ...shownByVm(step, run, result.vm), ...extra })
+    : result;
 }
 
 /** The VM's record shows disks and addresses from some moment on: they are recorded then. */

@@ -9,7 +9,7 @@ import { untilNextLook } from "../core/schedule/pace";
 import { type SettleVerdict, settleVolume, type VolumeWait } from "../core/schedule/settle";
 import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
 import type { Ports } from "./ports";
-import { done, type Run, type StepResult } from "./run";
+import { doneAndSeen, doneUnseen, failedBy, type Run, type StepResult, type StepWrite } from "./run";
 import { failedAs, isConflict, unsaidVerdict } from "./watch-vm";
 
 const asked: Readonly<Record<VolumeWait["for"], string>> = {
@@ -19,6 +19,24 @@ const asked: Readonly<Record<VolumeWait["for"], string>> = {
   grown: "it was resized",
   gone: "it was deleted",
 };
+
+function writeOf(id: string, wait: VolumeWait): StepWrite {
+  const volume = { kind: "volume", id } as const;
+  switch (wait.for) {
+    case "steady":
+      return { ...volume, field: "existence", value: id, said: "that it exists" };
+    case "attached":
+      return { ...volume, field: "attach_to", value: wait.vmId, said: `attach_to: VM ${wait.vmId}` };
+    case "detached":
+      return { ...volume, field: "detached", value: wait.vmId, said: `that it is off VM ${wait.vmId}` };
+    case "grown":
+      return { ...volume, field: "size", value: String(wait.sizeGb), said: `size: ${wait.sizeGb}` };
+    case "gone":
+      return { ...volume, field: "absence", value: id, said: "that it is gone" };
+    default:
+      return wait satisfies never;
+  }
+}
 
 /** What a wait needs, and how it reports its progress. */
 export interface Watch extends Pick<Ports, "client" | "clock" | "timing"> {
@@ -43,7 +61,9 @@ const verdictOn = (outcome: Outcome<unknown>, wait: VolumeWait, live: LiveVolume
 /** Looks until the service shows what was asked for. Where nobody may look, the acknowledgement has to do. */
 export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait): Promise<StepResult> {
   const { client, clock, timing, signal } = watch;
-  if (client.volumesChange === false) return done;
+  const write = writeOf(id, wait);
+  // The dialect says that a request is done when it is answered. What is deleted is forgotten, so it is looked for.
+  if (client.volumesChange === false && wait.for !== "gone") return doneUnseen({ ...write, answered: true });
   const started = clock.now();
   let first = openWindow(timing.discoveryWindowMs, started);
   let still = first;
@@ -52,7 +72,8 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
   for (;;) {
     const outcome = await client.getVolume(id, { signal: signal });
     if (signal.aborted) return interrupted;
-    if (outcome.status === "rejected" && !isGone(outcome)) return done;
+    if (outcome.status === "rejected" && !isGone(outcome))
+      return doneUnseen({ ...write, blind: `volume ${id} cannot be looked at: ${failedBy(outcome).message}` });
     const live = outcome.status === "accepted" ? outcome.value : undefined;
     const now = clock.now();
     first = lookedAgain(first, now);
@@ -60,7 +81,7 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
     still = live?.changing === true ? openWindow(timing.discoveryWindowMs, now) : lookedAgain(still, now);
     const isUnsaid = live?.unsaid === true && isOver(first);
     const verdict = isUnsaid ? unsaidVerdict("volume", live) : verdictOn(outcome, wait, live);
-    if (verdict.status === "settled") return done;
+    if (verdict.status === "settled") return doneAndSeen;
     if (verdict.status === "failed") return { end: "failed", code: "apply/volume-failed", ...failedAs(verdict) };
     if (live?.status !== undefined && live.status !== shown) {
       shown = live.status;

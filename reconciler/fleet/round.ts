@@ -3,8 +3,9 @@
  * error of the stack: that is its result. The engine makes the changes, under the lock of the state.
  */
 import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
+import { unseenTexts } from "../core/plan/unseen";
 import type { EngineEvent } from "../engine/events";
-import type { RunReport } from "../engine/run-plan";
+import { notSeenIn, type RunReport } from "../engine/run-plan";
 import { describeHolder, LeaseLost, StateLocked } from "../store/store";
 import type { Budget } from "./database/budget";
 import type { PlanBody, StackRecord } from "./database/stacks";
@@ -336,7 +337,8 @@ const heldByWindow = ({
   waitingFor: { what: "window", detail: why, ...(until === undefined ? {} : { until: until.toISOString() }) },
 });
 
-function resultOfRun({ broken, unclosed, bug, counts, interrupted, steps }: RunReport, sent: boolean): RoundEnd {
+function resultOfRun(report: RunReport, sent: boolean): RoundEnd {
+  const { broken, unclosed, bug, counts, interrupted, steps } = report;
   const failure = broken ?? bug ?? unclosed;
   if (failure !== undefined) return resultOfError(failure).result;
   const said = (end: string): string =>
@@ -345,6 +347,8 @@ function resultOfRun({ broken, unclosed, bug, counts, interrupted, steps }: RunR
       .join("; ");
   if (counts.failed > 0) return { end: "failed", why: said("failed") || said("unknown") || "a step failed" };
   if (interrupted) return handedOver;
+  const notSeen = notSeenIn(report);
+  if (notSeen.length > 0) return { end: "failed", why: unseenTexts(notSeen) };
   if (counts.waiting > 0) return { end: "observed", why: said("waiting") || "it waits for something outside" };
   return { end: sent ? "applied" : "in_sync" };
 }

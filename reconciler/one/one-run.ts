@@ -15,11 +15,12 @@ import { missingConsent, noGrants } from "../core/plan/consent";
 import { ConsentMissing, PermittedPlan } from "../core/plan/permitted";
 import { makePlan, type Plan } from "../core/plan/plan";
 import { writtenChanges } from "../core/plan/record-patch";
+import { unseenDiagnostic } from "../core/plan/unseen";
 import { emptyState, type FoldedState } from "../core/state/fold";
 import { observeCatalogue } from "../engine/observe-catalogue";
 import { createRecorder, type Recorder } from "../engine/recorder";
 import { refresh } from "../engine/refresh";
-import { type RunReport, runPlan } from "../engine/run-plan";
+import { type RunReport, runPlan, unseenIn } from "../engine/run-plan";
 import type { StateSession } from "../store/store";
 import { type HandlerContext, HandlerFailure, type HandlerService, sentence } from "./handler";
 import { thingAt, thingOf } from "./ownership";
@@ -242,6 +243,8 @@ export async function carryOut(
   for (const orphan of recorder.state.orphans.values())
     if (!report.orphans.some(({ id }) => id === orphan.id) && orphan.missingSince === undefined)
       context.log("warning", `${orphan.kind} ${orphan.name} (${orphan.id}) still exists: ${orphan.reason}`);
+  for (const unseen of unseenIn(report))
+    if (unseen.why.unseen === "nobody-can-look") context.log("info", sentence(unseenDiagnostic(unseen)));
   const missing = [...recorder.state.orphans.values()].flatMap((orphan) =>
     orphan.missingSince === undefined ? [] : [`${orphan.kind} ${orphan.name} (${orphan.id})`],
   );
@@ -354,6 +357,11 @@ function problemsOf(report: RunReport): Diagnostic[] {
       ...(said?.fix === undefined ? {} : { fix: said.fix }),
     });
   }
+  problems.push(
+    ...unseenIn(report)
+      .filter(({ why }) => why.unseen !== "nobody-can-look")
+      .map((unseen): Diagnostic => ({ ...unseenDiagnostic(unseen), severity: "error" })),
+  );
   return problems;
 }
 

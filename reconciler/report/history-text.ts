@@ -22,6 +22,7 @@ export function historyText(runs: readonly RecordedRun[], options: TextOptions =
       ...(run.by === undefined ? [] : [`${run.by.command} by ${run.by.who} on ${run.by.host}`]),
       ...(run.by?.commit === undefined ? [] : [`commit ${run.by.commit.slice(0, 12)}`]),
       ...((run.consents ?? []).length === 0 ? [] : [`permitted: ${(run.consents ?? []).join(", ")}`]),
+      ...((run.unseen ?? []).length === 0 ? [] : [`accepted and not seen: ${(run.unseen ?? []).join("; ")}`]),
       ...(Object.keys(run.open).length === 0 ? [] : [`not done: ${openText(run)}`]),
     ];
     for (const detail of details) lines.push(...hang("          ", printable(detail), width));
@@ -38,7 +39,8 @@ function openText({ open }: RecordedRun): string {
     : `${addresses.slice(0, mostOpen - 1).join(", ")} and ${addresses.length - mostOpen + 1} more`;
 }
 
-function outcomeText({ outcome, at, endedAt }: RecordedRun): string {
+function outcomeText(run: RecordedRun): string {
+  const { outcome, at, endedAt } = run;
   const took = endedAt === undefined ? "" : ` in ${durationText(Date.parse(endedAt) - Date.parse(at))}`;
   switch (outcome) {
     case "done":
@@ -46,7 +48,9 @@ function outcomeText({ outcome, at, endedAt }: RecordedRun): string {
     case "failed":
       return `failed${took}`;
     case "waiting":
-      return `something waits for an outside act${took}`;
+      return run.unseen === undefined || Object.keys(run.open).length === 0
+        ? `something waits for an outside act${took}`
+        : `accepted, and not all of it seen${took}`;
     case "interrupted":
       return `stopped${took}`;
     default:
@@ -73,6 +77,7 @@ export const runAsEvent = ({
   outcome,
   steps,
   open,
+  unseen,
   before,
 }: RecordedRun): object => ({
   type: "run",
@@ -89,5 +94,6 @@ export const runAsEvent = ({
   changes: changes ?? {},
   steps: steps ?? null,
   open: Object.keys(open),
+  unseen: unseen ?? [],
   can_undo: before !== undefined,
 });

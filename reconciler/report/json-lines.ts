@@ -97,6 +97,8 @@ export const stepEvent = (event: StepEvent): object => ({
   attempt: event.attempt,
   elapsed_ms: Math.round(event.elapsedMs),
   ...(event.message === undefined ? {} : { message: event.message }),
+  ...(event.accepted === undefined ? {} : { accepted: event.accepted }),
+  ...(event.effect === undefined ? {} : { effect: event.effect }),
   ...(event.waitingMs === undefined ? {} : { waiting_ms: Math.round(event.waitingMs) }),
 });
 
@@ -155,10 +157,14 @@ export function summaryLine(input: SummaryInput): object {
     commit: where?.commit ?? null,
     outputs: outputsForPrograms(plan, run),
     findings: (input.findings ?? []).map(findingEntry),
+    unseen: unseenSteps(run),
     ...(plan?.cost === undefined ? {} : { cost: costForPrograms(plan.cost) }),
     ...input.extra,
   };
 }
+
+const unseenSteps = (run: RunReport | undefined): number =>
+  (run?.steps ?? []).filter(({ result }) => "unseen" in result && result.unseen !== undefined).length;
 
 const stepCounts = (run: RunReport | undefined): object => {
   const { done, failed, skipped, waiting } = run?.counts ?? { done: 0, failed: 0, skipped: 0, waiting: 0 };

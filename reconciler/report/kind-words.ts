@@ -78,6 +78,16 @@ const isSo = (condition: boolean | undefined, remark: string): string => (condit
 export const yes = (value: boolean | undefined, words = "yes"): string | undefined =>
   value === true ? words : undefined;
 
+/** Writes that the service accepted and no look has shown. */
+const unseenRow: LabelledRow<Pick<RecordedResource, "unseen">> = [
+  "not seen",
+  ({ unseen }) =>
+    unseen?.map(
+      ({ said, since, looked }) =>
+        `${said} (accepted; ${looked === undefined ? "nobody can look" : `not in ${looked}`}, ${since})`,
+    ),
+];
+
 const deletingRow: LabelledRow<{ readonly deleting?: boolean }> = ["delete sent", ({ deleting }) => yes(deleting)];
 
 /** The kinds of fields whose value is told as it is. */
@@ -142,6 +152,7 @@ const vmRows: Rows<RecordedVm> = {
     "data volume",
     ({ dataVolumeMoving }) => dataVolumeMoving && `${dataVolumeMoving}, without an answer`,
   ],
+  unseen: unseenRow,
 };
 
 const volumeRows = (addressOf: AddressOf): Rows<RecordedVolume> => ({
@@ -166,6 +177,7 @@ const volumeRows = (addressOf: AddressOf): Rows<RecordedVolume> => ({
   ],
   preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
   deleting: deletingRow,
+  unseen: unseenRow,
 });
 
 const groupRows = (addressOf: AddressOf): Rows<RecordedGroup> => ({
@@ -191,6 +203,7 @@ const groupRows = (addressOf: AddressOf): Rows<RecordedGroup> => ({
   deleting: deletingRow,
   retired: ["replaced", ({ retired }) => retired?.map(({ name, id }) => `${name} (${id}), still to delete`)],
   buried: ["former ids", ({ buried }) => buried],
+  unseen: unseenRow,
 });
 
 const vm: Words<"vm"> = {

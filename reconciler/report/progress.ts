@@ -78,6 +78,10 @@ export function updateLive(state: LiveState, event: EngineEvent, now: number): L
   switch (event.status) {
     case "started":
     case "progress": {
+      if (event.accepted === true) {
+        state.running.delete(event.step);
+        return state;
+      }
       const known = state.running.get(event.step);
       if (known === undefined)
         state.running.set(event.step, {
@@ -178,7 +182,7 @@ export function progressLine(event: EngineEvent): string | undefined {
     case "orphan":
       return `orphan    ${event.orphan.kind} ${printable(event.orphan.name)} (${printable(event.orphan.id)}): ${printable(event.orphan.reason)}`;
     case "step": {
-      if (event.status === "started" && !takesLong(event.operation)) return undefined;
+      if (event.accepted === true || (event.status === "started" && !takesLong(event.operation))) return undefined;
       const took = event.status === "started" || event.elapsedMs < 1000 ? "" : ` (${durationText(event.elapsedMs)})`;
       return `${endOf(event).padEnd(8)}  ${printable(event.address)}: ${printable(event.title)}${messageText(event)}${took}`;
     }

@@ -6,8 +6,9 @@ import type { Change } from "../core/diff/changes";
 import type { Address } from "../core/model/address";
 import type { Orphan } from "../core/model/recorded";
 import { type Plan, sortChanges } from "../core/plan/plan";
+import { unseenDiagnostic, unseenText } from "../core/plan/unseen";
 import { printable } from "../core/text/printable";
-import type { RunReport, StepReport } from "../engine/run-plan";
+import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { outputLines } from "./output-lines";
 import { sortOrphans } from "./state-text";
 import { countOf, durationText, hang, numberText, type Paint, painter, type TextOptions } from "./style";
@@ -22,6 +23,7 @@ export function runText(run: RunReport, plan: Plan, options: TextOptions = {}): 
     ...failedLines(run, paint, width),
     ...skippedLines(run, width),
     ...waitingLines(run, paint, width),
+    ...unseenLines(run, paint, width),
     ...orphanLines(run.orphans, paint, width),
     ...outputLines(run.outputs, width),
   ];
@@ -44,6 +46,7 @@ const participles: Record<Change["action"], string> = {
 function finishedChanges(run: RunReport, plan: Plan): Change[] {
   const open = new Set<Address>();
   for (const { step, result } of run.steps) if (result.end !== "done") open.add(step.address);
+  for (const { address } of notSeenIn(run)) open.add(address);
   return sortChanges(plan.changes).filter((change) => !open.has(change.address));
 }
 
@@ -124,6 +127,27 @@ function waitingLines(run: RunReport, paint: Paint, width: number): string[] {
   );
 }
 
+/** What the service accepted and no look has shown. */
+function unseenLines(run: RunReport, paint: Paint, width: number): string[] {
+  const unseen = unseenIn(run);
+  return [
+    ...unseen.slice(0, listed).flatMap((one) => {
+      const { address, title, why } = one;
+      const { fix, detail = "", code } = unseenDiagnostic(one);
+      const head = hang(`  ? ${"not seen".padEnd(9)}  `, `${printable(address)}: ${printable(title)}`, width);
+      const tone = why.unseen === "nobody-can-look" ? "note" : "change";
+      return [
+        "",
+        ...head.map((line) => paint(tone, line)),
+        ...hang("      ", printable(unseenText(one)), width),
+        ...(fix === undefined ? hang("      ", printable(detail), width) : hang("      → ", printable(fix), width)),
+        `      → reconcile explain ${code}`,
+      ];
+    }),
+    ...(unseen.length > listed ? [`      and ${numberText(unseen.length - listed)} more`] : []),
+  ];
+}
+
 function orphanLines(orphans: readonly Orphan[], paint: Paint, width: number): string[] {
   if (orphans.length === 0) return [];
   return [
@@ -160,6 +184,12 @@ function endText(run: RunReport, plan: Plan): string {
     return `Not finished (${counts}${time}). The next run goes on from here and repeats nothing that is done.`;
   if (waiting > 0)
     return `Applied, but something waits for an outside act (${counts}${time}). Run it again after that: exit code 4 until then.`;
+  const notSeen = notSeenIn(run).length;
+  if (notSeen > 0)
+    return `Accepted, but not all of it is seen (${counts}, ${countOf(notSeen, "write")} not seen${time}). The service said yes and does not show it: exit code 4 until it does.`;
+  const blind = unseenIn(run).length;
+  if (blind > 0)
+    return `Done, as far as this service can be looked at (${counts}${time}): nobody can see whether ${blind === 1 ? "one write was" : `${blind} writes were`} carried out.`;
   if (plan.changes.length === 0) return `Done (${counts}${time}).`;
   const outcome = plan.options.destroy === true ? "everything in the state is deleted" : "the service matches the file";
   return `Done: ${outcome} (${counts}${time}).`;

@@ -216,6 +216,7 @@ describe("--json", () => {
       "commit",
       "outputs",
       "findings",
+      "unseen",
       "time",
     ]);
     expect(summary).toMatchObject({

@@ -208,7 +208,7 @@ it("a VM and a group whose delete is accepted and not carried out keep their rec
   );
   const ran = await apply();
   expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("still not gone")]);
-  expect(said(ran).replaceAll(/\s+/g, " ")).toContain("accepted the delete of group front, and still lists it");
+  expect(said(ran).replaceAll(/\s+/g, " ")).toContain("accepted the delete of group front, and still shows it");
   expect(Object.keys(state().resources).sort()).toEqual(["group.front", "vm.web"]);
   place.proxy.meddle((_, forward) => forward());
   expect((await apply()).exitCode).toBe(0);

@@ -73,6 +73,15 @@ describe("what a run sends and writes", () => {
     it(`${title} sends and writes what it always did`, async () => {
       hold(title, await countStory(story));
     });
+
+  it("the look at the end of a first apply of 300 resources is at most 2 % of its requests", async () => {
+    const { requests } = await countStory({ text: fleet(135, 30, "20ms"), words: apply });
+    const all = Object.values(requests).reduce((sum, count) => sum + count, 0);
+    // Nothing else reads the rules of a group that has just been made.
+    const { "group.rule.list": looks } = requests;
+    expect(looks).toBeGreaterThan(0);
+    expect(looks! * 50).toBeLessThanOrEqual(all);
+  });
 });
 
 const loads: Record<string, string[]> = {

@@ -147,7 +147,12 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
         status: status ?? 0,
         path,
       }));
-      return refusedOf(answered, ({ path }) => path.slice(path.lastIndexOf("/")));
+      return refusedOf(answered, ({ path }) =>
+        path
+          .replace(/\/rule$/, "")
+          .split("/")
+          .at(-1),
+      );
     },
     plan: async (desired, planOptions = {}) => (await prepare(desired, planOptions)).plan,
     async apply(desired, planOptions = {}, through = {}) {

@@ -8,8 +8,9 @@ interface Answered {
 export function refusedOf<T extends Answered>(sent: readonly T[], idOf: (one: T) => string | undefined): T[] {
   const deleted = new Set<string | undefined>();
   return sent.filter((one) => {
-    if (one.operation === "volume.delete" && one.status < 300) deleted.add(idOf(one));
-    if (one.operation === "volume.get" && one.status === 404) return !deleted.has(idOf(one));
+    if (/^(volume|group)\.delete$/.test(one.operation) && one.status < 300) deleted.add(idOf(one));
+    if (/^(volume\.get|group\.get|group\.rule\.list)$/.test(one.operation) && one.status === 404)
+      return !deleted.has(idOf(one));
     return one.status >= 400;
   });
 }

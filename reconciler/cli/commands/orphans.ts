@@ -148,6 +148,7 @@ function remove(invocation: Invocation): Promise<number> {
         );
       await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
       output.print(`Deleted ${orphan.kind} ${orphan.name} (${orphan.id}).`);
+      if (!result.effect.seen) output.note(unseenDeletion(orphan, result.effect.writes));
     }
     const ended = new Set(deletable);
     const diagnostics = await forgetGone(
@@ -160,6 +161,10 @@ function remove(invocation: Invocation): Promise<number> {
     return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
   });
 }
+
+/** The service has accepted it, and nobody can look whether it is gone. */
+const unseenDeletion = ({ kind, id }: Orphan, writes: readonly { readonly blind?: string }[]): string =>
+  `Nobody can see whether ${kind} ${id} is gone: ${writes.map(({ blind = "it was not looked for" }) => blind).join("; ")}. The service's console tells.`;
 
 function orphanOf(id: string, { orphans }: State): Orphan {
   const orphan = orphans.get(orphanKey({ kind: "volume", id })) ?? [...orphans.values()].find((one) => one.id === id);

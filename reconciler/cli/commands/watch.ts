@@ -11,13 +11,14 @@ import { missingConsents } from "../../core/plan/consent";
 import type { LookMemory } from "../../core/plan/memory";
 import { countChanges, sortChanges } from "../../core/plan/plan";
 import { nothingSwept, seenSince, without } from "../../core/plan/sweep";
+import { unseenTexts } from "../../core/plan/unseen";
 import { judgeReachability } from "../../core/reachability/findings";
 import { seenNow } from "../../core/state/fold";
 import { hasNothingToDo } from "../../engine/apply";
 import { awaitInterrupted } from "../../engine/await-interrupted";
 import { findDrift } from "../../engine/drift";
 import type { Prepared } from "../../engine/plan";
-import type { RunReport } from "../../engine/run-plan";
+import { notSeenIn, type RunReport } from "../../engine/run-plan";
 import { ScopeRefused } from "../../engine/scope";
 import { isWorthSpreading, sweepDuring } from "../../engine/sweep";
 import { type Observation, type RoundResult, watch } from "../../engine/watch";
@@ -301,7 +302,8 @@ async function look(opened: Session, memory: RoundMemory, stop: Stop, listen: Li
   return { result, seen };
 }
 
-function resultOf({ broken, unclosed, counts, interrupted, steps }: RunReport): RoundResult {
+function resultOf(report: RunReport): RoundResult {
+  const { broken, unclosed, counts, interrupted, steps } = report;
   const stateFailure = broken ?? unclosed;
   if (stateFailure !== undefined) throw stateFailure;
   const said = (end: string): string =>
@@ -310,7 +312,9 @@ function resultOf({ broken, unclosed, counts, interrupted, steps }: RunReport): 
       .join("; ");
   if (counts.failed > 0) return { end: "failed", why: said("failed") || said("unknown") };
   if (interrupted) return { end: "failed", why: "stopped before it was done" };
-  return counts.waiting > 0 ? { end: "blocked", why: said("waiting") } : { end: "applied" };
+  if (counts.waiting > 0) return { end: "blocked", why: said("waiting") };
+  const notSeen = notSeenIn(report);
+  return notSeen.length > 0 ? { end: "failed", why: unseenTexts(notSeen) } : { end: "applied" };
 }
 
 function observation(prepared: Prepared, drifted: readonly string[]): Observation {

@@ -3,9 +3,10 @@
  * fields, and how the record reads as a wish. What is decided between resources stands where it is decided.
  */
 import { fieldsIn, isOneOf, keysOf } from "../text/objects";
-import { type Check, flag, list, mapOf, number, object, optional, shape, text } from "./checks";
+import { type Check, flag, list, mapOf, number, object, oneOf, optional, shape, text, timeText } from "./checks";
 import { type Computed, computedInRule, computedInTexts } from "./computed";
 import type { DesiredByKind, DesiredResource, HealthCheck, Reference } from "./desired";
+import { effectFields } from "./effect";
 import {
   type DesiredFields,
   type FieldRow,
@@ -83,6 +84,10 @@ const behavingAs = <L extends DesiredResource["lifecycle"]>(now: L, { lifecycle 
 const commandOf = ({ commandFile }: { readonly commandFile?: string }) =>
   commandFile === undefined ? {} : { commandFile };
 
+const unseen = optional(
+  list(shape({ field: oneOf(...effectFields), value: text, said: text, since: timeText, looked: optional(text) })),
+);
+
 const vm: Facts<"vm"> = {
   references: () => [],
   renamed: (desired) => desired,
@@ -113,6 +118,7 @@ const vm: Facts<"vm"> = {
     dataVolumeMoving: optional((value) => value === "attaching" || value === "detaching"),
     deleting: optional(flag),
     stoppedForFlush: optional(flag),
+    unseen,
   }),
   wish(record) {
     const { fields, unknown } = fieldsOfRecord(vmFields, record);
@@ -153,6 +159,7 @@ const volume: Facts<"volume"> = {
     deleting: optional(flag),
     attaching: optional(text),
     detaching: optional(text),
+    unseen,
     preventDestroy: flag,
   }),
   wish(record) {
@@ -197,6 +204,7 @@ const group: Facts<"group"> = {
     updating: optional(mapOf(text)),
     retired: optional(list(shape({ id: text, name: optional(text) }))),
     buried: optional(list(text)),
+    unseen,
   }),
   wish(record) {
     const { fields, unknown } = fieldsOfRecord(groupFields, record);

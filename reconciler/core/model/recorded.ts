@@ -4,6 +4,7 @@
  * it was never known, for example after an import.
  */
 import type { Address } from "./address";
+import type { UnseenWrite } from "./effect";
 import type { groupFields, RecordedFields, vmFields, volumeFields } from "./fields";
 import { type Kind, kinds } from "./kinds";
 import type { Outputs } from "./output";
@@ -52,6 +53,8 @@ export interface RecordedVm extends RecordedFields<typeof vmFields> {
   readonly dataVolumeDetached?: boolean;
   /** The attach or detach of the data volume that was sent and has no answer yet. */
   readonly dataVolumeMoving?: "attaching" | "detaching";
+  /** Writes that the service accepted and of which no look has shown the effect. */
+  readonly unseen?: readonly UnseenWrite[];
   /**
    * A delete of this resource was sent, with the consent that a delete needs: that the resource is gone then is no
    * surprise.
@@ -69,6 +72,8 @@ export interface RecordedVolume extends RecordedFields<typeof volumeFields> {
   readonly attaching?: string;
   /** The VM of a detach that was sent and has no answer yet. */
   readonly detaching?: string;
+  /** Writes that the service accepted and of which no look has shown the effect. */
+  readonly unseen?: readonly UnseenWrite[];
   /**
    * A delete of this resource was sent, with the consent that a delete needs: that the resource is gone then is no
    * surprise.
@@ -96,6 +101,8 @@ export interface RecordedGroup extends RecordedFields<typeof groupFields> {
   readonly retired?: readonly RetiredGroup[];
   /** The ids of old groups that a replacement deleted, the latest last: a rule that still names one admits nobody. */
   readonly buried?: readonly string[];
+  /** Writes that the service accepted and of which no look has shown the effect. */
+  readonly unseen?: readonly UnseenWrite[];
   /**
    * A delete of this resource was sent, with the consent that a delete needs: that the resource is gone then is no
    * surprise.
@@ -223,6 +230,8 @@ export interface RunEnd {
     readonly waiting: number;
   };
   readonly open: Readonly<Record<Address, string>>;
+  /** In words: what was accepted and not seen. */
+  readonly unseen?: readonly string[];
 }
 
 /** One run, as the state remembers it. A run without an outcome still runs, or was killed. */

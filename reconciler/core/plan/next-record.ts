@@ -3,11 +3,12 @@
  * service agree, and the former value of every field that a step is still to change.
  */
 import type { ResourceDifference } from "../diff/all";
+import { stillUnseen } from "../diff/effect";
 import { type GroupDifference, isNameUnknown } from "../diff/group";
 import type { VmDifference } from "../diff/vm";
 import type { VolumeDifference } from "../diff/volume";
 import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
-import { addressesShown, type LiveVm } from "../model/live";
+import { addressesShown, type LiveOf, type LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
 import { deepEqual } from "../text/deep-equal";
 import { keysOf } from "../text/objects";
@@ -38,6 +39,17 @@ function revised<R extends RecordedResource>(old: R, ...parts: readonly Partial<
   for (const part of parts)
     for (const key in part) if (!deepEqual(next[key], part[key])) next = { ...next, [key]: part[key] };
   return next;
+}
+
+/** Nothing where nothing was unseen: a record without the list stays as it is. */
+function unseenNow(
+  old: RecordedResource,
+  live: LiveOf[RecordedResource["kind"]] | undefined,
+  { action }: Pick<ResourceDifference, "action">,
+): Pick<RecordedResource, "unseen"> {
+  if (old.unseen === undefined) return {};
+  const unseen = stillUnseen(old.unseen, live, action === "none");
+  return { unseen: unseen.length === 0 ? undefined : unseen };
 }
 
 interface KnownVm {
@@ -79,7 +91,7 @@ function nextVm(difference: VmDifference): RecordedVm | undefined {
   const over: Partial<Record<keyof typeof isOver, undefined>> = {};
   for (const key of workUnderWay) if (old[key] !== undefined && isOver[key](vm, live)) over[key] = undefined;
   const record = vmRecord(desired, difference.imageId ?? old.imageId);
-  const next = revised<RecordedVm>(old, record, known, addressesShown(live), over);
+  const next = revised<RecordedVm>(old, record, known, addressesShown(live), over, unseenNow(old, live, difference));
   return holdBack(next, old, [...pendingFields(difference), ...undecidedFields(vm)]);
 }
 
@@ -105,6 +117,7 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
     attachedTo: attachedTo === undefined || desired.attachTo !== undefined ? attachedTo : old.attachedTo,
     attaching: isOpen ? old.attaching : undefined,
     detaching: isOpen ? old.detaching : undefined,
+    ...unseenNow(old, difference.live, difference),
   });
   return holdBack(next, old, [...pending, ...desired.lifecycle.ignoreChanges]);
 }
@@ -119,6 +132,7 @@ function nextGroup(difference: GroupDifference, resolve: ResolveGroup): Recorded
   const next = revised<RecordedGroup>(old, groupRecord(desired, resolve, platform, there), {
     deleting: undefined,
     updating: stillOpen(old, desired, pending),
+    ...unseenNow(old, difference.live, difference),
   });
   const held = [...pending.filter((field) => field !== "rules"), ...desired.lifecycle.ignoreChanges];
   return holdBack(next, old, isNameUnknown(desired, old, difference.live) ? [...held, "name"] : held);

@@ -40,6 +40,7 @@ import { renamedKeys } from "./renamed-keys";
 import { rollOut } from "./roll-out";
 import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses, whatIsMeant } from "./select";
 import type { Step } from "./step";
+import { unseenNotes } from "./unseen";
 import { stepsForVm } from "./vm-steps";
 import { stepsForVolume } from "./volume-steps";
 
@@ -153,7 +154,9 @@ export function makePlan(input: PlanInput): Plan {
       (address) => {
         const record = state.resources.get(address);
         const sighting = record?.id === undefined ? undefined : sight[record.kind](live, record.id);
-        return sighting?.seen === "gone" && sighting.doubt !== undefined;
+        if (sighting?.seen !== "gone") return false;
+        // A create that was accepted is not sent again by itself, also where its answer named an id.
+        return sighting.doubt !== undefined || record?.unseen?.some(({ field }) => field === "existence") === true;
       },
       desired.protection,
     ),
@@ -171,6 +174,7 @@ export function makePlan(input: PlanInput): Plan {
         });
   const unguarded = permittedChanges(changes, (address) => byAddress.get(address), desired.protection);
 
+  diagnostics.push(...unseenNotes(differences, state));
   const planned = planOutputs(desired.outputs, state, found.standings);
   diagnostics.push(...planned.diagnostics);
   if (options.destroy !== true) diagnostics.push(...renamedKeys(changes, byAddress, state.resources));

@@ -6,6 +6,7 @@
  */
 import { ruleKey, sortRules } from "../canonical/rules";
 import type { Address } from "../model/address";
+import { type UnseenWrite, writeKey } from "../model/effect";
 import type { Kind } from "../model/kinds";
 import {
   type PlannedChange,
@@ -22,7 +23,7 @@ import { invariant } from "../text/invariant";
 type Identity = "kind" | "address" | "id";
 
 /** Lists to which several steps of one group add at the same time: each has a change of its own. */
-type SharedList = "rules" | "retired" | "buried";
+type SharedList = "rules" | "retired" | "buried" | "unseen";
 
 /** A key that no patch may have, so that a whole record is none. */
 type Without<K extends PropertyKey> = { readonly [P in K]?: never };
@@ -50,6 +51,12 @@ export interface RuleChanges {
   readonly removed?: readonly string[];
 }
 
+/** Accepted writes that were looked for: those that did not show, and the keys of those that are settled. */
+export interface UnseenChanges {
+  readonly added?: readonly UnseenWrite[];
+  readonly settled?: readonly string[];
+}
+
 export type StepChange =
   | {
       readonly type: "patch";
@@ -58,6 +65,7 @@ export type StepChange =
       readonly of?: string;
       readonly fields?: Fields | FieldsOfDataVolume;
       readonly rules?: RuleChanges;
+      readonly unseen?: UnseenChanges;
       /** For a group: the former self that is deleted by now. */
       readonly buries?: string;
     }
@@ -136,7 +144,24 @@ export function withFields<R extends RecordedResource>(before: R, fields: object
 
 function withLists(
   record: RecordedResource,
-  { rules, buries }: Extract<StepChange, { type: "patch" }>,
+  { unseen, ...lists }: Extract<StepChange, { type: "patch" }>,
+): RecordedResource {
+  const listed = withRules(record, lists);
+  return unseen === undefined ? listed : withFields(listed, { unseen: editedUnseen(listed.unseen ?? [], unseen) });
+}
+
+function editedUnseen(
+  before: readonly UnseenWrite[],
+  { added = [], settled = [] }: UnseenChanges,
+): readonly UnseenWrite[] | undefined {
+  const over = new Set([...settled, ...added.map(writeKey)]);
+  const next = [...before.filter((write) => !over.has(writeKey(write))), ...added];
+  return next.length === 0 ? undefined : next;
+}
+
+function withRules(
+  record: RecordedResource,
+  { rules, buries }: Pick<Extract<StepChange, { type: "patch" }>, "rules" | "buries">,
 ): RecordedResource {
   if (record.kind !== "group") return record;
   const edited = rules === undefined ? record : { ...record, rules: editedRules(record.rules, rules) };

@@ -137,6 +137,7 @@ const runEnd = shape({
   outcome: oneOf("done", "failed", "waiting", "interrupted"),
   steps: mapOf(number),
   open: mapOf(text),
+  unseen: optional(list(text)),
 });
 export const isRunEnd = (end: unknown): end is RunEnd => runEnd(end);
 

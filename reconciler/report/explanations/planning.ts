@@ -200,6 +200,10 @@ export const planning = {
     "The files that a saved plan was made from are not beside it unchanged, and not below the working folder.",
     "Apply it in a checkout, from the folder it was made in.",
   ),
+  "plan/not-shown": row(
+    "The service accepted a write, and no operation or record of this service shows what it brought about: nobody can see whether it was done.",
+    "Look in the console. An operation or a pointer in the dialect with which it can be looked at ends the note.",
+  ),
   "plan/outcome-unknown": row(
     "An earlier create, attach or detach got no answer or does not show, and nothing the service shows settles it.",
     "reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached.",

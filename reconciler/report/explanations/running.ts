@@ -51,6 +51,10 @@ export const running = {
     "A volume was to be flushed by stopping its VM, and the VM is not stopped, or nothing shows whether it is. Nothing was sent.",
     "Run the same command again: it plans on the VM as it is now. Or flush by hand, and say so with --confirm-flush ADDR.",
   ),
+  "apply/not-seen": row(
+    "The service accepted a write, and what the write was to bring about does not show, although the service can be looked at. The state does not count it as done.",
+    "Run the same command again: it looks first, and sends again what is still missing. A create is not sent again by itself: look in the console, and say --recreate ADDR if it is not there.",
+  ),
   "apply/outcome-unknown": row(
     "A create was accepted and its resource does not show, or an answer was lost and nothing shows whether the request took effect. Repeating it could make a second resource.",
     "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached.",

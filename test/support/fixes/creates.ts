@@ -11,11 +11,30 @@ import {
   itsId,
   lost,
   rewritten,
+  swallowed,
   vm,
   type Worlds,
 } from "./scene";
 
 export const creates = {
+  "apply/not-seen": [
+    {
+      name: "a stop that was not done",
+      files: file("vms: { web: { power: stopped } }"),
+      service: swallowed("vm.stop", () => "ok"),
+      follow: [{ again: /run reconcile apply again/ }],
+    },
+    {
+      name: "a group that was not made",
+      files: file("groups: { web: {}, kept: {} }"),
+      service: swallowed("group.create", ({ name }) => ({
+        id: "57a17000-0000-4000-8000-000000000003",
+        name,
+        rules: [],
+      })),
+      follow: [{ flag: /--recreate \S+/ }],
+    },
+  ],
   "apply/outcome-unknown": [
     {
       name: "a group that was made",

@@ -1,7 +1,7 @@
 /** What worlds are made of that provoke a diagnostic. */
 import type { DiagnosticCode } from "../../../reconciler/core/model/diagnostic-code";
 import type { Act, Stage, World } from "../follower";
-import type { OtherService } from "../other-services/other-service";
+import type { Asked, OtherService } from "../other-services/other-service";
 
 export const list = (path: string): string => `{ method: GET, path: ${path} }`;
 export const lists = {
@@ -50,6 +50,14 @@ export const lost = (operation: string, arrives: boolean): OtherService => {
   };
   return arrives ? { tell: once } : { hear: once };
 };
+
+/** The first request of the operation is answered well, and nothing is done. */
+export const swallowed = (operation: string, answer: (body: Asked["body"]) => unknown): OtherService => ({
+  hear: (asked) =>
+    asked.operation === operation && asked.nthOfItsKind === 1
+      ? { status: 200, body: { data: answer(asked.body) } }
+      : undefined,
+});
 
 export const applied = (here: Stage): Promise<void> => here.ok("apply", "-y", "--allow-data-loss");
 export const itsId = (name: string) => (here: Stage) => ({ ID: here.idOf(name) });

@@ -18,6 +18,7 @@ export const withoutFix = [
   "plan/image-unlisted",
   "plan/left-alone",
   "plan/left-out",
+  "plan/not-shown",
   "plan/rollout",
   "plan/rules-unobserved",
   "plan/vms-unobserved",

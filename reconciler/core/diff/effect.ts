@@ -1,0 +1,72 @@
+/** Whether a look shows what a write was to bring about. */
+import { canonicalLiveRule, ruleKey } from "../canonical/rules";
+import type { EffectField, Expected, UnseenWrite } from "../model/effect";
+import type { Kind } from "../model/kinds";
+import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../model/live";
+
+/** `hidden`: the record that was read does not have the field. */
+export type Shown = "shown" | "not-shown" | "hidden";
+
+type Asked = Pick<Expected, "field" | "value">;
+
+const shownIf = (shows: boolean | undefined): Shown => (shows === undefined ? "hidden" : shows ? "shown" : "not-shown");
+
+/** `live`: `undefined` where the service has no such resource. */
+export function showsEffect<K extends Kind>(asked: Asked, live: LiveOf[K] | undefined): Shown {
+  if (asked.field === "absence") return shownIf(live === undefined);
+  if (live === undefined) return "not-shown";
+  if (asked.field === "existence") return "shown";
+  switch (live.kind) {
+    case "vm":
+      return vmShows(asked, live);
+    case "volume":
+      return volumeShows(asked, live);
+    case "group":
+      return groupShows(asked, live);
+    default:
+      return live satisfies never;
+  }
+}
+
+function vmShows({ field, value }: Asked, { name, status, phase }: LiveVm): Shown {
+  if (field === "name") return shownIf(name.toLowerCase() === value);
+  if (field === "power") return shownIf(status === undefined ? undefined : phase === value);
+  return "hidden";
+}
+
+function volumeShows({ field, value }: Asked, { sizeGb, attachedTo }: LiveVolume): Shown {
+  if (field === "size") return shownIf(sizeGb === undefined ? undefined : sizeGb >= Number(value));
+  if (field === "attach_to") return shownIf(attachedTo === undefined ? undefined : attachedTo === value);
+  if (field === "detached") return shownIf(attachedTo === undefined ? undefined : attachedTo !== value);
+  return "hidden";
+}
+
+function groupShows({ field, value }: Asked, { name, description, rules }: LiveGroup): Shown {
+  if (field === "name") return shownIf(name === undefined ? undefined : name.toLowerCase() === value);
+  // A description that is empty may be left out.
+  if (field === "description")
+    return description === undefined && value !== "" ? "hidden" : shownIf((description ?? "") === value);
+  if (field === "rule") return shownIf(rules?.some((rule) => ruleKey(canonicalLiveRule(rule)) === value));
+  if (field === "removed rule") return shownIf(rules?.every(({ id }) => id !== value));
+  return "hidden";
+}
+
+/** Fields of which a look at the resource shows how they are now, whatever they were to become. */
+const plainly: ReadonlySet<EffectField> = new Set(["flavor_id", "image_id"]);
+
+/**
+ * The writes of a record that are still unseen after a look. What shows by now is settled, and so is what differs and
+ * nobody wants any more. `isAsWished`: nothing is planned for the resource.
+ */
+export const stillUnseen = <K extends Kind>(
+  writes: readonly UnseenWrite[],
+  live: LiveOf[K] | undefined,
+  isAsWished: boolean,
+): readonly UnseenWrite[] =>
+  live === undefined
+    ? writes
+    : writes.filter((write) => {
+        const shown = showsEffect(write, live);
+        if (shown === "hidden") return !(isAsWished && plainly.has(write.field));
+        return shown === "not-shown" && !isAsWished;
+      });

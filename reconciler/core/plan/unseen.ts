@@ -1,0 +1,88 @@
+/**
+ * Accepted writes that no look has shown, told by every plan until they are settled. One that the service could have
+ * shown is a warning, beside the change that is planned again; one that nobody can look at is a note.
+ */
+import type { ResourceDifference } from "../diff/all";
+import { stillUnseen } from "../diff/effect";
+import type { Address } from "../model/address";
+import type { Diagnostic } from "../model/diagnostic";
+import type { DiagnosticCode } from "../model/diagnostic-code";
+import type { EffectField, UnseenWrite, WhyUnseen } from "../model/effect";
+import type { RecordedResource, State } from "../model/recorded";
+
+/** What a step was to bring about, and no look has shown. */
+export interface UnseenEffect {
+  readonly address: Address;
+  /** The step's. */
+  readonly title: string;
+  readonly field: EffectField;
+  readonly said: string;
+  readonly why: WhyUnseen;
+}
+
+/** In a sentence, without its address. */
+export function unseenText({ said, why }: Pick<UnseenEffect, "said" | "why">): string {
+  switch (why.unseen) {
+    case "not-shown":
+      return `the service accepted it and does not show it (${said}); looked for in ${why.where}`;
+    case "not-looked":
+      return `the service accepted it, and nobody has seen it yet (${said}): ${why.because}`;
+    case "nobody-can-look":
+      return `the service accepted it, and nobody can see whether it did it (${said}): ${why.because}`;
+    default:
+      return why satisfies never;
+  }
+}
+
+export function unseenDiagnostic(unseen: UnseenEffect): Diagnostic {
+  const { address, title, field, why } = unseen;
+  const summary = `${title}: ${unseenText(unseen)}`;
+  return why.unseen === "nobody-can-look"
+    ? { severity: "note", code: "plan/not-shown", summary, address, detail: detailOf(field) }
+    : { severity: "warning", code: "apply/not-seen", summary, address, fix: unseenFix(address, field) };
+}
+
+/** No record shows an act such as a reboot, whatever the dialect says. */
+const detailOf = (field: EffectField): string => (field === "reboot" ? "The service's console tells." : shownDetail);
+
+/** With the addresses. */
+export const unseenTexts = (unseen: readonly UnseenEffect[]): string =>
+  unseen.map((one) => `${one.address}: ${unseenText(one)}`).join("; ");
+
+const unseenFix = (address: Address, field: EffectField): string =>
+  field === "existence"
+    ? `look for it in the service's console; if it is not there: reconcile apply --recreate ${address}`
+    : "run reconcile apply again: it looks first, and sends again what is still missing; if it does not help, do it in the service's console";
+
+const shownDetail =
+  "The service's console tells. An operation or a pointer of the dialect with which it can be looked at ends this note.";
+
+function unseenNote(address: Address, { field, said, since, looked }: UnseenWrite): Diagnostic {
+  const code: DiagnosticCode = looked === undefined ? "plan/not-shown" : "apply/not-seen";
+  return looked === undefined
+    ? {
+        ...{ severity: "note", code, address },
+        summary: `nobody can see whether the service did what it accepted for ${address} in the run of ${since} (${said})`,
+        detail: shownDetail,
+      }
+    : {
+        ...{ severity: "warning", code, address },
+        summary: `the service accepted a write to ${address} in the run of ${since} and did not show it (${said}); looked for in ${looked}`,
+        fix: unseenFix(address, field),
+      };
+}
+
+/** What of a record's unseen writes is still so after the look that the plan was made from. */
+export const unseenNotes = (
+  differences: readonly ResourceDifference[],
+  { resources }: Pick<State, "resources">,
+): Diagnostic[] =>
+  differences.flatMap(({ address, live, action }) =>
+    stillUnseen(resources.get(address)?.unseen ?? [], live, action === "none").map((write) =>
+      unseenNote(address, write),
+    ),
+  );
+
+/** The same where nothing is wished: whatever does not show is told. */
+export const unseenOf = ({ address, unseen = [] }: RecordedResource, live: ResourceDifference["live"]): Diagnostic[] =>
+  stillUnseen(unseen, live, false).map((write) => unseenNote(address, write));

@@ -1,0 +1,224 @@
+/**
+ * The look at the end of a run. What the service has accepted and no step has seen is looked for, with as few requests
+ * as can tell: one list for each kind, or a read for each resource where that is less, and the rules of each group whose
+ * rules were changed. A service may bring things about after it has answered, so what does not show is looked for again,
+ * at growing pauses, until the discovery window is over. Nothing here fails a step: what is not seen is told as that.
+ *
+ * An answer that was itself a record of what was made is nearly a look. Where no list shows such things, a few of them
+ * are read, and all of them as soon as one of the few is not there.
+ */
+import { showsEffect } from "../core/diff/effect";
+import type { WhyUnseen } from "../core/model/effect";
+import { type Kind, kindRows, kinds } from "../core/model/kinds";
+import { usualListCost } from "../core/model/list-cost";
+import type { LiveGroup, LiveOf } from "../core/model/live";
+import { type Failure, isGone, type Outcome } from "../core/model/outcome";
+import type { OpenWrite } from "../core/plan/closing";
+import { cheaperLook } from "../core/schedule/pace";
+import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
+import { listOfKind, readOfKind } from "./observe";
+import type { Ports } from "./ports";
+import { failedBy } from "./run";
+import { vmsUnseen } from "./watch-vm";
+
+export type Looking = Pick<Ports, "client" | "clock" | "timing"> & {
+  readonly signal: AbortSignal;
+  /** True once the run is asked to stop: what does not show at once is not looked for again. */
+  readonly isStopping: () => boolean;
+};
+
+/** What was not seen. Everything else was. */
+export async function closingLook(
+  open: readonly OpenWrite[],
+  looking: Looking,
+): Promise<ReadonlyMap<OpenWrite, WhyUnseen>> {
+  const { clock, timing, signal } = looking;
+  const unseen = new Map<OpenWrite, WhyUnseen>();
+  let left: readonly OpenWrite[] = open.filter((write) => {
+    if (write.blind !== undefined) unseen.set(write, { unseen: "nobody-can-look", because: write.blind });
+    return write.blind === undefined;
+  });
+  let window = openWindow(timing.discoveryWindowMs, clock.now());
+  let pauseMs = timing.pollIntervalMs / 4;
+  let samples = true;
+  while (left.length > 0) {
+    const { read, believed }: Sampled = samples ? sampled(left, looking) : { read: left, believed: [] };
+    const shown = await look(read, looking);
+    const missing: readonly OpenWrite[] = read.filter((write) => shown.get(write)?.unseen === "not-shown");
+    for (const [write, why] of shown) if (why !== undefined) unseen.set(write, why);
+    for (const write of read) if (shown.get(write) === undefined) unseen.delete(write);
+    const isDoubtful: boolean = missing.some(({ answered }) => answered === true);
+    samples &&= !isDoubtful;
+    left = isDoubtful ? [...missing, ...believed] : missing;
+    window = lookedAgain(window, clock.now());
+    // What was only now found worth reading is read at least once.
+    if (left.length === 0 || ((isOver(window) || looking.isStopping()) && believedAreRead(left, unseen))) break;
+    await clock.sleep(pauseMs, signal);
+    pauseMs = Math.min(pauseMs * growth, timing.discoveryWindowMs / 6);
+    if (signal.aborted) break;
+  }
+  for (const write of left) if (!unseen.has(write)) unseen.set(write, notLooked);
+  return unseen;
+}
+
+const growth = 1.6;
+
+const notLooked: WhyUnseen = { unseen: "not-looked", because: "the run was stopped before it was looked for" };
+
+const believedAreRead = (left: readonly OpenWrite[], unseen: ReadonlyMap<OpenWrite, WhyUnseen>): boolean =>
+  left.every((write) => unseen.has(write));
+
+/** So many of each kind are read, where their answers showed them. */
+const sampleSize = 5;
+
+interface Sampled {
+  readonly read: readonly OpenWrite[];
+  readonly believed: readonly OpenWrite[];
+}
+
+function sampled(left: readonly OpenWrite[], { client }: Looking): Sampled {
+  const read: OpenWrite[] = [];
+  const believed: OpenWrite[] = [];
+  const readIds = new Map<Kind, Set<string>>(kinds.map((kind) => [kind, new Set()]));
+  const doubted = new Set(left.flatMap(({ answered, kind, id }) => (answered === true ? [] : [`${kind}:${id}`])));
+  for (const write of left) {
+    const { kind, id, field, answered } = write;
+    const ids = readIds.get(kind) ?? new Set();
+    const isRead =
+      answered !== true ||
+      doubted.has(`${kind}:${id}`) ||
+      (client.can.canFindCreated(kind) && field !== "rule") ||
+      ids.has(id) ||
+      ids.size < sampleSize;
+    if (isRead && answered === true && !doubted.has(`${kind}:${id}`)) ids.add(id);
+    (isRead ? read : believed).push(write);
+  }
+  return { read, believed };
+}
+
+/** `undefined`: it shows. */
+async function look(writes: readonly OpenWrite[], looking: Looking): Promise<Map<OpenWrite, WhyUnseen | undefined>> {
+  const looks = await Promise.all(
+    kinds.map((kind) => {
+      const ofKind = writes.filter((write) => write.kind === kind);
+      return ofKind.length === 0 ? [] : lookAtKind[kind](ofKind, looking);
+    }),
+  );
+  return new Map(looks.flat());
+}
+
+type Judged = readonly [OpenWrite, WhyUnseen | undefined];
+
+/** One resource as it was read. `live: undefined`: the service has none with that id. */
+type Seen<K extends Kind> =
+  | { readonly live: LiveOf[K] | undefined; readonly where: string }
+  | { readonly failure: Failure; readonly where: string };
+
+function judge<K extends Kind>(write: OpenWrite, seen: Seen<K>): WhyUnseen | undefined {
+  const { where } = seen;
+  if ("failure" in seen) {
+    const { failure } = seen;
+    const because = `${where} cannot be read: ${failedBy(failure).message}`;
+    const isShut =
+      failure.status === "rejected" && (failure.condition === "forbidden" || failure.condition === "unsupported");
+    return isShut ? { unseen: "nobody-can-look", because } : { unseen: "not-shown", where: because };
+  }
+  switch (showsEffect<K>(write, seen.live)) {
+    case "shown":
+      return undefined;
+    case "hidden":
+      return { unseen: "nobody-can-look", because: `${where} does not show it` };
+    case "not-shown":
+      return { unseen: "not-shown", where };
+  }
+}
+
+const idsOf = (writes: readonly OpenWrite[]): string[] => [...new Set(writes.map(({ id }) => id))];
+
+/** By one list, or one by one where that is fewer requests. */
+async function readAll<K extends Kind>(
+  kind: K,
+  ids: readonly string[],
+  { client, signal }: Looking,
+): Promise<(id: string) => Seen<K>> {
+  const cost = { pages: 1, ...(client.listCost?.(kind) ?? usualListCost) };
+  const isListed = client.can.canFindCreated(kind);
+  const noun = kindRows[kind].fullNoun;
+  if (isListed && (!client.can.readsOne(kind) || cheaperLook({ byName: false, ids: ids.length }, cost) === "list")) {
+    const listed = await listOfKind[kind](client, { signal });
+    const where = `the list of ${noun}s (${kind}.list)`;
+    if (listed.status !== "accepted") return () => ({ failure: listed, where });
+    const byId = new Map(listed.value.map((one) => [one.id, one]));
+    return (id) => ({ live: byId.get(id), where });
+  }
+  return readEach(
+    ids,
+    (id) => `${noun} ${id} (${kind}.get)`,
+    (id) => readOfKind[kind](client, id, { signal }),
+  );
+}
+
+async function readEach<K extends Kind>(
+  ids: readonly string[],
+  where: (id: string) => string,
+  read: (id: string) => Promise<Outcome<LiveOf[K]>>,
+): Promise<(id: string) => Seen<K>> {
+  const looks = new Map<string, Seen<K>>(
+    await Promise.all(ids.map(async (id) => [id, asSeen<K>(await read(id), where(id))] as const)),
+  );
+  return (id) => looks.get(id) ?? { live: undefined, where: where(id) };
+}
+
+function asSeen<K extends Kind>(outcome: Outcome<LiveOf[K]>, where: string): Seen<K> {
+  if (outcome.status === "accepted") return { live: outcome.value, where };
+  return isGone(outcome) ? { live: undefined, where } : { failure: outcome, where };
+}
+
+type LookAtKind = (writes: readonly OpenWrite[], looking: Looking) => Promise<readonly Judged[]>;
+
+const lookAtKind: Readonly<Record<Kind, LookAtKind>> = {
+  vm: lookAtVms,
+  volume: async (writes, looking) => {
+    const seen = await readAll("volume", idsOf(writes), looking);
+    return writes.map((write) => [write, judge(write, seen(write.id))]);
+  },
+  group: lookAtGroups,
+};
+
+async function lookAtVms(writes: readonly OpenWrite[], looking: Looking): Promise<readonly Judged[]> {
+  if (looking.client.can.seesVms === "never")
+    return writes.map((write) => [write, { unseen: "nobody-can-look", because: vmsUnseen }]);
+  const seen = await readAll("vm", idsOf(writes), looking);
+  return writes.map((write) => [write, judge(write, seen(write.id))]);
+}
+
+const isOfRules = ({ field }: OpenWrite): boolean => field === "rule" || field === "removed rule";
+
+/** Names and descriptions are in the group's record, rules in a list of their own. */
+async function lookAtGroups(writes: readonly OpenWrite[], looking: Looking): Promise<readonly Judged[]> {
+  const { client, signal } = looking;
+  const hasHeads = client.can.seesGroups !== "rules";
+  const changed = new Set(idsOf(writes.filter((write) => isOfRules(write) && write.answered !== true)));
+  // The rules of a group show that it exists.
+  const ofHead = writes.filter((write) => !isOfRules(write) && (write.field !== "existence" || !changed.has(write.id)));
+  const heads = hasHeads && ofHead.length > 0 ? await readAll("group", idsOf(ofHead), looking) : undefined;
+  const headShows = (write: OpenWrite): boolean =>
+    heads !== undefined && ofHead.some(({ id }) => id === write.id) && judge(write, heads(write.id)) === undefined;
+  const byRules = writes.filter((write) => {
+    if (ofHead.includes(write)) return !hasHeads;
+    return write.answered !== true || !headShows(write);
+  });
+  const rules = await readEach<"group">(
+    idsOf(byRules),
+    (id) => `the rules of security group ${id} (group.rule.list)`,
+    async (id): Promise<Outcome<LiveGroup>> => {
+      const listed = await client.listRules(id, { signal });
+      return listed.status === "accepted" ? { ...listed, value: { kind: "group", id, rules: listed.value } } : listed;
+    },
+  );
+  const read = new Set(byRules);
+  return writes.map((write) => {
+    if (read.has(write)) return [write, judge(write, rules(write.id))];
+    return [write, heads === undefined ? undefined : judge(write, heads(write.id))];
+  });
+}

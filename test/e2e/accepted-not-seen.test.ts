@@ -1,0 +1,268 @@
+/**
+ * A service that says yes and does nothing, write by write. Nobody is told that the service matches the file, the next
+ * plan tells it again, and once the service is honest one more run ends it.
+ */
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { dialectOperations } from "../support/bench-world";
+import { jsonLines } from "../support/cli-process";
+import { type Answer, type Exchange, json } from "../support/meddling-proxy";
+import { done, ownMeddledPlace, said } from "../support/own-place";
+
+const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
+const place = ownMeddledPlace({ with: everything, timeScale: 0 });
+const { reconcile, declare, ask, state } = place;
+
+const whole = { operations: dialectOperations({ with: everything }) };
+/** One rule can be deleted, and there is no list of anything but VMs. */
+const plain = { operations: dialectOperations({ with: ["group.rule.delete"] }) };
+
+const ssh = { protocol: "tcp", dst_port: 22, remote_ip: "10.0.0.0/8" };
+const https = { protocol: "tcp", dst_port: 443, remote_ip: "0.0.0.0/0" };
+const rulesOf = (body: string): Record<string, unknown>[] =>
+  (JSON.parse(body).rules ?? []).map((rule: Record<string, unknown>) => ruleAnswer(rule));
+const ruleAnswer = ({ direction = "ingress", protocol, dst_port, remote_ip }: Record<string, unknown>) => ({
+  ...{ id: randomUUID(), direction, protocol, ether_type: "IPv4", remote_ip_prefix: remote_ip },
+  ...{ port_range_min: Number(dst_port), port_range_max: Number(dst_port), description: "" },
+});
+const platform = ["IPv4", "IPv6"].map((ether_type) => ({ id: randomUUID(), direction: "egress", ether_type }));
+const groupAnswer = ({ body }: Exchange): Answer => {
+  const { name, description = "" } = JSON.parse(body);
+  return json({ data: { id: randomUUID(), name, description, rules: [...rulesOf(body), ...platform] } });
+};
+const yes = (): Answer => json({ data: "ok" });
+
+interface Lie {
+  readonly title: string;
+  /** What is swallowed. */
+  readonly write: RegExp;
+  readonly before?: object;
+  readonly after: object;
+  readonly answer?: (exchange: Exchange) => Answer | Promise<Answer>;
+  /** The command that sends it. */
+  readonly words?: readonly string[];
+  readonly exit: number;
+  /** What ends it, before or with the last apply. */
+  readonly flags?: readonly string[];
+  readonly settle?: readonly string[];
+  /** Nothing is left for the next plan to tell. */
+  readonly ends?: true;
+  /** It takes a list of groups, or a read of one, to see it. */
+  readonly needsHead?: true;
+}
+
+const vm = (fields: object = {}) => ({ vms: { db: { name: "database", ...fields } } });
+const attached = (fields: object = {}) => ({
+  ...vm(),
+  volumes: { data: { size: 5, attach_to: "db", ...fields } },
+});
+const group = (...rules: object[]) => ({ groups: { web: { rules } } });
+const image = "debian-12";
+
+const lies: readonly Lie[] = [
+  {
+    ...{ title: "vm.create", write: /POST \/api\/v1\/vm\/create/, after: vm(), exit: 1 },
+    settle: ["state", "resolve", "vm.db", "--not-created"],
+  },
+  { title: "vm.rename", write: /POST .*\/vm\/rename/, before: vm(), after: vm({ name: "archive" }), exit: 4 },
+  { title: "vm.stop", write: /POST .*\/vm\/stop/, before: vm(), after: vm({ power: "stopped" }), exit: 4 },
+  {
+    ...{ title: "vm.start", write: /POST .*\/vm\/start/, before: vm({ power: "stopped" }) },
+    ...{ after: vm({ power: "running" }), exit: 1 },
+  },
+  { title: "vm.rebuild", write: /POST .*\/vm\/rebuild/, before: vm(), after: vm({ image_id: image }), exit: 1 },
+  {
+    title: "vm.resize",
+    write: /POST .*\/vm\/resize\/[^/]*$/,
+    before: vm(),
+    after: vm({ flavor_id: "m1.large" }),
+    exit: 1,
+  },
+  { title: "vm.resize.confirm", write: /POST .*confirm/, before: vm(), after: vm({ flavor_id: "m1.large" }), exit: 1 },
+  {
+    ...{
+      title: "vm.snapshot",
+      write: /POST .*\/vm\/snapshot/,
+      before: vm({ lifecycle: { snapshot_before: ["rebuild"] } }),
+    },
+    ...{ after: vm({ image_id: image, lifecycle: { snapshot_before: ["rebuild"] } }), exit: 1 },
+    ...{ answer: () => json({ data: { image_id: randomUUID() } }) },
+    settle: ["state", "resolve", "vm.db", "--not-created"],
+  },
+  {
+    ...{
+      title: "vm.reboot",
+      write: /POST .*\/vm\/reboot/,
+      before: vm(),
+      after: vm(),
+      words: ["vm", "reboot", "vm.db"],
+    },
+    ...{ exit: 0, ends: true },
+  },
+  {
+    ...{ title: "vm.delete", write: /DELETE .*\/vm\/delete/, before: { ...vm(), groups: { web: {} } }, exit: 1 },
+    ...{ after: { groups: { web: {} } }, answer: () => json({ data: { message: "ok", preserved_volumes: [] } }) },
+  },
+  {
+    ...{ title: "volume.create", write: /POST .*\/volume\/create/, exit: 4 },
+    ...{ before: { volumes: { kept: { size: 1 } } }, after: { volumes: { kept: { size: 1 }, data: { size: 5 } } } },
+    answer: ({ body }) => json({ data: { id: randomUUID(), ...JSON.parse(body), status: "available" } }),
+    flags: ["--recreate", "volume.data"],
+  },
+  { title: "volume.attach", write: /POST .*\/volume\/attach/, after: attached(), exit: 1 },
+  {
+    ...{ title: "volume.detach", write: /POST .*\/volume\/detach/, before: attached(), exit: 1 },
+    ...{ after: { ...vm(), volumes: { data: { size: 5 } } } },
+  },
+  {
+    ...{
+      title: "volume.resize",
+      write: /POST .*\/volume\/resize/,
+      before: { volumes: { data: { size: 5 } } },
+      exit: 1,
+    },
+    after: { volumes: { data: { size: 6 } } },
+  },
+  {
+    ...{
+      title: "volume.delete",
+      write: /DELETE .*\/volume\//,
+      before: { volumes: { data: { size: 5 }, kept: { size: 1 } } },
+    },
+    ...{ after: { volumes: { kept: { size: 1 } } }, exit: 1 },
+  },
+  {
+    ...{ title: "group.create", write: /POST .*\/security-group$/, answer: groupAnswer, exit: 4 },
+    ...{ before: { groups: { kept: {} } }, after: { groups: { kept: {}, web: { rules: [https] } } } },
+    flags: ["--recreate", "group.web"],
+  },
+  {
+    ...{
+      title: "group.create, made without its rules",
+      write: /POST .*\/security-group$/,
+      after: group(https),
+      exit: 4,
+    },
+    async answer(exchange) {
+      const made = await ask("POST", "/api/v1/security-group", { name: JSON.parse(exchange.body).name });
+      const { data } = JSON.parse(groupAnswer(exchange).body);
+      return json({ data: { ...data, id: made.id } });
+    },
+  },
+  {
+    ...{ title: "group.update", write: /PATCH .*\/security-group/, before: group(https), exit: 4, needsHead: true },
+    ...{ after: { groups: { web: { name: "front", description: "to all", rules: [https] } } } },
+  },
+  {
+    ...{ title: "group.delete", write: /DELETE .*\/security-group\/[^/]*$/, exit: 1 },
+    ...{ before: { groups: { web: {}, kept: {} } }, after: { groups: { kept: {} } } },
+  },
+  {
+    ...{ title: "group.rule.create", write: /POST .*\/rule/, before: group(https), after: group(https, ssh), exit: 4 },
+    answer: ({ body }) => json({ data: ruleAnswer(JSON.parse(body)) }),
+  },
+  {
+    ...{ title: "group.rule.create, said to exist", write: /POST .*\/rule/, before: group(https), exit: 4 },
+    ...{ after: group(https, ssh) },
+    answer: () =>
+      json({ error: { code: 409, message: "This rule already exists in the selected security group." } }, 409),
+  },
+  { title: "group.rule.delete", write: /DELETE .*\/rule\//, before: group(https, ssh), after: group(https), exit: 4 },
+];
+
+const timing = { poll_interval: "5ms", discovery_window: "100ms", vm_create_timeout: "300ms" };
+const apply = (...flags: readonly string[]) =>
+  reconcile("apply", "-y", "--allow-data-loss", "--confirm-flush", "all", ...flags);
+
+describe.each([
+  ["every operation", whole, lies],
+  ["no list but that of VMs", plain, lies.filter(({ needsHead }) => needsHead !== true)],
+] as const)("with %s, a service that says yes and does nothing", (_, dialect, told) => {
+  it.each(told)("is not believed: $title", async ({ write, before, after, words, exit, answer = yes, ...then }) => {
+    // VMs take their time in the honest part.
+    const patient = { dialect, timing: { ...timing, vm_create_timeout: "10s" } };
+    if (before !== undefined) {
+      declare(before, patient);
+      await done(apply());
+    }
+    declare(after, { dialect, timing });
+    let swallowed = 0;
+    place.proxy.meddle((exchange, forward) => {
+      if (!write.test(`${exchange.method} ${exchange.path}`)) return forward();
+      swallowed++;
+      return Promise.resolve(answer(exchange));
+    });
+    const lied = await (words === undefined ? apply("--json") : reconcile(...words));
+    expect(swallowed, lied.stdout).toBeGreaterThan(0);
+    expect([lied.exitCode, said(lied)], lied.stdout).toEqual([exit, expect.not.stringContaining("matches the file")]);
+    if (then.ends === true) {
+      expect(said(lied)).toContain("as far as this service can be looked at");
+      return;
+    }
+    if (exit === 4) {
+      const lines = jsonLines(lied.stdout);
+      const { unseen, diagnostics } = lines.at(-1)!;
+      expect(unseen).toBeGreaterThan(0);
+      expect(diagnostics.map(({ code }: { code: string }) => code)).toContain("apply/not-seen");
+      expect(lines.some(({ type, effect }) => type === "step" && effect === "unseen")).toBe(true);
+      const planned = await reconcile("plan");
+      expect(said(planned)).toContain("apply/not-seen");
+      expect(said(await reconcile("drift"))).toContain("apply/not-seen");
+    }
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).not.toBe(0);
+    place.proxy.meddle((_, forward) => forward());
+    declare(after, patient);
+    if (then.settle !== undefined) await done(reconcile(...then.settle));
+    await done(apply(...(then.flags ?? [])));
+    const ended = await reconcile("plan", "--detailed-exitcode");
+    expect([ended.exitCode, said(ended)]).toEqual([0, expect.not.stringContaining("apply/not-seen")]);
+    expect(JSON.stringify(state().resources)).not.toContain('"looked"');
+  });
+});
+
+describe("a service that does what it accepted a while later", () => {
+  it.each(lies.filter(({ exit, write }) => exit === 4 && !/create|security-group\$/.test(write.source)))(
+    "is waited for, and asked once: $title",
+    async ({ write, before, after, answer = yes }) => {
+      const service = { dialect: whole, timing: { ...timing, discovery_window: "5s", vm_create_timeout: "10s" } };
+      declare(before ?? {}, service);
+      await done(apply());
+      declare(after, service);
+      let sent = 0;
+      place.proxy.meddle((exchange, forward) => {
+        if (!write.test(`${exchange.method} ${exchange.path}`)) return forward();
+        sent++;
+        setTimeout(() => void forward().catch(() => undefined), 300);
+        return Promise.resolve(answer(exchange));
+      });
+      const ran = await done(apply("--json"));
+      expect([sent, jsonLines(ran.stdout).at(-1)!.unseen]).toEqual([1, 0]);
+      expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+    },
+  );
+});
+
+describe("a write that nobody can look at", () => {
+  it("ends well, and is told as that by the run, the plan, the drift, the state and the history", async () => {
+    const service = { dialect: plain, timing };
+    declare(group(https), service);
+    await done(apply());
+    declare({ groups: { web: { name: "front", rules: [https] } } }, service);
+    place.proxy.meddle((exchange, forward) => (exchange.method === "PATCH" ? Promise.resolve(yes()) : forward()));
+    const ran = await done(apply());
+    expect(said(ran)).toContain("Done, as far as this service can be looked at");
+    expect(said(ran)).toContain("nobody can see whether it did it (name: front)");
+    expect(said(ran)).not.toContain("matches the file");
+    for (const words of [["plan", "--detailed-exitcode"], ["drift"]])
+      expect(said(await done(reconcile(...words)))).toContain("plan/not-shown");
+    expect(said(await done(reconcile("state", "show", "group.web")))).toContain(
+      "name: front (accepted; nobody can look",
+    );
+    expect(said(await done(reconcile("history")))).toContain("accepted and not seen: group.web: name: front");
+    declare({ groups: { web: { name: "front", rules: [https] } } }, { dialect: whole, timing });
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(2);
+    place.proxy.meddle((_, forward) => forward());
+    await done(apply());
+    expect(said(await done(reconcile("plan")))).not.toContain("plan/not-shown");
+  });
+});

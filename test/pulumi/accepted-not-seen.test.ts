@@ -1,0 +1,78 @@
+/**
+ * A service that says yes and does nothing, under a program: the resource fails with what does not show, keeps what is
+ * true of it, and the next update of the same inputs repairs it.
+ */
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type HandlerContext, PartialFailure, type Props } from "../../reconciler/one/handler";
+import { shareLooks } from "../../reconciler/one/shared-looks";
+import { type HandlerType, handlers } from "../../reconciler/one/table";
+import { type BenchWorld, dialectFor, hurriedClock, startBenchWorld } from "../support/bench-world";
+import { json, type MeddlingProxy, startMeddlingProxy } from "../support/meddling-proxy";
+
+const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
+let world: BenchWorld;
+let proxy: MeddlingProxy;
+let context: HandlerContext;
+beforeEach(async () => {
+  world = await startBenchWorld({
+    dialect: dialectFor({ with: everything }),
+    with: everything,
+    front: async (emulator) => {
+      proxy = await startMeddlingProxy(emulator);
+      return proxy;
+    },
+  });
+  const { emit: _emit, client, ...ports } = world.ports;
+  const looks = shareLooks(client, hurriedClock.now);
+  context = {
+    service: async () => ({ ...ports, client: looks.fresh, looks }),
+    signal: new AbortController().signal,
+    log: () => undefined,
+  };
+});
+afterEach(() => world.close());
+
+const swallow = (method: string, path: RegExp): void =>
+  proxy.meddle((exchange, forward) =>
+    exchange.method === method && path.test(exchange.path) ? Promise.resolve(json({ data: "ok" })) : forward(),
+  );
+const honest = (): void => proxy.meddle((_, forward) => forward());
+
+/** What the program's state holds after a call that failed. */
+async function failing(call: Promise<unknown>): Promise<PartialFailure> {
+  const failure = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(failure).toBeInstanceOf(PartialFailure);
+  // `toBeInstanceOf` has just said so.
+  return failure as PartialFailure;
+}
+
+const vm = {
+  ...{ name: "web-a", flavorId: "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042" },
+  ...{ project: "acme", region: "in-west-1", size: 10 },
+};
+
+describe("a write that was accepted and does not show", () => {
+  it.each<[HandlerType, Props, Props, string, RegExp, string]>([
+    ["Vm", vm, { ...vm, name: "web-b" }, "POST", /\/vm\/rename/, "name: web-b"],
+    [
+      "SecurityGroup",
+      { name: "front", description: "one" },
+      { name: "front", description: "two" },
+      ...(["PATCH", /security-group/, "description: two"] as const),
+    ],
+  ])("fails the update of a %s, which the next one repairs", async (type, before, after, method, path, said) => {
+    const handler = handlers[type];
+    const { id, outputs } = await handler.create(context, before);
+    swallow(method, path);
+    const failure = await failing(handler.update(context, id, outputs, after));
+    expect(failure.message).toContain(said);
+    honest();
+    const kept = failure.kept.outputs;
+    expect((await handler.diff(context, id, kept, after)).changes.length).toBe(1);
+    const repaired = await handler.update(context, id, kept, after);
+    expect((await handler.diff(context, id, repaired.outputs, after)).changes).toEqual([]);
+  });
+});
