@@ -202,7 +202,7 @@ const settingsOf = (options: EmulatorOptions): Settings => ({
   pageSize: options.pageSize ?? 100,
   portRange: options.portRange ?? options.speaks?.rules.port_range ?? null,
   autoConfirmResize: options.autoConfirmResize ?? false,
-  keepsNamedGroups: options.keepsNamedGroups ?? false,
+  keepsNamedGroups: options.keepsNamedGroups ?? options.speaks?.limits.named_groups !== undefined,
 });
 
 /** The world of the folder, or the seed where the folder is empty. */

@@ -168,6 +168,11 @@ export interface Limits {
   readonly requests_per_second?: number;
   /** The kinds of which the service refuses a second one of the same name. */
   readonly unique: readonly Kind[];
+  /**
+   * A group is not deleted while rules of other groups name it: it stays, or the delete is refused. Left out: nobody
+   * knows, and the service may take those rules away with it.
+   */
+  readonly named_groups?: "kept" | "refused";
 }
 
 /** A header or a pointer into the body; or a header with what stands there. */

@@ -50,7 +50,8 @@ const attempts = 3;
 
 /** Nothing is sent while nobody can tell what a create of the same kind has made in this run. */
 export async function createOnce<K extends Kind>(step: Step, creation: Creation<K>, run: Run): Promise<StepResult> {
-  const first = await run.firstCreate(creation.kind);
+  const entering = run.firstCreate(creation.kind);
+  const first = entering instanceof Promise ? await entering : entering;
   if (first.unread !== undefined) return notSent(creation.what, first.unread);
   try {
     return await createLooking(step, creation, first, run);

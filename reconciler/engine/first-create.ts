@@ -21,18 +21,17 @@ export interface Unread {
   readonly line?: string;
 }
 
-export type FirstCreates = (kind: Kind) => Promise<FirstCreate>;
+/** The first one is let through at once. */
+export type FirstCreates = (kind: Kind) => FirstCreate | Promise<FirstCreate>;
 
 export function createFirstCreates(): FirstCreates {
   const answered = new Map<Kind, Promise<Unread | undefined>>();
-  return async (kind) => {
+  return (kind) => {
     // The answer to a VM's create shows no id: there is nothing to read.
     if (kind === "vm") return { leave: () => undefined };
     const first = answered.get(kind);
-    if (first !== undefined) {
-      const unread = await first;
-      return { ...(unread === undefined ? {} : { unread }), leave: () => undefined };
-    }
+    if (first !== undefined)
+      return first.then((unread) => ({ ...(unread === undefined ? {} : { unread }), leave: () => undefined }));
     let leave: ((unread?: Unread) => void) | undefined;
     answered.set(
       kind,

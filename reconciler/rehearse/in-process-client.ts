@@ -128,7 +128,7 @@ export function inProcessClient(
       fates = [...next];
     },
     get can() {
-      return abilitiesOf(has);
+      return abilitiesOf(has, dialect.limits);
     },
     takesPortRanges: dialect.rules.port_range !== null,
     close: async () => undefined,

@@ -320,7 +320,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   }
 
   return {
-    can: abilitiesOf((operation) => routeOf(operation) !== null),
+    can: abilitiesOf((operation) => routeOf(operation) !== null, dialect.limits),
     origin: options.origin ?? origin + basePath,
     takesPortRanges: dialect.rules.port_range !== null,
     ...(Object.keys(dialect.names).length > 0 && { names: dialect.names }),

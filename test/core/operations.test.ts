@@ -72,6 +72,7 @@ describe("abilities", () => {
       listsFlavors: true,
       listsImages: true,
       listsRegions: true,
+      keepsNamedGroups: false,
       finds: ["vm", "volume", "group"],
       reads: ["vm", "volume", "group"],
     });

@@ -321,7 +321,11 @@ const groups: readonly Row[] = [
       applied: [group("front", { rules: [rule(80)] }), group("back", { rules: [namesFront] })],
       desired: [group("front"), group("back", { rules: [namesFront] })],
     },
-    ["group.back update follows rules:point at the new group", "group.front replace changed rules:remove rule"],
+    [
+      "group.back update follows rules:point at the new group",
+      "group.front replace changed rules:remove rule",
+      "note plan/group-named",
+    ],
   ],
   [
     "gone",

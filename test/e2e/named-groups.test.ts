@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { writeSnapshot } from "../../reconciler/core/state/text";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { jsonLines } from "../support/cli-process";
 import { ownPlace } from "../support/own-place";
 
@@ -95,6 +96,69 @@ describe("a service that refuses to delete what is named", () => {
     expect((await reconcile("apply", "-y")).exitCode).toBe(0);
     declare({ web: {} });
     expect([(await reconcile("apply", "-y")).exitCode, groupNames()]).toEqual([0, ["web"]]);
+  });
+});
+
+describe("a replaced group that others name", () => {
+  const open = (port: number) => ({ protocol: "tcp", dst_port: port, remote_ip: "10.0.0.0/8" });
+  const pair = (ports: readonly number[]) => ({
+    back: { rules: ports.map(open) },
+    front: { rules: [rule(5, "back")] },
+  });
+  const kept = (operations = {}) => ({ dialect: { limits: { named_groups: "kept" }, operations } });
+
+  it("is told to stay perhaps, with the line that changes that", async () => {
+    await place.serve({ keepsNamedGroups: true });
+    declare(pair([1, 2]));
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    declare(pair([1]));
+    const plan = await reconcile("plan");
+    const said = (plan.stdout + plan.stderr).replaceAll(/\s+/g, " ");
+    expect(said).toContain("group.back is replaced, and rules of other groups name the group that goes: group.front (");
+    expect(said).toContain("limits: { named_groups: kept }");
+    const id = state().resources["group.back"].id.slice(-6);
+    expect(said).toContain(`it then stays as back-old-${id}`);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(4);
+  });
+
+  it("goes in one run where the dialect says that such groups are kept: those that name it go before", async () => {
+    await place.serve({ keepsNamedGroups: true });
+    const three = (ports: readonly number[]) => ({ ...pair(ports), far: { rules: [rule(7, "front")] } });
+    declare(three([1, 2]), kept());
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    declare(three([1]), kept());
+    const plan = await reconcile("plan");
+    expect(plan.stdout + plan.stderr).not.toContain("group-named");
+    const ran = await reconcile("apply", "-y");
+    expect([ran.exitCode, groupNames()], ran.stdout + ran.stderr).toEqual([0, ["back", "far", "front"]]);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
+  it("and where single rules can be deleted, those go before, and their group stays", async () => {
+    await place.serve({ keepsNamedGroups: true, with: ["group.rule.delete"] });
+    const deletes = { "group.rule.delete": { method: "DELETE", path: "/api/v1/security-group/{id}/rule/{rule_id}" } };
+    declare({ ...pair([1]), gone: {}, web: { rules: [rule(9, "gone")] } }, kept(deletes));
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const front = state().resources["group.front"].id;
+    declare({ ...pair([1]), web: {} }, kept(deletes));
+    const plan = await reconcile("plan");
+    expect(plan.stdout + plan.stderr).not.toContain("group-named");
+    const ran = await reconcile("apply", "-y", "--replace", "group.back");
+    expect([ran.exitCode, groupNames()], ran.stdout + ran.stderr).toEqual([0, ["back", "front", "web"]]);
+    expect(state().resources["group.front"].id).toBe(front);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
+  it("is kept by a service that is emulated in such a dialect", async () => {
+    const { dialect, diagnostics } = readDialectText("limits: { named_groups: refused }", "dialect.yaml");
+    expect(diagnostics).toEqual([]);
+    await place.serve({ speaks: dialect });
+    declare({ front: {}, web: { rules: [rule(5432, "front")] } });
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const headers = { authorization: "Bearer ops-token" };
+    const { id } = state().resources["group.front"];
+    const answer = await fetch(`${place.emulator.url}/api/v1/security-group/${id}`, { method: "DELETE", headers });
+    expect([answer.status, groupNames()]).toEqual([409, ["front", "web"]]);
   });
 });
 

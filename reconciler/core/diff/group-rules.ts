@@ -52,7 +52,8 @@ export function comparison(
     (groups: ReadonlySet<string>) =>
     ({ rule }: LiveRulePair): boolean =>
       rule.remote.kind === "group" && "id" in rule.remote.group && groups.has(rule.remote.group.id);
-  const falls = names(dying);
+  // Where a named group is kept, what names it has to go first.
+  const falls = context.can.keepsNamedGroups ? () => false : names(dying);
   const cascaded = extra.filter(falls);
   const authoritative = desired.rulesMode === "authoritative" && !ignored;
   const surplus = authoritative ? extra.filter((item) => !falls(item)) : [];

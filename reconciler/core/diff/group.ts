@@ -70,12 +70,14 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
   let identify = identifyBy(ids, new Set());
   let compared = compareGroups(found, context, identify, dying, buried);
   const replaced = new Set<Address>();
-  for (const [address, { rules, found }] of compared) {
-    if (!rules.replaces) continue;
-    replaced.add(address);
-    dying.add(found.id);
-  }
-  if (replaced.size > 0) {
+  for (let before = -1; before < replaced.size; ) {
+    before = replaced.size;
+    for (const [address, { rules, found }] of compared) {
+      if (!rules.replaces) continue;
+      replaced.add(address);
+      dying.add(found.id);
+    }
+    if (before === replaced.size) break;
     identify = identifyBy(ids, replaced);
     compared = compareGroups(found, context, identify, dying, buried);
   }

@@ -18,9 +18,14 @@ export interface Abilities extends HasOperation {
   canFindCreated(kind: Kind): boolean;
   /** By its id. */
   readsOne(kind: Kind): boolean;
+  /** A group that rules of other groups name is not deleted, so those rules go first. */
+  readonly keepsNamedGroups: boolean;
 }
 
-export function abilitiesOf(has: (operation: Operation) => boolean): Abilities {
+export function abilitiesOf(
+  has: (operation: Operation) => boolean,
+  limits: { readonly named_groups?: string } = {},
+): Abilities {
   const listed = perKind((kind) => has(`${kind}.list`));
   const readsOne = (kind: Kind): boolean => has(`${kind}.get`);
   // Every name is in the map, because both are made from the rows.
@@ -34,5 +39,6 @@ export function abilitiesOf(has: (operation: Operation) => boolean): Abilities {
     seesGroups: listed.group ? "list" : named.readsOneGroup ? "each" : "rules",
     canFindCreated: (kind) => listed[kind],
     readsOne,
+    keepsNamedGroups: limits.named_groups !== undefined,
   };
 }

@@ -1,9 +1,10 @@
 /**
  * Groups that are deleted while rules of other groups name them. A service may drop such a rule with the group, or
- * refuse to delete what is named; so those that name go before those that are named. Where they name each other there
- * is no such order: they are marked, and a service that refuses leaves them as orphans.
+ * refuse to delete what is named; so those that name go before those that are named, and so do single rules that are
+ * taken away. Where groups name each other there is no such order: they are marked, and a service that refuses leaves
+ * them as orphans. Of a group that is replaced the plan says so as well: its old self may stay.
  */
-import { canonicalLiveRule, describeRule } from "../canonical/rules";
+import { canonicalLiveRule, describeRule, ruleKey } from "../canonical/rules";
 import type { Address } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import type { Live } from "../model/live";
@@ -75,12 +76,19 @@ export function deleteNamedGroupsLast(draft: Draft): void {
   const going = (id: string): Namer[] => namersOf(id).filter((namer) => deletes.has(namer.id));
   const stuck = new Set(orderNodes([...deletes.keys()], (id) => going(id).map((namer) => namer.id)).stuck);
   const needs = new Map(draft.steps.map((step) => [step.id, step.needs.map((one) => one.step)]));
+  const takenAway = rulesTakenAway(draft.steps);
+  const { keepsNamedGroups } = draft.context.can;
   const changed = new Map<string, Step>();
   for (const [id, step] of deletes) {
     const namers = going(id);
     const circle = stuck.has(id) ? namers.filter((namer) => stuck.has(namer.id)) : [];
     const before: string[] = [];
     const later: Namer[] = [];
+    for (const rule of takenAway.get(id) ?? []) {
+      if (waitsFor(rule, step.id, needs)) continue;
+      before.push(rule);
+      mustGet(needs, step.id).push(rule);
+    }
     for (const namer of namers) {
       if (circle.includes(namer)) continue;
       const first = mustGet(deletes, namer.id).id;
@@ -91,8 +99,10 @@ export function deleteNamedGroupsLast(draft: Draft): void {
         mustGet(needs, step.id).push(first);
       }
     }
-    const staying = [...namersOf(id).filter((namer) => !deletes.has(namer.id)), ...later];
-    if (!step.action.retired) draft.diagnostics.push(...warnings(step, circle, staying));
+    const isCleared = (namer: Namer): boolean =>
+      namer.rules.every((rule) => before.some((one) => takes(draft.steps, one, namer, rule)));
+    const staying = [...namersOf(id).filter((namer) => !deletes.has(namer.id) && !isCleared(namer)), ...later];
+    draft.diagnostics.push(...warnings(step, circle, staying, keepsNamedGroups));
     if (circle.length + before.length === 0) continue;
     changed.set(step.id, {
       ...step,
@@ -108,6 +118,26 @@ export function deleteNamedGroupsLast(draft: Draft): void {
   });
 }
 
+/** By the id of a group: the steps that take away single rules which name it. */
+function rulesTakenAway(steps: readonly Step[]): ReadonlyMap<string, readonly string[]> {
+  const taken = new Map<string, string[]>();
+  for (const { id, action } of steps) {
+    const target = action.operation === "group.rule.delete" ? targetOf(action.rule) : undefined;
+    if (target !== undefined) taken.set(target, [...(taken.get(target) ?? []), id]);
+  }
+  return taken;
+}
+
+/** Whether the step takes this rule from this group. */
+const takes = (steps: readonly Step[], id: string, namer: Namer, rule: Rule): boolean =>
+  steps.some(
+    (step) =>
+      step.id === id &&
+      step.action.operation === "group.rule.delete" &&
+      step.address === namer.address &&
+      ruleKey(step.action.rule) === ruleKey(rule),
+  );
+
 /** Whether `step` comes after `other`, however many steps lie between. */
 function waitsFor(step: string, other: string, needs: ReadonlyMap<string, readonly string[]>): boolean {
   const reached = new Set([step]);
@@ -120,7 +150,13 @@ function waitsFor(step: string, other: string, needs: ReadonlyMap<string, readon
 
 const isGroupDelete = (step: Step): step is GroupDelete => step.action.operation === "group.delete";
 
-function warnings(step: GroupDelete, circle: readonly Namer[], staying: readonly Namer[]): Diagnostic[] {
+function warnings(
+  step: GroupDelete,
+  circle: readonly Namer[],
+  staying: readonly Namer[],
+  keepsNamedGroups: boolean,
+): Diagnostic[] {
+  if (step.action.retired) return replacedAndNamed(step, [...circle, ...staying], keepsNamedGroups);
   const named = (namers: readonly Namer[], detail: string): Diagnostic => ({
     severity: "warning",
     code: "plan/group-named",
@@ -134,7 +170,9 @@ function warnings(step: GroupDelete, circle: readonly Namer[], staying: readonly
       : [
           named(
             circle,
-            "They name each other. A service that refuses to delete what is named lets none of them go; they are then left as orphans, and the run ends with exit 4.",
+            keepsNamedGroups
+              ? "They name each other, and this service does not delete what is named: they are left as orphans, and the run ends with exit 4."
+              : "They name each other. A service that refuses to delete what is named lets none of them go; they are then left as orphans, and the run ends with exit 4.",
           ),
         ]),
     ...(staying.length === 0
@@ -142,8 +180,30 @@ function warnings(step: GroupDelete, circle: readonly Namer[], staying: readonly
       : [
           named(
             staying,
-            "The service may drop such a rule with the group, or refuse to delete the group. To be sure, take the rule away first and delete the group with the next apply.",
+            keepsNamedGroups
+              ? "This service does not delete a group that is named. Take the rule away first and delete the group with the next apply."
+              : "The service may drop such a rule with the group, or refuse to delete the group. To be sure, take the rule away first and delete the group with the next apply.",
           ),
         ]),
+  ];
+}
+
+/** The old self of a replaced group, which goes last: what it admitted is admitted by its successor, until it is gone. */
+function replacedAndNamed(step: GroupDelete, namers: readonly Namer[], keepsNamedGroups: boolean): Diagnostic[] {
+  if (namers.length === 0) return [];
+  const stays = `it then stays as ${step.action.name} with its rules, and the run ends with exit 4`;
+  return [
+    {
+      severity: "note",
+      code: "plan/group-named",
+      summary: `${step.address} is replaced, and rules of other groups name the group that goes: ${describeNamers(namers, step.address)}`,
+      detail: keepsNamedGroups
+        ? `This service does not delete a group that is named: ${stays}.`
+        : `The service may drop such a rule with the group, or keep the group: ${stays}.`,
+      fix: keepsNamedGroups
+        ? "take those rules out by hand, then run the same command again"
+        : "if this service keeps what is named, in the dialect: limits: { named_groups: kept }; such rules are then taken away first",
+      address: step.address,
+    },
   ];
 }

@@ -104,8 +104,8 @@ export const planning = {
     "Nothing, or reconcile import ADDR ID to manage it again, or reconcile orphans delete ID.",
   ),
   "plan/group-named": row(
-    "A group is to be deleted while rules of other groups name it. The service may drop those rules, or refuse.",
-    "Take the rules away first, and delete the group with the next apply.",
+    "A group is to be deleted, or replaced, while rules of other groups name it. The service may drop those rules, or refuse.",
+    "Take the rules away first, and delete the group with the next apply. A service that is known to keep such groups: `limits: { named_groups: kept }` in the dialect, and the plan takes the rules away first.",
   ),
   "plan/rule-idle": row(
     "A rule names a group that was replaced and deleted. It admits nobody, and this service cannot delete one rule.",
