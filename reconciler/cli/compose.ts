@@ -113,14 +113,14 @@ export async function openWorkspaceService(workspace: Workspace, invocation: Inv
 const requestLine = (event: RequestEvent): string =>
   `${event.method} ${event.path} ${event.status ?? event.outcome} ${Math.round(event.elapsedMs)} ms${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`;
 
-async function startEmbedded(workspace: Workspace, flags: Flags, { rules }: Dialect) {
+async function startEmbedded(workspace: Workspace, flags: Flags, { rules, limits }: Dialect) {
   const dir = join(workspace.folder, ".reconcile", "world");
   const timeScale =
     readNumber(flags["time-scale"] ?? setting("RECONCILE_TIME_SCALE"), "--time-scale") ?? embeddedTimeScale;
   try {
-    // The embedded service takes the port ranges that the file's dialect names.
+    // The embedded service takes the port ranges that the file's dialect names, and keeps named groups where it says so.
     const ranges = rules.port_range === null ? {} : { portRange: rules.port_range };
-    const world = await openWorld(dir, { timeScale, ...ranges });
+    const world = await openWorld(dir, { timeScale, ...ranges, keepsNamedGroups: limits.named_groups !== undefined });
     return { ...world, shown: join(".reconcile", "world") };
   } catch (error) {
     throw fail(

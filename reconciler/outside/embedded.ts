@@ -28,11 +28,14 @@ export interface EmbeddedWorld extends Served {
   close(onWait: (guests: number) => void): Promise<void>;
 }
 
+interface EmbeddedOptions {
+  readonly timeScale: number;
+  readonly portRange?: string;
+  readonly keepsNamedGroups?: boolean;
+}
+
 /** Serves the world from this process, or uses it beside the process that serves it. */
-export async function openWorld(
-  dir: string,
-  options: { timeScale: number; portRange?: string },
-): Promise<EmbeddedWorld> {
+export async function openWorld(dir: string, options: EmbeddedOptions): Promise<EmbeddedWorld> {
   for (const deadline = performance.now() + startMs; ; await pause()) {
     try {
       return await serveWorld(dir, options);
@@ -47,7 +50,7 @@ export async function openWorld(
   }
 }
 
-async function serveWorld(dir: string, options: { timeScale: number; portRange?: string }): Promise<EmbeddedWorld> {
+async function serveWorld(dir: string, options: EmbeddedOptions): Promise<EmbeddedWorld> {
   const emulator = await startEmulator({ dir, ...options });
   const { url } = emulator;
   const withdraw = announce(dir, { url, timeScale: options.timeScale });

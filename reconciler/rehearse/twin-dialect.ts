@@ -17,6 +17,7 @@ export function twinDialect(dialect: Dialect, live: Live): Dialect {
     }),
   );
   const vms = live.vms ?? [];
+  const { named_groups } = dialect.limits;
   const hidden = (["flavor", "image", "owner", "volumes"] as const satisfies readonly (keyof LiveVm)[]).filter(
     (field) => dialect.records.vm[field].length === 0 || (vms.length > 0 && vms.every((vm) => vm[field] === undefined)),
   );
@@ -24,6 +25,7 @@ export function twinDialect(dialect: Dialect, live: Live): Dialect {
     operations: routes,
     records: { vm: Object.fromEntries(hidden.map((field) => [field, []])) },
     rules: dialect.rules,
+    ...(named_groups === undefined ? {} : { limits: { named_groups } }),
   });
 }
 

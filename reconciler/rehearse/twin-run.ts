@@ -58,6 +58,7 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
     control: false,
     ...twinOperations(realDialect),
     ...(realDialect.rules.port_range === null ? {} : { portRange: realDialect.rules.port_range }),
+    keepsNamedGroups: realDialect.limits.named_groups !== undefined,
   });
   const clock = fastClock(setting.speed);
   const clients: HttpServiceClient[] = [];

@@ -129,6 +129,8 @@ describe("a replaced group that others name", () => {
     declare(three([1]), kept());
     const plan = await reconcile("plan");
     expect(plan.stdout + plan.stderr).not.toContain("group-named");
+    const rehearsed = await reconcile("rehearse");
+    expect(rehearsed.exitCode, rehearsed.stdout + rehearsed.stderr).toBe(0);
     const ran = await reconcile("apply", "-y");
     expect([ran.exitCode, groupNames()], ran.stdout + ran.stderr).toEqual([0, ["back", "far", "front"]]);
     expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
