@@ -33,6 +33,8 @@ export interface Selector {
   readonly absent?: "none";
   /** The text that means that there is nothing. */
   readonly none?: Scalar | readonly Scalar[];
+  /** For the VM that a volume hangs on: the value is its name, and not its id. */
+  readonly by?: "name";
 }
 
 export type RecordPlace = Pointer | Selector;

@@ -30,6 +30,7 @@ import { callsOver } from "./calls";
 import type { RequestOptions, ServiceClient } from "./client";
 import type { Clock } from "./clock";
 import type { Credential } from "./credential";
+import { namesHosts, withHostsByName } from "./hosts-by-name";
 import { createLimiter } from "./limiter";
 import { isOneRead, measureLists } from "./list-cost";
 import { retryPolicy } from "./retry";
@@ -319,6 +320,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     }
   }
 
+  const calls = callsOver({ send, list }, read, dialect.rules);
   return {
     can: abilitiesOf((operation) => routeOf(operation) !== null, dialect.limits),
     origin: options.origin ?? origin + basePath,
@@ -327,7 +329,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     unique: dialect.limits.unique,
     volumesChange: dialect.states.volume.changing.length > 0 || dialect.states.volume.ready.length > 0,
 
-    ...callsOver({ send, list }, read, dialect.rules),
+    ...(namesHosts(dialect) ? withHostsByName(calls) : calls),
     listCost: (kind) => costs().of(kind),
 
     probe: ({ path, body, ...request }) =>

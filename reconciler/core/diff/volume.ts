@@ -334,7 +334,10 @@ function volumeNotes(
   { live, id }: Known<LiveVolume>,
   context: DiffContext,
 ): Diagnostic[] {
-  const notes: Diagnostic[] = openMoves(pair.address, pair.desired?.source, recorded, live, context);
+  const notes: Diagnostic[] = [
+    ...openMoves(pair.address, pair.desired?.source, recorded, live, context),
+    ...hostByName(pair, live, context),
+  ];
   if (live?.failed === true)
     notes.push({
       severity: "warning",
@@ -345,6 +348,28 @@ function volumeNotes(
       source: pair.desired?.source,
     });
   return notes;
+}
+
+/**
+ * Taken for an id, the name of a VM is the id of another one: each run would take the volume off its VM and attach it
+ * again.
+ */
+function hostByName(pair: VolumePair, live: LiveVolume | undefined, { live: seen, byName }: DiffContext): Diagnostic[] {
+  const said = live?.attachedTo;
+  if (typeof said !== "string" || sightVm(seen, said).seen === "yes") return [];
+  const [named, ...others] = byName.vm.get(said.toLowerCase()) ?? [];
+  if (named === undefined || others.length > 0) return [];
+  return [
+    {
+      severity: "error",
+      code: "dialect/does-not-fit",
+      summary: `volume ${live?.name ?? live?.id} says that it hangs on ${said}, which is no id of a VM, and the name of ${named.id}`,
+      detail: "Taken for an id, it would be another VM, and the volume would be taken off and attached at every run.",
+      fix: "in the dialect, where records.volume.attached_to says the place: by: name, such as { value: /vm, by: name }",
+      address: pair.address,
+      source: pair.desired?.source,
+    },
+  ];
 }
 
 const replacementLoss = (
