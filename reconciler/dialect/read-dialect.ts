@@ -129,10 +129,11 @@ function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: P
     const route = operations[operation] ?? null;
     if (route === null) return [];
     const ids = idsOf(operation);
-    // A rule has an id of its own; that of its group is not always asked for.
-    const needed = ids.includes("rule_id") && route.path.includes("{rule_id}") ? ["rule_id"] : ids;
     const inPath = namesIn(route.path);
     const elsewhere = namesIn([route.query, route.headers, route.body]);
+    // A rule has an id of its own; that of its group is not always asked for.
+    const isNamed = [...inPath, ...elsewhere].includes("rule_id");
+    const needed = ids.includes("rule_id") && isNamed ? ["rule_id"] : ids;
     const strange = inPath.filter((name) => !ids.includes(name) && !Object.hasOwn(values, name));
     const lacking = needed.filter((name) => !inPath.includes(name) && !elsewhere.includes(name));
     const inHeaders = namesIn([route.query, route.headers]).filter(

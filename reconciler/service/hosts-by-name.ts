@@ -4,16 +4,12 @@
  */
 import type { LiveVm, LiveVolume } from "../core/model/live";
 import { accepted, type Outcome } from "../core/model/outcome";
-import type { Dialect } from "../dialect/dialect";
 import type { RequestOptions, ServiceClient } from "./client";
 
 type Calls = Pick<
   ServiceClient,
   "listVms" | "getVm" | "createVm" | "renameVm" | "deleteVm" | "listVolumes" | "getVolume" | "createVolume"
 >;
-
-export const namesHosts = ({ records }: Dialect): boolean =>
-  records.volume.attached_to.some((place) => typeof place !== "string" && place.by === "name");
 
 export function withHostsByName<C extends Calls>(calls: C): C {
   /** Ids by name, as the last list showed them; absent once a VM may have another name since. */

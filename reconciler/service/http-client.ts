@@ -30,7 +30,7 @@ import { callsOver } from "./calls";
 import type { RequestOptions, ServiceClient } from "./client";
 import type { Clock } from "./clock";
 import type { Credential } from "./credential";
-import { namesHosts, withHostsByName } from "./hosts-by-name";
+import { withHostsByName } from "./hosts-by-name";
 import { createLimiter } from "./limiter";
 import { isOneRead, measureLists } from "./list-cost";
 import { retryPolicy } from "./retry";
@@ -340,6 +340,9 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     close: () => transport.close(),
   };
 }
+
+const namesHosts = ({ records }: Dialect): boolean =>
+  records.volume.attached_to.some((place) => typeof place !== "string" && place.by === "name");
 
 /** A page that begins with items that were shown before is not worth asking for the next one in advance. */
 /** Why a list that leads on to another page is not read any further. */
