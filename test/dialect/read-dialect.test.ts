@@ -87,6 +87,15 @@ values: { project: p-1 }`,
     expect(routes["volume.delete"]?.body).toEqual({ volumes: ["{id}"] });
   });
 
+  test.each([
+    'query: { command: revoke, id: "{rule_id}" }',
+    'body: { rule: "{rule_id}" }',
+    'query: { group: "{id}" }, body: { rule: "{rule_id}" }',
+  ])("the id of a rule may stand outside of the path alone: %s", (where) => {
+    const { diagnostics } = readText(`operations: { group.rule.delete: { method: POST, path: /api, ${where} } }`);
+    expect(diagnostics).toEqual([]);
+  });
+
   test("what is left to do is a warning at its line, and the dialect is used", () => {
     const { dialect, diagnostics } = readText("todo:\n  - which states a VM has\nstates: { vm: { running: [UP] } }");
     expect(diagnostics).toMatchObject([

@@ -113,4 +113,34 @@ describe("ids that each kind counts by itself", () => {
     const refused = await here.reconcile("import", "volume.data[0]", ids["vm.web[0]"]!);
     expect(refused.stdout + refused.stderr).not.toContain("is managed as vm.");
   });
+
+  it("are ended one by one where two kinds share an id, and never the other one", async () => {
+    const left = (deletes: string) =>
+      world(1)
+        .replace("vm.get:", `volume.delete: ${deletes}, vm.get:`)
+        .replace('attach_to: "web[${each}]"', "lifecycle: { prevent_destroy: false }");
+    here.write("reconcile.yaml", left("null"));
+    await run("apply", "-y");
+    const { "volume.data[0]": id = "" } = await resources();
+    await run("destroy", "-y", "--allow-data-loss", "--confirm-flush", "all");
+    // The state remembers a group of the same number as well.
+    const state = JSON.parse((await run("state", "pull")).stdout) as { orphans: Record<string, object> };
+    state.orphans[`group:${id}`] = { kind: "group", id, name: "of-before", reason: "left behind" };
+    here.write("copy.json", JSON.stringify(state));
+    await run("state", "push", "copy.json", "--force");
+    here.write("reconcile.yaml", left('{ method: DELETE, path: "/api/v1/volume/{id}" }'));
+    const before = counted();
+    const refused = await here.reconcile("orphans", "delete", id, "--allow-data-loss");
+    expect([refused.exitCode, refused.stderr, counted()]).toEqual([
+      1,
+      expect.stringMatching(
+        new RegExp(`orphans delete (volume|group):${id} .*, or reconcile orphans delete (volume|group):${id}`),
+      ),
+      before,
+    ]);
+    await run("orphans", "delete", `volume:${id}`, "--allow-data-loss");
+    const listed = await run("orphans", "list");
+    expect(listed.stdout).toContain("of-before");
+    expect(listed.stdout).not.toMatch(/data-0\b/);
+  });
 });

@@ -4,6 +4,7 @@
 
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import { fixText, toRun } from "../../core/model/fix";
 import type { Prices } from "../../core/model/prices";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { costOfOrphans } from "../../core/plan/cost";
@@ -46,10 +47,15 @@ export const orphansDeleteCommand = command({
     ["reconcile orphans delete --all --allow-data-loss", "ends every one that the list shows"],
   ],
   flags: ["file", "all", "allow-data-loss", "lock-timeout", ...commonFlags],
-  complete: async (_, known) =>
-    [...((await known.state())?.orphans.values() ?? [])].map(({ id, name }) => ({ word: id, says: name })),
+  complete: async (_, known) => idsOf([...((await known.state())?.orphans.values() ?? [])]),
   run: remove,
 });
+
+const idsOf = (orphans: readonly Orphan[]) =>
+  orphans.map((orphan) => {
+    const { id, name } = orphan;
+    return { word: orphans.some((one) => one !== orphan && one.id === id) ? orphanKey(orphan) : id, says: name };
+  });
 
 interface Asked {
   readonly client: ServiceClient;
@@ -166,8 +172,16 @@ function remove(invocation: Invocation): Promise<number> {
 const unseenDeletion = ({ kind, id }: Orphan, writes: readonly { readonly blind?: string }[]): string =>
   `Nobody can see whether ${kind} ${id} is gone: ${writes.map(({ blind = "it was not looked for" }) => blind).join("; ")}. The service's console tells.`;
 
+/** By its id, or where two kinds share that, by kind and id: volume:106. */
 function orphanOf(id: string, { orphans }: State): Orphan {
-  const orphan = orphans.get(orphanKey({ kind: "volume", id })) ?? [...orphans.values()].find((one) => one.id === id);
+  const keyed = orphans.get(id);
+  const [orphan, ...others] = keyed === undefined ? [...orphans.values()].filter((one) => one.id === id) : [keyed];
+  if (orphan !== undefined && others.length > 0)
+    throw fail(
+      "state/no-orphan",
+      `${others.length + 1} orphans have the id ${id}: ${[orphan, ...others].map(({ kind, name }) => `${kind} ${name}`).join(", ")}`,
+      fixText(...[orphan, ...others].map((one) => toRun(["orphans delete", orphanKey(one)], one.name))),
+    );
   if (orphan !== undefined) return orphan;
   const near = nearestName(
     id,
