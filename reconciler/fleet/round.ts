@@ -6,6 +6,7 @@ import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import { unseenTexts } from "../core/plan/unseen";
 import type { EngineEvent } from "../engine/events";
 import { notSeenIn, type RunReport } from "../engine/run-plan";
+import { standingsOf, standingText } from "../report/run-standing";
 import { describeHolder, LeaseLost, StateLocked } from "../store/store";
 import type { Budget } from "./database/budget";
 import type { PlanBody, StackRecord } from "./database/stacks";
@@ -346,7 +347,10 @@ function resultOfRun(report: RunReport, sent: boolean): RoundEnd {
       .flatMap(({ step, result }) => (result.end === end ? [`${step.address}: ${result.message ?? end}`] : []))
       .join("; ");
   if (counts.failed > 0) return { end: "failed", why: said("failed") || said("unknown") || "a step failed" };
-  if (interrupted) return handedOver;
+  if (interrupted) {
+    const stood = standingText(standingsOf(report, { changes: [] }));
+    return { ...handedOver, why: `${handedOver.why}; ${stood}`, stood };
+  }
   const notSeen = notSeenIn(report);
   if (notSeen.length > 0) return { end: "failed", why: unseenTexts(notSeen) };
   if (counts.waiting > 0) return { end: "observed", why: said("waiting") || "it waits for something outside" };

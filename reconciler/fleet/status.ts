@@ -15,7 +15,8 @@ export type RoundEnd =
   /** The round waits until something else ends; `plan` would be carried out then. */
   | { readonly end: "blocked"; readonly why: string; readonly waitingFor: WaitingFor; readonly plan?: string }
   /** The worker was told to stop: requests in flight are finished, and another worker does the rest. */
-  | { readonly end: "handed_over"; readonly why: string }
+  /** `stood`: where each resource of a run that was stopped stands, in a line. */
+  | { readonly end: "handed_over"; readonly why: string; readonly stood?: string }
   /** `lasts`: trying again does not help until somebody changes something. */
   | { readonly end: "failed"; readonly why: string; readonly lasts?: true };
 

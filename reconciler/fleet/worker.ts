@@ -232,7 +232,7 @@ async function oneRound(
   const { request } = stop.asked;
   const wasStopped = request !== undefined && (isCut || outcome.result.end === "handed_over");
   const ended = wasStopped
-    ? { ...outcome, result: { end: "handed_over", why: stoppedReason(stack.name, request) } as const }
+    ? { ...outcome, result: { end: "handed_over", why: whyStopped(stack.name, request, outcome) } as const }
     : isCut
       ? { ...outcome, result: stoppedAtOnce }
       : await orRejected(records, stack.name, outcome);
@@ -257,6 +257,12 @@ function countRound(counts: WorkerCounts, { tookOver }: StartedRun, { result }: 
 }
 
 /** The result of a round that was cut short by the end of its worker. */
+/** Who stopped the run, and where its resources stand. */
+function whyStopped(name: string, request: StopRequest, { result }: RoundOutcome): string {
+  const stood = result.end === "handed_over" ? result.stood : undefined;
+  return [stoppedReason(name, request), ...(stood === undefined ? [] : [stood])].join("; ");
+}
+
 const stoppedAtOnce: RoundOutcome["result"] = {
   end: "handed_over",
   why: "its worker was stopped at once; another one goes on",

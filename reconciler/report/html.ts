@@ -17,6 +17,7 @@ import { code, escapeHtml } from "./html-text";
 import { shortTime, stepsThatRan, timelineHtml } from "./html-timeline";
 import { outlinePlan, type PlanBlock, summaryText } from "./plan-outline";
 import { signs } from "./plan-text";
+import { standingsOf } from "./run-standing";
 import { orphanText } from "./run-text";
 import { countOf, durationText, type Hue, valueText } from "./style";
 
@@ -197,7 +198,7 @@ function card(
 function changes(plan: Plan, run: RunReport | undefined): string {
   const { blocks } = outlinePlan(plan);
   if (blocks.length === 0) return "<p>No resource changes.</p>";
-  const ends = run === undefined ? undefined : endsOf(run);
+  const ends = run === undefined ? undefined : run.interrupted ? standingWords(run, plan) : endsOf(run);
   return [
     '<div class="r-scroll" tabindex="0" role="region" aria-label="Changes"><table>',
     "<thead><tr><th>Resource</th><th>What happens</th><th>Field by field</th><th>Why</th><th>How it ended</th></tr></thead><tbody>",
@@ -207,6 +208,15 @@ function changes(plan: Plan, run: RunReport | undefined): string {
     "</tbody></table></div>",
   ].join("\n");
 }
+
+/** After an interruption it matters what was begun: `in progress: in VERIFY_RESIZE, …`. */
+const standingWords = (run: RunReport, plan: Plan): ReadonlyMap<string, string> =>
+  new Map(
+    standingsOf(run, plan).map(({ address, standing, waitsFor }) => [
+      address,
+      `${standing.replace("_", " ")}${waitsFor === undefined ? "" : `: ${waitsFor}`}`,
+    ]),
+  );
 
 /** The ends of a step from the mildest to the gravest; a resource is shown with the gravest of its steps. */
 const gravity = ["done", "skipped", "waiting", "unknown", "failed"] as const;
@@ -224,7 +234,7 @@ function endCell(end: string | undefined): string {
   if (end === undefined) return '<td class="r-quiet">not carried out</td>';
   const hue =
     end === "done" || end === "recorded" ? "good" : end === "failed" || end === "unknown" ? "danger" : "change";
-  return `<td class="r-${hue}">${end}</td>`;
+  return `<td class="r-${hue}">${escapeHtml(end)}</td>`;
 }
 
 function changeRow({ change, verb, loses, downtimeMs }: PlanBlock, end: string | undefined): string {

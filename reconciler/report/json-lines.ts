@@ -13,6 +13,7 @@ import type { StepEvent } from "../engine/events";
 import type { RunReport } from "../engine/run-plan";
 import { costForPrograms } from "./cost-text";
 import { outputsForPrograms } from "./output-lines";
+import { isUnfinished, standingsOf } from "./run-standing";
 
 /**
  * Control characters and direction marks are written as escapes: the value is the same, and a terminal does not act on
@@ -158,6 +159,15 @@ export function summaryLine(input: SummaryInput): object {
     outputs: outputsForPrograms(plan, run),
     findings: (input.findings ?? []).map(findingEntry),
     unseen: unseenSteps(run),
+    ...(plan === undefined || run === undefined || !isUnfinished(run)
+      ? {}
+      : {
+          resources: standingsOf(run, plan).map(({ address, standing, waitsFor }) => ({
+            address,
+            standing,
+            waits_for: waitsFor ?? null,
+          })),
+        }),
     ...(plan?.cost === undefined ? {} : { cost: costForPrograms(plan.cost) }),
     ...input.extra,
   };

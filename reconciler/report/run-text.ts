@@ -10,6 +10,8 @@ import { unseenDiagnostic, unseenText } from "../core/plan/unseen";
 import { printable } from "../core/text/printable";
 import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { outputLines } from "./output-lines";
+import { isGate } from "./plan-outline";
+import { standingsOf } from "./run-standing";
 import { sortOrphans } from "./state-text";
 import { countOf, durationText, hang, numberText, type Paint, painter, type TextOptions } from "./style";
 
@@ -24,6 +26,7 @@ export function runText(run: RunReport, plan: Plan, options: TextOptions = {}): 
     ...skippedLines(run, width),
     ...waitingLines(run, paint, width),
     ...unseenLines(run, paint, width),
+    ...standingLines(run, plan, paint, width),
     ...orphanLines(run.orphans, paint, width),
     ...outputLines(run.outputs, width),
   ];
@@ -42,10 +45,10 @@ const participles: Record<Change["action"], string> = {
   forget: "forgotten",
 };
 
-/** The changes whose steps are all done. */
+/** The changes whose steps are all done. A gate between waves is a step of no resource. */
 function finishedChanges(run: RunReport, plan: Plan): Change[] {
   const open = new Set<Address>();
-  for (const { step, result } of run.steps) if (result.end !== "done") open.add(step.address);
+  for (const { step, result } of run.steps) if (result.end !== "done" && !isGate(step)) open.add(step.address);
   for (const { address } of notSeenIn(run)) open.add(address);
   return sortChanges(plan.changes).filter((change) => !open.has(change.address));
 }
@@ -99,7 +102,7 @@ function adviceLines(result: StepReport["result"], width: number): string[] {
 function skippedLines(run: RunReport, width: number): string[] {
   const byReason = new Map<string, string[]>();
   for (const { step, result } of run.steps) {
-    if (result.end !== "skipped") continue;
+    if (result.end !== "skipped" || isGate(step)) continue;
     const reason = result.message ?? "not started";
     const titles = byReason.get(reason);
     if (titles === undefined) byReason.set(reason, [step.title]);
@@ -111,6 +114,41 @@ function skippedLines(run: RunReport, width: number): string[] {
     ...titles.slice(0, listed).flatMap((title) => hang("      ", printable(title), width)),
     ...(titles.length > listed ? [`      and ${numberText(titles.length - listed)} more`] : []),
   ]);
+}
+
+/**
+ * After an interruption, what is begun and what nothing was sent for; what is done stands above. A failure has its own
+ * lines.
+ */
+function standingLines(run: RunReport, plan: Plan, paint: Paint, width: number): string[] {
+  if (!run.interrupted && run.broken === undefined) return [];
+  const standings = standingsOf(run, plan);
+  const open = standings.filter(({ standing }) => standing === "in_progress");
+  const untouched = standings.filter(({ standing }) => standing === "untouched").map(({ address }) => address);
+  const done = standings.length - open.length - untouched.length;
+  const sum = [
+    `${numberText(done)} done`,
+    `${numberText(open.length)} in progress`,
+    `${numberText(untouched.length)} untouched`,
+  ];
+  const shown = untouched.length <= listed ? untouched : untouched.slice(0, listed);
+  const more = untouched.length - shown.length;
+  return [
+    "",
+    `  Of ${countOf(standings.length, "resource")}: ${sum.join(", ")}`,
+    ...open.flatMap(({ address, waitsFor = "not finished" }) =>
+      hang("    … in progress  ", `${printable(address)}: ${printable(waitsFor)}`, width).map((line) =>
+        paint("change", line),
+      ),
+    ),
+    ...(untouched.length === 0
+      ? []
+      : hang(
+          "    - untouched    ",
+          `${printable(shown.join(", "))}${more > 0 ? ` and ${numberText(more)} more` : ""}`,
+          width,
+        )),
+  ];
 }
 
 function waitingLines(run: RunReport, paint: Paint, width: number): string[] {

@@ -31,7 +31,9 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
   const affected = [...touched].sort((a, b) => Number(isLeft(b)) - Number(isLeft(a)));
   if (affected.length === 0) return;
   const waves = wavesOf(affected, rollout);
-  if (waves.length < 2 && check === undefined && changing.length === 0) return;
+  // A resize that an earlier run left undecided is a wave that is not done.
+  const isUndecided = members.some((member) => !affected.includes(member) && decisionOf(draft, member).length > 0);
+  if (waves.length < 2 && check === undefined && changing.length === 0 && !isUndecided) return;
   const others = members.filter((member) => !affected.includes(member));
   const ready = others.flatMap((member) => {
     const settles = changing.includes(member) ? [addSettle(draft, member)] : [];
@@ -155,14 +157,14 @@ function addCheck(draft: Draft, { check, timeoutMs }: Rollout, member: Address, 
   });
 }
 
-function addGate(draft: Draft, { name, members }: Rollout, wave: number, after: readonly string[]): string {
+function addGate(draft: Draft, { name, members, check }: Rollout, wave: number, after: readonly string[]): string {
   return addStep(draft, {
     id: `rollout ${name}/wave-${wave}`,
     address: members[0] ?? "",
     action: { operation: "record", changes: [] },
     title:
       wave === 0
-        ? `rollout ${name}: after the running VMs passed their check`
+        ? `rollout ${name}: after ${check === undefined ? "what an earlier run began is done" : "the running VMs passed their check"}`
         : `rollout ${name}: wave ${wave} is done`,
     needs: after.map((step) => need(step)),
   });

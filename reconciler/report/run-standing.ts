@@ -1,0 +1,90 @@
+/**
+ * Where each resource of a run stands when the run did not get to its end: done, in progress with what it waits for, or
+ * untouched.
+ */
+import { type Address, compareAddresses } from "../core/model/address";
+import type { Plan } from "../core/plan/plan";
+import type { Step } from "../core/plan/step";
+import { notSeenIn, type RunReport, type StepReport } from "../engine/run-plan";
+import { isGate } from "./plan-outline";
+
+export interface Standing {
+  readonly address: Address;
+  readonly standing: "done" | "in_progress" | "untouched";
+  /** For what is in progress: the state it is left in, and what is next. */
+  readonly waitsFor?: string;
+}
+
+export const isUnfinished = ({ interrupted, broken, bug, counts, steps }: RunReport): boolean =>
+  interrupted ||
+  broken !== undefined ||
+  bug !== undefined ||
+  counts.failed > 0 ||
+  counts.waiting > 0 ||
+  notSeenIn({ steps }).length > 0;
+
+/** Every resource that the plan changes or acts on, by address. */
+export function standingsOf(run: RunReport, plan: Pick<Plan, "changes">): Standing[] {
+  const steps = new Map<Address, StepReport[]>();
+  for (const report of run.steps) {
+    if (isGate(report.step)) continue;
+    const own = steps.get(report.step.address);
+    if (own === undefined) steps.set(report.step.address, [report]);
+    else own.push(report);
+  }
+  const unseen = new Set(notSeenIn(run).map(({ address }) => address));
+  const addresses = new Set([...plan.changes.map(({ address }) => address), ...steps.keys()]);
+  return [...addresses]
+    .sort(compareAddresses)
+    .map((address) => standingOf(address, steps.get(address) ?? [], unseen.has(address)));
+}
+
+function standingOf(address: Address, reports: readonly StepReport[], isUnseen: boolean): Standing {
+  const open = reports.filter(({ result }) => result.end !== "done");
+  if (open.length === 0 && isUnseen)
+    return { address, standing: "in_progress", waitsFor: "accepted by the service, and its effect was not seen" };
+  if (open.length === 0) return { address, standing: "done" };
+  if (reports.every(({ result }) => result.end === "skipped")) return { address, standing: "untouched" };
+  const [first] = open;
+  return {
+    address,
+    standing: "in_progress",
+    ...(first === undefined ? {} : { waitsFor: waitFor(first, reports) }),
+  };
+}
+
+/** The first step that is not done says what is next; what a resize leaves behind has a name of its own. */
+function waitFor({ step, result }: StepReport, reports: readonly StepReport[]): string {
+  const next = result.end === "skipped" ? `next: ${step.title}` : (result.message ?? step.title);
+  return isUndecided(step, reports) ? `in VERIFY_RESIZE, neither confirmed nor reverted; ${next}` : next;
+}
+
+const deciding: ReadonlySet<Step["action"]["operation"]> = new Set([
+  "vm.resize.confirm",
+  "vm.resize.revert",
+  "vm.check",
+]);
+
+function isUndecided(step: Step, reports: readonly StepReport[]): boolean {
+  if (!deciding.has(step.action.operation)) return false;
+  const ended = (operation: Step["action"]["operation"], ends: readonly string[]): boolean =>
+    reports.some(({ step: other, result }) => other.action.operation === operation && ends.includes(result.end));
+  const resizes = reports.some(({ step: other }) => other.action.operation === "vm.resize");
+  // Without a resize in this run, an earlier one sent it, and this run was to decide.
+  const decides = reports.some(({ step: other }) => other.action.operation === "vm.resize.confirm");
+  return (
+    decides &&
+    (!resizes || ended("vm.resize", ["done"])) &&
+    !ended("vm.resize.confirm", ["done"]) &&
+    !ended("vm.resize.revert", ["done"])
+  );
+}
+
+/** `vm.web[1]: in VERIFY_RESIZE, …`, for a log and a message of one line. */
+export function standingText(standings: readonly Standing[]): string {
+  const count = (wanted: Standing["standing"]): number =>
+    standings.filter(({ standing }) => standing === wanted).length;
+  const open = standings.filter(({ standing }) => standing === "in_progress");
+  const parts = [`${count("done")} done`, `${open.length} in progress`, `${count("untouched")} untouched`];
+  return `${parts.join(", ")}${open.map(({ address, waitsFor }) => `; ${address}: ${waitsFor ?? "not finished"}`).join("")}`;
+}
