@@ -1,18 +1,18 @@
 /** `reconcile mcp` as a client of the protocol uses it: a line a message, over the process's own input and output. */
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
 import { startEmulator } from "../../emulator";
 import { approvalOf, approved, newApprover, readApprover, writeApprover } from "../../reconciler/cli/approvals";
-import { cliPath, jsonLines, root, runCli, startCli } from "../support/cli-process";
+import { jsonLines, root, runCli, startCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
+import { converse } from "../support/mcp-client";
 
 let folder: string;
 beforeEach(() => {
@@ -107,40 +107,6 @@ describe("reconcile mcp", () => {
   });
 });
 
-/** A client whose person answers the questions of the server. */
-async function converse(
-  answer: ((schema: { properties: object }) => object) | undefined,
-  calls: (tool: (name: string, input?: object) => Promise<{ text: string; isError: boolean }>) => Promise<void>,
-  env: Readonly<Record<string, string>> = {},
-): Promise<string[]> {
-  const child = spawn(process.execPath, [cliPath, "mcp"], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...env },
-  });
-  const questions: string[] = [];
-  const waiting = new Map<number, (result: { content: { text: string }[]; isError: boolean }) => void>();
-  const send = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  createInterface({ input: child.stdout }).on("line", (line) => {
-    const { id, method, params, result } = JSON.parse(line);
-    if (method === "elicitation/create") {
-      questions.push(params.message);
-      send({ id, result: answer!(params.requestedSchema) });
-    } else waiting.get(id)?.(result);
-  });
-  const capabilities = answer === undefined ? {} : { elicitation: {} };
-  send({ id: 0, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities } });
-  let last = 0;
-  await calls(async (name, input = {}) => {
-    const id = ++last;
-    const result = new Promise<{ content: { text: string }[]; isError: boolean }>((done) => waiting.set(id, done));
-    send({ id, method: "tools/call", params: { name, arguments: input } });
-    const { content, isError } = await result;
-    return { text: content[0]!.text, isError };
-  });
-  child.stdin.end();
-  await once(child, "close");
-  return questions;
-}
 const idIn = (text: string): string => /^plan id: ([0-9a-f]{12})$/m.exec(text)![1]!;
 const accept = (values: (name: string) => boolean) => (schema: { properties: object }) => ({
   action: "accept",
@@ -150,6 +116,7 @@ const accept = (values: (name: string) => boolean) => (schema: { properties: obj
 describe("a person approves", () => {
   it("in the client's window, after the plan was shown there, once and only what was planned", async () => {
     const questions = await converse(
+      folder,
       accept(() => true),
       async (tool) => {
         const id = idIn((await tool("plan")).text);
@@ -169,7 +136,7 @@ describe("a person approves", () => {
     ["says no", accept(() => false)],
     ["answers nothing", () => ({ action: "accept" })],
   ])("and nothing is applied when they do not: %s", async (_, answer) => {
-    await converse(answer, async (tool) => {
+    await converse(folder, answer, async (tool) => {
       const applied = await tool("apply", { plan: idIn((await tool("plan")).text) });
       expect([applied.isError, applied.text]).toEqual([true, expect.stringContaining("is not approved")]);
     });
@@ -195,6 +162,7 @@ describe("a person approves", () => {
     flushing({});
     const env = { RECONCILE_TIME_SCALE: "0" };
     await converse(
+      folder,
       accept((name) => name === "apply"),
       async (tool) => {
         const planned = await tool("plan");
@@ -204,6 +172,7 @@ describe("a person approves", () => {
       env,
     );
     await converse(
+      folder,
       accept(() => true),
       async (tool) => {
         const applied = await tool("apply", { plan: idIn((await tool("plan")).text) });
@@ -230,6 +199,7 @@ describe("a person approves", () => {
     const approver = newApprover("correct horse battery");
     const env = { RECONCILE_APPROVER: writeApprover(approver) };
     await converse(
+      folder,
       undefined,
       async (tool) => {
         const id = idIn((await tool("plan")).text);
@@ -251,7 +221,7 @@ describe("what a tool may name", () => {
     const outside = makeFolder();
     writeFileSync(join(outside, "reconcile.yaml"), "version: 1\nservice: { base_url: embedded }\n");
     symlinkSync(outside, join(folder, "link"));
-    await converse(undefined, async (tool) => {
+    await converse(folder, undefined, async (tool) => {
       for (const file of [
         outside,
         join(outside, "reconcile.yaml"),
@@ -292,6 +262,7 @@ describe("what a tool may name", () => {
       },
     };
     await converse(
+      folder,
       undefined,
       async (tool) => {
         for (const [name, file] of Object.entries(files)) {
@@ -311,7 +282,7 @@ describe("what a tool may name", () => {
       join(folder, "reconcile.yaml"),
       `version: 1\nservice: { base_url: "${emulator.url}" }\nvolumes: { data: { size: 1 } }\n`,
     );
-    await converse(undefined, async (tool) => expect((await tool("plan")).isError).toBe(false), {
+    await converse(folder, undefined, async (tool) => expect((await tool("plan")).isError).toBe(false), {
       RECONCILE_TOKEN: "ops-token",
     });
     await emulator.close();
