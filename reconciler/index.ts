@@ -105,7 +105,7 @@ export type { EngineEvent, OrphanEvent, RefreshEvent, StepEvent } from "./engine
 export type { Prepared } from "./engine/plan";
 export type { Ports } from "./engine/ports";
 export type { StepResult } from "./engine/run";
-export type { RunReport, StepReport } from "./engine/run-plan";
+export { notSeenIn, type RunReport, type StepReport, unseenIn } from "./engine/run-plan";
 export type {
   Checked,
   CheckFailure,

@@ -18,6 +18,7 @@ import {
   type Sighting,
   weigh,
 } from "../core/model/evidence";
+import { isNeverSeen } from "../core/model/facts";
 import { type IdsOfKinds, type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
 import {
   type Live,
@@ -352,7 +353,9 @@ function remembered(state: State, looks: LooksOf, part: Part | undefined, seen: 
     if (record.id === undefined) continue;
     if (looks[record.kind].get(record.id)?.seen === "absent") absent.push(`${record.kind}:${record.id}`);
     // A run has sent the delete of this resource: its absence says nothing against the service or the credential.
-    if (record.deleting !== true && isLooked(record.kind, record.id)) recorded.push(`${record.kind}:${record.id}`);
+    // What no look has ever shown vouches for nothing.
+    if (record.deleting !== true && !isNeverSeen(record) && isLooked(record.kind, record.id))
+      recorded.push(`${record.kind}:${record.id}`);
     if (record.kind !== "vm" || record.dataVolumeId === undefined || !isLooked("vm", record.id)) continue;
     if (record.deleting !== true || seen.has(`volume:${record.dataVolumeId}`)) dataVolumes.push(record.dataVolumeId);
   }

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { dialectOperations } from "../support/bench-world";
-import { jsonLines } from "../support/cli-process";
+import { jsonLines, startCli } from "../support/cli-process";
 import { type Answer, type Exchange, json } from "../support/meddling-proxy";
 import { done, ownMeddledPlace, said } from "../support/own-place";
 
@@ -240,6 +240,46 @@ describe("a service that does what it accepted a while later", () => {
       expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
     },
   );
+});
+
+describe("at the other doors, a rule that was accepted and does not show", () => {
+  const service = { dialect: whole, timing };
+  const swallowRules = (): void =>
+    place.proxy.meddle((exchange, forward) =>
+      exchange.method === "POST" && exchange.path.endsWith("/rule")
+        ? Promise.resolve(json({ data: ruleAnswer(JSON.parse(exchange.body)) }))
+        : forward(),
+    );
+
+  it("fails a round of watch --apply, and the next one that is told the truth is well", async () => {
+    declare(group(https), service);
+    await done(apply());
+    declare(group(https, ssh), service);
+    swallowRules();
+    const words = ["watch", "--apply", "--interval", "200ms", "--listen", "none", "--json"];
+    const watching = startCli(words, place.surroundings(place.proxy.url));
+    const round = (what: string, isIt: (line: Record<string, unknown>) => boolean) =>
+      watching.says(what, ({ stdout }) => jsonLines(stdout).find((line) => line.type === "round" && isIt(line)));
+    expect(JSON.stringify(await round("a round", () => true))).toContain("does not show it (rule: ingress tcp 22");
+    place.proxy.meddle((_, forward) => forward());
+    await round("a round that corrects it", (line) => JSON.stringify(line).includes("applied"));
+    watching.child.kill("SIGINT");
+    await watching.finished;
+  });
+
+  it("keeps an undo from saying that it is done", async () => {
+    declare(group(https, ssh), service);
+    await done(apply());
+    declare(group(https), service);
+    await done(apply());
+    swallowRules();
+    const undone = await reconcile("undo", "last", "-y");
+    expect([undone.exitCode, said(undone)]).toEqual([4, expect.stringContaining("not all of it is seen")]);
+    place.proxy.meddle((_, forward) => forward());
+    declare(group(https, ssh), service);
+    await done(apply());
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
 });
 
 describe("a write that nobody can look at", () => {

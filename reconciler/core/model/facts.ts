@@ -229,6 +229,10 @@ export const memoryOf = (kind: Kind): Readonly<Record<string, Check>> => facts[k
 
 // The kind goes beside the resource: from that the compiler sees that both are of one kind.
 
+/** Its create was accepted, and no look has shown it since. */
+export const isNeverSeen = ({ unseen = [] }: RecordedResource): boolean =>
+  unseen.some(({ field }) => field === "existence");
+
 const references = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => facts[kind].references(desired);
 export const referencesIn = (desired: DesiredResource): readonly Reference[] => references(desired.kind, desired);
 

@@ -13,7 +13,7 @@ import { type Address, compareAddresses } from "../model/address";
 import { computedName } from "../model/computed";
 import type { Closed, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
-import { computedOfResource } from "../model/facts";
+import { computedOfResource, isNeverSeen } from "../model/facts";
 import { type Kind, kinds } from "../model/kinds";
 import { type Live, sight } from "../model/live";
 import type { NameRules } from "../model/name-rule";
@@ -156,7 +156,7 @@ export function makePlan(input: PlanInput): Plan {
         const sighting = record?.id === undefined ? undefined : sight[record.kind](live, record.id);
         if (sighting?.seen !== "gone") return false;
         // A create that was accepted is not sent again by itself, also where its answer named an id.
-        return sighting.doubt !== undefined || record?.unseen?.some(({ field }) => field === "existence") === true;
+        return sighting.doubt !== undefined || (record !== undefined && isNeverSeen(record));
       },
       desired.protection,
     ),

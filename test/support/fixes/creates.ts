@@ -19,6 +19,14 @@ import {
 export const creates = {
   "apply/not-seen": [
     {
+      name: "the only volume, which was not made",
+      files: file("volumes: { data: { size: 3 } }"),
+      service: swallowed("volume.create", ({ name, size }) => ({
+        ...{ id: "57a17000-0000-4000-8000-000000000004", name, size, status: "available" },
+      })),
+      follow: [{ flag: /--recreate \S+/ }],
+    },
+    {
       name: "a stop that was not done",
       files: file("vms: { web: { power: stopped } }"),
       service: swallowed("vm.stop", () => "ok"),
