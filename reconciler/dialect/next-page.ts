@@ -101,6 +101,11 @@ function followLink(target: string, reading: PagingContext): NextPage {
   }
   if (url.origin === origin) return at(url.href, reading);
   if (paging.links === "rewritten") return at(onBase(url.pathname + url.search, reading), reading);
+  const own = new URL(origin);
+  if (url.hostname === own.hostname)
+    return {
+      problem: `the next page is at ${url.origin}, and the base URL is at ${origin}: the credential is sent there alone (pagination.links: rewritten follows it by its path at the base URL)`,
+    };
   return {
     problem: `the next page is on ${url.host}, and the credential is not sent to another host (pagination.links: rewritten follows it by its path at the base URL)`,
   };

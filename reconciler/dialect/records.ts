@@ -126,9 +126,15 @@ function createAnswerReaders(dialect: Dialect): AnswerReaders {
   function findItems(operation: ListOperation, payload: unknown) {
     const found = findArrayAt(payload, itemPaths[operation] ?? []);
     const tried = dialect.operations[operation]?.items ?? [];
-    return found === undefined
-      ? unreadable(`the answer to ${operation}`, "list", `operations.${operation}.items`, tried, payload)
-      : accepted(found);
+    if (found !== undefined) return accepted(found);
+    const wrong = unreadable(`the answer to ${operation}`, "list", `operations.${operation}.items`, tried, payload);
+    const place = tried.find((one) => typeof one === "string" && one !== "");
+    return place === undefined || holdsList(payload)
+      ? wrong
+      : {
+          ...wrong,
+          hint: `${wrong.hint}; where the list is left out when there is nothing: operations.${operation}.items: { in: ${place}, absent: none }`,
+        };
   }
 
   function page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage> {
@@ -429,6 +435,12 @@ function compileAll<T extends object>(record: T): { readonly [K in keyof T]: rea
   // One entry for each list of the record; what is no list is not asked for.
   return Object.fromEntries(compiled) as { readonly [K in keyof T]: readonly PointerPath[] };
 }
+
+/** Anywhere in it. */
+const holdsList = (payload: unknown): boolean =>
+  typeof payload === "object" &&
+  payload !== null &&
+  (Array.isArray(payload) || Object.values(payload).some((value) => holdsList(value)));
 
 /** Leaves out fields that were not found: absent means unobserved, which is never the same as empty. */
 /** The fields of the table that a record shows, where they are texts: others need a reader here. */

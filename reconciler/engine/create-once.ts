@@ -288,7 +288,9 @@ async function outcomeUnknown(
 async function endUnreadableList(what: string, intent: Intent, failure: Failure, run: Run): Promise<StepResult> {
   const { address, name, sentAt, accepted } = intent;
   await run.recorder.record([{ type: "intent", address, intent: { ...intent, unknown: true } }]);
-  const { message, fix } = failedBy(failure);
+  const { message: said, fix } = failedBy(failure);
+  // That nothing was done is about the look, and would stand beside a create that was accepted.
+  const message = failure.status === "unavailable" ? failure.reason : said;
   const became = accepted === true ? "accepted" : "its answer was lost";
   return {
     end: "unknown",

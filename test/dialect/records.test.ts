@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
-import type { Dialect } from "../../reconciler/dialect/dialect";
+import type { Dialect, RecordPlace } from "../../reconciler/dialect/dialect";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { findAt } from "../../reconciler/dialect/pointers";
 import { createRecordReaders, payloadOf, readLiveRule } from "../../reconciler/dialect/records";
@@ -370,5 +370,26 @@ describe("state words", () => {
     const own = createRecordReaders(mergeDialect({ states: { vm: { changing: ["Error"] } } }));
     for (const status of ["error", "ERROR", "Error"])
       expect(own.vm({ id: "1", name: "a", status })).toMatchObject({ value: { phase: "changing" } });
+  });
+});
+
+describe("a list that is left out when there is nothing", () => {
+  const page = (items: RecordPlace, body: unknown) =>
+    createRecordReaders(
+      mergeDialect({ operations: { "vm.list": { method: "GET", path: "/vms", items: [items] } } }),
+    ).page("vm.list", body, {});
+
+  test("is told with the line that says so, which reads it", () => {
+    const unread = page("/answer/vms", { answer: {} });
+    expect(unread).toMatchObject({ hint: expect.stringContaining("items: { in: /answer/vms, absent: none }") });
+    expect(page({ in: "/answer/vms", absent: "none" }, { answer: {} })).toMatchObject({
+      status: "accepted",
+      value: { items: [] },
+    });
+  });
+
+  test("and not where a list is somewhere else", () => {
+    const elsewhere = page("/answer/vms", { answer: { machines: [] } });
+    expect(JSON.stringify(elsewhere)).not.toContain("absent");
   });
 });

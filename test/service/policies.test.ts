@@ -227,6 +227,12 @@ describe("the next page", () => {
     ["HTTPS://C.EXAMPLE:443/a", "/a"],
   ])("%s leads to %s", (next, path) => expect(nextPage(page(next), request)).toEqual({ request: { path } }));
 
+  test("another scheme or port of the same host is told as that", () => {
+    expect(nextPage(page("http://c.example/x"), request)).toEqual({
+      problem: expect.stringMatching(/at http:\/\/c\.example, and the base URL is at https:\/\/c\.example/),
+    });
+  });
+
   test.each([
     "https://evil.example/",
     "http://c.example/",
@@ -237,6 +243,6 @@ describe("the next page", () => {
   ])("%s is not followed to another origin", (next) => {
     const to = nextPage(page(next), request);
     if ("request" in to) expect(new URL(to.request.path, request.origin).origin).toBe(request.origin);
-    else expect(to).toEqual({ problem: expect.stringMatching(/another host|not a URL/) });
+    else expect(to).toEqual({ problem: expect.stringMatching(/another host|sent there alone|not a URL/) });
   });
 });

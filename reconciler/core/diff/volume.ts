@@ -383,12 +383,17 @@ const replacementLoss = (
 
 const referenceLabel = (reference: Reference): string => ("address" in reference ? reference.address : reference.id);
 
+/** No volume has a million terabytes. */
+const countedInBytes = (sizeGb: number): boolean => sizeGb >= 1_000_000_000;
+
 const shrinkRefused = (pair: VolumePair, before: number, after: number): Diagnostic => ({
   severity: "error",
   code: "plan/shrink",
   summary: `${pair.address} cannot shrink from ${before} to ${after} GB`,
   detail: "The service only grows volumes.",
-  fix: `set size back to ${before} or more; for a smaller one declare a new volume and copy the data`,
+  fix: countedInBytes(before)
+    ? `if the service counts in bytes, in the dialect: records: { volume: { size: [{ value: /size, unit: B }] } }, with the place of its record`
+    : `set size back to ${before} or more; for a smaller one declare a new volume and copy the data`,
   address: pair.address,
   source: pair.desired?.source,
 });

@@ -1,4 +1,5 @@
 /** What else a plan finds. */
+import { retold } from "../at-the-door";
 import { all, applied, both, file, gone, rewritten, runs, vm, type Worlds } from "./scene";
 
 export const planned = {
@@ -15,6 +16,15 @@ export const planned = {
     { files: file("vms: { web: { region: in-west-2 } }"), follow: [{ word: /in-west-1/, insteadOf: "in-west-2" }] },
   ],
   "plan/shrink": [
+    {
+      name: "a service that counts in bytes",
+      files: file("volumes: { data: { size: 3 } }", { has: ["volume.list"], dialect: ", records: { volume: {} }" }),
+      before: (here) => here.reconcile("apply", "-y"),
+      service: {
+        tell: retold({ volume: (record) => ({ ...record, size: Number(record["size"]) * 1024 ** 3 }) }),
+      },
+      follow: [{ write: /records: \{ volume: \{ size: \[.*?\] \} \}/, below: ["service", "dialect"] }],
+    },
     {
       files: file("volumes: { data: { size: 3 } }"),
       before: both(applied, rewritten("size: 3 }", "size: 2 }")),
