@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { runHelperIn } from "../../reconciler/outside/commands";
 import { Credential, findCredential } from "../../reconciler/service/credential";
 import { checkBaseUrl } from "../../reconciler/service/transport";
@@ -89,6 +90,35 @@ describe("the helper command", () => {
     const outcomes = await Promise.all([client.listVms(), client.stopVm("v"), client.listFlavors()]);
     expect(outcomes.map(({ status }) => status)).toEqual(["accepted", "accepted", "accepted"]);
     expect(runs()).toBe(2);
+  });
+
+  test.each([
+    ["a page that asks to sign in", text(200, "<html><title>Sign in</title></html>"), ""],
+    [
+      "a redirect to one",
+      ((_request, response) => {
+        response.writeHead(302, { location: "https://id.example/login" }).end();
+      }) satisfies Script,
+      "",
+    ],
+    [
+      "what the dialect names so, also for a write",
+      text(200, "<html>welcome</html>"),
+      "errors: [{ is: unauthenticated, type: text/html }]",
+    ],
+  ])("%s runs it again, as a 401 does", async (_, refused, said) => {
+    const { dialect } = readDialectText(said, "dialect.yaml");
+    let ran = 0;
+    const { credential } = findCredential({}, { header, command: ["x"] }, async () => ({ output: `token-${++ran}` }));
+    const { client } = await start(
+      [
+        (request, ...rest) =>
+          (request.authorization === "Bearer token-1" ? refused : json(200, { data: [] }))(request, ...rest),
+      ],
+      { credential: credential!, dialect },
+    );
+    expect(await (said === "" ? client.listVms() : client.stopVm("v"))).toMatchObject({ status: "accepted" });
+    expect(ran).toBe(2);
   });
 
   test("a 401 that comes in late, on a value that was replaced since, does not run it again", async () => {

@@ -97,7 +97,7 @@ export const running = {
   ),
   "apply/volume-not-settled": row(
     "The service accepted an operation on a volume, and its record does not show the effect in the time allowed. Nothing is forgotten.",
-    "Run the same command again: it looks first. service.timing.vm_create_timeout allows more; states.volume in the dialect says what a state means.",
+    "Run the same command again: it looks first. The setting that the message names (service.timing.discovery_window, or vm_create_timeout while it shows a state in transition) allows more; states.volume in the dialect says what a state means.",
   ),
   "apply/volume-changed": row(
     "Directly before a volume was to be deleted, it was not what the plan or the list of orphans had named: it had another size, or hung on a VM. It was not deleted.",
