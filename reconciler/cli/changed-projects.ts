@@ -2,8 +2,9 @@
  * `--changed-since REF DIR…`: which of the projects of a repository a change touches. A project is touched by a file in
  * its folder, and by a file elsewhere that it names: its dialect, and files of variables.
  */
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
+import { nearestName } from "../core/text/nearest";
 import { changedSince } from "../outside/git";
 import type { Invocation } from "./command";
 import { fail } from "./compose";
@@ -34,12 +35,29 @@ export function changedProjects(invocation: Invocation, reference: string): Chan
   const files = changed.files.map(real);
   const isIn = (folder: string) => files.some((file) => file.startsWith(`${real(resolve(folder))}${sep}`));
   const names = [...new Set(folders.map((folder) => relative(process.cwd(), resolve(folder)) || "."))];
+  const nowhere = names.filter((folder) => !existsSync(folder) && !isIn(folder));
+  if (nowhere.length > 0) throw nowhereToBeFound(nowhere, reference);
   return {
     touched: names.filter(
       (folder) => existsSync(folder) && (isIn(folder) || namesOneOf(invocation, folder, new Set(files))),
     ),
     removed: names.filter((folder) => !existsSync(folder) && isIn(folder)),
   };
+}
+
+/** A folder that is misspelt is no project that the change leaves alone. */
+function nowhereToBeFound(names: readonly string[], reference: string): Error {
+  const [first = "."] = names;
+  const beside = dirname(first);
+  const there = existsSync(beside)
+    ? readdirSync(beside).map((name) => (beside === "." ? name : `${beside}/${name}`))
+    : [];
+  const near = nearestName(first, there);
+  return fail(
+    "cli/file-unreadable",
+    `there is no folder ${names.join(", ")}, neither here nor among what was removed since ${reference}`,
+    near === undefined ? "name the folders of projects as they are called now" : `did you mean ${near}?`,
+  );
 }
 
 function namesOneOf(invocation: Invocation, folder: string, files: ReadonlySet<string>): boolean {

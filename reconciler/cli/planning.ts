@@ -248,8 +248,9 @@ function writeReport(
   }
 }
 
-function commitIn(folder: string): { readonly commit?: string } {
-  const commit = commitOf(folder);
+/** As the plan showed it; a saved plan brings no files along, and only the checkout beside it is known. */
+function commitIn({ workspace, invocation }: Session): { readonly commit?: string } {
+  const commit = invocation.output.where?.commit ?? commitOf(workspace.folder);
   return commit === undefined ? {} : { commit };
 }
 
@@ -272,7 +273,7 @@ export async function carryOutPlan(
       store,
       ports: createPorts(service, workspace, emit),
       holder: commandHolder(invocation.command),
-      ...commitIn(workspace.folder),
+      ...commitIn(session),
       stop,
       planId: session.savedPlanId ?? idOfUnsaved(prepared.plan),
       grants,

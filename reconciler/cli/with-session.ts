@@ -1,6 +1,7 @@
 /** Runs a command with its store and its service, and under the lock where it writes. */
 import { relative, resolve } from "node:path";
 import { commitOf } from "../outside/commit";
+import { uncommitted } from "../outside/git";
 import type { Where } from "../report/json-lines";
 import { holdStore } from "../store/held";
 import { withStop } from "../store/patience";
@@ -29,12 +30,20 @@ export async function withSession(
 function whereOf({ desired, sources, folder }: Workspace, service: Service, store: StateStore): Where {
   const { project, environment } = desired;
   const commit = sources.length === 0 ? undefined : commitOf(folder);
+  const changed =
+    commit === undefined
+      ? []
+      : uncommitted(
+          sources.map(({ file }) => file),
+          folder,
+        );
   return {
     service: service.baseUrl,
     state: shownLocation(store.location),
     ...(project === undefined ? {} : { project }),
     ...(environment === undefined ? {} : { environment }),
-    ...(commit === undefined ? {} : { commit }),
+    ...(commit === undefined ? {} : { commit: changed.length === 0 ? commit : `${commit}-dirty` }),
+    ...(changed.length === 0 ? {} : { uncommitted: changed }),
   };
 }
 

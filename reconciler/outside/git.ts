@@ -1,8 +1,43 @@
 /** Asks git which files of a checkout differ from the commit where its branch left another one. */
 import { spawnSync } from "node:child_process";
+import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 
 export type ChangedFiles = { readonly files: readonly string[] } | { readonly problem: string };
+
+/**
+ * Which of these files are not as they were committed, as they were given. Nothing that the checkout's own settings name
+ * is started, and a folder that git does not know has none.
+ */
+export function uncommitted(files: readonly string[], folder: string): readonly string[] {
+  if (files.length === 0) return [];
+  const ran = spawnSync(
+    "git",
+    [
+      ...["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"],
+      ...["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--"],
+      ...files.map((file) => resolve(file)),
+    ],
+    { cwd: folder, encoding: "utf8", maxBuffer: 16 * 1024 * 1024 },
+  );
+  if (ran.error !== undefined || ran.status !== 0 || ran.stdout === "") return [];
+  const root = spawnSync("git", ["rev-parse", "--show-toplevel"], { cwd: folder, encoding: "utf8" }).stdout.trim();
+  const changed = new Set(
+    ran.stdout
+      .split("\0")
+      .filter((entry) => entry !== "")
+      .map((entry) => real(resolve(root, entry.slice(3)))),
+  );
+  return files.filter((file) => changed.has(real(resolve(file))));
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
 
 /** Committed, staged, unstaged and new files since the checkout left `reference`, as absolute paths. */
 export function changedSince(reference: string, folder: string): ChangedFiles {

@@ -5,6 +5,7 @@
 import type { RecordedRun } from "../core/model/recorded";
 import { printable } from "../core/text/printable";
 import { countOf, durationText, hang, listText, painter, type TextOptions } from "./style";
+import { shortCommit } from "./where-text";
 
 /** The start of a run's id, which is enough to name the run in a command. */
 export const shortId = (id: string): string => id.slice(0, 8);
@@ -20,7 +21,7 @@ export function historyText(runs: readonly RecordedRun[], options: TextOptions =
     const details = [
       changesText(run),
       ...(run.by === undefined ? [] : [`${run.by.command} by ${run.by.who} on ${run.by.host}`]),
-      ...(run.by?.commit === undefined ? [] : [`commit ${run.by.commit.slice(0, 12)}`]),
+      ...(run.by?.commit === undefined ? [] : [`commit ${shortCommit(run.by.commit)}`]),
       ...((run.consents ?? []).length === 0 ? [] : [`permitted: ${(run.consents ?? []).join(", ")}`]),
       ...((run.unseen ?? []).length === 0 ? [] : [`accepted and not seen: ${(run.unseen ?? []).join("; ")}`]),
       ...(Object.keys(run.open).length === 0 ? [] : [`not done: ${openText(run)}`]),

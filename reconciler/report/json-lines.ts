@@ -111,6 +111,8 @@ export interface Where {
   readonly state: string;
   /** The commit that is checked out where the files are. */
   readonly commit?: string;
+  /** The files that are not as they were committed; the commit ends in `-dirty` then. */
+  readonly uncommitted?: readonly string[];
 }
 
 export interface SummaryInput {
@@ -156,6 +158,7 @@ export function summaryLine(input: SummaryInput): object {
     environment: where?.environment ?? null,
     state: where?.state ?? null,
     commit: where?.commit ?? null,
+    ...(where?.uncommitted === undefined ? {} : { uncommitted: where.uncommitted }),
     outputs: outputsForPrograms(plan, run),
     findings: (input.findings ?? []).map(findingEntry),
     unseen: unseenSteps(run),

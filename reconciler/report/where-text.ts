@@ -3,15 +3,27 @@ import { printable } from "../core/text/printable";
 import type { Where } from "./json-lines";
 
 /** `environment prod · project acme · service https://… · state postgres://… · commit 1a2b3c4d5e6f`. */
-export function whereText({ service, project, environment, state, commit }: Where): string {
+export function whereText({ service, project, environment, state, commit, uncommitted = [] }: Where): string {
   const parts = [
     ...(environment === undefined ? [] : [`environment ${environment}`]),
     ...(project === undefined || project === "" ? [] : [`project ${project}`]),
     `service ${service}`,
     `state ${state}`,
-    ...(commit === undefined ? [] : [`commit ${commit.slice(0, 12)}`]),
+    ...(commit === undefined ? [] : [`commit ${shortCommit(commit)}${notCommitted(uncommitted)}`]),
   ];
   return printable(parts.join(" · "));
+}
+
+/** As git shortens it, with the mark of files that are not as they were committed. */
+export const shortCommit = (commit: string): string =>
+  `${commit.slice(0, 12)}${commit.endsWith("-dirty") ? "-dirty" : ""}`;
+
+const mostNamed = 3;
+
+function notCommitted(files: readonly string[]): string {
+  if (files.length === 0) return "";
+  const more = files.length > mostNamed ? ` and ${files.length - mostNamed} more` : "";
+  return ` (not committed: ${files.slice(0, mostNamed).join(", ")}${more})`;
 }
 
 /** The parts that a person must not confuse, short enough for a question. */

@@ -59,6 +59,15 @@ describe("plan --changed-since", () => {
     expect(ran.stderr).toContain("warning[plan/project-removed]: the files of c are gone");
   });
 
+  it("does not take a folder that is nowhere for one that is not touched", async () => {
+    mkdirSync(join(folder, "network"));
+    for (const words of [["netwrok"], ["a", "netwrok"]]) {
+      const ran = await plan("base", ...words);
+      expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringContaining("there is no folder netwrok")]);
+      expect(ran.stderr).toContain("did you mean network?");
+    }
+  });
+
   it("says that nothing is touched, and what git says where it cannot tell", async () => {
     const none = await plan("base", "a", "b", "c");
     expect(none).toMatchObject({ exitCode: 0, stdout: "No project is touched since base.\n" });

@@ -144,6 +144,36 @@ describe("what a plan says of itself", () => {
     expect(diagnostics.filter(({ code }) => code === "plan/renamed-key").length).toBeGreaterThan(0);
   });
 
+  it("hints at the whole component where its key was renamed, and at what keeps volumes that are named after it", async () => {
+    const file = (key: string, more = "") => `version: 1
+project: acme
+region: in-west-1
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+components: { ${key}: { from: ./tier.yaml } }
+${more}`;
+    const tier = (ignored: string) => `component: 1
+vms: { web: { for_each: 2, name: "\${component}-web-\${each}" } }
+volumes: { data: { name: "\${component}-data", size: 5, attach_to: "web[0]"${ignored} } }
+groups: { web: { name: "\${component}-web", rules: [{ protocol: tcp, dst_port: 443 }] } }
+`;
+    place.write(tier(""), "tier.yaml");
+    write(file("shop"));
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    write(file("store"));
+    const { diagnostics } = jsonLines((await reconcile("plan", "--json")).stdout).at(-1) as {
+      diagnostics: { code: string; fix: string }[];
+    };
+    const hints = diagnostics.filter(({ code }) => code === "plan/renamed-key").map(({ fix }) => fix);
+    expect(hints).toHaveLength(1);
+    expect(hints[0]).toContain("moved: [ { from: shop/, to: store/ } ]");
+    expect(hints[0]).toContain("ignore_changes: [name] } on store/volume.data");
+    // Done to the letter, nothing goes and nothing is replaced.
+    place.write(tier(", lifecycle: { ignore_changes: [name] }"), "tier.yaml");
+    write(file("store", "moved: [ { from: shop/, to: store/ } ]\n"));
+    const kept = jsonLines((await reconcile("plan", "--json")).stdout).at(-1) as { changes: Record<string, number> };
+    expect(kept.changes).toMatchObject({ create: 0, replace: 0, delete: 0 });
+  });
+
   it("is not made of nothing: a service that cannot be reached is named", async () => {
     write(world);
     const plan = await runCli(["plan", "--base-url", "http://127.0.0.1:9"], {

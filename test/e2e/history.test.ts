@@ -1,4 +1,5 @@
 /** What the state remembers of its runs, and the way back. */
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -28,6 +29,26 @@ const historyNow = async () =>
   jsonLines((await reconcile("history", "--json")).stdout).filter(({ type }) => type === "run");
 
 describe("reconcile history", () => {
+  it("marks a commit that the applied files are not of, and says which they are", async () => {
+    const git = (...words: string[]) =>
+      spawnSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.example", ...words], { cwd: place.folder });
+    write(first);
+    git("init", "--quiet");
+    git("add", "reconcile.yaml");
+    git("commit", "--quiet", "--message", "one");
+    const clean = await reconcile("plan", "--json");
+    expect(jsonLines(clean.stdout).at(-1)?.["commit"]).toMatch(/^[0-9a-f]{40}$/);
+    write(`${first}# not committed\n`);
+    const applied = await reconcile("apply", "-y");
+    expect(applied.stdout.replace(/\s+/g, " ")).toMatch(/commit [0-9a-f]{12}-dirty \(not committed: reconcile\.yaml\)/);
+    const summary = jsonLines((await reconcile("plan", "--json")).stdout).at(-1);
+    expect(summary).toMatchObject({
+      commit: expect.stringMatching(/^[0-9a-f]{40}-dirty$/),
+      uncommitted: ["reconcile.yaml"],
+    });
+    expect((await reconcile("history")).stdout).toMatch(/commit [0-9a-f]{12}-dirty/);
+  });
+
   it("says who applied what, when, from which commit, with which consents and outcome", async () => {
     const commit = "0123456789abcdef0123456789abcdef01234567";
     write("ref: refs/heads/main\n", "HEAD");

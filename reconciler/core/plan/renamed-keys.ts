@@ -4,7 +4,7 @@
  */
 import { describeRule } from "../canonical/rules";
 import type { Change } from "../diff/changes";
-import { type Address, quoted } from "../model/address";
+import { type Address, componentPath, quoted, renamed } from "../model/address";
 import type { DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type FieldRow, fieldsOf } from "../model/fields";
@@ -19,22 +19,96 @@ export function renamedKeys(
   const gone = changes.filter(({ action, reason }) => action === "delete" && reason === "removed");
   const come = changes.filter(({ action, reason }) => action === "create" && reason === "declared");
   if (gone.length === 0 || come.length === 0) return [];
+  const components = renamedComponents(gone, come, desired, recorded);
+  const isCovered = (address: Address): boolean =>
+    components.some(({ from, to }) => [from, to].includes(componentKey(address) ?? ""));
   const pairs: { readonly from: Address; readonly to: Address; readonly source?: Change["source"] }[] = [];
-  const comeBy = groupBy(come, ({ address }) => markOf(desired.get(address)));
-  const goneBy = groupBy(gone, ({ address }) => markOf(recorded.get(address)));
+  const comeBy = groupBy(
+    come.filter(({ address }) => !isCovered(address)),
+    ({ address }) => markOf(desired.get(address)),
+  );
+  const goneBy = groupBy(
+    gone.filter(({ address }) => !isCovered(address)),
+    ({ address }) => markOf(recorded.get(address)),
+  );
   for (const [mark, [to, ...others]] of comeBy) {
     const [from, ...more] = goneBy.get(mark) ?? [];
     if (mark === "" || to === undefined || from === undefined || others.length > 0 || more.length > 0) continue;
     pairs.push({ from: from.address, to: to.address, ...(to.source === undefined ? {} : { source: to.source }) });
   }
-  return byBlock(pairs).map(({ from, to, source }) => ({
+  const blocks = byBlock(pairs).map(
+    ({ from, to, source }): Diagnostic => ({
+      severity: "warning",
+      code: "plan/renamed-key",
+      summary: `${from} would be deleted and ${to}, which is alike, created: was the key renamed?`,
+      fix: `moved: [ { from: ${quoted(from)}, to: ${quoted(to)} } ]   keeps it under its new key`,
+      address: to,
+      ...(source === undefined ? {} : { source }),
+    }),
+  );
+  return [...components.map(renamedComponent), ...blocks];
+}
+
+interface RenamedComponent {
+  readonly from: string;
+  readonly to: string;
+  readonly count: number;
+  /** Volumes whose names have the key in them: a volume cannot be renamed, and would be replaced by an empty one. */
+  readonly otherwiseNamed: readonly Address[];
+  readonly source?: Change["source"];
+}
+
+function renamedComponent({ from, to, count, otherwiseNamed, source }: RenamedComponent): Diagnostic {
+  const names =
+    otherwiseNamed.length === 0
+      ? ""
+      : `; its volumes have the key in their names, which cannot change: lifecycle: { ignore_changes: [name] } on ${otherwiseNamed.slice(0, 3).join(", ")}${otherwiseNamed.length > 3 ? ` and ${otherwiseNamed.length - 3} more` : ""} keeps them as they are`;
+  return {
     severity: "warning",
     code: "plan/renamed-key",
-    summary: `${from} would be deleted and ${to}, which is alike, created: was the key renamed?`,
-    fix: `moved: [ { from: ${quoted(from)}, to: ${quoted(to)} } ]   keeps it under its new key`,
-    address: to,
+    summary: `all of ${from} would be deleted and ${to}, which has the same ${count} resources, created: was the component's key renamed?`,
+    fix: `moved: [ { from: ${quoted(from)}, to: ${quoted(to)} } ]   keeps all of it under its new key${names}`,
     ...(source === undefined ? {} : { source }),
-  }));
+  };
+}
+
+/** The outermost component of an address, as `moved` names it with all its instances: `shop/`. */
+function componentKey(address: Address): string | undefined {
+  const [outer] = componentPath(address);
+  return outer === undefined ? undefined : `${split(outer.slice(0, -1))[0]}/`;
+}
+
+/** Components of which all goes, and others with just the same addresses in them of which all comes. */
+function renamedComponents(
+  gone: readonly Change[],
+  come: readonly Change[],
+  desired: ReadonlyMap<Address, DesiredResource>,
+  recorded: ReadonlyMap<Address, RecordedResource>,
+): RenamedComponent[] {
+  const whole = (changes: readonly Change[], all: Iterable<Address>): Map<string, readonly Change[]> => {
+    const counts = new Map<string, number>();
+    for (const address of all) {
+      const key = componentKey(address);
+      if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    const groups = groupBy(changes, ({ address }) => componentKey(address) ?? "");
+    return new Map([...groups].filter(([key, found]) => key !== "" && counts.get(key) === found.length));
+  };
+  const shapeOf = (key: string, changes: readonly Change[]): string =>
+    JSON.stringify(changes.map(({ address }) => address.slice(key.length - 1)).sort());
+  const goneBy = groupBy([...whole(gone, recorded.keys())], ([key, changes]) => shapeOf(key, changes));
+  const comeBy = groupBy([...whole(come, desired.keys())], ([key, changes]) => shapeOf(key, changes));
+  return [...comeBy].flatMap(([shape, [after, ...others]]): RenamedComponent[] => {
+    const [before, ...more] = goneBy.get(shape) ?? [];
+    if (after === undefined || before === undefined || others.length + more.length > 0) return [];
+    const [[from], [to, changes]] = [before, after];
+    const otherwiseNamed = changes.flatMap(({ address, kind }) => {
+      const old = recorded.get(renamed(address, to, from));
+      return kind === "volume" && old !== undefined && old.name !== desired.get(address)?.name ? [address] : [];
+    });
+    const source = changes[0]?.source;
+    return [{ from, to, count: changes.length, otherwiseNamed, ...(source === undefined ? {} : { source }) }];
+  });
 }
 
 /** The instances of one block that become those of another are one `moved` entry. */
