@@ -5,13 +5,14 @@ import type { Closed } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Grants } from "../core/plan/consent";
 import type { Plan } from "../core/plan/plan";
+import { unseenDiagnostic } from "../core/plan/unseen";
 import { readState } from "../core/state/text";
 import { errorMessage } from "../core/text/errors";
 import { applyPlan, hasNothingToDo, rememberSeen, StateMovedOn } from "../engine/apply";
 import { awaitInterrupted } from "../engine/await-interrupted";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
-import type { RunReport } from "../engine/run-plan";
+import { type RunReport, unseenIn } from "../engine/run-plan";
 import { commitOf } from "../outside/commit";
 import { freeMemory } from "../outside/memory";
 import { writePrivately } from "../outside/private-file";
@@ -294,7 +295,7 @@ function finishRun(session: Session, prepared: Prepared, report: RunReport, revi
   const { findings, diagnostics } = review;
   writeReport(session, {
     exitCode,
-    diagnostics: [...inReport(review), ...unclosed],
+    diagnostics: [...inReport(review), ...unseenIn(report).map(unseenDiagnostic), ...unclosed],
     plan: prepared.plan,
     run: report,
     ...exposureOfReview(review),

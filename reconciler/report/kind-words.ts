@@ -88,6 +88,9 @@ const unseenRow: LabelledRow<Pick<RecordedResource, "unseen">> = [
     ),
 ];
 
+const unseenRemarks = ({ unseen = [] }: Pick<RecordedResource, "unseen">): readonly string[] =>
+  unseen.length === 0 ? [] : [`accepted and not seen: ${unseen.map(({ said }) => said).join(", ")}`];
+
 const deletingRow: LabelledRow<{ readonly deleting?: boolean }> = ["delete sent", ({ deleting }) => yes(deleting)];
 
 /** The kinds of fields whose value is told as it is. */
@@ -338,6 +341,7 @@ const remarks = <K extends Kind>(kind: K, record: RecordedByKind[K]) => words[ki
 export const remarksOn = (record: RecordedResource): readonly string[] => [
   isSo(record.preventDestroy, "prevent_destroy"),
   ...remarks(record.kind, record),
+  ...unseenRemarks(record),
 ];
 
 const described = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => words[kind].described(desired);

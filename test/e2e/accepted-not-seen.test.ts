@@ -208,6 +208,7 @@ describe.each([
       const planned = await reconcile("plan");
       expect(said(planned)).toContain("apply/not-seen");
       expect(said(await reconcile("drift"))).toContain("apply/not-seen");
+      expect(said(await reconcile("state", "list"))).toContain("accepted and not seen");
     }
     expect((await reconcile("plan", "--detailed-exitcode")).exitCode).not.toBe(0);
     place.proxy.meddle((_, forward) => forward());
