@@ -166,6 +166,8 @@ const fixes: Readonly<Record<string, string>> = {
     'look for it in the service\'s console: if it exists, set adopt: "<its id>"; if it does not, set adopt: "none", and the next update makes it',
   "apply/outcome-unknown": ofOpenCreate,
   "plan/outcome-unknown": ofOpenCreate,
+  "apply/not-seen":
+    "look in the service's console, then run the update again: it sends again what is still missing; after pulumi refresh it makes anew what was never made",
   "apply/not-listed": "run the update again: it looks for it first",
 };
 

@@ -75,4 +75,24 @@ describe("a write that was accepted and does not show", () => {
     const repaired = await handler.update(context, id, kept, after);
     expect((await handler.diff(context, id, repaired.outputs, after)).changes).toEqual([]);
   });
+
+  it("fails the create of a group, which a refresh and the next update make", async () => {
+    const handler = handlers.SecurityGroup;
+    await handler.create(context, { name: "kept" });
+    const id = "57a17000-0000-4000-8000-000000000005";
+    proxy.meddle((exchange, forward) =>
+      exchange.method === "POST" && exchange.path.endsWith("/security-group")
+        ? Promise.resolve(json({ data: { id, name: "front", rules: [] } }))
+        : forward(),
+    );
+    const failure = await failing(handler.create(context, { name: "front" }));
+    expect(failure.message).toContain("does not show it");
+    expect(failure.message).toContain("after pulumi refresh");
+    honest();
+    expect(failure.kept.id).toBe(id);
+    const read = await handler.read(context, id, failure.kept.outputs);
+    expect(read).toBeUndefined();
+    await handler.create(context, { name: "front" });
+    expect(world.emulator.dump().groups.filter(({ name }) => name === "front").length).toBe(1);
+  });
 });
