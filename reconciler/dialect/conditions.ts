@@ -7,7 +7,7 @@
  *   2xx that is not JSON, or carries a failure inside
  *                                            unavailable       unknown
  *   2xx with a message where the dialect's envelope.error is
- *                                            rejected          rejected (a create without a code: unknown)
+ *                                            rejected          rejected (unknown where it shows no code)
  *   2xx with a page in HTML                  unavailable       unknown
  *   2xx with a page that asks to sign in     rejected          unknown
  *   401 403 404 409 other 4xx                rejected          rejected
@@ -35,7 +35,7 @@ import { isEpoch, readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
 import type { ErrorRule } from "./dialect";
 import { contractEnvelope, type EnvelopeReader } from "./envelope";
-import { failureInside } from "./failure-inside";
+import { failureInside, holdsMore } from "./failure-inside";
 import { parseJsonText } from "./json-text";
 import { cleanMessage, messageFits, messageInBody, own } from "./messages";
 import { credentialMayBeOver, isHtml, leadsToSignIn, looksLikeSignIn } from "./sign-in";
@@ -251,7 +251,8 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
       askedWait(answer, body, envelope, nowMs),
     );
   if (told !== undefined && refusal !== undefined && succeeded === undefined) {
-    const refused = refusedInside(operation, answer.status, told, code, envelope.isOwn(body));
+    const isMessageAlone = !holdsMore(body, envelope.message(body) ?? "");
+    const refused = refusedInside(operation, answer.status, told, code, isMessageAlone);
     if (refused !== undefined) return refused;
   }
   if (inside === undefined) return accepted(body);
@@ -261,33 +262,24 @@ function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): A
 
 /**
  * A message stands where the dialect says that refusals have theirs, and no rule names it. It is a refusal in the
- * service's words. With no code beside it the message may be an acknowledgement; a create is then looked for before
- * anything counts as not done, and a read is read.
+ * service's words. With no code beside it the message may be an acknowledgement: a write is then looked for before it
+ * counts as not done, and a read that holds anything else is read.
  */
 function refusedInside(
   operation: Operation,
   httpStatus: number,
   message: string,
   code: string | undefined,
-  isOwn: boolean,
+  isMessageAlone: boolean,
 ): Failure | undefined {
-  const { kind } = rowOf(operation);
-  if (kind === "read" && !isOwn) return undefined;
+  const isRead = rowOf(operation).kind === "read";
+  if (isRead && code === undefined && !isMessageAlone) return undefined;
   const condition = conditionOf(operation, httpStatus, message, false);
   const refusal: Rejection = { status: "rejected", condition, message, httpStatus };
-  if (isOwn && (code !== undefined || !makes.has(operation))) return refusal;
+  if (isRead || code !== undefined) return refusal;
   const reason = `the service answered ${httpStatus} and said: ${message}`;
   return { status: "unknown", reason, httpStatus, refusal };
 }
-
-/** What is made twice when it is sent twice: a refusal has to be beyond doubt before it counts as not done. */
-const makes: ReadonlySet<Operation> = new Set<Operation>([
-  "vm.create",
-  "vm.snapshot",
-  "volume.create",
-  "group.create",
-  "group.import",
-]);
 
 /** A code that every answer has, and that speaks of no failure. */
 const meansSuccess = (code: string | undefined): boolean =>

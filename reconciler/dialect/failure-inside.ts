@@ -63,6 +63,17 @@ const isErrorStatus = (value: unknown): boolean =>
 
 const failedWords: ReadonlySet<string> = new Set(["error", "fail", "failed", "failure"]);
 
+/** Whether an answer holds anything beside a message and the other keys of an envelope: a payload, or a record. */
+export function holdsMore(body: unknown, message: string): boolean {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return true;
+  const carriesMessage = (value: unknown): boolean =>
+    value === message ||
+    (typeof value === "object" && value !== null && Object.values(value).some((inner) => inner === message));
+  return Object.entries(body).some(
+    ([key, value]) => !carriesMessage(value) && (!isOfAnEnvelope(key) || (typeof value === "object" && value !== null)),
+  );
+}
+
 const isOfAnEnvelope = (key: string): boolean =>
   /^(status|status_?code|success|ok|message|msg|errors?|error_?(code|message)|code|data|details?|reason|description|result|timestamp|time|path|title|type|trace_?id|request_?id|correlation_?id)$/i.test(
     key,

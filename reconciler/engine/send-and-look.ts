@@ -50,7 +50,8 @@ export async function sendAndLook<T>(
       const seen = await lookForWindow(look, run);
       if (seen === "done") return isThere;
       if (seen === "not-done" && outcome.refusal !== undefined) return outcome.refusal;
-      if (seen === "cannot-tell" || seen === "changing" || attempt++ >= attempts) return outcome;
+      if (seen === "cannot-tell" || seen === "changing") return outcome;
+      if (attempt++ >= attempts) return outcome.refusal ?? outcome;
       continue;
     }
     if (outcome.status === "unavailable" || !isAlready(outcome)) return outcome;

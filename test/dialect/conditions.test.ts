@@ -339,15 +339,20 @@ describe("what is no refusal", () => {
         expect(told("volume.attach", down, own, [rule])).toMatchObject({ status: "rejected", condition: "forbidden" });
     });
 
-    test("without a code a create may have been done, and everything else is refused", () => {
+    test("without a code a write may have been done, and a read that says nothing else is refused", () => {
       expect(told("vm.create", { fault: "no host" }, bare)).toMatchObject({
         status: "unknown",
         reason: "the service answered 200 and said: no host",
         refusal: { status: "rejected", message: "no host" },
       });
       expect(told("vm.create", { fault: "no host" }, bare)).not.toHaveProperty("accepted");
-      expect(told("vm.stop", { fault: "no host" }, bare)).toMatchObject({ status: "rejected", message: "no host" });
+      expect(told("vm.stop", { fault: "no host" }, bare)).toMatchObject({
+        status: "unknown",
+        refusal: { message: "no host" },
+      });
       expect(told("vm.list", { fault: "no host" }, bare)).toMatchObject({ status: "rejected", message: "no host" });
+      expect(told("vm.list", { fault: "2 VMs", items: [] }, bare)).toMatchObject({ status: "accepted" });
+      expect(told("vm.get", { fault: "found", id: "1", name: "a" }, bare)).toMatchObject({ status: "accepted" });
     });
 
     test("a message that every answer has is none: its code says that it was done, or the dialect's success does", () => {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect, RecordPlace } from "../../reconciler/dialect/dialect";
+import { learnRefusal } from "../../reconciler/dialect/learn/envelope";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { findAt } from "../../reconciler/dialect/pointers";
 import { createRecordReaders, payloadOf, readLiveRule } from "../../reconciler/dialect/records";
@@ -324,6 +325,21 @@ describe("whatever the answer", () => {
     expect(createRecordReaders(dialect).vm({ name: "n" })).toMatchObject({ condition: "unreadable" });
     for (const inherited of ["constructor", "__proto__", "toString"]) expect(findAt({}, [inherited])).toBeUndefined();
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+});
+
+describe("what a doctor learns of refusals", () => {
+  const refusal = { status: 404, body: { code: 404, message: "no such volume" } };
+
+  test("a message that successes have as well is told from them by another field, or not at all", () => {
+    const learnt = learnRefusal(refusal, [{ code: 200, message: "ok", data: [] }]);
+    expect(learnt?.envelope).toEqual({
+      error: { code: [], message: ["/message"] },
+      success: { value: "/code", is: 200 },
+    });
+    const bare = { status: 404, body: { message: "no such volume" } };
+    expect(learnRefusal(bare, [{ message: "ok", data: [] }])?.envelope).toEqual({});
+    expect(learnRefusal(bare, [{ data: [] }])?.envelope).toEqual({ error: { code: [], message: ["/message"] } });
   });
 });
 

@@ -90,6 +90,35 @@ describe("a refusal inside a 200 whose code no rule names", () => {
   });
 });
 
+describe("an attach that is answered with words alone, where refusals have theirs", () => {
+  const file = (attach: string): string => `version: 1
+project: acme
+region: in-west-1
+service:
+  timing: { poll_interval: 5ms, discovery_window: 200ms }
+  dialect: { envelope: { error: { message: /fault } } }
+vms: { one: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+volumes: { data: { size: 7${attach} } }
+`;
+  it.each([
+    ["was done", "tell", 0, "matches the file"],
+    ["was refused", "hear", 1, "refused (HTTP 200): slot 2"],
+  ] as const)("%s as a look says, and is sent once", async (_, door, exitCode, says) => {
+    await stand();
+    here.write("reconcile.yaml", file(""));
+    expect(await run("apply", "-y")).toMatchObject({ exitCode: 0 });
+    here.door.open({
+      [door]: ({ operation }: { operation: string }) =>
+        operation === "volume.attach" ? { status: 200, body: { fault: "slot 2" } } : undefined,
+    });
+    here.write("reconcile.yaml", file(", attach_to: one"));
+    const ran = await run("apply", "-y");
+    expect(ran.exitCode, ran.said).toBe(exitCode);
+    expect(ran.said).toContain(says);
+    expect(here.door.heard.filter(({ asked }) => asked.operation === "volume.attach")).toHaveLength(1);
+  });
+});
+
 const signIn: Answer = {
   status: 200,
   headers: { "content-type": "text/html; charset=utf-8" },

@@ -34,10 +34,15 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
     status === 410 ||
     /not.?found|no such|unknown|does not exist|not in/i.test(`${said} ${saidCode ?? ""}`);
   if (!isNotFound) return undefined;
-  const success = status < 300 ? successOf(leaves, successes) : undefined;
+  // A message that answers of success have as well tells nothing by being there.
+  const [place] = compilePointers([message.place]);
+  const isCommon = place !== undefined && successes.some((one) => (asText(findAtPath(one, place)) ?? "") !== "");
+  const others = leaves.filter((leaf) => leaf !== message);
+  const success = status < 300 ? successOf(leaves, successes) : isCommon ? successOf(others, successes) : undefined;
+  const tells = !isCommon || success !== undefined || code !== undefined;
   return {
     envelope: {
-      error: { code: code === undefined ? [] : [code.place], message: [message.place] },
+      ...(tells && { error: { code: code === undefined ? [] : [code.place], message: [message.place] } }),
       ...(success !== undefined && { success }),
     },
     errors: [{ is: "not_found", status, ...(saidCode !== undefined && { code: saidCode }) }],
