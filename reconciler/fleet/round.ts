@@ -7,7 +7,7 @@ import { unseenTexts } from "../core/plan/unseen";
 import type { EngineEvent } from "../engine/events";
 import { notSeenIn, type RunReport } from "../engine/run-plan";
 import { standingsOf, standingText } from "../report/run-standing";
-import { describeHolder, LeaseLost, StateLocked } from "../store/store";
+import { describeHolder, LeaseLost, StateLocked, StoreFailed } from "../store/store";
 import type { Budget } from "./database/budget";
 import type { PlanBody, StackRecord } from "./database/stacks";
 import { type Approval, type Decision, decide } from "./decide";
@@ -190,8 +190,22 @@ async function withProject(
 type Seen = Omit<RoundOutcome, "outputsUsed">;
 
 /** What a worker that drains has not begun to carry out is left to another one. */
-const endedBy = ({ drain }: RoundInput, error: unknown): Pick<RoundOutcome, "result" | "unreachable"> =>
-  drain.aborted ? { result: handedOver } : resultOfError(error);
+function endedBy({ drain, stack }: RoundInput, error: unknown): Pick<RoundOutcome, "result" | "unreachable"> {
+  if (drain.aborted) return { result: handedOver };
+  return cutOff(stack, error) ?? resultOfError(error);
+}
+
+const cutOffText = "its state was out of reach for a moment";
+
+/**
+ * The database of the states went away and came back, or somebody went on with the state meanwhile: that is no failure
+ * of the stack. Where the next round finds the same, it is.
+ */
+function cutOff({ status }: StackRecord, error: unknown): Pick<RoundOutcome, "result"> | undefined {
+  const isMomentary = error instanceof LeaseLost || (error instanceof StoreFailed && error.isAway);
+  if (!isMomentary || status.reason?.startsWith(cutOffText) === true) return undefined;
+  return { result: { end: "handed_over", why: `${cutOffText}, so that the round is made again: ${error.message}` } };
+}
 
 const handedOver = {
   end: "handed_over",
@@ -256,7 +270,7 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
     { soft: anyOf(input), hard: input.signal },
     checkout.copied === true ? emitCalled(ports, checkout) : ports.emit,
   );
-  const result = resultOfRun(report, planned.facts.steps > 0);
+  const result = resultOfRun(report, planned.facts.steps > 0, input.stack);
   const isDone = result.end === "applied" || result.end === "in_sync";
   return {
     result,
@@ -338,10 +352,10 @@ const heldByWindow = ({
   waitingFor: { what: "window", detail: why, ...(until === undefined ? {} : { until: until.toISOString() }) },
 });
 
-function resultOfRun(report: RunReport, sent: boolean): RoundEnd {
+function resultOfRun(report: RunReport, sent: boolean, stack: StackRecord): RoundEnd {
   const { broken, unclosed, bug, counts, interrupted, steps } = report;
   const failure = broken ?? bug ?? unclosed;
-  if (failure !== undefined) return resultOfError(failure).result;
+  if (failure !== undefined) return (cutOff(stack, failure) ?? resultOfError(failure)).result;
   const said = (end: string): string =>
     steps
       .flatMap(({ step, result }) => (result.end === end ? [`${step.address}: ${result.message ?? end}`] : []))

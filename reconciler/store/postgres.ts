@@ -106,7 +106,11 @@ function createAsk(connection: string, location: string, limits: PostgresLimits,
       },
       {
         isPassing: (error) => isPassing(error) || (hasAnswered && isAway(error)),
-        asFailure: (error) => new StoreFailed(`the state ${location}: ${problemOf(error, connection, limits)}`),
+        asFailure: (error) => {
+          const failed = new StoreFailed(`the state ${location}: ${problemOf(error, connection, limits)}`);
+          failed.isAway = isPassing(error) || isAway(error);
+          return failed;
+        },
         patienceMs: () => (hasAnswered ? limits.restartMs : waits.firstAnswer),
       },
     );

@@ -85,6 +85,8 @@ export class LeaseLost extends Error {
 export class StoreFailed extends Error {
   override readonly name = "StoreFailed";
   readonly code = "state/store-failed";
+  /** Its server was there before and is away, or is just starting. */
+  isAway = false;
 }
 
 /**

@@ -6,6 +6,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countCampaign } from "../support/campaign-count";
+import { startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
 import { postgresMissing } from "../support/postgres-server";
@@ -120,8 +121,17 @@ ${of((index) => `  v${generation}x${index}: { name: ${stack}-${generation}-${ind
     const awayMs = sizeOf("FLEET_AWAY_MS", 13_000);
     for (let times = 0; times < sizeOf("FLEET_OUTAGES", 1); times++) {
       await begin();
+      const [last] = await query("SELECT coalesce(max(id), 0) AS id FROM reconcile_fleet.runs");
       await stage.server.kill();
       const killed = Date.now();
+      // One that is started meanwhile waits for it, and says so.
+      const early = startCli(["fleet", "work", "--listen", "none", "--cache", "cache"], {
+        cwd: stage.cwd,
+        env: stage.env,
+      });
+      await early.says("what it waits for", ({ stderr }) =>
+        /does not answer: .*; it is asked again until it does/.exec(stderr),
+      );
       await pause(leaseMs);
       const before = changes().length;
       await pause(awayMs - leaseMs);
@@ -135,8 +145,15 @@ ${of((index) => `  v${generation}x${index}: { name: ${stack}-${generation}-${ind
         ).catch(() => []);
         return row === undefined ? undefined : true;
       });
+      await early.says("a worker", ({ stderr }) => /^Working on/m.exec(stderr));
+      await stage.adopt(early);
       console.log(`K3: away ${back - killed} ms, resumed after ${Date.now() - back} ms`);
       await settled();
+      const failed = await query(
+        "SELECT id, stack, result, reason FROM reconcile_fleet.runs WHERE id >= $1 AND result = 'failed'",
+        [last?.["id"]],
+      );
+      expect(failed).toEqual([]);
     }
     countCampaign("fleet outages", sizeOf("FLEET_OUTAGES", 1), 0);
   });

@@ -9,6 +9,7 @@ import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { type RoundOutcome, type RoundPorts, runRound } from "../../reconciler/fleet/round";
 import { checkOut } from "../../reconciler/fleet/sources/source";
 import { newStatus } from "../../reconciler/fleet/status";
+import { LeaseLost, StoreFailed } from "../../reconciler/store/store";
 import { stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
@@ -52,6 +53,7 @@ describe("a round of a stack from a repository", () => {
   function round(
     drain = never,
     opened: (open: RoundPorts["openProject"]) => RoundPorts["openProject"] = (open) => open,
+    status = newStatus,
   ): Promise<RoundOutcome> {
     const cache = makeFolder();
     const ports: RoundPorts = {
@@ -68,7 +70,7 @@ describe("a round of a stack from a repository", () => {
     const stack = {
       name: "shop",
       spec,
-      status: newStatus,
+      status,
       paused: false,
       jitter: 0,
       outputs: {},
@@ -110,6 +112,26 @@ describe("a round of a stack from a repository", () => {
       };
     });
     expect(outcome.result).toMatchObject({ end: "handed_over" });
+  });
+
+  test("a state that is out of reach for a moment is no failure of the stack; one that stays so is", async () => {
+    const away = new StoreFailed("the state postgres://db.example/a: the database system is starting up");
+    away.isAway = true;
+    const within = (error: Error, reason: string | null) =>
+      round(
+        never,
+        () => async () => {
+          throw error;
+        },
+        { ...newStatus, reason },
+      );
+    for (const error of [away, new LeaseLost("postgres://db.example/a")]) {
+      const { result } = await within(error, null);
+      expect(result).toMatchObject({ end: "handed_over", why: expect.stringContaining(error.message) });
+      const why = result.end === "handed_over" ? result.why : "";
+      expect((await within(error, why)).result).toMatchObject({ end: "failed" });
+    }
+    expect((await within(new StoreFailed("no rights"), null)).result).toMatchObject({ end: "failed" });
   });
 
   test("a judge beside the stack's folder, and what a link shows, belong to the plan that is approved", async () => {

@@ -284,23 +284,27 @@ async function work(
       await watch.stop();
       return output.finish({ exitCode: 0 });
     },
-    { sendsOnly: false },
+    { sendsOnly: false, patient: (text) => output.note(text) },
   );
 }
 
 async function serve(invocation: Invocation<(typeof flags)[number] | "listen" | "cache">): Promise<number> {
   const { flags: given, output } = invocation;
-  return withFleet(given, async (session) => {
-    const server = await servePages(session, {
-      listen: given.listen ?? "127.0.0.1:8470",
-      cache: given.cache ?? defaultCache(),
-      say: (text) => output.note(text),
-    });
-    output.note(`The pages of ${session.database.location}: ${server.url}`);
-    await untilSignal();
-    await server.close();
-    return output.finish({ exitCode: 0 });
-  });
+  return withFleet(
+    given,
+    async (session) => {
+      const server = await servePages(session, {
+        listen: given.listen ?? "127.0.0.1:8470",
+        cache: given.cache ?? defaultCache(),
+        say: (text) => output.note(text),
+      });
+      output.note(`The pages of ${session.database.location}: ${server.url}`);
+      await untilSignal();
+      await server.close();
+      return output.finish({ exitCode: 0 });
+    },
+    { patient: (text) => output.note(text) },
+  );
 }
 
 async function token(

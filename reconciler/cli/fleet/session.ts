@@ -28,16 +28,41 @@ export const databaseOf = (flags: Pick<Flags, "database">): string => {
   return location;
 };
 
+export interface FleetUse {
+  readonly sendsOnly?: boolean;
+  /** For what is to run for long: a database that is away is waited for, and this is told of it once. */
+  readonly patient?: (text: string) => void;
+}
+
 export async function withFleet<T>(
   flags: Pick<Flags, "database">,
   use: (session: FleetSession) => Promise<T>,
-  { sendsOnly = true }: { readonly sendsOnly?: boolean } = {},
+  { sendsOnly = true, patient }: FleetUse = {},
 ): Promise<T> {
-  const opened = await openFleet(databaseOf(flags), { sendsOnly });
+  const location = databaseOf(flags);
+  const open = (): Promise<FleetSession> => openFleet(location, { sendsOnly });
+  const opened = await (patient === undefined ? open() : onceThere(open, patient));
   try {
     return await asked(() => use(opened));
   } finally {
     await closeFleet(opened);
+  }
+}
+
+const longestPauseMs = 10_000;
+
+/** A supervisor that starts it again and again would wait for longer and longer. A signal ends it as it ends any command. */
+async function onceThere<T>(open: () => Promise<T>, say: (text: string) => void): Promise<T> {
+  for (let pauseMs = 500, isTold = false; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      return await open();
+    } catch (error) {
+      const { cause } = error instanceof Error ? error : {};
+      if (!(cause instanceof DatabaseFailed && cause.isAway)) throw error;
+      if (!isTold) say(`${cause.message}; it is asked again until it does. ${cause.fix}.`);
+      isTold = true;
+      await new Promise((done) => setTimeout(done, pauseMs));
+    }
   }
 }
 
@@ -84,9 +109,10 @@ export async function asked<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    if (error instanceof ActionRefused || error instanceof DatabaseFailed)
-      throw new CommandFailed([{ severity: "error", code: error.code, summary: error.message, fix: error.fix }]);
-    throw error;
+    if (!(error instanceof ActionRefused || error instanceof DatabaseFailed)) throw error;
+    const failed = new CommandFailed([{ severity: "error", code: error.code, summary: error.message, fix: error.fix }]);
+    failed.cause = error;
+    throw failed;
   }
 }
 

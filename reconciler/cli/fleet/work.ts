@@ -62,7 +62,10 @@ export function startWork(session: FleetSession, { concurrency, services, cache,
   });
 }
 
-/** `/healthz` and `/metrics`. Nothing in them is a secret. */
+/**
+ * `/healthz` (the database answers), `/livez` (this process does: whoever ends what is not alive must not end every
+ * worker because the database is away) and `/metrics`. Nothing in them is a secret.
+ */
 export async function serveHealth(
   listen: string,
   session: FleetSession,
@@ -72,7 +75,8 @@ export async function serveHealth(
     const answer = (code: number, type: string, text: string): void =>
       void response.writeHead(code, { "content-type": type, "cache-control": "no-store" }).end(text);
     const path = request.url?.split("?")[0];
-    if (path === "/healthz") {
+    if (path === "/livez") answer(200, "application/json", '{"alive":true}\n');
+    else if (path === "/healthz") {
       session.database
         .query(`SELECT 1 FROM ${schema}.version`)
         .then(() => answer(200, "application/json", '{"healthy":true}\n'))
@@ -81,7 +85,7 @@ export async function serveHealth(
       readMetrics(session, worker)
         .then((metrics) => answer(200, "text/plain; version=0.0.4; charset=utf-8", metricsText(metrics)))
         .catch(() => answer(503, "text/plain", "the database does not answer\n"));
-    } else answer(404, "text/plain", "/healthz or /metrics\n");
+    } else answer(404, "text/plain", "/healthz, /livez or /metrics\n");
   });
 }
 

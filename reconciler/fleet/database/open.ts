@@ -16,10 +16,24 @@ export class DatabaseFailed extends Error {
     readonly code: Extract<DiagnosticCode, `fleet/${string}`>,
     message: string,
     readonly fix: string,
+    /** Nobody listens there now, or the server is just starting: it may answer in a moment. */
+    readonly isAway = false,
   ) {
     super(message);
   }
 }
+
+const awayCodes: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ETIMEDOUT",
+  "EAI_AGAIN",
+  "57P01",
+  "57P02",
+  "57P03",
+]);
 
 /** `folder`: where an embedded database keeps its files. */
 export async function openDatabase(location: string, folder: string): Promise<Database> {
@@ -53,6 +67,7 @@ async function openPostgres(location: string): Promise<Database> {
       "fleet/database",
       `the fleet's database ${shown} does not answer: ${messageOf(error, location)}`,
       "start it, or correct --database and PGPASSWORD",
+      awayCodes.has(errorCode(error) ?? "") || /timeout/i.test(messageOf(error, location)),
     );
   }
   return {

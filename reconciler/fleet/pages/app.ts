@@ -92,6 +92,7 @@ export function createPages(setting: PagesSetting): Hono {
   app.get("/icon.svg", (context) =>
     context.body(icon, 200, { "content-type": "image/svg+xml; charset=utf-8", "cache-control": "max-age=86400" }),
   );
+  app.get("/livez", (context) => context.json({ alive: true }));
   app.get("/healthz", async (context) => {
     await records.liveWorkers();
     return context.json({ healthy: true });
