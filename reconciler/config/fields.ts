@@ -123,8 +123,16 @@ export function readBoolean(subject: Subject, values: Values, key: string, withi
   const value = fieldOf(values, key);
   if (value === undefined || typeof value === "boolean") return value;
   if (value === "true" || value === "false") return value === "true";
-  return reportValue(subject, [...within, key], value, "true or false", { code: "config/wrong-type" });
+  const meant = typeof value === "string" ? meantBoolean(value) : undefined;
+  return reportValue(subject, [...within, key], value, "true or false", {
+    code: "config/wrong-type",
+    fix: meant === undefined ? undefined : `write ${meant}`,
+  });
 }
+
+/** What older YAML took for a truth value. */
+export const meantBoolean = (text: string): boolean | undefined =>
+  /^(?:y|yes|on|true|1)$/i.test(text) ? true : /^(?:n|no|off|false|0)$/i.test(text) ? false : undefined;
 
 export function readEnum<T extends string>(
   subject: Subject,

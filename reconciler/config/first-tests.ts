@@ -18,10 +18,16 @@ export function readReferences(text: string): FirstTests["reads"] {
   return found;
 }
 
-export function firstTests({ resources }: Desired, { file, schema, env, vars = {}, reads }: FirstTests): string {
+export function firstTests(
+  { resources, checks }: Desired,
+  { file, schema, env, vars = {}, reads }: FirstTests,
+): string {
   const changes = resources.map(({ address }) => `        ${JSON.stringify(address)}: create`);
   const gone = resources.map(({ address }) => `        ${JSON.stringify(address)}: delete`);
-  const keeps = resources.some(({ lifecycle }) => lifecycle.preventDestroy);
+  // What the file itself refuses is no test of a new user's: protection, and limits of what one plan may do.
+  const { remove, stop } = checks?.atMost ?? {};
+  const isLimited = remove !== undefined || stop !== undefined || checks?.hours !== undefined;
+  const keeps = isLimited || resources.some(({ lifecycle }) => lifecycle.preventDestroy);
   // An address fits most places where another project's output stands.
   const handed = Object.entries(reads).map(
     ([name, outputs]) => `${name}: { ${[...new Set(outputs)].map((output) => `${output}: 192.0.2.1`).join(", ")} }`,

@@ -114,6 +114,26 @@ function readProtocol(subject: Subject, written: Values, path: Path): string {
   return known ?? "any";
 }
 
+/** The names of ports that people write most. */
+const knownPorts: Readonly<Record<string, number>> = {
+  ssh: 22,
+  smtp: 25,
+  dns: 53,
+  domain: 53,
+  http: 80,
+  https: 443,
+  mysql: 3306,
+  rdp: 3389,
+  postgres: 5432,
+  postgresql: 5432,
+  redis: 6379,
+};
+
+function fixOfPort(value: unknown): string | undefined {
+  const port = typeof value === "string" ? knownPorts[value.toLowerCase()] : undefined;
+  return port === undefined ? undefined : `write ${port}`;
+}
+
 function readPorts(subject: Subject, written: Values, path: Path, protocol: string): PortRange | undefined {
   const value = fieldOf(written, "dst_port");
   if (value === undefined) return undefined;
@@ -122,7 +142,9 @@ function readPorts(subject: Subject, written: Values, path: Path, protocol: stri
   const min = Number(match?.[1]);
   const max = Number(match?.[2] ?? match?.[1]);
   if (match === null || min < 1 || max > 65535)
-    return reportValue(subject, at, value, "a port from 1 to 65535, or a range such as 8000-8010");
+    return reportValue(subject, at, value, "a port from 1 to 65535, or a range such as 8000-8010", {
+      fix: fixOfPort(value),
+    });
   if (min > max)
     return reportValue(subject, at, value, "a range from the lower to the higher port", { fix: `write ${max}-${min}` });
   if (protocol === "icmp" || protocol === "any") return reportPort(subject, written, at, protocol);

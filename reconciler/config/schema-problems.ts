@@ -171,7 +171,8 @@ function unknownKey<A extends Area>(
   known: readonly string[],
   words: SchemaWords<A>,
 ): Finding<A> {
-  const nearest = nearestName(key, known);
+  const ours = foreignKeys[key];
+  const nearest = ours !== undefined && known.includes(ours) ? ours : nearestName(key, known);
   return {
     code: `${words.area}/unknown-key`,
     summary: `the key ${key} is not known here`,
@@ -181,6 +182,23 @@ function unknownKey<A extends Area>(
     on: "key",
   };
 }
+
+/** What the service, and other tools, call a section or a field of ours. */
+const foreignKeys: Readonly<Record<string, string>> = {
+  security_groups: "groups",
+  "security-groups": "groups",
+  instances: "vms",
+  servers: "vms",
+  machines: "vms",
+  disks: "volumes",
+  variables: "vars",
+  modules: "components",
+  flavor: "flavor_id",
+  image: "image_id",
+  port: "dst_port",
+  ports: "dst_port",
+  cidr: "remote_ip",
+};
 
 function wrongValue<A extends Area>(
   enums: readonly string[],

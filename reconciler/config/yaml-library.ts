@@ -4,6 +4,7 @@
  * most runs is never.
  */
 import type { Alias, Pair, YAMLMap } from "yaml";
+import { misplacedLine } from "./indentation";
 import { countProblems, type Problems, shown } from "./problems";
 import { findTooDeep } from "./yaml-depth";
 import {
@@ -84,20 +85,44 @@ export function readWhole(source: YamlFile, problems: Problems): unknown {
       at: { source, offset },
     });
   const errors = unquoted.length > 0 ? [] : withoutEchoes(document.errors, source.text);
-  for (const { pos, code, message } of [...errors, ...document.warnings])
+  for (const { pos, code, message } of [...errors, ...document.warnings]) {
+    const misplaced = sameColumn.test(message) ? misplacedLine(source.text, pos[0]) : undefined;
+    if (misplaced !== undefined) {
+      const { offset, detail, fix } = misplaced;
+      problems.add({
+        code: "config/yaml-syntax",
+        summary: "the indentation is wrong",
+        detail,
+        fix,
+        at: { source, offset },
+      });
+      continue;
+    }
     problems.add({
       code: "config/yaml-syntax",
       summary: code === "MULTIPLE_DOCS" ? "the file holds several YAML documents" : "the file is not valid YAML",
       detail: code === "MULTIPLE_DOCS" ? "expected one document" : message.replace(/\s+/g, " "),
-      fix: bracketInText.test(message) ? 'put text with brackets in quotes, such as "web[a]"' : syntaxFixes[code],
+      fix: fixOf(message) ?? syntaxFixes[code],
       at: { source, offset: Math.min(pos[0], Math.max(0, source.text.length - 1)) },
     });
+  }
   if (document.errors.length > 0) return undefined;
   const reading = newReading(source, problems);
   const value = convert(document.contents, 0, reading);
   source.isIncomplete = reading.isIncomplete;
   source.oddNumbers = reading.oddNumbers;
   return value === null ? undefined : value;
+}
+
+const sameColumn = /^All mapping items must start at the same column/;
+const listAmongKeys = /^A block sequence may not be used as an implicit map key/;
+
+function fixOf(message: string): string | undefined {
+  if (bracketInText.test(message)) return 'put text with brackets in quotes, such as "web[a]"';
+  if (sameColumn.test(message)) return "begin the keys of one map in one column";
+  if (listAmongKeys.test(message))
+    return "a list item stands behind a key of its own: take the dash away, or add KEY: above it";
+  return undefined;
 }
 
 const bracketInText = /^Unexpected flow-(?:seq|map)-start at node end/;

@@ -97,6 +97,12 @@ it("--init writes the first, which passes, and never over one that is there", as
   expect((await run(cwd, "--init")).exitCode).toBe(1);
 });
 
+it("--init writes no test that the limits of the file itself refuse", async () => {
+  const cwd = makeFolder({ "reconcile.yaml": `${file}checks: { at_most: { remove: 0 } }\n` });
+  expect((await run(cwd, "--init")).exitCode).toBe(0);
+  expect((await run(cwd)).stdout).toContain("2 tests: 2 passed, 0 failed.");
+});
+
 const elsewhere = `version: 1
 project: acme
 region: eu-own-1

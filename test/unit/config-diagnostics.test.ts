@@ -31,6 +31,18 @@ describe("shape", () => {
       "vms: { web: { lifecycle: { verify_resize: { check: { tpc: 22 } } } } }",
       "unknown-key 1:54 | the key tpc is not known here | write tcp",
     ],
+    "a section as other tools call it": [
+      "security_groups: {}",
+      "unknown-key 1:1 | the key security_groups is not known here | write groups",
+    ],
+    "a truth value of older YAML": [
+      "vms: { web: { skip_floating_ip: yes } }",
+      'wrong-type 1:33 | skip_floating_ip cannot be "yes" | write true',
+    ],
+    "a port by its name": [
+      rule("{ protocol: tcp, dst_port: https }"),
+      'invalid-value 1:54 | dst_port cannot be "https" | write 443',
+    ],
     "a key that resembles nothing": [
       "groups: { web: { xyzzy: 1 } }",
       "unknown-key 1:18 | the key xyzzy is not known here | remove it",

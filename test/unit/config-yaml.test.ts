@@ -21,6 +21,28 @@ describe("what of YAML is read", () => {
     expect(desired?.resources).toEqual([]);
   });
 
+  it.each([
+    [
+      "one space too few, told at its line",
+      "vms:\n web:\n    size: 1\n  db:\n    size: 2\n",
+      2,
+      "put one space before web",
+    ],
+    ["one too many before it", "vms:\n   web:\n    size: 1\n  db:\n    size: 2\n", 2, "take one space away before web"],
+    ["the later one is wrong", "vms:\n  web:\n    size: 1\n   db:\n    size: 2\n", 4, "take one space away before db"],
+    [
+      "in columns of four",
+      "groups:\n    a:\n        name: aaa\nvms:\n  web:\n        size: 1\n    db:\n        size: 2\n",
+      5,
+      "put 2 spaces before web",
+    ],
+    ["a list item among keys", "vms:\n  web:\n    size: 1\n    - x\n    name: y\n", 4, "add KEY: above it"],
+  ])("indentation: %s", (_, text, line, fix) => {
+    const [problem] = readDesired([{ file: "f.yaml", text: `version: 1\n${text}` }]).diagnostics;
+    expect([problem?.code, problem?.source?.line]).toEqual(["config/yaml-syntax", line + 1]);
+    expect(problem?.fix).toContain(fix);
+  });
+
   it("keys at the top that begin with x- are the user's, with anchors that the rest repeats", () => {
     const text = `version: 1
 x-base: &base { owner: a@b.example, user_id: "1", image_id: u, flavor_id: m1.small, size: 10 }
