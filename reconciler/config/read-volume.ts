@@ -35,6 +35,7 @@ export function readVolume(subject: Subject, instance: Instance, declared: Decla
     flush,
     ...(flush.via === "command" ? { commandFile: positionOf(subject.place(["flush", "command"])).file } : {}),
     lifecycle: readPlainLifecycle(subject, values, "volume"),
+    ...(isGiven(values, "name") ? {} : { nameUnsaid: true as const }),
     source: positionOf(placeOfBlock(instance.block)),
   };
 }

@@ -1,5 +1,6 @@
 /** A name that a command made up is a label: the service's own name is never changed to it. */
 import { expect, it } from "vitest";
+import { retold, standAtTheDoor } from "../support/at-the-door";
 import { ownPlace, said } from "../support/own-place";
 
 const place = ownPlace();
@@ -46,4 +47,51 @@ it("a group that was pulled without its name is not renamed to its label, and is
   expect(group().map(({ name }) => name)).toEqual(["legacy-web"]);
   expect(group()[0]?.id).not.toBe(id);
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+});
+
+const bare = retold({
+  volume: ({ name: _, ...record }) => record,
+  group: ({ name: _, ...record }) => record,
+});
+
+it("a volume and a group that were pulled without their names keep them when the service begins to show names", async () => {
+  const lists =
+    'volume.list: { method: GET, path: /api/v1/volume/list }, group.list: { method: GET, path: /api/v1/security-group }, group.get: { method: GET, path: "/api/v1/security-group/{id}" }';
+  const head = `service: { timing: { poll_interval: 5ms }, dialect: { operations: { ${lists} } } }\n`;
+  const here = await standAtTheDoor({}, { with: ["volume.list", "group.list", "group.get"] });
+  try {
+    here.write(
+      "theirs.yaml",
+      `version: 1\nproject: acme\nregion: in-west-1\n${head}volumes: { legacy-data: { size: 3 } }\ngroups: { legacy-web: {} }\n`,
+    );
+    expect((await here.reconcile("apply", "theirs.yaml", "-y", "--state", "theirs.json")).exitCode).toBe(0);
+    const named = () => {
+      const { volumes, groups } = here.emulator.dump();
+      return [...volumes, ...groups].map(({ id, name }) => `${id} ${name}`);
+    };
+    const before = named();
+    const ids = [...here.emulator.dump().volumes, ...here.emulator.dump().groups];
+    const idOf = (name: string) => ids.find((one) => one.name === name)?.id ?? "";
+    here.door.become({ tell: bare });
+    const which = ["--volume", idOf("legacy-data"), "--group", idOf("legacy-web")];
+    const given = ["--project", "acme", "--region", "in-west-1", "--user-id", "1042"];
+    const pulled = await here.reconcile("pull", ...given, ...which, "--out", "reconcile.yaml");
+    expect(pulled.exitCode, pulled.stderr).toBe(0);
+    const applied = await here.reconcile("apply", "-y");
+    expect(applied.exitCode, applied.stderr).toBe(0);
+    const exported = await here.reconcile("export", "pulumi", "--out", "program");
+    expect([exported.exitCode, exported.stderr.match(/nobody has said what it is called/g)?.length]).toEqual([0, 2]);
+    here.write("service.yaml", `version: 1\n${head}`);
+    const files = ["-f", "reconcile.yaml", "-f", "service.yaml"];
+    here.door.become({});
+    for (let run = 1; run <= 2; run++) {
+      const ran = await here.reconcile("apply", ...files, "-y", "--allow-data-loss");
+      expect(ran.exitCode, ran.stderr).toBe(0);
+      const plan = await here.reconcile("plan", ...files, "--detailed-exitcode");
+      expect(plan.exitCode, plan.stdout).toBe(0);
+    }
+    expect(named()).toEqual(before);
+  } finally {
+    await here.close();
+  }
 });

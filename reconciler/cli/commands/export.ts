@@ -38,16 +38,35 @@ async function run(invocation: Invocation): Promise<number> {
   const desired = await closedFiles(invocation, workspace);
   const parts = exportedParts(desired, state);
   const files = pulumiProgram(desired.project ?? "exported", parts, state, outputPartsOf(desired));
-  const diagnostics: Diagnostic[] = desired.resources
+  const missing = desired.resources
     .filter(({ address }) => state.resources.get(address)?.id === undefined)
-    .map(({ address, source }) => ({
-      severity: "warning",
-      code: "cli/not-applied",
-      summary: `${address} is declared and not in the state: it is left out`,
-      fix: "reconcile apply, then export again",
-      address,
-      source,
-    }));
+    .map(
+      ({ address, source }): Diagnostic => ({
+        severity: "warning",
+        code: "cli/not-applied",
+        summary: `${address} is declared and not in the state: it is left out`,
+        fix: "reconcile apply, then export again",
+        address,
+        source,
+      }),
+    );
+  const labels = desired.resources.flatMap((resource): Diagnostic[] => {
+    const { address, name, source } = resource;
+    const recorded = state.resources.get(address);
+    const isSaid = resource.kind === "vm" || resource.nameUnsaid !== true || recorded?.name !== undefined;
+    if (isSaid || recorded?.id === undefined) return [];
+    return [
+      {
+        severity: "warning",
+        code: "plan/name-not-said",
+        summary: `${address}: nobody has said what it is called in the service, and the program says its label ${name}`,
+        fix: "write its name into the block: name: …, and export again",
+        address,
+        source,
+      },
+    ];
+  });
+  const diagnostics = [...missing, ...labels];
   const { out } = flags;
   if (out === undefined) {
     output.print(files["index.ts"] ?? "");

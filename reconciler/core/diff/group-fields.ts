@@ -39,6 +39,17 @@ export function groupFieldChanges(
 }
 
 /**
+ * Nobody has sent or written what the group is called in the service, and nobody had seen it when it was taken over: the
+ * key stays a label, also once the service shows the name.
+ */
+export const isNameUnknown = (
+  { nameUnsaid }: DesiredGroup,
+  recorded: Pick<RecordedGroup, "name"> | undefined,
+  live: Pick<LiveGroup, "name"> | undefined,
+): boolean =>
+  nameUnsaid === true && recorded?.name === undefined && (recorded !== undefined || live?.name === undefined);
+
+/**
  * Where nobody can look, a group may have the name that was recorded or the one of an update whose answer was lost
  * (`updating`). The name is then sent again unless both are the desired one; `descriptionChange` does the same.
  */
@@ -47,6 +58,7 @@ function nameChange(
   recorded: RecordedGroup | undefined,
   live: LiveGroup | undefined,
 ): FieldChange[] {
+  if (recorded !== undefined && isNameUnknown(desired, recorded, live)) return [];
   const names = live?.name === undefined ? [recorded?.name, recorded?.updating?.name] : [live.name];
   const other = names.find((name) => name !== undefined && name.toLowerCase() !== desired.name);
   return other === undefined ? [] : [fieldChange(groupFields.name, other, desired.name)];

@@ -27,7 +27,7 @@ import {
 import { explain, type LeftOpen } from "./explain";
 import { type FoundLive, find, type Known } from "./find";
 import { goneNote } from "./findings";
-import { byAddress, follows, groupFieldChanges, labelGroup } from "./group-fields";
+import { byAddress, follows, groupFieldChanges, isNameUnknown, labelGroup } from "./group-fields";
 import { groupNotes } from "./group-findings";
 import { comparison, type LiveRulePair, type RulesComparison } from "./group-rules";
 import type { PairOf } from "./pair";
@@ -201,13 +201,6 @@ function updateGroup(
     ],
   };
 }
-
-/** Nobody has seen, sent or written what the group is called in the service. */
-export const isNameUnknown = (
-  { nameUnsaid }: DesiredGroup,
-  recorded: Pick<RecordedGroup, "name"> | undefined,
-  live: Pick<LiveGroup, "name"> | undefined,
-): boolean => nameUnsaid === true && recorded?.name === undefined && live?.name === undefined;
 
 /** A replacement renames the old group aside and gives the new one its name, which nobody knows. */
 const nameNotSaid = ({ address, source }: DesiredGroup, id: string): Diagnostic => ({

@@ -254,6 +254,10 @@ function updateVolume(
   };
 }
 
+/** It was taken over when nothing showed its name, and nobody has written it: the key says what it is called here. */
+export const isLabel = ({ nameUnsaid }: DesiredVolume, recorded: Pick<RecordedVolume, "name"> | undefined): boolean =>
+  nameUnsaid === true && recorded !== undefined && recorded.name === undefined;
+
 interface ComparedValues {
   /** Both as the service shows them, or else as the record remembers them. */
   readonly name?: string;
@@ -276,7 +280,7 @@ function compareValues(
   const diagnostics: Diagnostic[] = [];
   let isIntended = false;
   const name = live?.name ?? recorded?.name;
-  if (name !== undefined && name !== desired.name && !ignored.has("name")) {
+  if (name !== undefined && name !== desired.name && !ignored.has("name") && !isLabel(desired, recorded)) {
     fields.push(fieldChange(volumeFields.name, name, desired.name));
     if (recorded?.name !== desired.name) isIntended = true;
   }

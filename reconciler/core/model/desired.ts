@@ -80,6 +80,8 @@ export interface DesiredVolume extends DesiredFields<typeof volumeFields>, Guard
   readonly address: Address;
   /** The place of the flush command, which may be a file of defaults. */
   readonly commandFile?: string;
+  /** Nobody wrote the name: of a volume that was taken over without showing its name it is a label. */
+  readonly nameUnsaid?: true;
   readonly lifecycle: { readonly preventDestroy: boolean; readonly ignoreChanges: readonly string[] };
   readonly source: SourcePosition;
   readonly inherited?: Inherited;

@@ -4,9 +4,10 @@
  */
 import type { ResourceDifference } from "../diff/all";
 import { stillUnseen } from "../diff/effect";
-import { type GroupDifference, isNameUnknown } from "../diff/group";
+import type { GroupDifference } from "../diff/group";
+import { isNameUnknown } from "../diff/group-fields";
 import type { VmDifference } from "../diff/vm";
-import type { VolumeDifference } from "../diff/volume";
+import { isLabel, type VolumeDifference } from "../diff/volume";
 import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
 import { addressesShown, type LiveOf, type LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
@@ -119,7 +120,8 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
     detaching: isOpen ? old.detaching : undefined,
     ...unseenNow(old, difference.live, difference),
   });
-  return holdBack(next, old, [...pending, ...desired.lifecycle.ignoreChanges]);
+  const held = [...pending, ...desired.lifecycle.ignoreChanges];
+  return holdBack(next, old, isLabel(desired, old) ? [...held, "name"] : held);
 }
 
 function nextGroup(difference: GroupDifference, resolve: ResolveGroup): RecordedGroup | undefined {

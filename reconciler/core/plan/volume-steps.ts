@@ -289,6 +289,10 @@ function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
   startVmAfter(attachedTo, target, [attach(volume, target, desired, draft, beforeAttach)], draft);
 }
 
+/** The name of a volume that nobody has seen, sent or written is not recorded. */
+const unknownName = ({ desired, live, change }: To<"update" | "import">): readonly string[] =>
+  desired.nameUnsaid === true && live?.name === undefined && change.reason !== "interrupted" ? ["name"] : [];
+
 function adoptVolume(difference: To<"update" | "import">, draft: Draft): string {
   const { address, id, desired, live, change } = difference;
   const next: RecordedVolume = {
@@ -305,11 +309,7 @@ function adoptVolume(difference: To<"update" | "import">, draft: Draft): string 
       changes: [
         ...settledRecord(
           address,
-          holdBack(
-            next,
-            before,
-            change.fields.map((field) => field.field),
-          ),
+          holdBack(next, before, [...change.fields.map(({ field }) => field), ...unknownName(difference)]),
         ),
         ...(draft.state.orphans.has(orphanKey({ kind: "volume", id }))
           ? [{ type: "orphan" as const, key: orphanKey({ kind: "volume", id }), orphan: null }]
