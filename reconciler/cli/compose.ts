@@ -189,7 +189,7 @@ function besideFile({ source, path }: { readonly source: { readonly file: string
  */
 export function stateLocation({ desired, sources, folder }: Workspace, flags: Flags, given = true): string {
   const outside = given ? (flags.state ?? setting("RECONCILE_STATE")) : undefined;
-  if (outside !== undefined) return outside;
+  if (outside !== undefined) return knownPlace(outside);
   const { state, environment } = desired;
   if (state === undefined)
     return join(folder, environment === undefined ? "reconcile.state.json" : `reconcile.${environment}.state.json`);
@@ -199,6 +199,17 @@ export function stateLocation({ desired, sources, folder }: Workspace, flags: Fl
   const refused = refusedState(trustOf(flags), location, undefined, state.source);
   if (refused !== undefined) throw new CommandFailed([refused]);
   return location;
+}
+
+/** `s3//bucket` would be a file of that name, and the state that is meant would look empty. */
+function knownPlace(location: string): string {
+  const [, scheme, rest] = /^(s3|https?|postgres(?:ql)?):?\/{1,2}(.*)$/i.exec(location) ?? [];
+  if (scheme === undefined || isUrl(location)) return location;
+  throw fail(
+    "cli/bad-flag",
+    `the state ${location} is no address, and no likely file`,
+    `${scheme}://${rest}; a file of that name: ./${location}`,
+  );
 }
 
 export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);

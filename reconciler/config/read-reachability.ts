@@ -257,7 +257,8 @@ export function partyFromWord(word: string, addresses: ReadonlySet<string>): Par
   if (named !== undefined) return { kind: named };
   const cidr = parseCidr(word);
   if (cidr !== undefined) return { kind: "cidr", cidr: cidr.text };
-  for (const text of [word, `group.${word}`]) {
+  // A group in a component may be named without the word for its kind: shop/web.
+  for (const text of [word, word.replace(/[^/]*$/, "group.$&")]) {
     const parts = parseAddress(text);
     const address = parts === undefined ? undefined : formatAddress(parts);
     if (parts === undefined || address === undefined || !addresses.has(address)) continue;

@@ -1,13 +1,16 @@
 /** `reconcile explain [CODE]`: what an error means and what to do about it; `explain reach`: who reaches whom by which rules. */
 import { partyFromWord, partyText, portsFromWord } from "../../config/read-reachability";
 import { kindOf } from "../../core/model/address";
+import type { Party } from "../../core/model/assertion";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
+import type { RecordedResource } from "../../core/model/recorded";
 import { explainReach, type ReachHalf } from "../../core/reachability/explain";
 import { nearestName } from "../../core/text/nearest";
+import { openStoredState } from "../../engine/plan";
 import { explanations, isExplained } from "../../report/explanations";
 import { fieldsNamed, fieldsText } from "../../report/field-text";
 import { command, type Invocation, type Positionals } from "../command";
-import { fail } from "../compose";
+import { fail, newLineage, openStore } from "../compose";
 import { readWorkspace } from "../workspace";
 
 const codeOrQuestion: Positionals = { min: 0, max: 3, what: "" };
@@ -54,7 +57,12 @@ const answers: Record<ReachHalf["answer"], string> = {
 
 async function reach(invocation: Invocation, from: string, to: string): Promise<number> {
   const { output } = invocation;
-  const { desired } = readWorkspace(invocation, { args: [] });
+  const workspace = readWorkspace(invocation, { args: [] });
+  const { desired } = workspace;
+  const isVm = (word: string): boolean => kindOf(word) === "vm";
+  const vms = [from, to].some((word) => isVm(word.replace(/:[^:]*$/, "")))
+    ? openStoredState(await openStore(workspace, invocation.flags).read(), "", newLineage()).state.resources
+    : new Map<string, RecordedResource>();
   const addresses = new Set(desired.resources.map(({ address }) => address));
   // An IPv6 address has colons of its own, so its port follows `]:`.
   const at = to.startsWith("[") ? to.indexOf("]:") + 1 : to.lastIndexOf(":");
@@ -62,9 +70,20 @@ async function reach(invocation: Invocation, from: string, to: string): Promise<
   const ports = port === undefined ? [] : portsFromWord(port);
   if (ports === undefined)
     throw fail("cli/usage", `${port} is no port`, "5432, 8000-8010, udp/53 or icmp, as in db:udp/53");
-  const party = (word: string) => {
+  const party = (word: string): Party[] => {
     const found = partyFromWord(word, addresses);
-    if (found !== undefined) return found;
+    if (found !== undefined) return [found];
+    // A VM is asked about by its addresses: which groups it is in is not for rules to say.
+    const vm = isVm(word) ? vms.get(word) : undefined;
+    const ips = vm?.kind === "vm" ? [vm.privateIp, vm.floatingIp] : [];
+    const known = ips.flatMap((ip) => (ip === undefined ? [] : (partyFromWord(ip, addresses) ?? [])));
+    if (known.length > 0) return known;
+    if (isVm(word) && (addresses.has(word) || vm !== undefined))
+      throw fail(
+        "cli/no-address",
+        `the state knows no address of ${word}, and rules admit addresses and groups`,
+        "reconcile apply records it, where the service shows it",
+      );
     const near = nearestName(
       word,
       [...addresses].flatMap((one) => (kindOf(one) !== "group" ? [] : one.startsWith("group.") ? one.slice(6) : one)),
@@ -75,7 +94,7 @@ async function reach(invocation: Invocation, from: string, to: string): Promise<
       near === undefined ? "name a group, an address or a CIDR" : `write ${near}`,
     );
   };
-  const question = { from: [party(from)], to: [party(name)], ports: Array.isArray(ports) ? ports : [ports] };
+  const question = { from: party(from), to: party(name), ports: Array.isArray(ports) ? ports : [ports] };
   const halves = explainReach(desired, question);
   if (halves.length === 0)
     throw fail("cli/usage", "neither of the two is a group, whose rules could be asked", "name a group of the file");

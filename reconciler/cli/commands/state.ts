@@ -22,6 +22,7 @@ import { printable } from "../../core/text/printable";
 import { openStoredState } from "../../engine/plan";
 import { recordText } from "../../report/record-text";
 import { stateListText } from "../../report/state-text";
+import { countOf } from "../../report/style";
 import { openStoredText } from "../../store/encrypted";
 import { LessThanSeen } from "../../store/memory-of-states";
 import { describeHolder, type StateStore, type StoredState } from "../../store/store";
@@ -315,7 +316,7 @@ async function push(invocation: OfOne, store: StateStore): Promise<number> {
   } finally {
     await session.release();
   }
-  invocation.output.print(`${store.location} now holds ${pushed.state.resources.size} resources.`);
+  invocation.output.print(`${store.location} now holds ${countOf(pushed.state.resources.size, "resource")}.`);
   return invocation.output.finish({ exitCode: 0 });
 }
 

@@ -290,7 +290,7 @@ function ruleWords({ protocol, ports, remote, ethertype, direction }: Rule): str
         ? `remote_ip: ${remote.cidr}`
         : remote.kind === "computed"
           ? `remote_ip: ${textKey(remote.text)}`
-          : `remote_group: ${"address" in remote.group ? remote.group.address.slice("group.".length) : remote.group.id}`;
+          : `remote_group: ${"address" in remote.group ? remote.group.address.replace(/(^|\/)group\./, "$1") : remote.group.id}`;
   return `${direction === "egress" ? "egress, " : ""}${service}, ${peer}`;
 }
 
