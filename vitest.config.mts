@@ -11,6 +11,7 @@ const longest = [
   "campaigns/fleet-outages",
   "campaigns/fleet-flow",
   "pulumi/programs",
+  "campaigns/follower",
   "docs/commands",
   "docs/readme-lines",
   "e2e/reads-and-lookups",
