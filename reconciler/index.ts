@@ -105,7 +105,22 @@ export type { EngineEvent, OrphanEvent, RefreshEvent, StepEvent } from "./engine
 export type { Prepared } from "./engine/plan";
 export type { Ports } from "./engine/ports";
 export type { StepResult } from "./engine/run";
-export { notSeenIn, type RunReport, type StepReport, unseenIn } from "./engine/run-plan";
+export type { RunReport, StepReport } from "./engine/run-plan";
+/**
+ * The writes of a run that the service accepted and no look has shown. `notSeenIn` leaves out those that nobody can
+ * look at: a run with one of the others is not done.
+ *
+ * @example
+ * import { connect, notSeenIn, readDesired, unseenIn } from "reconcile-cloud";
+ *
+ * const cloud = connect({ baseUrl: "embedded" });
+ * const { desired } = readDesired([{ file: "reconcile.yaml", text: "version: 1\nvolumes: { seen: { name: seen, size: 10 } }" }]);
+ * if (desired === undefined) throw new Error("the file has errors");
+ * const report = await cloud.apply(await cloud.plan(desired, { state: "seen.state.json" }));
+ * console.log(unseenIn(report).length, notSeenIn(report).map(({ address, said }) => `${address}: ${said}`));
+ * await cloud.close();
+ */
+export { notSeenIn, unseenIn } from "./engine/run-plan";
 export type {
   Checked,
   CheckFailure,
