@@ -26,6 +26,9 @@ const longest = [
   "pulumi/provider-process",
   "properties/cut-off",
   "properties/converge",
+  "e2e/accepted-not-seen",
+  "e2e/rights-by-kind",
+  "pulumi/random-worlds",
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -100,6 +100,21 @@ export function reasonOf({
   return stopping === undefined ? pausedReason(name) : stoppedReason(name, stopping);
 }
 
+/** The parts of a reason: the errors of a file are one after the other, each with its line. */
+export function partsOfReason(reason: string): string[] {
+  const parts = reason.split(/; (?=\S+:\d+ )/);
+  return /^\S+:\d+ /.test(reason) ? parts : [reason];
+}
+
+const mostInList = 240;
+
+/** For a list of many stacks: the first part, and how many more there are. */
+export function briefReason(reason: string): string {
+  const [first = "", ...others] = partsOfReason(reason);
+  const cut = first.length > mostInList ? `${first.slice(0, mostInList - 1)}…` : first;
+  return others.length === 0 ? cut : `${cut} (and ${others.length} more)`;
+}
+
 /** The most urgent condition, in one word for a person. */
 export type StackCondition =
   | "Paused"

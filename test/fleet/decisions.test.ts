@@ -9,7 +9,7 @@ import { clockIsFar, priorityOf, takeTurn } from "../../reconciler/fleet/fairnes
 import { type Approve, type FleetWindow, fits, type StackSpec } from "../../reconciler/fleet/model";
 import { afterFailure, afterSuccess } from "../../reconciler/fleet/next-round";
 import { afterLostWorkers, afterRound, newStatus, occasionsOf, whileRunning } from "../../reconciler/fleet/status";
-import { alikeRuns, runTable } from "../../reconciler/fleet/views";
+import { alikeRuns, briefReason, partsOfReason, runTable } from "../../reconciler/fleet/views";
 import { openingOf, scheduleProblem } from "../../reconciler/fleet/windows";
 import { stackSpec } from "../support/fleet-stage";
 
@@ -337,5 +337,18 @@ describe("a list of runs", () => {
     ]);
     expect(runTable(runs)[1]).toMatch(/it loses data \(2 times since 2026-01-01 10:07:00\)$/);
     expect(alikeRuns([run(2, "a", undefined), run(1, "a", undefined)])).toHaveLength(2);
+  });
+});
+
+describe("a reason of many errors", () => {
+  const errors = "shop/reconcile.yaml:3 size is missing: add size; shop/reconcile.yaml:9 name; twice: rename it";
+  test("is a line for each error, and brief in a list", () => {
+    expect(partsOfReason(errors)).toEqual([
+      "shop/reconcile.yaml:3 size is missing: add size",
+      "shop/reconcile.yaml:9 name; twice: rename it",
+    ]);
+    expect(briefReason(errors)).toBe("shop/reconcile.yaml:3 size is missing: add size (and 1 more)");
+    expect(partsOfReason("it loses data; it opens group.web")).toEqual(["it loses data; it opens group.web"]);
+    expect(briefReason("x".repeat(1000)).length).toBe(240);
   });
 });

@@ -10,7 +10,7 @@ import type { RunRecord } from "../database/runs";
 import type { StackRecord, WaitingPlan } from "../database/stacks";
 import type { Source } from "../model";
 import type { Picture } from "../picture";
-import { conditionOf, reasonOf, span } from "../views";
+import { conditionOf, partsOfReason, reasonOf, span } from "../views";
 import type { Opening } from "../windows";
 import { type PagePart, pictured, tag, time } from "./layout";
 import { planCard } from "./plan-card";
@@ -39,7 +39,7 @@ export function stackPage(view: StackView): PagePart {
   const { stack, plan, runs, changes, decisions, visitor } = view;
   const { name, status } = stack;
   return html`<h1>${name} ${tag(conditionOf(stack))}${stack.leaving ? html` <span class="tag bad">leaves the fleet</span>` : ""}</h1>
-${reasonOf(stack) === null ? "" : html`<p class="said ${status.stalled || status.failures > 0 ? "bad" : ""}">${reasonOf(stack)}</p>`}
+${reasonCard(reasonOf(stack), status.stalled || status.failures > 0)}
 ${acts(stack, visitor)}
 ${plan === undefined ? "" : planCard(view, plan)}
 ${runningCard(view)}
@@ -52,6 +52,16 @@ ${changes.some(({ id }) => !runs.some((run) => run.id === id)) ? html`<h2>Change
 ${runsTable(runs)}
 <h2>Decisions</h2>
 ${decisions.length === 0 ? html`<p class="quiet">None yet.</p>` : html`<ul class="plain">${decisions.map((one) => html`<li>${time(one.at)} <strong>${one.who}</strong> ${one.what} ${one.detail ?? ""}</li>`)}</ul>`}`;
+}
+
+/** The errors of a file are a line each. */
+function reasonCard(reason: string | null, isBad: boolean): PagePart {
+  if (reason === null) return html``;
+  const parts = partsOfReason(reason);
+  const hue = isBad ? "bad" : "";
+  return parts.length === 1
+    ? html`<p class="said ${hue}">${reason}</p>`
+    : html`<ul class="said ${hue}" id="reasons">${parts.map((part) => html`<li>${part}</li>`)}</ul>`;
 }
 
 const linkTo = (name: string): PagePart => html`<a href="/stacks/${encodeURIComponent(name)}">${name}</a>`;

@@ -2,7 +2,7 @@
 import { html } from "hono/html";
 import type { StackOutline } from "../database/pages";
 import type { StackRecord } from "../database/stacks";
-import { ago, conditionOf, reasonOf, type StackCondition, span } from "../views";
+import { ago, briefReason, conditionOf, reasonOf, type StackCondition, span } from "../views";
 import { conditionWord, type PagePart, tag } from "./layout";
 import { resultWord } from "./run";
 
@@ -136,7 +136,7 @@ function groupOf(stack: StackRecord, by: string): string {
 const line = (stack: StackRecord, now: Date): PagePart => html`<tr>
 <td><a href="/stacks/${encodeURIComponent(stack.name)}">${stack.name}</a></td>
 <td>${tag(conditionOf(stack))}${stack.status.drifted && conditionOf(stack) !== "Drifted" ? html` <span class="tag wait">drift</span>` : ""}</td>
-<td class="reason">${reasonOf(stack) ?? ""}</td>
+<td class="reason">${briefReason(reasonOf(stack) ?? "")}</td>
 <td class="short" data-label="Pending">${pending(stack)}</td>
 <td class="short" data-label="Last run">${stack.lastRun === undefined ? "–" : `${resultWord(stack.lastRun)}, ${ago(stack.lastRun.startedAt, now)} ago`}</td>
 <td class="short" data-label="Next">${stack.paused || stack.nextAt === undefined ? "–" : stack.nextAt <= now ? "now" : `in ${span(stack.nextAt.getTime() - now.getTime())}`}</td>

@@ -35,7 +35,7 @@ details { margin: 8px 0; } summary { cursor: pointer; padding: 4px 0; } .side { 
 .picture { overflow: auto; background: var(--paper); border: 1px solid var(--line); border-radius: 8px; max-height: 80vh; } .picture img { display: block; max-width: none; }
 .bars { list-style: none; margin: 8px 0; padding: 0; } .bars li { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 3fr); gap: 12px; align-items: center; padding: 3px 0; } .bars svg { width: 100%; height: 12px; background: var(--line); border-radius: 3px; } .bars .what { overflow-wrap: anywhere; font-size: 14px; }
 rect.good { fill: var(--good); } rect.bad { fill: var(--bad); } rect.wait { fill: var(--wait); } rect.quiet { fill: var(--quiet); } rect.going { fill: var(--accent); }
-ul.plain { list-style: none; padding: 0; margin: 0; } ul.plain li { padding: 6px 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+ul.said { padding-left: 28px; } ul.plain { list-style: none; padding: 0; margin: 0; } ul.plain li { padding: 6px 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 .acts { display: flex; flex-wrap: wrap; gap: 10px 24px; align-items: end; margin: 10px 0; } .acts form { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; }
 .quiet { color: var(--quiet); } .said { border-left: 4px solid var(--accent); padding: 6px 12px; background: var(--calm-bg); overflow-wrap: anywhere; margin: 10px 0; } .said.bad { border-color: var(--bad); background: var(--bad-bg); }
 .pages { display: flex; gap: 16px; align-items: center; } .pages a[aria-current] { font-weight: 600; color: var(--ink); text-decoration: none; }
@@ -52,6 +52,12 @@ export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"
 /** The script that keeps a page live: when the server says that something changed, the page fetches itself anew. */
 export const script = `
 const topic = document.querySelector("main").dataset.live;
+// Beside UTC, on whose clock the person is.
+const zone = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+function localTimes() {
+  for (const one of document.querySelectorAll("main time:not([title])")) one.title = zone.format(new Date(one.dateTime)) + " where you are";
+}
+localTimes();
 const note = document.getElementById("stale");
 let busy = false, again = false, later = false, opened = false;
 const isWriting = () => document.activeElement !== null && document.activeElement.matches("main input, main textarea, main select");
@@ -71,6 +77,7 @@ async function renew() {
     const said = main.querySelector(".said[role=status]");
     main.replaceChildren(...page.querySelector("main").childNodes);
     if (said && !main.querySelector(".said[role=status]")) main.prepend(said);
+    localTimes();
     for (const [id, is] of open) { const one = document.getElementById(id); if (one) one.open = is; }
     for (const [id, top] of below) { const one = document.getElementById(id); if (one) one.scrollTop = top; }
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
