@@ -104,7 +104,7 @@ export async function runNow({ records, queue, who }: Desk, name: string): Promi
 const dayMs = 86_400_000;
 
 export interface Yes {
-  readonly forMs?: number;
+  readonly forMs?: number | undefined;
   readonly why?: string | undefined;
   /** A closed window does not hold the plan up; needs a reason, which everybody is told. */
   readonly throughWindow?: boolean;
@@ -243,7 +243,7 @@ export async function reject(
   { records, who }: Desk,
   name: string,
   digest: string,
-  { why, now = new Date() }: { readonly why?: string; readonly now?: Date } = {},
+  { why, now = new Date() }: { readonly why?: string | undefined; readonly now?: Date } = {},
 ): Promise<void> {
   const stack = await stackNamed({ records }, name);
   const plan = await waitingPlan({ records }, name, digest);

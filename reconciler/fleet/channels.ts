@@ -7,6 +7,7 @@ import { errorMessage } from "../core/text/errors";
 import { fieldsIn, isOneOf, keysOf } from "../core/text/objects";
 import type { ChannelTarget, Occasion, SecretAddress } from "./model";
 import { readSecret } from "./secrets";
+import { hostedAt } from "./sources/change";
 
 /** The fields of a letter that are said in words. */
 export interface Told {
@@ -121,11 +122,9 @@ export function statusRequest(
   { api }: { readonly api?: string },
 ): { readonly url: string; readonly token: "bearer" | "private-token"; readonly body: object } | undefined {
   const { repository = "", revision = "", url, stack, event } = told;
-  const [, host, path] =
-    /^(?:https|ssh):\/\/(?:[^/@]*@)?([^/:@]+)(?::\d+)?\/(.+?)(?:\.git)?\/?$/.exec(repository) ??
-    /^(?:[^/@:]+@)([^/:@]+):(?!\/)(.+?)(?:\.git)?\/?$/.exec(repository) ??
-    [];
-  if (host === undefined || path === undefined || !/^[0-9a-f]{40,64}$/.test(revision)) return undefined;
+  const place = hostedAt(repository);
+  if (place === undefined || !/^[0-9a-f]{40,64}$/.test(revision)) return undefined;
+  const { host, path } = place;
   const state = isOneOf(event, keysOf(states)) ? states[event] : "pending";
   const description = shortened(headline(told), 140);
   const target = url === undefined ? {} : { target_url: url };

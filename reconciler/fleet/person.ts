@@ -117,10 +117,6 @@ const acting =
     return 0;
   };
 
-const given = <K extends string, V>(name: K, value: V | undefined): { readonly [name in K]?: V } =>
-  // The key is there exactly where the value is.
-  (value === undefined ? {} : { [name]: value }) as { readonly [name in K]?: V };
-
 /** What each command needs the role for, and what it does. */
 export const personCommands = {
   list: { act: "see", answer: list },
@@ -131,7 +127,7 @@ export const personCommands = {
   approve: {
     act: "approve",
     answer: acting(async (desk, stack, { args: [, digest = ""], why, forMs, throughWindow = false }) => {
-      const { missing } = await approve(desk, stack, digest, { ...given("forMs", forMs), why, throughWindow });
+      const { missing } = await approve(desk, stack, digest, { forMs, why, throughWindow });
       return missing === 0
         ? `Approved: ${stack} is applied by the next free worker.`
         : `Approved: ${stack} is applied once ${missing === 1 ? "one more person has" : `${missing} more people have`} approved it.`;
@@ -140,7 +136,7 @@ export const personCommands = {
   reject: {
     act: "reject",
     answer: acting(async (desk, stack, { args: [, digest = ""], why }) => {
-      await reject(desk, stack, digest, given("why", why));
+      await reject(desk, stack, digest, { why });
       return `Rejected: ${stack} stays as it is until its files or its state are others.`;
     }),
   },

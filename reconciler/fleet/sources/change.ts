@@ -49,14 +49,20 @@ export function commitsIn(log: string, url: string): Commit[] {
     });
 }
 
-/** The page of a commit at the usual hosts, by the address that git uses. */
-export function linkTo(url: string, commit: string): string | undefined {
+/** Where a repository is hosted, by the address that git uses; absent: at no host with pages of its own. */
+export function hostedAt(url: string): { readonly host: string; readonly path: string } | undefined {
   const [, host, path] =
-    /^https:\/\/(?:[^/@]*@)?([^/:@]+)\/(.+?)(?:\.git)?\/?$/.exec(url) ??
-    /^ssh:\/\/(?:[^/@]*@)?([^/:@]+)(?::\d+)?\/(.+?)(?:\.git)?\/?$/.exec(url) ??
+    /^(?:https|ssh):\/\/(?:[^/@]*@)?([^/:@]+)(?::\d+)?\/(.+?)(?:\.git)?\/?$/.exec(url) ??
     /^(?:[^/@:]+@)([^/:@]+):(?!\/)(.+?)(?:\.git)?\/?$/.exec(url) ??
     [];
-  if (host === undefined || path === undefined || !/^[\w.~/-]+$/.test(path)) return undefined;
+  return host === undefined || path === undefined || !/^[\w.~/-]+$/.test(path) ? undefined : { host, path };
+}
+
+/** The page of a commit at the usual hosts. */
+export function linkTo(url: string, commit: string): string | undefined {
+  const place = hostedAt(url);
+  if (place === undefined) return undefined;
+  const { host, path } = place;
   const page = /gitlab/i.test(host) ? "-/commit" : /bitbucket/i.test(host) ? "commits" : "commit";
   return `https://${host}/${path}/${page}/${commit}`;
 }
