@@ -151,12 +151,15 @@ export async function approve(
 
 function authorRefused({ name, spec }: StackRecord, { body }: WaitingPlan, who: string): ActionRefused | undefined {
   if (spec.notTheAuthor !== true) return undefined;
-  const mine = body.change?.commits.find((commit) => isBy(commit, who));
-  if (body.change !== undefined && mine === undefined) return undefined;
+  const { commits = [], alsoBy = [] } = body.change ?? {};
+  const mine = commits.find((commit) => isBy(commit, who));
+  const isOlder = alsoBy.some((writers) => isBy(writers, who));
+  if (body.change !== undefined && mine === undefined && !isOlder) return undefined;
+  const wrote = mine === undefined ? "an older commit of it" : `${mine.id.slice(0, 12)} (${mine.subject})`;
   const why =
-    mine === undefined
+    body.change === undefined
       ? `who changed the files of ${name} is not known, and nobody may approve what they wrote themselves`
-      : `${who} wrote ${mine.id.slice(0, 12)} (${mine.subject}), and whoever wrote a change of ${name} may not approve it`;
+      : `${who} wrote ${wrote}, and whoever wrote a change of ${name} may not approve it`;
   return new ActionRefused(
     "fleet/own-change",
     why,

@@ -163,6 +163,16 @@ test("a checkout tells what was changed since a revision, in its folder and in t
   expect(change?.difference).toContain("-project: a\n+project: b\n");
   expect(change?.difference).toContain("+x: 1");
   expect((await changeSince?.(null, []))?.commits.map(({ author }) => author)).toEqual(["dora"]);
+  expect((await changeSince?.(null, []))?.alsoBy?.map(({ author }) => author)).toEqual(["ann"]);
+  for (let index = 0; index < 25; index++)
+    commit(`w${index}`, "app/reconcile.yaml", `version: 1\nproject: p${index}\n`);
+  const many = await (await checkOutGit({ url: folder, ref: "main", path: "app" }, cache, { now: true })).changeSince?.(
+    first,
+    [],
+  );
+  expect([many?.commits.length, many?.more]).toEqual([20, 6]);
+  // Whoever wrote one that is not listed wrote it all the same.
+  expect(many?.alsoBy?.map(({ author }) => author)).toEqual(["w4", "w3", "w2", "w1", "w0", "dora"]);
   expect((await changeSince?.("0".repeat(40), []))?.commits.map(({ author }) => author)).toEqual(["dora"]);
 });
 
@@ -199,7 +209,9 @@ describe("the desk", () => {
         opens: [],
         why: "",
         sum: "Plan: 1 to update.",
-        ...(known ? { change: { commits, more: 0 } } : {}),
+        ...(known
+          ? { change: { commits, more: 1, alsoBy: [{ author: "Old", email: "old@acme.example", others: [] }] } }
+          : {}),
       },
     });
   }
@@ -224,6 +236,7 @@ describe("the desk", () => {
     await waiting("own", { notTheAuthor: true });
     expect(await refused("ann", "own")).toMatch(/^fleet\/own-change: ann wrote aaaaaaaaaaaa \(open 443\)/);
     expect(await refused("ANN@acme.example", "own")).toMatch(/^fleet\/own-change/);
+    expect(await refused("old@acme.example", "own")).toMatch(/^fleet\/own-change: .* wrote an older commit of it/);
     expect(await refused("bob", "own")).toBe("approved");
     await waiting("unknown", { notTheAuthor: true }, false);
     expect(await refused("bob", "unknown")).toMatch(/^fleet\/own-change: who changed the files/);

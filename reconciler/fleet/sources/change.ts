@@ -12,11 +12,23 @@ export interface Commit {
   readonly link?: string;
 }
 
+/** Under which names a commit shows who wrote it. */
+export type Writers = Pick<Commit, "author" | "email" | "others">;
+
+/** Each of them once. */
+export const writersOf = (commits: readonly Commit[]): Writers[] => [
+  ...new Map(
+    commits.map(({ author, email, others }) => [JSON.stringify([author, email, others]), { author, email, others }]),
+  ).values(),
+];
+
 export interface FileChange {
   /** The newest first. None: the files are as they were applied, and the service differs. */
   readonly commits: readonly Commit[];
   /** So many older ones are not listed. */
   readonly more: number;
+  /** Who wrote those that are not listed; without a revision to begin at, all that the files have. Absent: nobody. */
+  readonly alsoBy?: readonly Writers[];
   /** The difference of the YAML, as git shows it. */
   readonly difference?: string;
 }
@@ -68,7 +80,7 @@ export function linkTo(url: string, commit: string): string | undefined {
 }
 
 /** Whether a person wrote the commit, by any of the names under which a commit shows one. */
-export function isBy({ author, email, others }: Commit, person: string): boolean {
+export function isBy({ author, email, others }: Writers, person: string): boolean {
   const named = [author, email, ...others.flatMap((other) => other.split(/[<>]/))];
   const names = named.flatMap((one) => [one, one.replace(/@.*$/, "")]).map(folded);
   return names.includes(folded(person)) || names.includes(folded(person.replace(/@.*$/, "")));

@@ -7,7 +7,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { commitsIn, type FileChange, logFormat, shortened } from "./change";
+import { commitsIn, type FileChange, logFormat, shortened, writersOf } from "./change";
 import { type Checkout, SourceFailed } from "./checkout";
 import { type GitCall, runGit } from "./run-git";
 import { inTurn } from "./turn";
@@ -80,7 +80,7 @@ async function treeOf(
 /** So many commits are listed. */
 const mostCommits = 20;
 
-/** Without a revision that the mirror still has, the newest commit is all that is known. */
+/** Without a revision that the mirror still has, the newest commit is listed, and every commit counts as carried out. */
 async function changeBetween(
   { url, path }: GitSource,
   mirror: string,
@@ -95,9 +95,12 @@ async function changeBetween(
   const log = async (...range: readonly string[]) =>
     commitsIn(await runGit(["log", `--format=${logFormat}`, ...range, "--", ...meant], call), url);
   const known = since !== null && /^[0-9a-f]{40,64}$/.test(since) && (await has(mirror, since, signal));
-  if (!known) return { commits: await log("--max-count=1", commit), more: 0 };
+  if (!known) {
+    const [newest, ...older] = await log(commit);
+    return { commits: newest === undefined ? [] : [newest], more: 0, alsoBy: writersOf(older) };
+  }
   if (since === commit) return { commits: [], more: 0 };
-  const commits = await log("--max-count=1000", `${since}..${commit}`);
+  const commits = await log(`${since}..${commit}`);
   const yaml = (path === "" ? ["*"] : [`${path}/*`, ...files]).flatMap((place) =>
     place.endsWith("*") ? [`${place}.yaml`, `${place}.yml`] : [place],
   );
@@ -108,6 +111,7 @@ async function changeBetween(
   return {
     commits: commits.slice(0, mostCommits),
     more: Math.max(0, commits.length - mostCommits),
+    alsoBy: writersOf(commits.slice(mostCommits)),
     ...(difference === "" ? {} : { difference: shortened(difference) }),
   };
 }
