@@ -97,6 +97,12 @@ const stateOf = (resources) => ({
 /** @type {import("../reconciler/core/model/evidence.js").Unobserved} */
 const unseen = { seen: "unobserved", reason: "every resource is in a list of this bench" };
 
+const listed = (all) => ({
+  listed: true,
+  byId: new Map(all.map((one) => [one.id, { seen: "yes", value: one }])),
+  unlisted: unseen,
+});
+
 /** @returns {import("../reconciler/core/model/live.js").Live} */
 const liveOf = (resources) => {
   const vms = resources
@@ -110,54 +116,34 @@ const liveOf = (resources) => {
       flavor: "m1.small",
       image,
     }));
+  const volumes = resources
+    .filter((one) => one.kind === "volume")
+    .map((one) => ({
+      kind: "volume",
+      id: idOf(one.address),
+      name: one.name,
+      sizeGb: one.sizeGb,
+      failed: false,
+      attachedTo: idOf(one.attachTo.address),
+    }));
+  const groups = resources
+    .filter((one) => one.kind === "group")
+    .map((one) => ({
+      kind: "group",
+      id: idOf(one.address),
+      name: one.name,
+      rules: one.rules.map((rule, n) => ({
+        id: `r${n}`,
+        direction: rule.direction,
+        ethertype: rule.ethertype,
+        protocol: rule.protocol,
+        portMin: 80,
+        portMax: 80,
+        ...(rule.remote.kind === "group" ? { remoteGroupId: idOf(rule.remote.group.address) } : {}),
+      })),
+    }));
   return {
-    vms,
-    vmById: new Map(vms.map((one) => [one.id, { seen: "yes", value: one }])),
-    volumes: new Map(
-      resources
-        .filter((one) => one.kind === "volume")
-        .map((one) => [
-          idOf(one.address),
-          {
-            seen: "yes",
-            value: {
-              kind: "volume",
-              id: idOf(one.address),
-              name: one.name,
-              sizeGb: one.sizeGb,
-              failed: false,
-              attachedTo: idOf(one.attachTo.address),
-            },
-          },
-        ]),
-    ),
-    volumesListed: true,
-    groups: new Map(
-      resources
-        .filter((one) => one.kind === "group")
-        .map((one) => [
-          idOf(one.address),
-          {
-            seen: "yes",
-            value: {
-              kind: "group",
-              id: idOf(one.address),
-              name: one.name,
-              rules: one.rules.map((rule, n) => ({
-                id: `r${n}`,
-                direction: rule.direction,
-                ethertype: rule.ethertype,
-                protocol: rule.protocol,
-                portMin: 80,
-                portMax: 80,
-                ...(rule.remote.kind === "group" ? { remoteGroupId: idOf(rule.remote.group.address) } : {}),
-              })),
-            },
-          },
-        ]),
-    ),
-    groupsListed: true,
-    unlisted: { vm: unseen, volume: unseen, group: unseen },
+    of: { vm: listed(vms), volume: listed(volumes), group: listed(groups) },
     catalogue: {
       flavors: [{ id: "f", name: "m1.small" }],
       images: [{ id: image, name: "i" }],

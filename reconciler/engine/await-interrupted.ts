@@ -7,7 +7,7 @@
 import type { Kind } from "../core/model/address";
 import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
 import { kindRows } from "../core/model/kinds";
-import { type Live, sightingsOf } from "../core/model/live";
+import type { Live } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
 import type { Intent, PlannedChange, State } from "../core/model/recorded";
 import { calendarLeft } from "../core/model/time";
@@ -135,7 +135,6 @@ export async function whyMayBeCreated(
     return intent === undefined || intent.operation === "vm.snapshot" || kept.has(intent.sentAt) ? [] : [intent];
   });
   const managed = lookUpIn(addressesByIdentity(state.resources.values()));
-  const sightings = sightingsOf(live);
   for (const kind of keysOf(kindRows)) {
     const intents = ended.filter(({ operation }) => operation === `${kind}.create`);
     if (intents.length === 0) continue;
@@ -143,7 +142,7 @@ export async function whyMayBeCreated(
       key: keyOf(intent),
       windowMs: windowOf(intent, ports),
       isIt: (one: Listed) =>
-        isNew(one, intent) && !sightings[kind].has(one.id) && managed(identity(kind, one.id)) === undefined,
+        isNew(one, intent) && !live.of[kind].byId.has(one.id) && managed(identity(kind, one.id)) === undefined,
     }));
     const looked = await lookFor(open, kind, client, ports, signal);
     const names = intents.map(({ name }) => name).join(", ");

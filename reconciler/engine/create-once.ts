@@ -164,7 +164,7 @@ const answered = (outcome: Outcome<unknown>): string | undefined =>
 function existedBefore({ address }: Step, kind: Kind, id: string, run: Run): boolean {
   const manager = run.recorder.addressOf(identity(kind, id));
   if (manager !== undefined && manager !== address) return true;
-  return run.recorder.state.orphans.has(orphanKey({ kind, id })) || sight[kind](run.live, id).seen === "yes";
+  return run.recorder.state.orphans.has(orphanKey({ kind, id })) || sight(run.live, kind, id).seen === "yes";
 }
 
 type Found =

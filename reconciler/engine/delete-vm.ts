@@ -108,7 +108,7 @@ async function volumesListedOn(id: string, run: Run): Promise<Outcome<readonly s
 
 /** Disks on the VM that no address manages, as they are seen now or were when the plan was made. */
 async function disksBefore(step: Step, action: Delete, id: string, run: Run): Promise<FieldsOf<"vm">> {
-  const sighting = run.live.vmById.get(id);
+  const sighting = run.live.of.vm.byId.get(id);
   let vm = sighting?.seen === "yes" ? sighting.value : undefined;
   // The plan's look showed no disks, as while a VM is being built.
   if (action.hanging === undefined && canSee(run)) {

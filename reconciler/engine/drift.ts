@@ -104,7 +104,7 @@ export async function findDrift(
   );
   const records = [...state.resources.values()];
   const unseen = records.flatMap((record) => {
-    const sighting = record.id === undefined ? undefined : sight[record.kind](seen.live, record.id);
+    const sighting = record.id === undefined ? undefined : sight(seen.live, record.kind, record.id);
     return unseenOf(record, sighting?.seen === "yes" ? sighting.value : undefined);
   });
   const compared = records.filter((record) => isLookedAt(record, seen.live)).length;
@@ -123,7 +123,7 @@ export async function findDrift(
  */
 async function withCatalogue(client: ServiceClient, desired: Desired, state: State, live: Live): Promise<Refreshed> {
   const findings: Diagnostic[] = [];
-  const catalogue = await readCatalogue(catalogueLists(client, {}), desired, state, live.vms, live.vmById, findings);
+  const catalogue = await readCatalogue(catalogueLists(client, {}), desired, state, live.of.vm, findings);
   return { live: { ...live, catalogue }, findings };
 }
 
@@ -135,7 +135,7 @@ function ruleShownAs(text: FieldValue, { id }: Change, live: Live, state: State)
   const addressOf = lookUpIn(addressesByIdentity(state.resources.values()));
   const nameOf = (group: Reference): string =>
     "address" in group ? group.address : (addressOf(identity("group", group.id)) ?? group.id);
-  const sighting = id === undefined ? undefined : live.groups.get(id);
+  const sighting = id === undefined ? undefined : live.of.group.byId.get(id);
   const rules = sighting?.seen === "yes" ? (sighting.value.rules ?? []) : [];
   return rules.map(canonicalLiveRule).find((rule) => describeRule(rule, nameOf) === text);
 }
@@ -146,4 +146,4 @@ const isEverybody = (remote: Rule["remote"]): boolean =>
   remote.kind === "any" || (remote.kind === "cidr" && remote.cidr.endsWith("/0"));
 
 const isLookedAt = ({ kind, id }: RecordedResource, live: Live): boolean =>
-  id !== undefined && sight[kind](live, id).seen !== "unobserved";
+  id !== undefined && sight(live, kind, id).seen !== "unobserved";

@@ -7,16 +7,12 @@ import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Look } from "../core/model/evidence";
 import { eachKind, type IdsOfKinds, type Kind, kinds, perKind } from "../core/model/kinds";
-import type { Live, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
+import type { LiveOf } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
 import { type Asked, type Observed, observeGroups, observeVms, observeVolumes } from "./observe";
 
-export interface SeenByKind {
-  readonly vm: Observed<LiveVm> & { readonly listed?: readonly LiveVm[] };
-  readonly volume: Observed<LiveVolume> & { readonly listed: boolean };
-  readonly group: Observed<LiveGroup> & { readonly listed: boolean };
-}
+export type SeenByKind = { readonly [K in Kind]: Observed<LiveOf[K]> };
 
 export type LooksOf = { readonly [K in Kind]: ReadonlyMap<string, Look<LiveOf[K]>> };
 
@@ -65,25 +61,16 @@ export async function lookAtKinds(
 
 export const looksOf = (seen: SeenByKind): LooksOf => eachKind<LooksOf>((kind) => seen[kind].looks);
 
-/** Of which kinds everything there is was shown. */
-export const listedIn = ({ vm, volume, group }: SeenByKind): Pick<Live, "vms" | "volumesListed" | "groupsListed"> => ({
-  ...(vm.listed === undefined ? {} : { vms: vm.listed }),
-  volumesListed: volume.listed,
-  groupsListed: group.listed,
-});
-
 /** What two looks saw; the later one counts. */
-export function laterOver(first: SeenByKind, then: SeenByKind): SeenByKind {
-  const vms = then.vm.listed ?? first.vm.listed;
-  return {
-    vm: { ...merged(first.vm, then.vm), ...(vms === undefined ? {} : { listed: vms }) },
-    volume: { ...merged(first.volume, then.volume), listed: first.volume.listed || then.volume.listed },
-    group: { ...merged(first.group, then.group), listed: first.group.listed || then.group.listed },
-  };
-}
+export const laterOver = (first: SeenByKind, then: SeenByKind): SeenByKind => ({
+  vm: merged(first.vm, then.vm),
+  volume: merged(first.volume, then.volume),
+  group: merged(first.group, then.group),
+});
 
 const merged = <T>(first: Observed<T>, then: Observed<T>): Observed<T> => ({
   looks: new Map<string, Look<T>>([...first.looks, ...then.looks]),
+  listed: first.listed || then.listed,
   unlisted: then.unlisted.seen === "absent" ? then.unlisted : first.unlisted,
   forbidden: [...first.forbidden, ...then.forbidden],
 });

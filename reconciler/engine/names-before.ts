@@ -12,7 +12,7 @@ export type NamesBefore = ByKind<string>;
 type Named = { readonly id: string; readonly name?: string };
 
 export function indexNamesBefore(live: Live): NamesBefore {
-  return lazilyByKind((kind) => idsByName(kind === "vm" ? (live.vms ?? []) : shownOf[kind](live), hasPlainNames[kind]));
+  return lazilyByKind((kind) => idsByName(shownOf(live, kind), hasPlainNames[kind]));
 }
 
 function idsByName(things: Iterable<Named>, lowerCase: boolean): Map<string, string[]> {

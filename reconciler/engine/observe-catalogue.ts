@@ -5,7 +5,7 @@ import type { Desired, DesiredVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Look, Sighting } from "../core/model/evidence";
 import { ofKind } from "../core/model/kinds";
-import type { Catalogue, CatalogueEntry, LiveVm } from "../core/model/live";
+import { type Catalogue, type CatalogueEntry, type LiveVm, notSeen } from "../core/model/live";
 import type { Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
 import { lazily } from "../core/text/lazily";
@@ -32,26 +32,17 @@ export const observeCatalogue = (
   state: State,
   signal?: AbortSignal,
 ): Promise<Catalogue> =>
-  readCatalogue(
-    catalogueLists(client, signal === undefined ? {} : { signal }),
-    desired,
-    state,
-    undefined,
-    new Map(),
-    [],
-  );
+  readCatalogue(catalogueLists(client, signal === undefined ? {} : { signal }), desired, state, notSeen.of.vm, []);
 
-type Looks = ReadonlyMap<string, Look<LiveVm> | Sighting<LiveVm>>;
+/** The VMs as a look found them, or as they count after it was weighed. */
+export interface VmsFound {
+  readonly listed: boolean;
+  readonly byId: ReadonlyMap<string, Look<LiveVm> | Sighting<LiveVm>>;
+}
 
 /** Asks for what will be needed once the VMs are seen, so that what else is looked at need not be waited for. */
-export function askForCatalogueEarly(
-  lists: CatalogueLists,
-  desired: Desired,
-  state: State,
-  vms: readonly LiveVm[] | undefined,
-  looks: Looks,
-): void {
-  const wants = catalogueNeeds(desired, state, vms, looks);
+export function askForCatalogueEarly(lists: CatalogueLists, desired: Desired, state: State, vms: VmsFound): void {
+  const wants = catalogueNeeds(desired, state, vms);
   // What is wrong with a list is told where it is read.
   for (const what of ["flavors", "images", "regions"] as const) if (wants[what]) lists[what]?.().catch(() => undefined);
 }
@@ -60,11 +51,10 @@ export async function readCatalogue(
   lists: CatalogueLists,
   desired: Desired,
   state: State,
-  vms: readonly LiveVm[] | undefined,
-  vmById: Looks,
+  vms: VmsFound,
   findings: Diagnostic[],
 ): Promise<Catalogue> {
-  const wants = catalogueNeeds(desired, state, vms, vmById);
+  const wants = catalogueNeeds(desired, state, vms);
   const read = async (what: keyof CatalogueLists) => {
     const outcome = wants[what] ? await lists[what]?.() : undefined;
     if (outcome === undefined || outcome.status === "accepted") return outcome?.value;
@@ -82,7 +72,7 @@ export async function readCatalogue(
 /**
  * A list is needed for a VM to be created, and where two spellings might be one thing. One line for each such case.
  */
-function catalogueNeeds(desired: Desired, state: State, vms: readonly LiveVm[] | undefined, vmById: Looks) {
+function catalogueNeeds(desired: Desired, state: State, { listed, byId }: VmsFound) {
   // The VM of an open create is recognised by its flavor and image, whether or not the file still wants it.
   const isOpen = [...state.intents.values()].some(({ operation }) => operation === "vm.create");
   const needs = { flavors: isOpen, images: isOpen, regions: false };
@@ -90,9 +80,9 @@ function catalogueNeeds(desired: Desired, state: State, vms: readonly LiveVm[] |
     if (resource.kind !== "vm") continue;
     const vm: DesiredVm = resource;
     const recorded = ofKind(state.resources.get(vm.address), "vm");
-    const sighting = recorded?.id === undefined ? undefined : vmById.get(recorded.id);
+    const sighting = recorded?.id === undefined ? undefined : byId.get(recorded.id);
     const live = sighting?.seen === "yes" ? sighting.value : undefined;
-    const creates = recorded === undefined || (live === undefined && vms !== undefined) || live?.phase === "failed";
+    const creates = recorded === undefined || (live === undefined && listed) || live?.phase === "failed";
     if (creates) return { flavors: true, images: true, regions: true };
     if (vm.flavor !== (live?.flavor ?? recorded?.flavor)) needs.flavors = true;
     if (!isUuid(vm.image) || (live?.image !== undefined && !isUuid(live.image))) needs.images = true;

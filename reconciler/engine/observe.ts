@@ -44,6 +44,8 @@ export type Options = { readonly signal?: AbortSignal };
 /** What one kind's look at the service found; `unlisted`: what it says of every other id. */
 export interface Observed<T> {
   readonly looks: Map<string, Look<T>>;
+  /** Whether everything there is was shown. */
+  readonly listed: boolean;
   readonly unlisted: Look<never>;
   /** What the credential may not look at, as `vm:ID`. */
   readonly forbidden: readonly string[];
@@ -80,22 +82,22 @@ export async function observeVms(
   state: State,
   findings: Diagnostic[],
   options: Options & { readonly young: ReadonlySet<string> },
-): Promise<Observed<LiveVm> & { readonly listed?: readonly LiveVm[] }> {
+): Promise<Observed<LiveVm>> {
   const looks = new Map<string, Look<LiveVm>>();
   const read = (wanted: ReadonlySet<string>): Promise<readonly string[]> =>
     observeEach("vm", wanted, (id) => client.getVm(id, options), looks, findings);
   const { known: ids } = asked;
   const concerned =
     ids.size > 0 || desired.resources.some((resource) => resource.kind === "vm") || state.intents.size > 0;
-  if (isNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [] };
+  if (isNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [], listed: false };
   if (client.can.seesVms === "list" && client.can.readsOneVm && !isListCheaper(client, "vm", asked))
-    return { looks, unlisted: notLookedAt, forbidden: await read(asked.wanted) };
+    return { looks, unlisted: notLookedAt, forbidden: await read(asked.wanted), listed: false };
   if (client.can.seesVms === "list") {
-    if (!concerned) return { listed: [], looks, unlisted: notLookedAt, forbidden: [] };
+    if (!concerned) return { listed: true, looks, unlisted: notLookedAt, forbidden: [] };
     const listed = await client.listVms(options);
     if (listed.status !== "accepted") {
       findings.push(readFailed("the list of VMs", listed));
-      return { looks, unlisted: unobservedBy(listed), forbidden: [] };
+      return { looks, unlisted: unobservedBy(listed), forbidden: [], listed: false };
     }
     for (const vm of listed.value) looks.set(vm.id, { seen: "yes", value: vm });
     const unlisted = new Set([...ids].filter((id) => !looks.has(id)));
@@ -105,16 +107,15 @@ export async function observeVms(
       return look?.seen === "yes" ? [look.value] : [];
     });
     const [lacking] = found;
-    if (lacking === undefined)
-      return { listed: listed.value, looks, unlisted: notInList("the list of VMs"), forbidden };
+    if (lacking === undefined) return { listed: true, looks, unlisted: notInList("the list of VMs"), forbidden };
     // The list is behind, or was cut: an open create that it does not show may have been done.
     const lacks: Unobserved = { seen: "unobserved", reason: `the list of VMs lacks ${lacking.id}, which is there` };
     const isOpen = [...state.intents.values()].some(({ operation }) => operation === "vm.create");
-    return { ...(isOpen ? {} : { listed: [...listed.value, ...found] }), looks, unlisted: lacks, forbidden };
+    return { listed: !isOpen, looks, unlisted: lacks, forbidden };
   }
   const unlisted = cannotLook("VMs");
   if (client.can.seesVms === "each") {
-    return { looks, unlisted, forbidden: await read(asked.wanted) };
+    return { looks, unlisted, forbidden: await read(asked.wanted), listed: false };
   }
   if (ids.size > 0)
     findings.push({
@@ -123,7 +124,7 @@ export async function observeVms(
       summary: `${ids.size} ${ids.size === 1 ? "VM is" : "VMs are"} known from the state alone: this service has no way to look at VMs`,
       detail: "Changes that others make in the service are not seen.",
     });
-  return { looks, unlisted, forbidden: [] };
+  return { looks, unlisted, forbidden: [], listed: false };
 }
 
 /**
@@ -171,7 +172,7 @@ export async function observeVolumes(
   orphans: readonly string[],
   findings: Diagnostic[],
   options: Options,
-): Promise<Observed<LiveVolume> & { readonly listed: boolean }> {
+): Promise<Observed<LiveVolume>> {
   const looks = new Map<string, Look<LiveVolume>>();
   const read = (wanted: ReadonlySet<string>): Promise<readonly string[]> =>
     observeEach("volume", wanted, (id) => client.getVolume(id, options), looks, findings);
@@ -197,7 +198,7 @@ export async function observeGroups(
   state: State,
   findings: Diagnostic[],
   options: Options,
-): Promise<Observed<LiveGroup> & { readonly listed: boolean }> {
+): Promise<Observed<LiveGroup>> {
   const looks = new Map<string, Look<LiveGroup>>();
   if (isNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [], listed: false };
   const ids = new Set(asked.wanted);

@@ -321,7 +321,7 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
 
 /** The groups that have a rule naming it now. */
 async function stillNaming(id: string, run: Run): Promise<Namer[]> {
-  const candidates = namersByGroup(run.recorder.state, run.live.groups).get(id) ?? [];
+  const candidates = namersByGroup(run.recorder.state, run.live.of.group.byId).get(id) ?? [];
   const looked = await Promise.all(
     candidates.map(async (namer): Promise<Namer[]> => {
       const listed = await run.ports.client.listRules(namer.id, { signal: run.signal });

@@ -65,7 +65,7 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
   const hasImage = ({ image }: LiveVm): boolean =>
     image !== undefined && isEntry(image, action.image, run.images) === true;
   // The VM was in transition when the plan was made: an earlier run may have sent the very same request.
-  const seen = run.live.vmById.get(id);
+  const seen = run.live.of.vm.byId.get(id);
   if (seen?.seen === "yes" && seen.value.phase === "changing" && (await lookAtVm(run, id, hasImage)()) === "done")
     return recordSeen(step, run);
   const outcome = await sendAndLook(

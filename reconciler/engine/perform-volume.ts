@@ -1,7 +1,7 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
 import { openMoveFix } from "../core/diff/open-moves";
-import { type LiveVolume, sightVolume } from "../core/model/live";
+import { type LiveVolume, sight } from "../core/model/live";
 import { accepted, isGone, type Outcome, type Unknown } from "../core/model/outcome";
 import type { RecordedResource } from "../core/model/recorded";
 import type { Fields, FieldsOfDataVolume } from "../core/plan/record-patch";
@@ -165,7 +165,7 @@ async function lookAgain({ address }: Step, id: string, run: Run): Promise<StepR
   const { client } = run.ports;
   const look = await client.getVolume(id, { signal: run.signal, makesSure: true });
   if (look.status !== "accepted") return isGone(look) ? undefined : { ...failedBy(look), end: "failed" };
-  const sighting = sightVolume(run.live, id);
+  const sighting = sight(run.live, "volume", id);
   const planned = sighting.seen === "yes" ? sighting.value : undefined;
   const recorded = run.recorder.state.resources.get(address);
   const own = recorded?.kind === "volume" && recorded.id === id ? recorded : undefined;

@@ -3,6 +3,7 @@
 import type { PlanOptions } from "../core/diff/context";
 import type { Closed } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { kinds } from "../core/model/kinds";
 import { type Live, notSeen } from "../core/model/live";
 import type { RecordedVm, Scope, State } from "../core/model/recorded";
 import { type LookMemory, remembering, type Sightings, sightingsIn } from "../core/plan/memory";
@@ -68,12 +69,11 @@ function assertReached(
   const lost = findings.filter(({ code }) => code === "service/unavailable" || code === "service/throttled");
   const first = lost.find(({ severity }) => severity === "error");
   const { flavors, images, regions } = live.catalogue;
-  const sightings = [...live.vmById.values(), ...live.volumes.values(), ...live.groups.values()];
   const isSeen =
-    [live.vms, flavors, images, regions].some((list) => list !== undefined) ||
-    live.volumesListed ||
-    live.groupsListed ||
-    sightings.some(({ seen }) => seen !== "unobserved");
+    [flavors, images, regions].some((list) => list !== undefined) ||
+    kinds.some(
+      (kind) => live.of[kind].listed || [...live.of[kind].byId.values()].some(({ seen }) => seen !== "unobserved"),
+    );
   if (first === undefined || isSeen) return;
   const why = first.summary.slice(first.summary.indexOf(": ") + 2);
   throw new ServiceUnreachable([

@@ -91,7 +91,7 @@ export function missingInstead(
   const kind = kindOf(step.address);
   const record = run.recorder.state.resources.get(step.address);
   if (!isGone(deleted) || sentBefore || record?.id !== id) return [];
-  const sighting = sight[kind](run.live, id);
+  const sighting = sight(run.live, kind, id);
   if (sighting.seen === "yes") return [];
   const orphan = missingOrphan(record, id, "its delete was answered with not-found, and no look had shown it before");
   return stepChangesOf([{ type: "missing", orphan }], isoNow(run));

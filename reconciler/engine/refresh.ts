@@ -25,11 +25,10 @@ import {
   type LiveOf,
   type LiveVm,
   type LiveVolume,
-  notSeen,
+  type SeenOfKind,
+  seenBy,
   seenIn,
   sight,
-  sightingsBy,
-  withSightings,
 } from "../core/model/live";
 import { type Orphan, orphanKey, type RecordedResource, type RecordedVm, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
@@ -41,14 +40,13 @@ import {
   type Looking,
   type LooksOf,
   laterOver,
-  listedIn,
   lookAtKinds,
   looksOf,
   others,
   type SeenByKind,
   unseenNeighbours,
 } from "./look";
-import { cannotLook, type Options, observeEach } from "./observe";
+import { cannotLook, type Observed, type Options, observeEach } from "./observe";
 import { askForCatalogueEarly, catalogueLists, readCatalogue } from "./observe-catalogue";
 import { forbiddenFix } from "./read-failed";
 import { scopeOf } from "./scope";
@@ -97,7 +95,9 @@ export async function refresh(
     young,
     findings,
     ...signalOf(options),
-    ...(part === undefined ? { sawVms: (vm) => askForCatalogueEarly(lists, desired, state, vm.listed, vm.looks) } : {}),
+    ...(part === undefined
+      ? { sawVms: (vm) => askForCatalogueEarly(lists, desired, state, { ...vm, byId: vm.looks }) }
+      : {}),
   };
   const wanted = part === undefined ? known : knownIds(desired, state, part);
   let seen = await lookAtKinds(looking, wanted, (kind) => part === undefined || part.named.has(kind));
@@ -127,11 +127,11 @@ export async function refresh(
   }
   findings.push(...importsUnseen(desired, state, seen, new Set(forbidden), verdict));
   const live = liveOf(seen, verdict, state);
-  findings.push(...addressNotes(wanted.vm, live.vmById));
+  findings.push(...addressNotes(wanted.vm, live.of.vm.byId));
   const { before } = options;
   const meant = part === undefined || before !== undefined ? desired : within(desired, part);
-  const { vmById } = before === undefined ? live : laidOver(live, before);
-  const catalogue = await readCatalogue(lists, meant, state, live.vms, vmById, findings);
+  const { of: all } = before === undefined ? live : laidOver(live, before);
+  const catalogue = await readCatalogue(lists, meant, state, all.vm, findings);
   return { live: { ...live, catalogue }, findings: part === undefined ? findings : eachOnce(findings) };
 }
 
@@ -144,16 +144,16 @@ function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string
 }
 
 function liveOf(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt, state: State): Live {
-  const weighAll = <T>(found: ReadonlyMap<string, Look<T>>, kind: Kind): ReadonlyMap<string, Sighting<T>> =>
-    new Map([...found].map(([id, look]) => [id, weigh(look, proofOf(verdict, kind))]));
-  const looks = looksOf(seen);
+  const weighAll = <T>(found: Observed<T>, kind: Kind): SeenOfKind<T> => {
+    const proof = proofOf(verdict, kind);
+    return {
+      listed: found.listed && !isUnproven(kind, verdict, state),
+      byId: new Map([...found.looks].map(([id, look]) => [id, weigh(look, proof)])),
+      unlisted: weigh(found.unlisted, proof),
+    };
+  };
   return {
-    ...withSightings(
-      notSeen,
-      sightingsBy((kind) => weighAll(looks[kind], kind)),
-    ),
-    ...withoutUnproven(listedIn(seen), verdict, state),
-    unlisted: perKind((kind) => weigh(seen[kind].unlisted, proofOf(verdict, kind))),
+    of: seenBy((kind) => weighAll(seen[kind], kind)),
     catalogue: {},
     ...(isDoubt(verdict) ? { doubt: verdict } : {}),
   };
@@ -163,20 +163,10 @@ function liveOf(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt, state: State
  * A list that proves nothing does not show either that an open create was not done, which would then be sent again: it
  * counts as not read.
  */
-function withoutUnproven(listed: Listed, verdict: ScopeProof | ScopeDoubt, { intents }: State): Listed {
-  const isLost = (kind: Kind): boolean =>
-    !isDoubt(verdict) &&
-    verdict.doubts[kind] !== undefined &&
-    [...intents.values()].some(({ operation }) => operation === `${kind}.create`);
-  const { vms, volumesListed, groupsListed } = listed;
-  return {
-    ...(vms === undefined || isLost("vm") ? {} : { vms }),
-    volumesListed: volumesListed && !isLost("volume"),
-    groupsListed: groupsListed && !isLost("group"),
-  };
-}
-
-type Listed = ReturnType<typeof listedIn>;
+const isUnproven = (kind: Kind, verdict: ScopeProof | ScopeDoubt, { intents }: State): boolean =>
+  !isDoubt(verdict) &&
+  verdict.doubts[kind] !== undefined &&
+  [...intents.values()].some(({ operation }) => operation === `${kind}.create`);
 
 /** Two looks may find the same problem: it is told once. */
 const eachOnce = (findings: readonly Diagnostic[]): Diagnostic[] => [
@@ -449,7 +439,7 @@ export async function observeOrphans(
   const sightOf = ({ kind, id }: Orphan): Sighting<LiveOf[Kind]> => {
     if (kind === "image") return cannotLook("one image");
     const look = looks.get(id);
-    return kind === "volume" && look !== undefined ? weigh(look, proofOf(verdict, "volume")) : sight[kind](live, id);
+    return kind === "volume" && look !== undefined ? weigh(look, proofOf(verdict, "volume")) : sight(live, kind, id);
   };
   return { sight: sightOf, findings };
 }

@@ -16,7 +16,7 @@ export async function resize(
   run: Run,
 ): Promise<StepResult> {
   const target = catalogueId(action.flavor, run.flavors);
-  const sighting = run.live.vmById.get(id);
+  const sighting = run.live.of.vm.byId.get(id);
   const shownBefore = sighting?.seen === "yes" ? sighting.value.flavor : undefined;
   // Without a list of flavors, only a change of the flavor can be seen.
   const isTarget = (flavor: string): boolean =>

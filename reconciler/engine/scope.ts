@@ -8,7 +8,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import { acceptService, compareScopes, noEnvironment, type ScopeDoubt } from "../core/model/evidence";
 import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
 import { kinds } from "../core/model/kinds";
-import { type Live, sight, sightingsOf } from "../core/model/live";
+import { type Live, sight } from "../core/model/live";
 import type { Scope, State } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { lazily } from "../core/text/lazily";
@@ -51,7 +51,7 @@ export function assertShown(state: State, live: Live, findings: readonly Diagnos
   if (findings.some(({ severity, code }) => severity === "error" && code === "service/unauthenticated")) return;
   const unseen: string[] = [];
   for (const { kind, id, address } of state.resources.values()) {
-    const sighting = id === undefined ? undefined : sight[kind](live, id);
+    const sighting = id === undefined ? undefined : sight(live, kind, id);
     if (sighting?.seen === "unobserved" && sighting.fix === acceptService) unseen.push(`${address} (${id})`);
   }
   throw refusal(live.doubt, unseen);
@@ -97,9 +97,8 @@ function witnessesAmong(shown: readonly string[]): readonly string[] {
 function strangersIn(state: State, live: Live): readonly string[] {
   const managed = lazily(() => lookUpIn(addressesByIdentity(state.resources.values())));
   const open = new Set([...state.intents.values()].map(({ name }) => name.toLowerCase()));
-  const told = sightingsOf(live);
   const found = kinds.flatMap((kind) =>
-    [...told[kind]].flatMap(([id, sighting]) => {
+    [...live.of[kind].byId].flatMap(([id, sighting]) => {
       if (sighting.seen !== "yes" || managed()(identity(kind, id)) !== undefined) return [];
       const { name = "" } = sighting.value;
       // The resource of an open create is looked for, so it proves nothing here.

@@ -6,7 +6,7 @@ import type { Desired } from "../core/model/desired";
 import type { Look } from "../core/model/evidence";
 import { type IdsOfKinds, kinds, perKind } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
-import { type Live, notSeen, type Sighting, sightingsBy, sightingsOf, withSightings } from "../core/model/live";
+import { type Live, notSeen, type Sighting, withSightings } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import { nextSlice, requestsLeft, type Sight, type Swept, sweptWith } from "../core/plan/sweep";
 import { deepEqual } from "../core/text/deep-equal";
@@ -76,11 +76,10 @@ function allIds({ resources }: State): IdsOfKinds {
 }
 
 function isAsBefore({ live }: Swept, seen: SeenByKind, ids: IdsOfKinds): boolean {
-  const before = sightingsOf(live);
   return kinds.every((kind) =>
     [...ids[kind]].every((id) => {
       const look = seen[kind].looks.get(id);
-      const then = before[kind].get(id);
+      const then = live.of[kind].byId.get(id);
       return then?.seen !== "yes" || (look?.seen === "yes" && deepEqual(look.value, then.value));
     }),
   );
@@ -89,10 +88,7 @@ function isAsBefore({ live }: Swept, seen: SeenByKind, ids: IdsOfKinds): boolean
 /** A resource that does not show is left for the round to prove: here it counts as not seen. */
 function liveOf(seen: SeenByKind): Live {
   const looks = looksOf(seen);
-  return withSightings(
-    notSeen,
-    sightingsBy((kind) => sightings(looks[kind])),
-  );
+  return withSightings(notSeen, (kind) => sightings(looks[kind]));
 }
 
 const sightings = <T>(looks: ReadonlyMap<string, Look<T>>): ReadonlyMap<string, Sighting<T>> =>

@@ -1,7 +1,7 @@
 /** The attachment of a volume as a resource of its own: the engine's volume, of which only the place is managed. */
 
 import { closedWith, type DesiredVolume, type FlushPolicy, nothingDesired } from "../core/model/desired";
-import { sightVm, sightVolume } from "../core/model/live";
+import { sight } from "../core/model/live";
 import type { RecordedVolume } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { fieldsIn } from "../core/text/objects";
@@ -113,7 +113,7 @@ function plan(
 
 /** The VM that a volume hangs on; null: none; `undefined`: the service does not say. */
 function hostIn(live: PlannedOne["live"], volumeId: string): string | null | undefined {
-  const sighting = sightVolume(live, volumeId);
+  const sighting = sight(live, "volume", volumeId);
   return sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
 }
 
@@ -121,14 +121,14 @@ function hostIn(live: PlannedOne["live"], volumeId: string): string | null | und
 function isAttached(live: PlannedOne["live"], ids: { readonly vmId: string; readonly volumeId: string }) {
   const host = hostIn(live, ids.volumeId);
   if (host !== undefined) return host === ids.vmId;
-  const vm = sightVm(live, ids.vmId);
+  const vm = sight(live, "vm", ids.vmId);
   if (vm.seen === "gone") return false;
   return vm.seen === "yes" ? vm.value.volumes?.some((disk) => disk.id === ids.volumeId) : undefined;
 }
 
 /** Messages name the volume by its id: its name belongs to another resource, for which it may be a secret. */
 function byId({ live }: PlannedOne, volumeId: string): (text: string) => string {
-  const sighting = sightVolume(live, volumeId);
+  const sighting = sight(live, "volume", volumeId);
   const name = sighting.seen === "yes" ? sighting.value.name : undefined;
   return (text) => (name === undefined ? text : text.replaceAll(`volume ${name}`, `volume ${volumeId}`));
 }
@@ -219,7 +219,7 @@ export const attachmentHandler: Handler = {
     if (isUnknown(props["vmId"]) || isUnknown(props["volumeId"])) return [];
     const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
     const planned = await plan(context, service, ids, flushOf(props), true, {}, "recent");
-    const sighting = sightVolume(planned.live, ids.volumeId);
+    const sighting = sight(planned.live, "volume", ids.volumeId);
     if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
     const hangsOn = hostIn(planned.live, ids.volumeId);
     if (hangsOn === ids.vmId) return [takesOver(ids)];
@@ -236,7 +236,7 @@ export const attachmentHandler: Handler = {
       // Only "it hangs on nothing" is taken from a look of some seconds ago: the service refuses where that is not so.
       if (hostIn(planned.live, ids.volumeId) !== null)
         planned = await plan(context, service, ids, flushOf(props), true, {}, "fresh");
-      const sighting = sightVolume(planned.live, ids.volumeId);
+      const sighting = sight(planned.live, "volume", ids.volumeId);
       if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
       const hangsOn = hostIn(planned.live, ids.volumeId);
       if (hangsOn !== undefined && hangsOn !== null && hangsOn !== ids.vmId)
@@ -259,7 +259,7 @@ export const attachmentHandler: Handler = {
     const policy = before === undefined ? ({ via: "ask" } as const) : flushOf(before);
     const remembered = before === undefined ? undefined : rememberedIn(before);
     const planned = await plan(context, service, ids, policy, false, remembered, "recent");
-    const volume = sightVolume(planned.live, ids.volumeId);
+    const volume = sight(planned.live, "volume", ids.volumeId);
     if (volume.seen === "gone") return undefined;
     if (isAttached(planned.live, ids) === false) return undefined;
     const { [recordedKey]: _recorded, ...declared } = before ?? {};
@@ -295,7 +295,7 @@ export const attachmentHandler: Handler = {
       if (stays !== undefined) return context.log("warning", stays);
       const planned = await plan(context, service, ids, flushOf(before), false, remembered, "forRemoval");
       const { live } = planned;
-      const sighting = sightVolume(live, ids.volumeId);
+      const sighting = sight(live, "volume", ids.volumeId);
       if (sighting.seen === "unobserved" && (live.doubt !== undefined || sighting.vanished !== undefined))
         throw notProvenGone(`attachment ${id}`, `of its volume, ${sighting.reason}`);
       if (changeOf(planned)?.action !== "create")

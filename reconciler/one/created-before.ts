@@ -10,7 +10,7 @@
 import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
 import { type Address, kindOf } from "../core/model/address";
 import type { Closed } from "../core/model/desired";
-import { sightGroup } from "../core/model/live";
+import { sight } from "../core/model/live";
 import type { Intent, RecordedResource } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
 import type { HandlerContext, HandlerService, Props } from "./handler";
@@ -67,7 +67,7 @@ export async function createdBefore(
  */
 function withPlatformRules(made: RecordedResource, { live }: PlannedOne): RecordedResource {
   if (made.kind !== "group") return made;
-  const sighting = sightGroup(live, made.id);
+  const sighting = sight(live, "group", made.id);
   if (sighting.seen !== "yes") return made;
   const own = new Set(made.rules.map((rule) => ruleKey(rule)));
   const keys = (sighting.value.rules ?? []).map((rule) => ruleKey(canonicalLiveRule(rule)));

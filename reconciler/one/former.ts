@@ -24,7 +24,7 @@ export async function mayBeFormerVersion(
   signal: AbortSignal,
 ): Promise<boolean> {
   const isNamesake = (one: Named): boolean => one.name?.toLowerCase() === String(name).toLowerCase();
-  const [only, ...others] = (kind === "vm" ? (live.vms ?? []) : shownOf[kind](live)).filter(isNamesake);
+  const [only, ...others] = shownOf(live, kind).filter(isNamesake);
   if (only === undefined || others.length > 0) return false;
   const thing = thingOf(kind, only.id);
   const { clock } = service;

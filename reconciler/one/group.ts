@@ -3,7 +3,6 @@
 import { canonicalLiveRule, type GroupIdentity, referenceText, ruleKey, sortRules } from "../core/canonical/rules";
 import { recordRules } from "../core/diff/group";
 import { isPlatformShaped } from "../core/diff/group-rules";
-import { sightGroup } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
 import { isObject } from "../core/text/objects";
 import { holdsUnknown, type Props } from "./handler";
@@ -68,7 +67,6 @@ export const groupHandler = createHandler<"group">({
   emptied: ["description"],
   deleteBeforeReplace: true,
   write,
-  sight: sightGroup,
   recordOfLive(address, live): RecordedGroup {
     const rules = (live.rules ?? []).map((rule) => ({
       rule: canonicalLiveRule(rule),

@@ -1,7 +1,7 @@
 /** What the service shows of one resource: looked up by its id alone, or with everything that its record knows. */
 import type { Kind } from "../core/model/address";
 import { closedWith, nothingDesired } from "../core/model/desired";
-import type { LiveOf } from "../core/model/live";
+import { type LiveOf, sight } from "../core/model/live";
 import { refresh } from "../engine/refresh";
 import { type HandlerContext, HandlerFailure, type HandlerService } from "./handler";
 import { addressOf } from "./one-desired";
@@ -21,7 +21,7 @@ export async function sightById<K extends Kind>(
   const { live, findings } = await refresh(client, desired, stateOf(address, {}), { signal });
   const errors = findings.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new HandlerFailure(errors);
-  return { address, live, sighting: shape.sight(live, id) };
+  return { address, live, sighting: sight(live, shape.kind, id) };
 }
 
 export async function recordById<K extends Kind>(
@@ -42,7 +42,7 @@ export async function lookAtAll<K extends Kind>(
   signal: AbortSignal,
 ) {
   const seen = await refresh(client, nothingDesired, stateOf(record.address, { record }), { signal });
-  const sighting = shape.sight(seen.live, id);
+  const sighting = sight(seen.live, shape.kind, id);
   return sighting.seen === "yes" ? sighting.value : undefined;
 }
 
@@ -57,7 +57,7 @@ export async function lookAt<K extends Kind>(
   const service = await context.service();
   const look = async (client: HandlerClient): Promise<LiveOf[K] | undefined> => {
     const seen = await refresh(client, nothingDesired, stateOf(record.address, { record }));
-    const sighting = shape.sight(seen.live, id);
+    const sighting = sight(seen.live, shape.kind, id);
     return sighting.seen === "yes" ? sighting.value : undefined;
   };
   // The look at the end of the run may have shown this already.

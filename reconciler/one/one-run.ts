@@ -154,7 +154,7 @@ async function observe(
 function kindsUnproven(live: Live, { resources }: State): ReadonlySet<Kind> {
   const found = new Set<Kind>();
   for (const { kind, id } of resources.values()) {
-    const sighting = id === undefined ? undefined : sight[kind](live, id);
+    const sighting = id === undefined ? undefined : sight(live, kind, id);
     if (sighting?.seen === "unobserved" && (sighting.vanished !== undefined || sighting.fix === acceptServiceFlag))
       found.add(kind);
   }

@@ -1,5 +1,6 @@
 /** A resource as the service shows it, for a refresh, an import or a look-up. */
 import type { Kind } from "../core/model/address";
+import { sight } from "../core/model/live";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { keepingRules } from "./guards";
 import { type Found, type HandlerContext, HandlerFailure, type HandlerService, type Props } from "./handler";
@@ -58,7 +59,7 @@ export async function readAgain<K extends Kind>(
     ({ severity, code }) => severity === "error" && code.startsWith("service/"),
   );
   if (errors.length > 0) throw new HandlerFailure(errors);
-  const sighting = shape.sight(planned.live, id);
+  const sighting = sight(planned.live, shape.kind, id);
   if (sighting.seen === "gone") {
     const lost = shape.lostWith?.(record) ?? "";
     log(

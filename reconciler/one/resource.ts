@@ -2,6 +2,7 @@ import type { Address, Kind } from "../core/model/address";
 import { type Closed, closedWith, nothingDesired } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { compareScopes } from "../core/model/evidence";
+import { sight } from "../core/model/live";
 import type { RecordedResource } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
 import { noteChange } from "./changed-volumes";
@@ -400,7 +401,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       record === undefined
         ? await planPendingDelete(shape, context, service, before, state, address)
         : await planAsObserved(service, nothingDesired, state, address, context.signal, "forRemoval");
-    const sighting = record === undefined ? undefined : shape.sight(planned.live, id);
+    const sighting = record === undefined ? undefined : sight(planned.live, shape.kind, id);
     const { doubt } = planned.live;
     if (sighting?.seen === "unobserved" && (doubt !== undefined || sighting.vanished !== undefined))
       throw notProvenGone(whatOf(before, id), sighting.reason);
@@ -425,7 +426,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     look: HowFresh,
   ): Promise<PlannedOne> {
     const seen = await planAsObserved(service, desired, stateOf(address, remembered), address, signal, look);
-    const sighting = shape.sight(seen.live, id);
+    const sighting = sight(seen.live, shape.kind, id);
     const hosts = sighting.seen === "yes" ? (shape.standsOn?.(sighting.value, inputs) ?? []) : [];
     return hosts.length === 0
       ? seen
@@ -440,7 +441,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     record: Of<K> | undefined,
     id: string,
   ): PlannedOne {
-    const sighting = shape.sight(planned.live, id);
+    const sighting = sight(planned.live, shape.kind, id);
     const [resource] = desired.resources;
     if (shape.wantedAmong === undefined || sighting.seen !== "yes" || resource === undefined) return planned;
     const wish = shape.wantedAmong(resource, inputs, record, sighting.value);

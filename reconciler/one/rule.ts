@@ -2,7 +2,7 @@
 
 import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
 import { closedWith, type DesiredGroup, nothingDesired } from "../core/model/desired";
-import { type LiveGroup, type LiveRule, sightGroup } from "../core/model/live";
+import { type LiveGroup, type LiveRule, sight } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import { itemAt } from "../core/text/invariant";
@@ -134,7 +134,7 @@ async function sightingOf(
   const planned = await plan(context, service, groupWith([], "additive"), recordWith(groupId, []), remembered, look);
   const errors = planned.plan.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new HandlerFailure(errors);
-  return sightGroup(planned.live, groupId);
+  return sight(planned.live, "group", groupId);
 }
 
 /** `undefined` when the rule is gone. */
@@ -224,7 +224,7 @@ export const ruleHandler: Handler = {
     const groupId = String(props["securityGroupId"]);
     const rule = ruleOf(props);
     const planned = await plan(context, service, groupWith([rule], "additive"), recordWith(groupId, []));
-    if (sightGroup(planned.live, groupId).seen === "gone") throw notFound(`security group ${groupId}`);
+    if (sight(planned.live, "group", groupId).seen === "gone") throw notFound(`security group ${groupId}`);
     const isThere = planned.plan.changes.length === 0;
     if (isThere) context.log("warning", takesOver(groupId));
     const ran = await carryOut(context, service, planned, false);

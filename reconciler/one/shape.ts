@@ -2,7 +2,7 @@
 import type { Change } from "../core/diff/changes";
 import type { Address, Kind } from "../core/model/address";
 import type { Closed, DesiredResource } from "../core/model/desired";
-import type { Live, LiveOf, Sighting } from "../core/model/live";
+import type { Live, LiveOf } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import type { Property, Props } from "./handler";
 import { desiredOf, type Written, writtenOfExisting } from "./one-desired";
@@ -24,7 +24,6 @@ export interface Shape<K extends Kind> {
   /** The former version must be deleted first, because its name is taken until then. */
   readonly deleteBeforeReplace: boolean;
   write(inputs: Props): Written;
-  sight(live: Live, id: string): Sighting<LiveOf[K]>;
   /** A record made of what the service shows, for a resource that is only looked at. */
   recordOfLive(address: Address, live: LiveOf[K], world: Live): Of<K>;
   /** The record with what the service shows for the fields that differ. */

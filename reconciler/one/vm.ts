@@ -2,7 +2,6 @@
 
 import { disksOf, inOrder } from "../core/model/disks";
 import { vmFields } from "../core/model/fields";
-import { sightVm } from "../core/model/live";
 import type { RecordedVm, RecordedVolume } from "../core/model/recorded";
 import { holdBack, observedRecord } from "../core/plan/records";
 import { createHandler } from "./resource";
@@ -103,7 +102,6 @@ export const vmHandler = createHandler<"vm">({
     kind: "vm",
     lines: [...linesFor(inputs, propertyNames(vmFields)), ...linesFor(inputs, lifecycle, "lifecycle")],
   }),
-  sight: sightVm,
   recordOfLive: (address, live): RecordedVm => ({
     kind: "vm",
     address,

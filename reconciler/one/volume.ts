@@ -1,6 +1,5 @@
 /** Block volumes. Where one hangs is a resource of its own, the attachment. */
 
-import { sightVolume } from "../core/model/live";
 import type { RecordedVolume } from "../core/model/recorded";
 import { fieldsIn } from "../core/text/objects";
 import { createHandler } from "./resource";
@@ -32,7 +31,6 @@ export const volumeHandler = createHandler<"volume">({
   optional: [],
   deleteBeforeReplace: false,
   write: (inputs) => ({ kind: "volume", lines: linesFor(inputs, ["name", "size", "flush"]) }),
-  sight: sightVolume,
   recordOfLive: (address, live): RecordedVolume => ({
     kind: "volume",
     address,

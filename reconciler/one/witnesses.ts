@@ -4,7 +4,7 @@
  * the other resources of the program can.
  */
 import { type Kind, kinds } from "../core/model/kinds";
-import { type Live, sightingsOf } from "../core/model/live";
+import type { Live } from "../core/model/live";
 import type { RecordedResource, State } from "../core/model/recorded";
 import type { Witnesses } from "../engine/refresh";
 import type { HandlerService } from "./handler";
@@ -39,9 +39,8 @@ export function noteRecorded(service: HandlerService, { resources }: Pick<State,
 
 export function noteShown(service: HandlerService, live: Live): void {
   const { seen } = viewOf(service);
-  const sightings = sightingsOf(live);
   for (const kind of kinds)
-    for (const [id, sighting] of sightings[kind]) if (sighting.seen === "yes") seen.add(`${kind}:${id}`);
+    for (const [id, sighting] of live.of[kind].byId) if (sighting.seen === "yes") seen.add(`${kind}:${id}`);
 }
 
 /**

@@ -3,7 +3,7 @@
  * service; and the twin's records show no more than the real ones.
  */
 import { operations } from "../../emulator/operations";
-import type { Live, LiveVm } from "../core/model/live";
+import { type Live, type LiveVm, shownOf } from "../core/model/live";
 import { assumedOperations } from "../core/model/operation";
 import type { Dialect } from "../dialect/dialect";
 import { mergeDialect } from "../dialect/merge-dialect";
@@ -16,7 +16,7 @@ export function twinDialect(dialect: Dialect, live: Live): Dialect {
       return [operation, own.includes(operation) ? { method, path } : null];
     }),
   );
-  const vms = live.vms ?? [];
+  const vms = shownOf(live, "vm");
   const { named_groups } = dialect.limits;
   const hidden = (["flavor", "image", "owner", "volumes"] as const satisfies readonly (keyof LiveVm)[]).filter(
     (field) => dialect.records.vm[field].length === 0 || (vms.length > 0 && vms.every((vm) => vm[field] === undefined)),

@@ -9,7 +9,14 @@ import { catalogueId, type Index, indexCatalogue } from "../core/canonical/catal
 import type { Kind } from "../core/model/address";
 import type { Desired, DesiredVm } from "../core/model/desired";
 import { ofKind } from "../core/model/kinds";
-import type { CatalogueEntry, Live, LiveGroup, LiveVm, Sighting } from "../core/model/live";
+import {
+  type CatalogueEntry,
+  type Live,
+  type LiveGroup,
+  type LiveVm,
+  type Sighting,
+  shownOf,
+} from "../core/model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, State } from "../core/model/recorded";
 import { twinRules } from "./twin-rules";
 
@@ -122,13 +129,13 @@ const entriesOf = (listed: readonly CatalogueEntry[] | undefined, inUse: readonl
 
 const flavorNames = ({ live, state }: TwinInput, wanted: readonly DesiredVm[]): string[] => [
   ...wanted.map((vm) => vm.flavor),
-  ...(live.vms ?? []).flatMap((vm) => vm.flavor ?? []),
+  ...shownOf(live, "vm").flatMap((vm) => vm.flavor ?? []),
   ...[...state.resources.values()].flatMap((record) => (record.kind === "vm" ? (record.flavor ?? []) : [])),
 ];
 
 const imageNames = ({ live, state }: TwinInput, wanted: readonly DesiredVm[]): string[] => [
   ...wanted.map((vm) => vm.image),
-  ...(live.vms ?? []).flatMap((vm) => vm.image ?? []),
+  ...shownOf(live, "vm").flatMap((vm) => vm.image ?? []),
   ...[...state.resources.values()].flatMap((record) =>
     record.kind === "vm" ? [record.imageId, record.image].filter((image) => image !== undefined) : [],
   ),
@@ -139,7 +146,7 @@ const localPart = (email: string): string => email.slice(0, email.indexOf("@"));
 
 function twinUsers({ live, state, newId }: Builder, wanted: readonly DesiredVm[]): User[] {
   const owners = new Set<string>(wanted.map((vm) => vm.owner));
-  for (const vm of live.vms ?? []) if (vm.owner !== undefined) owners.add(vm.owner);
+  for (const vm of shownOf(live, "vm")) if (vm.owner !== undefined) owners.add(vm.owner);
   for (const record of state.resources.values())
     if (record.kind === "vm" && record.owner !== undefined) owners.add(record.owner);
   const emails = distinct([...owners].filter((owner) => owner.includes("@")));
@@ -170,8 +177,8 @@ function twinVms(builder: Builder): Vm[] {
   const { live } = builder;
   const seen = shownVms(live);
   const vms = [...seen.values()].map((vm) => twinVm(builder, vm));
-  if (live.vms !== undefined) return vms;
-  const isUnseen = (id: string): boolean => !seen.has(id) && live.vmById.get(id)?.seen !== "gone";
+  if (live.of.vm.listed) return vms;
+  const isUnseen = (id: string): boolean => !seen.has(id) && live.of.vm.byId.get(id)?.seen !== "gone";
   for (const [id, record] of builder.vmRecords)
     if (isUnseen(id)) {
       const phase = record.power === "stopped" ? "stopped" : "running";
@@ -190,7 +197,7 @@ const hostsNamed = ({ live, desired, state }: Builder): string[] => [
       ? [resource.attachTo.id]
       : [],
   ),
-  ...[...live.volumes.values()].flatMap((sighting) =>
+  ...[...live.of.volume.byId.values()].flatMap((sighting) =>
     sighting.seen === "yes" ? (sighting.value.attachedTo ?? []) : [],
   ),
   ...recordsOf(state, "volume").flatMap(({ attachedTo }) => attachedTo ?? []),
@@ -271,11 +278,7 @@ function twinVolumes(builder: Builder, vms: readonly Vm[]): Volume[] {
 }
 
 /** The VMs that were seen, in a list or one by one. */
-function shownVms(live: Live): ReadonlyMap<string, LiveVm> {
-  const vms = new Map((live.vms ?? []).map((vm) => [vm.id, vm]));
-  for (const [id, sighting] of live.vmById) if (sighting.seen === "yes") vms.set(id, sighting.value);
-  return vms;
-}
+const shownVms = (live: Live): ReadonlyMap<string, LiveVm> => new Map(shownOf(live, "vm").map((vm) => [vm.id, vm]));
 
 const recordsOf = <K extends Kind>(state: State, kind: K): readonly Extract<RecordedResource, { kind: K }>[] =>
   [...state.resources.values()].flatMap((record) => ofKind(record, kind) ?? []);
@@ -297,7 +300,7 @@ function knownVolumes({ live, state }: Builder, liveVms: ReadonlyMap<string, Liv
   for (const vm of liveVms.values())
     for (const { id, root } of vm.volumes ?? []) hangsOn.set(id, { vm: vm.id, root: root === true });
   const records = new Map(recordsOf(state, "volume").map((record) => [record.id, record]));
-  return Array.from(notGone(live.volumes, records), ({ id, seen, record }) => {
+  return Array.from(notGone(live.of.volume.byId, records), ({ id, seen, record }) => {
     const place = hangsOn.get(id);
     const host = place?.vm ?? (seen === undefined ? record?.attachedTo : undefined) ?? null;
     return {
@@ -348,7 +351,7 @@ function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rule
   const records = new Map(recordsOf(state, "group").map((record) => [record.id, record]));
   const wanted = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const withRules: [Group, LiveGroup | RecordedGroup][] = [];
-  for (const { id, seen, record } of notGone(live.groups, records)) {
+  for (const { id, seen, record } of notGone(live.of.group.byId, records)) {
     const declared = record === undefined ? undefined : wanted.get(record.address);
     const name = seen?.name ?? record?.name ?? declared?.name ?? `group-${id}`;
     const group = put(id, name, seen?.description ?? record?.description ?? "");
@@ -360,7 +363,7 @@ function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rule
   if (![...groups.values()].some((group) => group.platform)) put(builder.newId(), "default", "Default security group");
   const { rules, strangers } = twinRules(withRules, builder);
   // A group outside of this file, known only because a rule names it.
-  if (!live.groupsListed)
+  if (!live.of.group.listed)
     for (const id of distinct([...strangers, ...namedById(desired)])) if (!groups.has(id)) put(id, `group-${id}`, "");
   return { groups: [...groups.values()], rules };
 }

@@ -45,7 +45,7 @@ export function sidesOf({ desired, records, live, changes }: SidesInput): Side[]
     const kind = want?.kind ?? record?.kind ?? change?.kind;
     if (kind === undefined) return [];
     const id = change?.id ?? record?.id;
-    const sighting = id === undefined || live === undefined ? undefined : sight[kind](live, id);
+    const sighting = id === undefined || live === undefined ? undefined : sight(live, kind, id);
     const shown = sighting?.seen === "yes" ? sighting.value : undefined;
     const rows = sideRows(kind, { want, record, shown, catalogue: live?.catalogue ?? {}, addressOf });
     return [

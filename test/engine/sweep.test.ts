@@ -90,7 +90,7 @@ describe("a look spread over the pause", () => {
         expect(Math.abs(times.filter((at) => at <= minutes * minute).length - 9.1 * minutes)).toBeLessThan(4);
       const { plan, live } = await round();
       expect([plan.changes, plan.steps, plan.unchanged]).toEqual([[], [], 102]);
-      expect([live.vmById.size, live.volumes.size, live.groups.size]).toEqual([12, 60, 30]);
+      expect([live.of.vm.byId.size, live.of.volume.byId.size, live.of.group.byId.size]).toEqual([12, 60, 30]);
       // The list of images is for comparing names, and is no look at any of them.
       expect(takeReads().map(({ what }) => what)).toEqual(["image.list"]);
     }
@@ -122,7 +122,7 @@ describe("a look spread over the pause", () => {
     expect(plan.changes.map(({ address }) => address)).toEqual(["volume.spare[30]"]);
     const id = await idOf("volume.spare[30]");
     expect(takeReads().map(({ what }) => what)).toEqual([`volume.get ${id}`, "image.list"]);
-    expect(live.volumes.get(id)).toMatchObject({ seen: "yes", value: { sizeGb: 9 } });
+    expect(live.of.volume.byId.get(id)).toMatchObject({ seen: "yes", value: { sizeGb: 9 } });
     // It differs still, and that is known: the next sweep goes on to its end.
     expect((await sweep()).tookMs).toBe(10 * minute);
     expect(swept().at.size).toBe(102);
@@ -135,7 +135,7 @@ describe("a look spread over the pause", () => {
     await sweep();
     expect(swept().at.has(`volume:${id}`)).toBe(false);
     const { plan, live } = await round();
-    expect(live.volumes.get(id)).toMatchObject({ seen: "gone" });
+    expect(live.of.volume.byId.get(id)).toMatchObject({ seen: "gone" });
     expect(plan.changes).toMatchObject([{ address: "volume.spare[3]", reason: "gone" }]);
   });
 
@@ -145,7 +145,7 @@ describe("a look spread over the pause", () => {
     await client.resizeVolume(id, 9);
     await forget("volume.spare[3]");
     expect((await sweep()).tookMs).toBe(10 * minute);
-    expect(swept().live.volumes.get(id)).toMatchObject({ value: { sizeGb: 9 } });
+    expect(swept().live.of.volume.byId.get(id)).toMatchObject({ value: { sizeGb: 9 } });
   });
 
   it("follows the file: what it changes is looked at, and so is what nobody has seen", async () => {

@@ -4,13 +4,21 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { abilitiesOf } from "../../reconciler/core/model/abilities";
 import { asClosed, type Desired, type DesiredResource } from "../../reconciler/core/model/desired";
-import type { Live, LiveGroup, LiveVm, LiveVolume, Sighting } from "../../reconciler/core/model/live";
+import {
+  type Live,
+  type LiveGroup,
+  type LiveVm,
+  type LiveVolume,
+  notSeen,
+  type Sighting,
+  withSightings,
+} from "../../reconciler/core/model/live";
 import type { Intent, RecordedResource, State } from "../../reconciler/core/model/recorded";
 import type { RuleRemote } from "../../reconciler/core/model/rule";
 import { makePlan } from "../../reconciler/core/plan/plan";
 import { groupRecord, vmRecord, volumeRecord } from "../../reconciler/core/plan/records";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
-import { gone, unlistedOf } from "../support/evidence";
+import { gone, seenOfKind } from "../support/evidence";
 import { capabilities } from "../support/virtual-world";
 import { desiredOf, randomCapabilities, randomDesired, runs } from "./random-desired";
 
@@ -185,17 +193,11 @@ function liveOf(world: {
   }
   const listed = !world.contractOnly;
   return {
-    ...(listed ? { vms } : {}),
-    vmById: new Map(listed ? vms.map((vm) => [vm.id, { seen: "yes", value: vm }]) : []),
-    volumes,
-    volumesListed: world.flags[8]!,
-    groups,
-    groupsListed: world.flags[9]!,
-    unlisted: unlistedOf({
-      ...(listed ? { vms } : {}),
-      volumesListed: world.flags[8]!,
-      groupsListed: world.flags[9]!,
-    }),
+    of: {
+      vm: seenOfKind(listed, new Map(listed ? vms.map((vm) => [vm.id, { seen: "yes", value: vm }]) : [])),
+      volume: seenOfKind(world.flags[8]!, volumes),
+      group: seenOfKind(world.flags[9]!, groups),
+    },
     catalogue: world.flags[10]
       ? {
           flavors: [
@@ -234,13 +236,7 @@ describe("makePlan", () => {
         const shuffled = makePlan({
           desired: asClosed({ ...desired, resources: [...desired.resources].reverse() }),
           state: { ...state, resources: shuffledMap(state.resources), intents: shuffledMap(state.intents) },
-          live: {
-            ...live,
-            ...(live.vms === undefined ? {} : { vms: [...live.vms].reverse() }),
-            vmById: shuffledMap(live.vmById),
-            volumes: shuffledMap(live.volumes),
-            groups: shuffledMap(live.groups),
-          },
+          live: withSightings(live, (kind) => shuffledMap(live.of[kind].byId)),
           can,
           options,
         });
@@ -262,22 +258,13 @@ describe("makePlan", () => {
           orphans: new Map(),
           quarantined: [],
         };
-        const unobserved: Live = {
-          vmById: new Map(),
-          volumes: new Map(),
-          volumesListed: false,
-          groups: new Map(),
-          groupsListed: false,
-          unlisted: unlistedOf({ volumesListed: false, groupsListed: false }),
-          catalogue: {},
-        };
         const given = reversed
           ? { ...desiredOf(desired.resources), resources: [...desired.resources].reverse() }
           : desired;
         const plan = makePlan({
           desired: asClosed(given),
           state,
-          live: unobserved,
+          live: notSeen,
           can: abilitiesOf(capabilities()),
           options: {},
         });

@@ -1,7 +1,6 @@
 /** Sightings as a look at the service would make them, for tests that make up what it saw. */
 import { isDoubt, judgeScope, notInList, weigh } from "../../reconciler/core/model/evidence";
-import { perKind } from "../../reconciler/core/model/kinds";
-import { isListed, type Live, notSeen, type Sighting } from "../../reconciler/core/model/live";
+import type { SeenOfKind, Sighting } from "../../reconciler/core/model/live";
 
 const accepted = judgeScope({
   remembered: undefined,
@@ -17,6 +16,9 @@ if (isDoubt(accepted)) throw new Error("what was accepted is not doubted");
 export const gone: Sighting<never> = weigh<never>(notInList("the list"), accepted);
 const notLookedAt: Sighting<never> = { seen: "unobserved", reason: "it was not looked at" };
 
-/** What a look says of an id that it has no sighting of: gone where there is a list. */
-export const unlistedOf = (live: Pick<Live, "vms" | "volumesListed" | "groupsListed">): Live["unlisted"] =>
-  perKind((kind) => (isListed[kind]({ ...notSeen, ...live }) ? gone : notLookedAt));
+/** A look of which everything else is gone where there is a list. */
+export const seenOfKind = <T>(listed: boolean, byId: ReadonlyMap<string, Sighting<T>>): SeenOfKind<T> => ({
+  listed,
+  byId,
+  unlisted: listed ? gone : notLookedAt,
+});

@@ -27,7 +27,7 @@ import type {
 import type { Rule } from "../../reconciler/core/model/rule";
 import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import { emptyState } from "../../reconciler/core/state/fold";
-import { gone, unlistedOf } from "./evidence";
+import { gone, seenOfKind } from "./evidence";
 
 const image = "0d3c5f0e-8a4b-4d3c-9a55-3f6f0f1a2b3c";
 const file = "reconcile.yaml";
@@ -199,15 +199,12 @@ export function planFor(world: World): Plan {
     if (one.kind === "vm") vms.push(one);
     else if (one.kind === "volume") volumes.set(one.id, { seen: "yes", value: one });
     else groups.set(one.id, { seen: "yes", value: one });
-  const [volumesListed, groupsListed] = [lists("volume.list"), lists("group.list")];
   const live: Live = {
-    vms,
-    vmById: new Map(vms.map((one) => [one.id, { seen: "yes" as const, value: one }])),
-    volumes,
-    volumesListed,
-    groups,
-    groupsListed,
-    unlisted: unlistedOf({ vms, volumesListed, groupsListed }),
+    of: {
+      vm: seenOfKind(true, new Map(vms.map((one) => [one.id, { seen: "yes" as const, value: one }]))),
+      volume: seenOfKind(lists("volume.list"), volumes),
+      group: seenOfKind(lists("group.list"), groups),
+    },
     catalogue: world.catalogue ?? {},
   };
   for (const { address, memory } of applied) {

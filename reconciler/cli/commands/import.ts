@@ -224,7 +224,7 @@ async function takeOver(wish: Wish, closed: Closed): Promise<number> {
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now.`);
   const kind = kindOf(address);
-  const unseen = made === undefined ? unseenOf(kind, sight[kind](seen.live, id)) : undefined;
+  const unseen = made === undefined ? unseenOf(kind, sight(seen.live, kind, id)) : undefined;
   if (unseen !== undefined) output.print(unseen);
   if (flags.generate === true) await printYaml(invocation, client, address, id, state, false);
   return output.finish({
@@ -291,7 +291,7 @@ const declaredRules = ({ resources }: Closed, address: Address): readonly Rule[]
  */
 function withPlatformRules(made: Made, id: string, live: Live, declared: readonly Rule[] = []): Made {
   if (made.kind !== "group") return made;
-  const sighting = sight.group(live, id);
+  const sighting = sight(live, "group", id);
   const known = new Set([...(made.rules ?? []), ...declared].map((rule) => ruleKey(rule)));
   const platformRules = platformRulesBeyond(sighting.seen === "yes" ? sighting.value.rules : undefined, known);
   return { ...made, platformRules };
@@ -358,7 +358,7 @@ async function assertThere(
   const { live, findings } = await refresh(client, desired, without(state, entry.to));
   if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));
   const kind = parseAddress(entry.to)?.kind;
-  if (kind !== undefined && sight[kind](live, entry.id).seen === "gone")
+  if (kind !== undefined && sight(live, kind, entry.id).seen === "gone")
     throw fail(
       "plan/import-not-found",
       `${entry.to} cannot be imported: the service shows no ${entry.id}`,

@@ -10,7 +10,7 @@ import { declarationMark } from "../model/declaration-mark";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
 import { type AddressOf, addressesByIdentity, type Identity, identity, identityKey, lookUpIn } from "../model/identity";
 import { type Kind, kindRows } from "../model/kinds";
-import { isListed, type Live, type LiveOf, namedIn, type Sighting, sight } from "../model/live";
+import { type Live, type LiveOf, namedIn, type Sighting, sight } from "../model/live";
 import type { Orphan, RecordedRun, State } from "../model/recorded";
 import type { LeftOpen } from "./explain";
 import type { What } from "./findings";
@@ -92,7 +92,7 @@ export function diffContext(input: {
     images: indexCatalogue(live.catalogue.images),
     regions: indexCatalogue(live.catalogue.regions),
     volumeSize(id) {
-      const sighting = live.volumes.get(id);
+      const sighting = live.of.volume.byId.get(id);
       return sighting?.seen === "yes" ? sighting.value.sizeGb : undefined;
     },
     byName: namedIn(live),
@@ -120,8 +120,8 @@ function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "
     if (disks === undefined) volumesOn.set(vm, [disk]);
     else disks.push(disk);
   };
-  let hostsShown = live.volumesListed;
-  for (const sighting of live.volumes.values()) {
+  let hostsShown = live.of.volume.listed;
+  for (const sighting of live.of.volume.byId.values()) {
     if (sighting.seen !== "yes") continue;
     const { attachedTo } = sighting.value;
     if (attachedTo === undefined) hostsShown = false;
@@ -129,7 +129,7 @@ function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "
   }
   for (const record of state.resources.values()) {
     if (record.kind !== "volume" || record.attachedTo === undefined) continue;
-    const sighting = live.volumes.get(record.id);
+    const sighting = live.of.volume.byId.get(record.id);
     const isKnown = sighting?.seen === "gone" || (sighting?.seen === "yes" && sighting.value.attachedTo !== undefined);
     if (!isKnown) add(record.attachedTo, record);
   }
@@ -154,9 +154,9 @@ export interface KindSeen<L> {
 
 export const seenOf = <K extends Kind>({ live, byName }: DiffContext, kind: K): KindSeen<LiveOf[K]> => ({
   what: kindRows[kind].fullNoun,
-  listed: isListed[kind](live),
+  listed: live.of[kind].listed,
   byName: byName[kind],
-  sight: (id) => sight[kind](live, id),
+  sight: (id) => sight(live, kind, id),
 });
 
 /** The id a reference stands for; `undefined` while the resource has none yet. */

@@ -1,6 +1,6 @@
 /** Which live VM an address means: found by its record, an open create, an import or its name, or none. */
 import { identity } from "../model/identity";
-import { type LiveVm, type Sighting, sightVm } from "../model/live";
+import { type LiveVm, type Sighting, sight } from "../model/live";
 import type { Intent, RecordedVm } from "../model/recorded";
 import { type DiffContext, isUnclaimed } from "./context";
 import { judgeMade } from "./evidence";
@@ -21,7 +21,7 @@ export function findVm(pair: VmPair, context: DiffContext): FoundVm {
   if (recorded?.id === undefined && pair.import?.id !== undefined) return findImported(pair, pair.import.id, context);
   const name = interrupted?.name ?? recorded?.name ?? pair.import?.name ?? desired?.name;
   if (name === undefined) return { how: "absent" };
-  if (context.live.vms === undefined) return findUnlisted(pair, interrupted, context);
+  if (!context.live.of.vm.listed) return findUnlisted(pair, interrupted, context);
   const before = new Set([...(interrupted?.idsBefore ?? []), recorded?.id]);
   const candidates = strangersNamed(name, pair, context).filter((vm) => !before.has(vm.id));
   if (interrupted !== undefined) return findInterrupted(pair, interrupted, candidates, context);
@@ -45,7 +45,7 @@ function findImported(pair: VmPair, id: string, context: DiffContext): FoundVm {
   const manager = context.addressOf(identity("vm", id));
   if (manager !== undefined && manager !== pair.address)
     return { how: "error", diagnostic: importManaged(pair, "VM", id, manager) };
-  const sighting = sightVm(context.live, id);
+  const sighting = sight(context.live, "vm", id);
   if (sighting.seen === "gone") return { how: "error", diagnostic: vmImportGone(pair, id) };
   return { how: "known", id, adopted: "imported", ...(sighting.seen === "yes" ? { live: sighting.value } : {}) };
 }
@@ -107,7 +107,7 @@ function findInterrupted(pair: VmPair, intent: Intent, candidates: readonly Live
 
 /** By the id in the record. A VM that bears the name when that one is gone is somebody else's. */
 function findKnown(pair: VmPair, id: string, context: DiffContext): FoundVm {
-  const found = fromSighting(id, sightVm(context.live, id));
+  const found = fromSighting(id, sight(context.live, "vm", id));
   if (found.how !== "absent" || pair.desired === undefined) return found;
   const { name } = pair.desired;
   const inItsPlace = strangersNamed(name, pair, context);

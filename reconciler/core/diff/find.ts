@@ -141,7 +141,7 @@ const isNamed = (live: { readonly name?: string }, name: string | undefined): bo
 
 /** Says of an open create that no list was read: the service has none, or this plan did not look. */
 export function unseenCreate(pair: Pair, intent: Intent, what: What, context: DiffContext): Diagnostic {
-  const unlisted = context.live.unlisted[kindOf(pair.address)];
+  const { unlisted } = context.live.of[kindOf(pair.address)];
   return unlisted.seen === "unobserved" && unlisted.reason === notLookedAt.reason
     ? { ...unsettledIntent(pair, intent, what, "This plan did not look"), fix: "plan without --no-refresh" }
     : unsettledIntent(pair, intent, what);

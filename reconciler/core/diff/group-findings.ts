@@ -49,7 +49,7 @@ export function groupNotes(
       address: desired.address,
       source: desired.source,
     });
-  if (entry.live?.rules === undefined && context.live.groups.get(entry.id)?.seen === "yes")
+  if (entry.live?.rules === undefined && context.live.of.group.byId.get(entry.id)?.seen === "yes")
     diagnostics.push({
       severity: "note",
       code: "plan/rules-unobserved",

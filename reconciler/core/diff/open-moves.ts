@@ -6,7 +6,7 @@
 import type { Address } from "../model/address";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import { fixText, toRun } from "../model/fix";
-import { type LiveVolume, sightVm } from "../model/live";
+import { type LiveVolume, sight } from "../model/live";
 import type { RecordedVolume } from "../model/recorded";
 import type { DiffContext } from "./context";
 
@@ -18,7 +18,7 @@ export function isCarriedBy(
   context: DiffContext,
 ): boolean | undefined {
   if (live?.attachedTo !== undefined) return live.attachedTo === vm;
-  const sighting = sightVm(context.live, vm);
+  const sighting = sight(context.live, "vm", vm);
   if (sighting.seen === "gone") return false;
   return sighting.seen === "yes" ? sighting.value.volumes?.some((disk) => disk.id === volume) : undefined;
 }

@@ -110,7 +110,7 @@ const writtenText = ({ attribute }: Computed, resource: DesiredResource): string
   attribute === "size" && resource.kind === "volume" ? String(resource.sizeGb) : resource.name;
 
 function seen(address: Address, id: string, { live }: DiffContext) {
-  const sighting = sight[kindOf(address)](live, id);
+  const sighting = sight(live, kindOf(address), id);
   return sighting.seen === "yes" ? sighting.value : undefined;
 }
 

@@ -7,7 +7,7 @@
 import type { DesiredVm } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { identity } from "../model/identity";
-import { type LiveVm, sightVm, sightVolume } from "../model/live";
+import { type LiveVm, sight } from "../model/live";
 import { rootDiskLoss, volumeLabel, volumeLoss } from "../model/loss";
 import type { RecordedVm } from "../model/recorded";
 import type { Change } from "./changes";
@@ -91,7 +91,7 @@ export function hangingOn(id: string, live: LiveVm | undefined, context: DiffCon
   if (live?.volumes === undefined && !context.hostsShown) return undefined;
   const disks = new Map<string, Hanging>(byVolume.map((disk) => [disk.id, disk]));
   for (const { id: disk, root } of live?.volumes ?? []) {
-    const sighting = sightVolume(context.live, disk);
+    const sighting = sight(context.live, "volume", disk);
     const volume = sighting.seen === "yes" ? sighting.value : undefined;
     disks.set(disk, {
       id: disk,
@@ -150,7 +150,7 @@ function ownDisk(
   hanging: readonly Hanging[] | undefined,
   context: DiffContext,
 ): OwnDisk | undefined {
-  const sighting = id === undefined ? undefined : sightVolume(context.live, id);
+  const sighting = id === undefined ? undefined : sight(context.live, "volume", id);
   if (sighting?.seen === "gone") return undefined;
   const seen = sighting?.seen === "yes" ? sighting.value : undefined;
   const host = seen?.attachedTo;
@@ -211,7 +211,7 @@ export function attachmentsOf(
   const attached: Record<string, readonly string[]> = {};
   for (const { address, id } of vms) {
     if (id === undefined) continue;
-    const sighting = sightVm(context.live, id);
+    const sighting = sight(context.live, "vm", id);
     const disks = hangingOn(id, sighting.seen === "yes" ? sighting.value : undefined, context);
     if (disks !== undefined) attached[address] = disks.map((disk) => disk.id);
   }

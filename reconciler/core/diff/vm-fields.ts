@@ -250,7 +250,7 @@ const imageNameMoved = ({ image, address, source }: DesiredVm, from: string, to:
 /** The data volume's own record where it was read, else what was applied. */
 function sizeNow(recorded: RecordedVm | undefined, live: LiveVm | undefined, context: DiffContext): number | undefined {
   const id = findDataVolume(recorded, live, context);
-  const sighting = id === undefined ? undefined : context.live.volumes.get(id);
+  const sighting = id === undefined ? undefined : context.live.of.volume.byId.get(id);
   return (sighting?.seen === "yes" ? sighting.value.sizeGb : undefined) ?? recorded?.sizeGb;
 }
 

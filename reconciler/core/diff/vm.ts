@@ -8,7 +8,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import { disksOf, orphanedDisk, tellDisks } from "../model/disks";
 import { vmFields } from "../model/fields";
 import { identity } from "../model/identity";
-import { type LiveVm, sightVolume } from "../model/live";
+import { type LiveVm, shownOf, sight } from "../model/live";
 import { type Loss, rootDiskLoss } from "../model/loss";
 import type { Disk, Orphan, RecordedVm } from "../model/recorded";
 import { keysOf } from "../text/objects";
@@ -140,7 +140,7 @@ const createdBy = (pair: VmPair, found: Known<LiveVm>): Omit<RecordedVm, "id"> =
 function volumesLeftBy(recorded: RecordedVm | undefined, context: DiffContext): Pick<VmDifference, "strands"> {
   if (recorded?.id === undefined) return {};
   const strands = disksOf(recorded).flatMap((disk): Orphan[] => {
-    const sighting = sightVolume(context.live, disk.id);
+    const sighting = sight(context.live, "volume", disk.id);
     if (sighting.seen === "gone" || context.addressOf(identity("volume", disk.id)) !== undefined) return [];
     const seen = sighting.seen === "yes" ? sighting.value : undefined;
     // A volume's own record may go on naming the VM that is gone. A volume that hangs on another VM belongs to that VM.
@@ -156,7 +156,7 @@ const areVolumesUnseen = (recorded: RecordedVm, context: DiffContext): boolean =
   recorded.id !== undefined &&
   recorded.sizeGb !== undefined &&
   disksOf(recorded).length === 0 &&
-  context.live.vms?.some((vm) => vm.volumes !== undefined) !== true;
+  !(context.live.of.vm.listed && shownOf(context.live, "vm").some((vm) => vm.volumes !== undefined));
 
 function createVm(
   desired: DesiredVm,
@@ -168,7 +168,7 @@ function createVm(
   const { imageId, diagnostics } = checkCatalogue(desired, context);
   if (gone !== undefined && recorded !== undefined)
     diagnostics.push(goneNote(pair, "VM", gone, "it will be created again"));
-  if (context.live.vms === undefined && pair.intent === undefined && context.can.seesVms !== "list")
+  if (!context.live.of.vm.listed && pair.intent === undefined && context.can.seesVms !== "list")
     diagnostics.push(idWillBeUnknown(pair));
   const fields = keysOf(vmFields)
     .filter((key) => desired[key] !== undefined)
@@ -408,7 +408,7 @@ function dataVolumeAt({ recorded, found, dataVolumeId: id, context }: PresentVm)
   const carried = isCarriedBy(found.id, id, undefined, context);
   if (recorded.dataVolumeMoving === undefined)
     return recorded.dataVolumeDetached === true && carried !== true ? "off" : "on";
-  const volume = sightVolume(context.live, id);
+  const volume = sight(context.live, "volume", id);
   const known = carried ?? isCarriedBy(found.id, id, volume.seen === "yes" ? volume.value : undefined, context);
   return known === undefined ? "unknown" : known ? "on" : "off";
 }

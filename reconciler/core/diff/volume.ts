@@ -8,7 +8,7 @@ import type { DesiredVolume, Inherited, Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { volumeFields } from "../model/fields";
 import { identity } from "../model/identity";
-import { type LiveVolume, sightVm } from "../model/live";
+import { type LiveVolume, sight } from "../model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../model/loss";
 import type { RecordedVolume, State } from "../model/recorded";
 import { type FieldChange, fieldChange, movedField, type Reason } from "./changes";
@@ -189,7 +189,7 @@ export function hangsOn(
   // After an attach or a detach whose answer was lost, the VM's own record tells where the volume is.
   const { id, attachedTo, attaching, detaching } = recorded;
   if (attaching !== undefined && isCarriedBy(attaching, id, live, context) === true) return attaching;
-  if (attachedTo === undefined || sightVm(context.live, attachedTo).seen === "gone") return undefined;
+  if (attachedTo === undefined || sight(context.live, "vm", attachedTo).seen === "gone") return undefined;
   return detaching === attachedTo && isCarriedBy(attachedTo, id, live, context) === false ? undefined : attachedTo;
 }
 
@@ -360,7 +360,7 @@ function volumeNotes(
  */
 function hostByName(pair: VolumePair, live: LiveVolume | undefined, { live: seen, byName }: DiffContext): Diagnostic[] {
   const said = live?.attachedTo;
-  if (typeof said !== "string" || sightVm(seen, said).seen === "yes") return [];
+  if (typeof said !== "string" || sight(seen, "vm", said).seen === "yes") return [];
   const [named, ...others] = byName.vm.get(said.toLowerCase()) ?? [];
   if (named === undefined || others.length > 0) return [];
   return [

@@ -8,7 +8,7 @@ import { canonicalLiveRule, ruleKey } from "../canonical/rules";
 import { isPlatformShaped } from "../diff/group-rules";
 import type { Address } from "../model/address";
 import type { Desired, Reference } from "../model/desired";
-import { type Live, sightGroup } from "../model/live";
+import { type Live, sight } from "../model/live";
 import type { State } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import type { Plan } from "../plan/plan";
@@ -108,7 +108,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
   };
 
   for (const [address, id] of ids) {
-    const sighting = sightGroup(live, id);
+    const sighting = sight(live, "group", id);
     if (sighting.seen === "gone") continue;
     const seen = sighting.seen === "yes" ? sighting.value.rules : undefined;
     if (seen === undefined) unobserved.add(address);

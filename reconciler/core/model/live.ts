@@ -118,19 +118,18 @@ export interface Catalogue {
   readonly regions?: readonly CatalogueEntry[];
 }
 
+/** What one look at the service says of the resources of a kind. */
+export interface SeenOfKind<T> {
+  /** Whether `byId` holds every one of the project. */
+  readonly listed: boolean;
+  readonly byId: ReadonlyMap<string, Sighting<T>>;
+  /** What holds for an id that was not looked at by itself. */
+  readonly unlisted: Sighting<never>;
+}
+
 /** One observation of the service. */
 export interface Live {
-  /** Every VM of the project; `undefined` when they cannot be listed. */
-  readonly vms?: readonly LiveVm[];
-  /** VMs looked at one by one, where there is no list. */
-  readonly vmById: ReadonlyMap<string, Sighting<LiveVm>>;
-  readonly volumes: ReadonlyMap<string, Sighting<LiveVolume>>;
-  /** True when `volumes` holds every volume of the project. */
-  readonly volumesListed: boolean;
-  readonly groups: ReadonlyMap<string, Sighting<LiveGroup>>;
-  readonly groupsListed: boolean;
-  /** What holds for an id that was not looked at by itself. */
-  readonly unlisted: Readonly<Record<Kind, Sighting<never>>>;
+  readonly of: { readonly [K in Kind]: SeenOfKind<LiveOf[K]> };
   /** Why an absence does not count as gone here. Absent: absences are proven. */
   readonly doubt?: ScopeDoubt;
   readonly catalogue: Catalogue;
@@ -138,29 +137,17 @@ export interface Live {
 
 /** The world when no request was sent: everything is as recorded. */
 export const notSeen: Live = {
-  vmById: new Map(),
-  volumes: new Map(),
-  volumesListed: false,
-  groups: new Map(),
-  groupsListed: false,
-  unlisted: perKind(() => notLookedAt),
+  of: perKind(() => ({ listed: false, byId: new Map<string, never>(), unlisted: notLookedAt })),
   catalogue: {},
 };
 
 export type SightingsOf = { readonly [K in Kind]: ReadonlyMap<string, Sighting<LiveOf[K]>> };
 
-/** The sightings of each kind, by id. */
-export const sightingsOf = ({ vmById, volumes, groups }: Live): SightingsOf => ({
-  vm: vmById,
-  volume: volumes,
-  group: groups,
-});
-
-/** A table with a value for each kind, made from the kind. */
-export const sightingsBy = (make: <K extends Kind>(kind: K) => ReadonlyMap<string, Sighting<LiveOf[K]>>): SightingsOf =>
-  eachKind<SightingsOf>(
-    // `make` answers a kind with sightings of that kind.
-    (kind) => make(kind) as SightingsOf[Kind],
+/** A table of what was seen of each kind, made from the kind. */
+export const seenBy = (make: <K extends Kind>(kind: K) => SeenOfKind<LiveOf[K]>): Live["of"] =>
+  eachKind<Live["of"]>(
+    // `make` answers a kind with what was seen of that kind.
+    (kind) => make(kind) as Live["of"][Kind],
   );
 
 /** What was seen of each kind, by id, without what was looked for and not found. */
@@ -168,47 +155,31 @@ export type SeenOf = {
   readonly [K in Kind]: ReadonlyMap<string, { readonly seen: "yes"; readonly value: LiveOf[K] }>;
 };
 
-export function seenIn(live: Live): SeenOf {
-  const sightings = sightingsOf(live);
-  return eachKind<SeenOf>((kind) => {
-    const all: readonly (readonly [string, Sighting<LiveOf[Kind]>])[] = [...sightings[kind]];
+export const seenIn = ({ of }: Live): SeenOf =>
+  eachKind<SeenOf>((kind) => {
+    const all: readonly (readonly [string, Sighting<LiveOf[Kind]>])[] = [...of[kind].byId];
     // The filter is the condition of the type.
     return new Map(all.filter(([, { seen }]) => seen === "yes")) as SeenOf[Kind];
   });
-}
 
-export const withSightings = (live: Live, { vm, volume, group }: SightingsOf): Live => ({
-  ...live,
-  vmById: vm,
-  volumes: volume,
-  groups: group,
-});
-
-/** Whether every one of a kind that there is was shown. */
-export const isListed: Readonly<Record<Kind, (live: Live) => boolean>> = {
-  vm: ({ vms }) => vms !== undefined,
-  volume: ({ volumesListed }) => volumesListed,
-  group: ({ groupsListed }) => groupsListed,
-};
+/** The same look with other sightings by id. */
+export const withSightings = (
+  live: Live,
+  make: <K extends Kind>(kind: K) => ReadonlyMap<string, Sighting<LiveOf[K]>>,
+): Live => ({ ...live, of: seenBy((kind) => ({ ...live.of[kind], byId: make(kind) })) });
 
 export const shownIn = <T>(sightings: ReadonlyMap<string, Sighting<T>>): readonly T[] =>
   [...sightings.values()].flatMap((sighting) => (sighting.seen === "yes" ? [sighting.value] : []));
 
-type ShownOf = { readonly [K in Kind]: (live: Live) => readonly LiveOf[K][] };
-
-/** The resources of a kind that were seen: for VMs those of the list, where there is one. */
-export const shownOf: ShownOf = {
-  vm: ({ vms, vmById }) => vms ?? shownIn(vmById),
-  volume: ({ volumes }) => shownIn(volumes),
-  group: ({ groups }) => shownIn(groups),
-};
+/** The resources of a kind that were seen. */
+export const shownOf = <K extends Kind>({ of }: Live, kind: K): readonly LiveOf[K][] => shownIn(of[kind].byId);
 
 type NamedOf = { readonly [K in Kind]: ReadonlyMap<string, readonly LiveOf[K][]> };
 
 /** By their names in lower case: all of a kind where all were shown, and VMs also where they were read one by one. */
 export const namedIn = (live: Live): NamedOf =>
   eachKind<NamedOf>((kind) => {
-    const shown: readonly LiveOf[Kind][] = kind === "vm" || isListed[kind](live) ? shownOf[kind](live) : [];
+    const shown: readonly LiveOf[Kind][] = kind === "vm" || live.of[kind].listed ? shownOf(live, kind) : [];
     // `shown` is of the kind that `eachKind` asks for.
     return groupByName(shown) as NamedOf[Kind];
   });
@@ -225,12 +196,5 @@ export function groupByName<T extends { readonly name?: string }>(items: readonl
   return byName;
 }
 
-export const sightVm = (live: Live, id: string): Sighting<LiveVm> => live.vmById.get(id) ?? live.unlisted.vm;
-export const sightVolume = (live: Live, id: string): Sighting<LiveVolume> =>
-  live.volumes.get(id) ?? live.unlisted.volume;
-export const sightGroup = (live: Live, id: string): Sighting<LiveGroup> => live.groups.get(id) ?? live.unlisted.group;
-export const sight: { readonly [K in Kind]: (live: Live, id: string) => Sighting<LiveOf[K]> } = {
-  vm: sightVm,
-  volume: sightVolume,
-  group: sightGroup,
-};
+export const sight = <K extends Kind>({ of }: Live, kind: K, id: string): Sighting<LiveOf[K]> =>
+  of[kind].byId.get(id) ?? of[kind].unlisted;

@@ -80,7 +80,7 @@ function endedOrphans(differences: readonly ResourceDifference[], before: State,
   }
   return [...before.orphans].flatMap(([key, orphan]): PlannedChange[] => {
     const { kind, id, missingSince, deleting } = orphan;
-    const gone = kind === "volume" && live.volumes.get(id)?.seen === "gone";
+    const gone = kind === "volume" && live.of.volume.byId.get(id)?.seen === "gone";
     if (kept.has(key) || (gone && deleting === true)) return [{ type: "orphan", key, orphan: null }];
     return gone && missingSince === undefined ? [{ type: "missing", orphan }] : [];
   });

@@ -80,7 +80,7 @@ function deleteVolumeAfterItsVm(draft: Draft): void {
 function attachedVm(draft: Draft, address: string): string | undefined {
   const record = draft.state.resources.get(address);
   if (record?.kind !== "volume") return undefined;
-  const sighting = draft.context.live.volumes.get(record.id);
+  const sighting = draft.context.live.of.volume.byId.get(record.id);
   const live = sighting?.seen === "yes" ? sighting.value.attachedTo : undefined;
   return (live === undefined ? record.attachedTo : live) ?? undefined;
 }

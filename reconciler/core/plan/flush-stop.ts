@@ -17,7 +17,7 @@ interface StopOptions {
 export function stopForFlush(vm: { readonly id: string }, draft: Draft, options: StopOptions = {}): FlushStop {
   const known = draft.stops.get(vm.id);
   if (known !== undefined) return known;
-  const live = draft.context.live.vmById.get(vm.id);
+  const live = draft.context.live.of.vm.byId.get(vm.id);
   const stopped = live?.seen === "yes" && live.value.phase === "stopped";
   const power = draft.powers.get(vm.id);
   const isStill = stopped && !draft.mayRestart.has(vm.id);

@@ -65,7 +65,7 @@ export function oldest(state: State, count: number): readonly Address[] {
 
 export function takenFromMemory(pairs: readonly Pair[], state: State, live: Live): TakenFromMemory[] {
   return pairs.flatMap(({ kind, address, recorded }) => {
-    if (recorded?.id === undefined || sight[kind](live, recorded.id).seen !== "unobserved") return [];
+    if (recorded?.id === undefined || sight(live, kind, recorded.id).seen !== "unobserved") return [];
     const seenAt = lastSeen(state, address);
     return [{ address, ...(seenAt === undefined ? {} : { seenAt }) }];
   });
@@ -84,7 +84,7 @@ export function sightingsIn(state: State, live: Live, { maxAgeMs }: PlanOptions,
   if (maxAgeMs === undefined && state.seen === undefined) return undefined;
   const addresses: Address[] = [];
   for (const { kind, id, address } of state.resources.values())
-    if (id !== undefined && sight[kind](live, id).seen === "yes") addresses.push(address);
+    if (id !== undefined && sight(live, kind, id).seen === "yes") addresses.push(address);
   if (addresses.length === 0) return undefined;
   const old = maxAgeMs === undefined ? new Set<Address>() : tooOld(state, maxAgeMs, now);
   return {

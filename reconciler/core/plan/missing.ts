@@ -12,7 +12,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import { type Gone, presumedGone } from "../model/evidence";
 import { addressesByIdentity } from "../model/identity";
 import { kinds, perKind } from "../model/kinds";
-import { type Live, sight, sightingsBy, sightingsOf, withSightings } from "../model/live";
+import { type Live, sight, withSightings } from "../model/live";
 import { type Orphan, orphanKey, type PlannedChange, type RecordedResource, type State } from "../model/recorded";
 import { lazily } from "../text/lazily";
 
@@ -24,16 +24,12 @@ export function presumeVanished(live: Live, records: readonly Pick<RecordedResou
   const presumed = perKind(() => new Map<string, Gone>());
   for (const { kind, id } of records) {
     if (id === undefined) continue;
-    const sighting = sight[kind](live, id);
+    const sighting = sight(live, kind, id);
     if (sighting.seen === "unobserved" && sighting.vanished !== undefined)
       presumed[kind].set(id, presumedGone(sighting.vanished));
   }
   if (kinds.every((kind) => presumed[kind].size === 0)) return live;
-  const told = sightingsOf(live);
-  return withSightings(
-    live,
-    sightingsBy((kind) => new Map([...told[kind], ...presumed[kind]])),
-  );
+  return withSightings(live, (kind) => new Map([...live.of[kind].byId, ...presumed[kind]]));
 }
 
 /** The records of resources that are gone, kept beside the resources that take their place. */
@@ -110,5 +106,5 @@ const isFree = (address: Address, { resources, intents }: State): boolean =>
 
 function isShown({ kind, id }: Orphan, live: Live): boolean {
   if (kind === "image") return false;
-  return sight[kind](live, id).seen === "yes";
+  return sight(live, kind, id).seen === "yes";
 }

@@ -7,7 +7,7 @@
 import { canonicalLiveRule, describeRule, ruleKey } from "../canonical/rules";
 import type { Address } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
-import type { Live } from "../model/live";
+import type { SightingsOf } from "../model/live";
 import type { State } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import { mustGet } from "../text/invariant";
@@ -24,7 +24,7 @@ export interface Namer {
 }
 
 /** Every group with its rules, as they were seen or else are remembered. */
-function groupsWithRules(state: State, groups: Live["groups"]): readonly Namer[] {
+function groupsWithRules(state: State, groups: SightingsOf["group"]): readonly Namer[] {
   const owners = new Map<string, Namer>();
   for (const record of state.resources.values())
     if (record.kind === "group")
@@ -39,7 +39,7 @@ function groupsWithRules(state: State, groups: Live["groups"]): readonly Namer[]
 }
 
 /** By the id of a group: the others whose rules name it. */
-export function namersByGroup(state: State, groups: Live["groups"]): ReadonlyMap<string, readonly Namer[]> {
+export function namersByGroup(state: State, groups: SightingsOf["group"]): ReadonlyMap<string, readonly Namer[]> {
   const named = new Map<string, Namer[]>();
   for (const owner of groupsWithRules(state, groups)) {
     const targets = new Map<string, Rule[]>();
@@ -71,7 +71,7 @@ export function deleteNamedGroupsLast(draft: Draft): void {
   for (const step of draft.steps)
     if (isGroupDelete(step) && "id" in step.action.group) deletes.set(step.action.group.id, step);
   if (deletes.size === 0) return;
-  const named = namersByGroup(draft.state, draft.context.live.groups);
+  const named = namersByGroup(draft.state, draft.context.live.of.group.byId);
   const namersOf = (id: string): readonly Namer[] => named.get(id) ?? [];
   const going = (id: string): Namer[] => namersOf(id).filter((namer) => deletes.has(namer.id));
   const stuck = new Set(orderNodes([...deletes.keys()], (id) => going(id).map((namer) => namer.id)).stuck);

@@ -10,7 +10,7 @@ import type { Address, Kind } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { identity } from "../model/identity";
 import { type ByKind, kindRows, lazilyByKind } from "../model/kinds";
-import { groupByName, isListed, type Sighting, sightingsOf } from "../model/live";
+import { groupByName, type Sighting } from "../model/live";
 import { orphanKey } from "../model/recorded";
 import { mustGet } from "../text/invariant";
 import { type Draft, nameKey } from "./draft";
@@ -82,7 +82,7 @@ function bearerLookup(draft: Draft): ByKind<Bearer> {
     }
     return groupByName(bearers);
   };
-  return lazilyByKind<Bearer>((kind) => (isListed[kind](live) ? byName[kind] : known(kind, sightingsOf(live)[kind])));
+  return lazilyByKind<Bearer>((kind) => (live.of[kind].listed ? byName[kind] : known(kind, live.of[kind].byId)));
 }
 
 function fixForTakenName(bearer: Address | undefined, targeted: readonly Pair[]): string {

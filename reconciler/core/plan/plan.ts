@@ -153,7 +153,7 @@ export function makePlan(input: PlanInput): Plan {
       managed,
       (address) => {
         const record = state.resources.get(address);
-        const sighting = record?.id === undefined ? undefined : sight[record.kind](live, record.id);
+        const sighting = record?.id === undefined ? undefined : sight(live, record.kind, record.id);
         if (sighting?.seen !== "gone") return false;
         // A create that was accepted is not sent again by itself, also where its answer named an id.
         return sighting.doubt !== undefined || (record !== undefined && isNeverSeen(record));

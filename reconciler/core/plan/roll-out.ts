@@ -6,7 +6,7 @@
  */
 import { type Address, componentOf, keyWithin } from "../model/address";
 import type { Desired, Rollout } from "../model/desired";
-import type { LiveVm } from "../model/live";
+import { type LiveVm, sight } from "../model/live";
 import type { Amount } from "../model/policy";
 import { addStep, type Draft, onceEach, vmHold } from "./draft";
 import { isFallback } from "./estimate";
@@ -126,7 +126,8 @@ const restingPhases: ReadonlySet<string> = new Set(["running", "stopped", "faile
 
 function phaseOf(draft: Draft, member: Address): LiveVm["phase"] | undefined {
   const id = draft.state.resources.get(member)?.id;
-  return id === undefined ? undefined : draft.context.live.vms?.find((vm) => vm.id === id)?.phase;
+  const sighting = id === undefined ? undefined : sight(draft.context.live, "vm", id);
+  return sighting?.seen === "yes" ? sighting.value.phase : undefined;
 }
 
 function isChanging(draft: Draft, member: Address): boolean {

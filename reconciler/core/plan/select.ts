@@ -11,7 +11,7 @@ import { type Address, blockOf, componentsAround, isMeant } from "../model/addre
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { computedOfResource, referencesIn } from "../model/facts";
-import { sightVolume } from "../model/live";
+import { sight } from "../model/live";
 import type { RecordedVolume } from "../model/recorded";
 import { nearestName } from "../text/nearest";
 
@@ -144,7 +144,7 @@ export function setAsideUnreadable(pairs: readonly Pair[], diagnostics: Diagnost
 }
 
 function vmUnder(recorded: RecordedVolume, context: DiffContext): string | undefined {
-  const sighting = sightVolume(context.live, recorded.id);
+  const sighting = sight(context.live, "volume", recorded.id);
   return sighting.seen === "gone"
     ? undefined
     : hangsOn(recorded, sighting.seen === "yes" ? sighting.value : undefined, context);

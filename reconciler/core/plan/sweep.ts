@@ -6,16 +6,7 @@
 import type { Abilities } from "../model/abilities";
 import type { Address } from "../model/address";
 import { type IdsOfKinds, type Kind, kinds, perKind } from "../model/kinds";
-import {
-  type Catalogue,
-  type Live,
-  type LiveOf,
-  notSeen,
-  type Sighting,
-  sightingsBy,
-  sightingsOf,
-  withSightings,
-} from "../model/live";
+import { type Catalogue, type Live, type LiveOf, notSeen, type Sighting, withSightings } from "../model/live";
 import type { RecordedResource, State } from "../model/recorded";
 
 /** What was seen of the resources that the state knows, and when. */
@@ -35,15 +26,14 @@ const keyOf = ({ kind, id }: Identified): string => `${kind}:${id}`;
 
 /** The newer look counts for what it saw, and the earlier look for everything else. */
 export function sweptWith(before: Swept, seen: Live, { resources }: Pick<State, "resources">, now: number): Swept {
-  const [found, then] = [sightingsOf(seen), sightingsOf(before.live)];
   const at = new Map<string, number>();
   const keptOfKind = <K extends Kind>(kind: K): ReadonlyMap<string, Sighting<LiveOf[K]>> => {
     const kept = new Map<string, Sighting<LiveOf[K]>>();
     for (const record of resources.values()) {
       if (record.kind !== kind || !isIdentified(record)) continue;
       const { id } = record;
-      const fresh = found[kind].get(id);
-      const sighting = fresh ?? then[kind].get(id);
+      const fresh = seen.of[kind].byId.get(id);
+      const sighting = fresh ?? before.live.of[kind].byId.get(id);
       const seenAt = fresh === undefined ? before.at.get(keyOf(record)) : now;
       if (sighting?.seen !== "yes" || seenAt === undefined) continue;
       kept.set(id, sighting);
@@ -51,7 +41,7 @@ export function sweptWith(before: Swept, seen: Live, { resources }: Pick<State, 
     }
     return kept;
   };
-  const live = withSightings(notSeen, sightingsBy(keptOfKind));
+  const live = withSightings(notSeen, keptOfKind);
   return { live: { ...live, catalogue: either(seen.catalogue, before.live.catalogue) }, at };
 }
 
@@ -84,9 +74,8 @@ function keptOf(
 
 /** The newer look laid over the earlier one. */
 export function laidOver(seen: Live, { live }: Swept): Live {
-  const [above, beneath] = [sightingsOf(seen), sightingsOf(live)];
-  const all = sightingsBy((kind) => new Map([...beneath[kind], ...above[kind]]));
-  return { ...withSightings(seen, all), catalogue: either(seen.catalogue, live.catalogue) };
+  const all = withSightings(seen, (kind) => new Map([...live.of[kind].byId, ...seen.of[kind].byId]));
+  return { ...all, catalogue: either(seen.catalogue, live.catalogue) };
 }
 
 /** Resources that nobody has seen. */

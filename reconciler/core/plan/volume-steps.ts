@@ -139,7 +139,7 @@ function noteWhileRunning(vm: string, step: string, draft: Draft): void {
 }
 
 function hasFailed(vm: { readonly id: string }, draft: Draft): boolean {
-  const live = draft.context.live.vmById.get(vm.id);
+  const live = draft.context.live.of.vm.byId.get(vm.id);
   return live?.seen === "yes" && live.value.phase === "failed";
 }
 

@@ -8,6 +8,7 @@ import type { Allowance, Assertion } from "../model/assertion";
 import { textKey } from "../model/computed";
 import type { Closed, Desired, DesiredGroup } from "../model/desired";
 import type { SourcePosition } from "../model/diagnostic";
+import { sight } from "../model/live";
 import type { Rule } from "../model/rule";
 import type { Step } from "../plan/step";
 import { createJudge, type Judge, type JudgedAssertion, judgeQuery, type VerdictWord } from "./judge";
@@ -48,8 +49,8 @@ export function judgeReachability(input: ExposureInput, options: ReachabilityOpt
       destroys: plan.options.destroy === true,
       addressesOf: (vm) => {
         const record = state.resources.get(vm);
-        const seen = live.vms?.find(({ id }) => id === record?.id);
-        const known = seen ?? (record?.kind === "vm" ? record : undefined);
+        const sighting = record?.id === undefined ? undefined : sight(live, "vm", record.id);
+        const known = sighting?.seen === "yes" ? sighting.value : record?.kind === "vm" ? record : undefined;
         return [known?.floatingIp, known?.privateIp].flatMap((ip) => ip ?? []);
       },
     },
