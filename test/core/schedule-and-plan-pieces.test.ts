@@ -6,7 +6,7 @@ import { consentsFor, missingConsents, noGrants } from "../../reconciler/core/pl
 import { onceEach } from "../../reconciler/core/plan/draft";
 import { estimate } from "../../reconciler/core/plan/estimate";
 import { orderBreakingCycles, orderNodes } from "../../reconciler/core/plan/graph";
-import { need, type Step } from "../../reconciler/core/plan/step";
+import { need, type Step, type StepId } from "../../reconciler/core/plan/step";
 import { createScheduler } from "../../reconciler/core/schedule/scheduler";
 import { settleVm, type Wait } from "../../reconciler/core/schedule/settle";
 import { fingerprint } from "../../reconciler/core/text/hash";
@@ -94,14 +94,14 @@ describe("order", () => {
 
 describe("needs", () => {
   it("one a step, and `done` and `failed` say more than `end`", () => {
-    expect(onceEach([need("a", "end"), need("a"), need("b", "failed"), need("b", "end")])).toEqual([
-      need("a"),
-      need("b", "failed"),
+    expect(onceEach([need("x/a", "end"), need("x/a"), need("x/b", "failed"), need("x/b", "end")])).toEqual([
+      need("x/a"),
+      need("x/b", "failed"),
     ]);
   });
 });
 
-const step = (id: string, estimateMs: number, more: Partial<Step> = {}): Step => ({
+const step = (id: StepId, estimateMs: number, more: Partial<Step> = {}): Step => ({
   id,
   address: "vm.a",
   action: { operation: "record", changes: [] },
@@ -135,16 +135,16 @@ describe("one at a time", () => {
 
 describe("estimate", () => {
   it("is the longest way, not the sum", () => {
-    expect(estimate([step("a", 5), step("b", 7), step("c", 3, { needs: [need("a")] })]).durationMs).toBe(8);
+    expect(estimate([step("x/a", 5), step("x/b", 7), step("x/c", 3, { needs: [need("x/a")] })]).durationMs).toBe(8);
   });
   it("leaves out what only runs after a failure", () => {
-    expect(estimate([step("a", 5), step("back", 100, { needs: [need("a", "failed")] })]).durationMs).toBe(5);
+    expect(estimate([step("x/a", 5), step("x/back", 100, { needs: [need("x/a", "failed")] })]).durationMs).toBe(5);
   });
   it("a VM is down from the first step that takes it down to the last that does", () => {
     const steps = [
-      step("stop", 20, { downtimeOf: "vm.a" }),
-      step("work", 5, { needs: [need("stop")] }),
-      step("start", 10, { needs: [need("work")], downtimeOf: "vm.a" }),
+      step("x/stop", 20, { downtimeOf: "vm.a" }),
+      step("x/work", 5, { needs: [need("x/stop")] }),
+      step("x/start", 10, { needs: [need("x/work")], downtimeOf: "vm.a" }),
     ];
     expect(estimate(steps).downtimeMs).toEqual({ "vm.a": 35 });
   });

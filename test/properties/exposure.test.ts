@@ -246,9 +246,9 @@ const draft = fc
   .map(([initial, added, edges]) => {
     const steps = new Map<string, Step>(
       [0, 1, 2, 3, 4].map((index) => [
-        `s${index}`,
+        `s/${index}`,
         {
-          id: `s${index}`,
+          id: `s/${index}`,
           address: "group.x",
           action: { operation: "record", changes: [] },
           title: "",
@@ -256,7 +256,7 @@ const draft = fc
           estimateMs: 0,
           // Only later ones need earlier ones, so there is no circle.
           needs: edges.flatMap(([later, earlier, on]) =>
-            later === index && earlier < index ? [{ step: `s${earlier}`, on: on as "done" | "end" }] : [],
+            later === index && earlier < index ? [{ step: `s/${earlier}`, on: on as "done" | "end" }] : [],
           ),
         },
       ]),
@@ -266,14 +266,14 @@ const draft = fc
         address: "group.x",
         rule: one.rule,
         declared: true,
-        removedBy: one.gone.map((n) => `s${n}`),
+        removedBy: one.gone.map((n) => `s/${n}`),
       })),
       ...added.map((one) => ({
         address: "group.x",
         rule: one.rule,
         declared: true,
         removedBy: [],
-        addedBy: `s${one.by}`,
+        addedBy: `s/${one.by}`,
       })),
     ];
     return { steps, facts };

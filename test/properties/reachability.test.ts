@@ -8,7 +8,7 @@ import type { Fact, GroupWorld } from "../../reconciler/core/exposure/group-worl
 import type { Assertion, Party } from "../../reconciler/core/model/assertion";
 import type { Reference } from "../../reconciler/core/model/reference";
 import type { Rule, RuleRemote } from "../../reconciler/core/model/rule";
-import type { Step } from "../../reconciler/core/plan/step";
+import type { Step, StepId } from "../../reconciler/core/plan/step";
 import { createJudge, judgeQuery } from "../../reconciler/core/reachability/judge";
 import { queriesOf } from "../../reconciler/core/reachability/query";
 
@@ -89,11 +89,11 @@ function verdictOf(assertion: SmallAssertion, { facts, needs }: SmallPlan) {
     Object.entries(needs).map(([id, before]): [string, Step] => [
       id,
       {
-        id,
+        id: id as StepId,
         address: group,
         action: { operation: "record", changes: [] },
         title: id,
-        needs: before.map((step) => ({ step, on: "done" })),
+        needs: before.map((step) => ({ step: step as StepId, on: "done" })),
         holds: [],
         estimateMs: 0,
       },

@@ -1,7 +1,7 @@
 /** The scheduler as a reducer: any graph, any way for its steps to end, any moment to stop. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Need, Step } from "../../reconciler/core/plan/step";
+import type { Need, Step, StepId } from "../../reconciler/core/plan/step";
 import { createScheduler, type StepEnd } from "../../reconciler/core/schedule/scheduler";
 import { runs } from "./random-desired";
 
@@ -17,11 +17,11 @@ const graph: fc.Arbitrary<Step[]> = fc
   .map((nodes) =>
     nodes.map(
       ({ needs, holds, estimateMs }, index): Step => ({
-        id: `s${index}`,
+        id: `s/${index}`,
         address: `vm.s${index}`,
         action: { operation: "record", changes: [] },
         title: "",
-        needs: index === 0 ? [] : needs.map(([to, on]): Need => ({ step: `s${to % index}`, on: on as Need["on"] })),
+        needs: index === 0 ? [] : needs.map(([to, on]): Need => ({ step: `s/${to % index}`, on: on as Need["on"] })),
         holds,
         estimateMs,
       }),
@@ -86,7 +86,7 @@ describe("scheduler", () => {
   });
 
   it("gives the longest way to the end first", () => {
-    const step = (id: string, estimateMs: number, needs: string[] = []): Step => ({
+    const step = (id: StepId, estimateMs: number, needs: StepId[] = []): Step => ({
       id,
       address: "vm.a",
       action: { operation: "record", changes: [] },
@@ -95,8 +95,8 @@ describe("scheduler", () => {
       holds: [],
       estimateMs,
     });
-    const scheduler = createScheduler([step("short", 5), step("long", 1), step("after-long", 50, ["long"])]);
-    expect(scheduler.next().map(({ id }) => id)).toEqual(["long", "short"]);
-    expect(["long", "short"].map((id) => scheduler.pathMs(id))).toEqual([51, 5]);
+    const scheduler = createScheduler([step("x/short", 5), step("x/long", 1), step("x/after-long", 50, ["x/long"])]);
+    expect(scheduler.next().map(({ id }) => id)).toEqual(["x/long", "x/short"]);
+    expect(["x/long", "x/short"].map((id) => scheduler.pathMs(id))).toEqual([51, 5]);
   });
 });

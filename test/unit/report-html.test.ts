@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { DiagnosticCode } from "../../reconciler/core/model/diagnostic-code";
-import type { Step } from "../../reconciler/core/plan/step";
+import type { Step, StepId } from "../../reconciler/core/plan/step";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { type HtmlReport, htmlReport } from "../../reconciler/report/html";
 import { criticalPathOfRun, stepsThatRan, timelineHtml } from "../../reconciler/report/html-timeline";
@@ -33,11 +33,12 @@ const reportOf = (more: Partial<HtmlReport> = {}): HtmlReport => ({
 });
 
 const step = (id: string, needs: readonly string[] = [], address = `vm.${id}`): Step => ({
-  id,
+  // The page shows what stands there.
+  id: id as StepId,
   address,
   action: { operation: "vm.reboot", vm: { id } },
   title: `reboot ${id}`,
-  needs: needs.map((one) => ({ step: one, on: "done" })),
+  needs: needs.map((one) => ({ step: one as StepId, on: "done" })),
   holds: [],
   estimateMs: 1,
 });

@@ -5,7 +5,7 @@ import { noGrants } from "../../core/plan/consent";
 import { estimateMs } from "../../core/plan/estimate";
 import { PermittedPlan } from "../../core/plan/permitted";
 import type { Plan } from "../../core/plan/plan";
-import type { StepAction } from "../../core/plan/step";
+import type { Step, StepAction } from "../../core/plan/step";
 import { nearestName } from "../../core/text/nearest";
 import { openStoredState } from "../../engine/plan";
 import { createRecorder } from "../../engine/recorder";
@@ -117,7 +117,7 @@ function act(
       );
     }
     const action = actionOn({ id: record.id });
-    const step = {
+    const step: Step = {
       id: `${address}/${verb}`,
       address,
       action,

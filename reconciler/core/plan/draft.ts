@@ -12,51 +12,182 @@ import { identity } from "../model/identity";
 import type { Kind } from "../model/kinds";
 import type { RecordedResource, State, StateChange } from "../model/recorded";
 import { estimateMs } from "./estimate";
-import type { Need, NewStep, Step, StepOperation } from "./step";
+import { type Need, type NewStep, need, type Step, type StepId, type StepOperation } from "./step";
 
-export interface Draft {
-  readonly context: DiffContext;
-  readonly state: State;
-  readonly steps: Step[];
-  readonly changes: Change[];
+type Power = { readonly operation: "vm.stop" | "vm.start"; readonly step: StepId };
+
+export class Draft {
+  readonly steps: Step[] = [];
   readonly changeAt: ReadonlyMap<Address, Change>;
-  readonly diagnostics: Diagnostic[];
-  /** By address: the step after which the resource has its (new) id. */
-  readonly ready: Map<Address, string>;
-  /** Ids of groups that this plan takes over: known already, although no record has them yet. */
-  readonly adopted: Map<Address, string>;
-  /** Detaches by the VM id they free, which that VM's delete waits for. */
-  readonly detachesOf: Map<string, string[]>;
-  /** The step that deletes a VM, by its id. */
-  readonly vmDeletes: Map<string, string>;
-  /** Steps that free or take a name, by kind: ordered by core/plan/edges.ts. */
-  readonly frees: Map<string, string>;
-  readonly takes: { readonly key: string; readonly step: string }[];
-  /** The step that stops or starts a VM because the file asks for it, by the VM's id. */
-  readonly powers: Map<string, { readonly operation: "vm.stop" | "vm.start"; readonly step: string }>;
-  /** By VM id: the step after which a VM that goes is no longer half-resized, and can be stopped for a flush. */
-  readonly reverts: Map<string, string>;
-  /** VMs that were stopped and may run after a rebuild or a resize of this plan: the contract does not say. */
-  readonly mayRestart: Set<string>;
-  /** By VM id: flush commands and detaches that need the VM running, and so come before its stop. */
-  readonly whileRunning: Map<string, string[]>;
-  /** VMs that are stopped while volumes come off, by their id. */
-  readonly stops: Map<string, FlushStop>;
+  readonly #made = new Map<Address, StepId>();
+  readonly #adopted = new Map<Address, string>();
+  readonly #comesOff = new Map<string, StepId[]>();
+  readonly #hostDeletes = new Map<string, StepId>();
+  readonly #freed = new Map<NameKey, StepId>();
+  readonly #taken: { readonly key: NameKey; readonly step: StepId }[] = [];
+  readonly #powers = new Map<string, Power>();
+  readonly #powerSteps = new Set<StepId>();
+  readonly #reverts = new Map<string, StepId>();
+  readonly #powerOpen = new Set<string>();
+  readonly #whileRunning = new Map<string, StepId[]>();
+  readonly #flushStops = new Map<string, FlushStop>();
+
+  constructor(
+    readonly context: DiffContext,
+    readonly state: State,
+    readonly changes: Change[],
+    readonly diagnostics: Diagnostic[],
+  ) {
+    this.changeAt = new Map(changes.map((change) => [change.address, change]));
+  }
+
+  /** After this step the resource has its (new) id. */
+  makes(address: Address, step: StepId): void {
+    this.#made.set(address, step);
+  }
+
+  madeBy(address: Address | undefined): StepId | undefined {
+    return address === undefined ? undefined : this.#made.get(address);
+  }
+
+  /** What waits for the id of a resource, where this plan makes it. */
+  onceMade(address: Address | undefined): readonly Need[] {
+    const step = this.madeBy(address);
+    return step === undefined ? [] : [need(step)];
+  }
+
+  /** This plan takes the resource with the id over: it is known already, although no record has it yet. */
+  adopts(address: Address, id: string): void {
+    this.#adopted.set(address, id);
+  }
+
+  adoptedId(address: Address): string | undefined {
+    return this.#adopted.get(address);
+  }
+
+  /** The step takes something off this host, whose delete waits for it. */
+  comesOff(host: string, step: StepId): void {
+    append(this.#comesOff, host, step);
+  }
+
+  cameOff(host: string): readonly StepId[] {
+    return this.#comesOff.get(host) ?? [];
+  }
+
+  deletesHost(host: string, step: StepId): void {
+    this.#hostDeletes.set(host, step);
+  }
+
+  deleteOfHost(host: string | undefined): StepId | undefined {
+    return host === undefined ? undefined : this.#hostDeletes.get(host);
+  }
+
+  /** The steps that delete hosts. */
+  hostDeletes(): readonly StepId[] {
+    return [...this.#hostDeletes.values()];
+  }
+
+  freesName(key: NameKey, step: StepId): void {
+    this.#freed.set(key, step);
+  }
+
+  freedBy(key: NameKey): StepId | undefined {
+    return this.#freed.get(key);
+  }
+
+  /** Names with the steps that free them. */
+  namesFreed(): readonly (readonly [key: NameKey, step: StepId])[] {
+    return [...this.#freed];
+  }
+
+  takesName(key: NameKey, step: StepId): void {
+    this.#taken.push({ key, step });
+  }
+
+  namesTaken(): readonly { readonly key: NameKey; readonly step: StepId }[] {
+    return this.#taken;
+  }
+
+  /** The step stops or starts the VM because the file asks for it. */
+  setsPower(host: string, power: Power): void {
+    this.#powers.set(host, power);
+    this.#powerSteps.add(power.step);
+  }
+
+  powerOf(host: string): Power | undefined {
+    return this.#powers.get(host);
+  }
+
+  isPowerStep(step: StepId): boolean {
+    return this.#powerSteps.has(step);
+  }
+
+  /** After this step a VM that goes is no longer half-resized, and can be stopped for a flush. */
+  undoesResize(host: string, step: StepId): void {
+    this.#reverts.set(host, step);
+  }
+
+  resizeUndoneBy(host: string): StepId | undefined {
+    return this.#reverts.get(host);
+  }
+
+  /** The VM was stopped and may run after a rebuild or a resize of this plan: the contract does not say. */
+  leavesPowerOpen(host: string): void {
+    this.#powerOpen.add(host);
+  }
+
+  isPowerOpen(host: string): boolean {
+    return this.#powerOpen.has(host);
+  }
+
+  /** A flush command or a detach that needs the VM running, and so comes before its stop. */
+  needsRunning(host: string, step: StepId): void {
+    append(this.#whileRunning, host, step);
+  }
+
+  /** The steps that need their VM running, by its id. */
+  stepsWhileRunning(): ReadonlyMap<string, readonly StepId[]> {
+    return this.#whileRunning;
+  }
+
+  /** One stop of a VM for everything that comes off it or outlives it: made when it is first asked for. */
+  stopsFor(host: string, make: () => FlushStop): FlushStop {
+    const known = this.#flushStops.get(host);
+    if (known !== undefined) return known;
+    const made = make();
+    this.#flushStops.set(host, made);
+    return made;
+  }
+
+  flushStopOf(host: string): FlushStop | undefined {
+    return this.#flushStops.get(host);
+  }
+
+  /** The stops for flushes, by the VM's id. */
+  flushStops(): ReadonlyMap<string, FlushStop> {
+    return this.#flushStops;
+  }
+}
+
+function append(lists: Map<string, StepId[]>, key: string, item: StepId): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
 }
 
 export interface FlushStop {
   readonly vm: Reference;
   /** The step that stops the VM or makes sure that it is stopped. `undefined`: the VM is stopped already. */
-  readonly stop?: string;
+  readonly stop?: StepId;
   /** The VM ran before, and is started again. */
   readonly starts: boolean;
   /** The steps that have to end before the VM is started again. */
-  readonly users: string[];
+  readonly users: StepId[];
 }
 
 /** The operation says what the step may record. */
-export function addStep<O extends StepOperation>(draft: Draft, step: NewStep<O>): string;
-export function addStep(draft: Draft, step: NewStep): string {
+export function addStep<O extends StepOperation>(draft: Draft, step: NewStep<O>): StepId;
+export function addStep(draft: Draft, step: NewStep): StepId {
   draft.steps.push({
     ...step,
     needs: onceEach(step.needs ?? []),
@@ -68,7 +199,7 @@ export function addStep(draft: Draft, step: NewStep): string {
 
 /** Keeps one need for each step: `done` and `failed` each demand more than `end`. */
 export function onceEach(needs: readonly Need[]): readonly Need[] {
-  const strongest = new Map<string, Need>();
+  const strongest = new Map<StepId, Need>();
   for (const need of needs) {
     const known = strongest.get(need.step);
     if (known === undefined || known.on === "end") strongest.set(need.step, need);
@@ -82,7 +213,10 @@ export const settledRecord = (address: Address, record: RecordedResource | null)
   { type: "intent", address, intent: null },
 ];
 
-export const nameKey = (kind: Kind, name: string): string => `${kind}:${name.toLowerCase()}`;
+/** A name as it is unique: within its kind, in whatever case it is written. */
+export type NameKey = `${Kind}:${string}`;
+
+export const nameKey = (kind: Kind, name: string): NameKey => `${kind}:${name.toLowerCase()}`;
 
 /**
  * The name of a VM in `holds`: its address where it has one, so that the old and the new VM of a replacement exclude

@@ -28,8 +28,7 @@ function attachAfterVmExists(draft: Draft): void {
     if (step.action.operation !== "volume.attach") return [];
     const { vm } = step.action;
     const address = "address" in vm ? vm.address : draft.context.addressOf(identity("vm", vm.id));
-    const ready = address === undefined ? undefined : draft.ready.get(address);
-    return ready === undefined ? [] : [need(ready)];
+    return draft.onceMade(address);
   });
 }
 
@@ -43,9 +42,8 @@ function fillInAfterItIsKnown(draft: Draft): void {
   editSteps(draft, (step) => {
     const isCommand = step.action.operation === "flush" || step.action.operation === "vm.check";
     const needs = computedOf(step.action).flatMap(({ address }) => {
-      const ready = draft.ready.get(address);
       const isThere = draft.state.resources.get(address)?.id !== undefined;
-      return ready === undefined || (isCommand && isThere) ? [] : [need(ready)];
+      return isCommand && isThere ? [] : draft.onceMade(address);
     });
     if (step.action.operation === "group.create" && needs.length > 0) asides.set(`${step.address}/aside`, needs);
     return needs;
@@ -57,13 +55,13 @@ function fillInAfterItIsKnown(draft: Draft): void {
 function deleteVmAfterItsVolumesCameOff(draft: Draft): void {
   editSteps(draft, (step) => {
     if (step.action.operation !== "vm.delete" || !("id" in step.action.vm)) return [];
-    return (draft.detachesOf.get(step.action.vm.id) ?? []).map((detach) => need(detach));
+    return draft.cameOff(step.action.vm.id).map((detach) => need(detach));
   });
 }
 
 /** A volume that is deleted together with its VM needs no flush: the VM goes first and lets the volume off. */
 function deleteVolumeAfterItsVm(draft: Draft): void {
-  if (draft.vmDeletes.size === 0) return;
+  if (draft.hostDeletes().length === 0) return;
   const comesOff = new Set(
     draft.steps.filter((step) => step.action.operation === "volume.detach").map((s) => s.address),
   );
@@ -71,8 +69,7 @@ function deleteVolumeAfterItsVm(draft: Draft): void {
     const { operation } = step.action;
     if (kindOf(step.address) !== "volume" || comesOff.has(step.address)) return [];
     if (operation !== "volume.delete" && operation !== "record" && operation !== "volume.resize") return [];
-    const id = attachedVm(draft, step.address);
-    const gone = id === undefined ? undefined : draft.vmDeletes.get(id);
+    const gone = draft.deleteOfHost(attachedVm(draft, step.address));
     return gone === undefined ? [] : [need(gone)];
   });
 }
@@ -88,8 +85,8 @@ function attachedVm(draft: Draft, address: string): string | undefined {
 /** Names are unique: the step that takes a name waits for the step that frees it. */
 function takeNameAfterItIsFree(draft: Draft): void {
   const added = new Map<string, Need[]>();
-  for (const { key, step } of draft.takes) {
-    const freed = draft.frees.get(key);
+  for (const { key, step } of draft.namesTaken()) {
+    const freed = draft.freedBy(key);
     if (freed === undefined || freed === step) continue;
     const list = added.get(step);
     if (list === undefined) added.set(step, [need(freed)]);
@@ -100,17 +97,16 @@ function takeNameAfterItIsFree(draft: Draft): void {
 
 /** Changes of a running VM come before its stop for a flush. A VM that goes is stopped without them. */
 function stopAfterVmChanges(draft: Draft): void {
-  if (draft.stops.size === 0) return;
+  if (draft.flushStops().size === 0) return;
   const stopOf = new Map<string, string>();
   // A VM that is deleted is not changed before: the changes belong to the new VM.
-  for (const [id, { stop }] of draft.stops)
-    if (stop !== undefined && stop !== draft.powers.get(id)?.step && !draft.vmDeletes.has(id))
+  for (const [id, { stop }] of draft.flushStops())
+    if (stop !== undefined && stop !== draft.powerOf(id)?.step && draft.deleteOfHost(id) === undefined)
       stopOf.set(draft.context.addressOf(identity("vm", id)) ?? id, stop);
-  const powers = new Set([...draft.powers.values()].map((power) => power.step));
   const before = new Map<string, Need[]>();
   for (const step of draft.steps) {
     const stop = stopOf.get(step.address);
-    if (stop === undefined || stop === step.id || powers.has(step.id)) continue;
+    if (stop === undefined || stop === step.id || draft.isPowerStep(step.id)) continue;
     const list = before.get(stop);
     if (list === undefined) before.set(stop, [need(step.id, "end")]);
     else list.push(need(step.id, "end"));
@@ -123,13 +119,13 @@ function stopAfterVmChanges(draft: Draft): void {
  * flush or detach leaves the VM as it was.
  */
 function stopAfterFlushCommands(draft: Draft): void {
-  if (draft.whileRunning.size === 0) return;
+  if (draft.stepsWhileRunning().size === 0) return;
   const before = new Map<string, Need[]>();
   const commands = new Set(draft.steps.flatMap((step) => (step.action.operation === "flush" ? [step.id] : [])));
-  for (const [id, steps] of draft.whileRunning) {
-    const power = draft.powers.get(id);
-    const stops = new Set([draft.stops.get(id)?.stop, power?.operation === "vm.stop" ? power.step : undefined]);
-    const goes = draft.vmDeletes.has(id);
+  for (const [id, steps] of draft.stepsWhileRunning()) {
+    const power = draft.powerOf(id);
+    const stops = new Set([draft.flushStopOf(id)?.stop, power?.operation === "vm.stop" ? power.step : undefined]);
+    const goes = draft.deleteOfHost(id) !== undefined;
     const needs = steps.filter((step) => goes || commands.has(step)).map((step) => need(step, goes ? "done" : "end"));
     for (const stop of stops) if (stop !== undefined) before.set(stop, needs);
   }
@@ -141,11 +137,11 @@ function stopAfterFlushCommands(draft: Draft): void {
  * stopped before stays stopped, or starts because the file says so, but not before the volumes that rely on the stop.
  */
 function startAfterFlushes(draft: Draft): void {
-  if (draft.stops.size === 0) return;
+  if (draft.flushStops().size === 0) return;
   const delayed = new Map<string, Need[]>();
-  for (const [id, { stop, starts, vm, users }] of draft.stops) {
-    if (draft.vmDeletes.has(id)) continue;
-    const power = draft.powers.get(id);
+  for (const [id, { stop, starts, vm, users }] of draft.flushStops()) {
+    if (draft.deleteOfHost(id) !== undefined) continue;
+    const power = draft.powerOf(id);
     if (power?.operation === "vm.start")
       delayed.set(
         power.step,
@@ -168,7 +164,7 @@ function startAfterFlushes(draft: Draft): void {
 
 /** A group attached to VMs cannot be deleted. One gate, so that many VMs and many groups do not make edges by their product. */
 function deleteGroupsAfterVms(draft: Draft): void {
-  if (draft.vmDeletes.size === 0) return;
+  if (draft.hostDeletes().length === 0) return;
   const isGroupDelete = (step: Step): boolean => step.action.operation === "group.delete";
   const first = draft.steps.find(isGroupDelete);
   if (first === undefined) return;
@@ -177,7 +173,7 @@ function deleteGroupsAfterVms(draft: Draft): void {
     address: first.address,
     action: { operation: "record", changes: [] },
     title: "all VMs that are to go are gone",
-    needs: [...draft.vmDeletes.values()].map((step) => need(step, "end")),
+    needs: draft.hostDeletes().map((step) => need(step, "end")),
   });
   editSteps(draft, (step) => (isGroupDelete(step) ? [need(gate)] : []));
 }

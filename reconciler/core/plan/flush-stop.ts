@@ -4,7 +4,7 @@
  */
 import { identity } from "../model/identity";
 import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "./draft";
-import { type Need, need } from "./step";
+import { type Need, need, type StepId } from "./step";
 
 interface StopOptions {
   /** Where the VM is known by an address that no record has yet. */
@@ -15,23 +15,23 @@ interface StopOptions {
 }
 
 export function stopForFlush(vm: { readonly id: string }, draft: Draft, options: StopOptions = {}): FlushStop {
-  const known = draft.stops.get(vm.id);
-  if (known !== undefined) return known;
-  const live = draft.context.live.of.vm.byId.get(vm.id);
-  const stopped = live?.seen === "yes" && live.value.phase === "stopped";
-  const power = draft.powers.get(vm.id);
-  const isStill = stopped && !draft.mayRestart.has(vm.id);
-  const stop =
-    power?.operation === "vm.stop" ? power.step : isStill ? undefined : addFlushStop(vm, draft, stopped, options);
-  const made: FlushStop = { vm, starts: !stopped, users: [], ...(stop === undefined ? {} : { stop }) };
-  draft.stops.set(vm.id, made);
-  return made;
+  return draft.stopsFor(vm.id, () => makeStop(vm, draft, options));
 }
 
-function addFlushStop(vm: { readonly id: string }, draft: Draft, stopped: boolean, options: StopOptions): string {
+function makeStop(vm: { readonly id: string }, draft: Draft, options: StopOptions): FlushStop {
+  const live = draft.context.live.of.vm.byId.get(vm.id);
+  const stopped = live?.seen === "yes" && live.value.phase === "stopped";
+  const power = draft.powerOf(vm.id);
+  const isStill = stopped && !draft.isPowerOpen(vm.id);
+  const stop =
+    power?.operation === "vm.stop" ? power.step : isStill ? undefined : addFlushStop(vm, draft, stopped, options);
+  return { vm, starts: !stopped, users: [], stop };
+}
+
+function addFlushStop(vm: { readonly id: string }, draft: Draft, stopped: boolean, options: StopOptions): StepId {
   const managed = options.address ?? draft.context.addressOf(identity("vm", vm.id));
   const address = managed ?? vm.id;
-  const reverted = draft.reverts.get(vm.id);
+  const reverted = draft.resizeUndoneBy(vm.id);
   return addStep(draft, {
     id: `${address}/flush-stop`,
     address,

@@ -1,16 +1,16 @@
 /** Order among named things, by Kahn's algorithm; knows nothing of steps. Ties keep the order they were given in. */
 import { itemAt, mustGet } from "../text/invariant";
 
-export interface Ordered {
-  readonly order: readonly string[];
+export interface Ordered<N extends string> {
+  readonly order: readonly N[];
   /** The nodes that have no order: members of cycles and what depends on them. */
-  readonly stuck: readonly string[];
+  readonly stuck: readonly N[];
 }
 
-export function orderNodes(nodes: readonly string[], needs: (node: string) => Iterable<string>): Ordered {
-  const known = new Set(nodes);
+export function orderNodes<N extends string>(nodes: readonly N[], needs: (node: N) => Iterable<string>): Ordered<N> {
+  const known = new Set<string>(nodes);
   const waitingFor = new Map<string, number>();
-  const neededBy = new Map<string, string[]>();
+  const neededBy = new Map<string, N[]>();
   for (const node of nodes) {
     let count = 0;
     for (const before of new Set(needs(node))) {
@@ -22,7 +22,7 @@ export function orderNodes(nodes: readonly string[], needs: (node: string) => It
     }
     waitingFor.set(node, count);
   }
-  const order: string[] = nodes.filter((node) => waitingFor.get(node) === 0);
+  const order = nodes.filter((node) => waitingFor.get(node) === 0);
   for (let index = 0; index < order.length; index++) {
     for (const next of neededBy.get(itemAt(order, index)) ?? []) {
       const left = mustGet(waitingFor, next) - 1;

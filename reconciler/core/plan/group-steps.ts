@@ -15,7 +15,7 @@ import { orderBreakingCycles } from "./graph";
 import { asideName, type FreshGroup, getsNewId, hold, ruleTarget } from "./group-parts";
 import { groupRecord, holdBack, patchFor } from "./records";
 import { indexNeighbours, retireGroups, retireSteps } from "./retire-groups";
-import { type Need, need } from "./step";
+import { type Need, need, type StepId } from "./step";
 
 type To<A extends GroupDifference["action"]> = Extract<GroupDifference, { readonly action: A }>;
 
@@ -24,7 +24,7 @@ export function stepsForGroups(differences: readonly GroupDifference[], draft: D
   for (const difference of differences)
     if (getsNewId(difference)) fresh.set(difference.address, difference);
     else if (difference.adopts === true && difference.change?.id !== undefined)
-      draft.adopted.set(difference.address, difference.change.id);
+      draft.adopts(difference.address, difference.change.id);
 
   // Groups are taken over first: a group that is created may name one of them.
   for (const difference of differences) if (difference.action === "import") adoptGroup(difference, draft);
@@ -59,8 +59,8 @@ const resolver =
   (group: Reference): string | undefined =>
     "id" in group
       ? group.id
-      : (draft.adopted.get(group.address) ??
-        (draft.ready.has(group.address) ? undefined : draft.state.resources.get(group.address)?.id));
+      : (draft.adoptedId(group.address) ??
+        (draft.madeBy(group.address) !== undefined ? undefined : draft.state.resources.get(group.address)?.id));
 
 /** A rule that is sent names a group by id where the id stays what it is, and by address where this plan makes it. */
 function sendable(rule: Rule, draft: Draft): Rule {
@@ -69,15 +69,12 @@ function sendable(rule: Rule, draft: Draft): Rule {
   return id === undefined ? rule : { ...rule, remote: { kind: "group", group: { id } } };
 }
 
-function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: Draft): string {
+function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: Draft): StepId {
   const { address, desired } = difference;
   const old = difference.action === "replace" ? renameAside(difference, draft) : undefined;
   const needs: Need[] = old?.renamed === undefined ? [] : [need(old.renamed)];
   const atomic = desired.rules.filter((rule) => !comesLate(rule, address, open) && !isPlatformShaped(rule));
-  for (const target of new Set(atomic.map(ruleTarget))) {
-    const ready = target === undefined ? undefined : draft.ready.get(target);
-    if (ready !== undefined) needs.push(need(ready));
-  }
+  for (const target of new Set(atomic.map(ruleTarget))) needs.push(...draft.onceMade(target));
   const retired = [...difference.retired, ...(old === undefined ? [] : [{ id: old.id, name: old.aside }])];
   const created = addStep(draft, {
     id: `${address}/create`,
@@ -98,8 +95,8 @@ function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: 
       ...buriedIn(difference),
     },
   });
-  draft.ready.set(address, created);
-  draft.takes.push({ key: nameKey("group", desired.name), step: created });
+  draft.makes(address, created);
+  draft.takesName(nameKey("group", desired.name), created);
   if (old?.renamed !== undefined)
     addStep(draft, {
       id: `${address}/back`,
@@ -120,7 +117,7 @@ interface OldSelf {
   /** The name that the replaced group has until it is deleted. */
   readonly aside: string;
   /** Absent: an interrupted replacement has renamed it already. */
-  readonly renamed?: string;
+  readonly renamed?: StepId;
 }
 
 function renameAside({ address, id, change: { name } }: To<"replace">, draft: Draft): OldSelf {
@@ -134,13 +131,13 @@ function renameAside({ address, id, change: { name } }: To<"replace">, draft: Dr
     holds: [hold(address)],
     record: { name: aside },
   });
-  draft.frees.set(nameKey("group", name), renamed);
+  draft.freesName(nameKey("group", name), renamed);
   return { id, name, aside, renamed };
 }
 
 function addLateRules(
   { address, desired: { rules } }: FreshGroup,
-  create: string,
+  create: StepId,
   open: ReadonlySet<Address>,
   fresh: ReadonlyMap<Address, FreshGroup>,
   draft: Draft,
@@ -165,10 +162,9 @@ function addLateRules(
     });
 }
 
-function targetNeed(rule: Rule, fresh: ReadonlyMap<Address, unknown>, draft: Draft): Need[] {
+function targetNeed(rule: Rule, fresh: ReadonlyMap<Address, unknown>, draft: Draft): readonly Need[] {
   const target = ruleTarget(rule);
-  const step = target !== undefined && fresh.has(target) ? draft.ready.get(target) : undefined;
-  return step === undefined ? [] : [need(step)];
+  return target !== undefined && fresh.has(target) ? draft.onceMade(target) : [];
 }
 
 function addRule(
@@ -178,7 +174,7 @@ function addRule(
   index: number,
   needs: readonly Need[],
   draft: Draft,
-): string {
+): StepId {
   return addStep(draft, {
     id: `${address}/rule-${index}`,
     address,
@@ -214,8 +210,7 @@ function changeGroup(difference: GroupDifference, draft: Draft): void {
 function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
   const { address, id, change, desired } = difference;
   const group: Reference = { id };
-  const adopted = difference.action === "import" ? draft.ready.get(address) : undefined;
-  const needs: Need[] = adopted === undefined ? [] : [need(adopted)];
+  const needs = difference.action === "import" ? draft.onceMade(address) : [];
   const fields = new Map(change.fields.map((field) => [field.field, field]));
   const name = fields.get("name");
   const description = fields.get("description");
@@ -241,14 +236,12 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
     });
     if (name !== undefined) {
       freeNames(difference, String(name.before), step, draft);
-      draft.takes.push({ key: nameKey("group", desired.name), step });
+      draft.takesName(nameKey("group", desired.name), step);
     }
   }
-  const additions = difference.added.map((rule, index) => {
-    const target = ruleTarget(rule);
-    const ready = target === undefined ? undefined : draft.ready.get(target);
-    return addRule(address, group, rule, index, [...needs, ...(ready === undefined ? [] : [need(ready)])], draft);
-  });
+  const additions = difference.added.map((rule, index) =>
+    addRule(address, group, rule, index, [...needs, ...draft.onceMade(ruleTarget(rule))], draft),
+  );
   // Additions first: what stays admitted is never interrupted.
   const open = difference.added.filter(({ remote }) => remote.kind === "computed");
   difference.removed.forEach(({ live, rule }, index) => {
@@ -306,7 +299,7 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
     },
     title: `take over group ${live?.name ?? change.name} (${id})`,
   });
-  draft.ready.set(address, step);
+  draft.makes(address, step);
 }
 
 function deleteGroup(difference: To<"delete">, draft: Draft): void {
@@ -345,15 +338,15 @@ function forgetGroup({ address, change }: To<"delete" | "forget">, needs: readon
  * Frees `name`, and `recorded.updating.name` as well: a rename whose answer was lost may have taken effect. Not when that
  * is the desired name.
  */
-function freeNames({ recorded, desired }: GroupDifference, name: string, step: string, draft: Draft): void {
-  draft.frees.set(nameKey("group", name), step);
+function freeNames({ recorded, desired }: GroupDifference, name: string, step: StepId, draft: Draft): void {
+  draft.freesName(nameKey("group", name), step);
   const told = recorded?.updating?.name;
   if (told === undefined || told === desired?.name) return;
   const key = nameKey("group", told);
-  if (!draft.frees.has(key)) draft.frees.set(key, step);
+  if (draft.freedBy(key) === undefined) draft.freesName(key, step);
 }
 
-const recordFound = ({ address, recorded, change, id }: To<"delete">, draft: Draft): string =>
+const recordFound = ({ address, recorded, change, id }: To<"delete">, draft: Draft): StepId =>
   addStep(draft, {
     id: `${address}/import`,
     address,

@@ -4,13 +4,13 @@
  */
 import type { Reference } from "../model/desired";
 import { itemAt, mustGet } from "../text/invariant";
-import { addStep, type Draft } from "./draft";
+import { addStep, type Draft, type NameKey } from "./draft";
 import { need } from "./step";
 
 export function breakNameCycles(draft: Draft): void {
-  const takerOf = new Map(draft.takes.map((take) => [take.step, take.key]));
-  const renames = new Map<string, { readonly from: string; readonly to: string }>();
-  for (const [key, step] of draft.frees) {
+  const takerOf = new Map(draft.namesTaken().map((take) => [take.step, take.key]));
+  const renames = new Map<NameKey, { readonly from: string; readonly to: NameKey }>();
+  for (const [key, step] of draft.namesFreed()) {
     const to = takerOf.get(step);
     if (to !== undefined) renames.set(key, { from: step, to });
   }
@@ -31,7 +31,7 @@ export function breakNameCycles(draft: Draft): void {
 }
 
 /** The rename that frees `key` is preceded by one to a passing name; whoever wants `key` waits only for that. */
-function renameToPassingName(draft: Draft, key: string, index: number): void {
+function renameToPassingName(draft: Draft, key: NameKey, index: number): void {
   const rename = itemAt(draft.steps, index);
   const { action } = rename;
   if (action.operation !== "vm.rename" && action.operation !== "group.update") return;
@@ -52,7 +52,7 @@ function renameToPassingName(draft: Draft, key: string, index: number): void {
     record: { name: passing },
   });
   draft.steps[index] = { ...rename, needs: [...rename.needs, need(aside)] };
-  draft.frees.set(key, aside);
+  draft.freesName(key, aside);
 }
 
 /** A passing name: of the allowed length, and borne by nobody else, since an interrupted swap may have left one. */

@@ -13,7 +13,7 @@ import type { Rule } from "../model/rule";
 import { mustGet } from "../text/invariant";
 import { type Draft, onceEach } from "./draft";
 import { orderNodes } from "./graph";
-import { need, type Step, type StepAction } from "./step";
+import { need, type Step, type StepAction, type StepId } from "./step";
 
 export interface Namer {
   readonly id: string;
@@ -82,7 +82,7 @@ export function deleteNamedGroupsLast(draft: Draft): void {
   for (const [id, step] of deletes) {
     const namers = going(id);
     const circle = stuck.has(id) ? namers.filter((namer) => stuck.has(namer.id)) : [];
-    const before: string[] = [];
+    const before: StepId[] = [];
     const later: Namer[] = [];
     for (const rule of takenAway.get(id) ?? []) {
       if (waitsFor(rule, step.id, needs)) continue;
@@ -119,8 +119,8 @@ export function deleteNamedGroupsLast(draft: Draft): void {
 }
 
 /** By the id of a group: the steps that take away single rules which name it. */
-function rulesTakenAway(steps: readonly Step[]): ReadonlyMap<string, readonly string[]> {
-  const taken = new Map<string, string[]>();
+function rulesTakenAway(steps: readonly Step[]): ReadonlyMap<string, readonly StepId[]> {
+  const taken = new Map<string, StepId[]>();
   for (const { id, action } of steps) {
     const target = action.operation === "group.rule.delete" ? targetOf(action.rule) : undefined;
     if (target !== undefined) taken.set(target, [...(taken.get(target) ?? []), id]);

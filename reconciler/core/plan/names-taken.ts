@@ -64,9 +64,10 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
 
 /** The address that frees a name in this plan. */
 function freersOf(draft: Draft): Map<string, Address> {
-  if (draft.frees.size === 0) return new Map();
+  const freed = draft.namesFreed();
+  if (freed.length === 0) return new Map();
   const addressOf = new Map(draft.steps.map(({ id, address }) => [id, address]));
-  return new Map([...draft.frees].map(([key, step]) => [key, mustGet(addressOf, step)]));
+  return new Map(freed.map(([key, step]) => [key, mustGet(addressOf, step)]));
 }
 
 /** All resources of a kind by name: as listed, or where there is no list, as recorded and seen one by one. */

@@ -24,7 +24,7 @@ import { bookkeeping } from "./bookkeeping";
 import { valuesMissing } from "./computed-of";
 import { type Consent, consentsFor, massRemoval, permittedChanges } from "./consent";
 import { costOfPlan } from "./cost";
-import { addStep, type Draft } from "./draft";
+import { addStep, Draft } from "./draft";
 import { orderAcrossResources } from "./edges";
 import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
@@ -39,7 +39,7 @@ import { rangesRefused } from "./port-ranges";
 import { renamedKeys } from "./renamed-keys";
 import { rollOut } from "./roll-out";
 import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses, whatIsMeant } from "./select";
-import type { Step } from "./step";
+import type { Step, StepId } from "./step";
 import { unseenNotes } from "./unseen";
 import { stepsForVm } from "./vm-steps";
 import { stepsForVolume } from "./volume-steps";
@@ -117,7 +117,7 @@ export function makePlan(input: PlanInput): Plan {
     diagnostics.push(...leftOutDependents(paired.pairs, targeted, fates.deleted, groups, context));
 
   const changes = differences.flatMap((difference) => (difference.change === undefined ? [] : [difference.change]));
-  const draft = emptyDraft(context, state, changes, diagnostics);
+  const draft = new Draft(context, state, changes, diagnostics);
   const addSteps: Readonly<Record<Kind, () => void>> = {
     group: () => stepsForGroups(groups, draft),
     vm: () => {
@@ -227,28 +227,6 @@ function requestsRefused(
   ];
 }
 
-function emptyDraft(context: Draft["context"], state: State, changes: Change[], diagnostics: Diagnostic[]): Draft {
-  return {
-    context,
-    state,
-    steps: [],
-    changes,
-    changeAt: new Map(changes.map((change) => [change.address, change])),
-    diagnostics,
-    ready: new Map(),
-    adopted: new Map(),
-    detachesOf: new Map(),
-    vmDeletes: new Map(),
-    frees: new Map(),
-    takes: [],
-    powers: new Map(),
-    reverts: new Map(),
-    mayRestart: new Set(),
-    whileRunning: new Map(),
-    stops: new Map(),
-  };
-}
-
 function waitForRecord({ address, desired }: Pair, draft: Draft): void {
   addStep(draft, {
     id: `${address}/record`,
@@ -265,7 +243,7 @@ function waitForRecord({ address, desired }: Pair, draft: Draft): void {
 function sortSteps(steps: readonly Step[]): { readonly order: Step[]; readonly stuck: Step[] } {
   const byId = new Map(steps.map((step) => [step.id, step]));
   const ordered = orderNodes([...byId.keys()], (id) => (byId.get(id)?.needs ?? []).map((need) => need.step));
-  const stepsOf = (ids: readonly string[]): Step[] => ids.flatMap((id) => byId.get(id) ?? []);
+  const stepsOf = (ids: readonly StepId[]): Step[] => ids.flatMap((id) => byId.get(id) ?? []);
   return { order: stepsOf(ordered.order), stuck: stepsOf(ordered.stuck) };
 }
 

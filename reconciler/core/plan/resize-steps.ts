@@ -2,13 +2,13 @@
 import type { VmDifference } from "../diff/vm";
 import { shownText } from "../model/computed";
 import type { DesiredVm, Reference } from "../model/desired";
-import { type Need, need, type OwnStep, type StepOperation } from "./step";
+import { type Need, need, type OwnStep, type StepId, type StepOperation } from "./step";
 
 /** Adds a step after the steps that the VM has already. */
-export type Then = <O extends StepOperation>(step: OwnStep<O>) => string;
+export type Then = <O extends StepOperation>(step: OwnStep<O>) => StepId;
 
 /** The file no longer wants the flavor that waits in VERIFY_RESIZE. */
-export function revertPending(difference: VmDifference, vm: Reference, label: string, then: Then): string {
+export function revertPending(difference: VmDifference, vm: Reference, label: string, then: Then): StepId {
   const { address, recorded } = difference;
   return then({
     id: `${address}/revert-pending`,
@@ -29,7 +29,7 @@ export function decideResize(
   vm: Reference,
   label: string,
   then: Then,
-  resized?: string,
+  resized?: StepId,
 ): Need[] {
   const { address } = difference;
   const { verifyResize } = desired.lifecycle;
@@ -49,8 +49,8 @@ export function decideResize(
       ),
     ];
   const check = verifyResize.check;
-  let checked: string | undefined;
-  let reverted: string | undefined;
+  let checked: StepId | undefined;
+  let reverted: StepId | undefined;
   if (check !== undefined) {
     checked = then({
       id: `${address}/check`,

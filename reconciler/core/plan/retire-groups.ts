@@ -6,21 +6,21 @@ import type { GroupDifference } from "../diff/group";
 import type { Address } from "../model/address";
 import { addStep, type Draft } from "./draft";
 import { asideName, getsNewId, hold, ruleTarget } from "./group-parts";
-import { type Need, need } from "./step";
+import { type Need, need, type StepId } from "./step";
 
 /** Which groups have rules that name which, so that retiring a group looks only at those. */
 interface Neighbours {
   /** Steps after which a rule names an address. */
-  readonly pointing: ReadonlyMap<Address, readonly string[]>;
+  readonly pointing: ReadonlyMap<Address, readonly StepId[]>;
   /** Steps that add a rule to an address after its create. */
-  readonly own: ReadonlyMap<Address, readonly string[]>;
+  readonly own: ReadonlyMap<Address, readonly StepId[]>;
   /** Groups that lose a rule when the group with this id is deleted. */
   readonly losing: ReadonlyMap<string, readonly GroupDifference[]>;
 }
 
 export function indexNeighbours(differences: readonly GroupDifference[], draft: Draft): Neighbours {
-  const pointing = new Map<Address, string[]>();
-  const own = new Map<Address, string[]>();
+  const pointing = new Map<Address, StepId[]>();
+  const own = new Map<Address, StepId[]>();
   const losing = new Map<string, GroupDifference[]>();
   const push = <T>(map: Map<string, T[]>, key: string, value: T): void => {
     const list = map.get(key);
@@ -56,7 +56,7 @@ export function indexNeighbours(differences: readonly GroupDifference[], draft: 
 export function retireGroups(difference: GroupDifference, neighbours: Neighbours, draft: Draft): void {
   const { address } = difference;
   if (difference.action === "none" || difference.action === "forget") return;
-  const deletes: { readonly id: string; readonly step: string }[] = [];
+  const deletes: { readonly id: string; readonly step: StepId }[] = [];
   if (difference.action === "delete") {
     if (difference.change.reason !== "gone") deletes.push({ id: difference.id, step: `${address}/delete` });
   } else {
@@ -65,7 +65,7 @@ export function retireGroups(difference: GroupDifference, neighbours: Neighbours
       difference.action === "replace"
         ? [{ id: difference.id, name: asideName(difference.change.name, difference.id) }]
         : [];
-    const created = draft.ready.get(address);
+    const created = draft.madeBy(address);
     const before = new Set([
       ...(created === undefined ? [] : [created]),
       ...(neighbours.own.get(address) ?? []),

@@ -5,12 +5,12 @@
  * what is left, and begins with a check of those that are there.
  */
 import { type Address, componentOf, keyWithin } from "../model/address";
-import type { Desired, Rollout } from "../model/desired";
+import type { Desired, HealthCheck, Rollout } from "../model/desired";
 import { type LiveVm, sight } from "../model/live";
 import type { Amount } from "../model/policy";
 import { addStep, type Draft, onceEach, vmHold } from "./draft";
 import { isFallback } from "./estimate";
-import { need, type Step } from "./step";
+import { need, type Step, type StepId } from "./step";
 
 export function rollOut(draft: Draft, { rollouts = [], resources }: Pick<Desired, "rollouts" | "resources">): void {
   const stopped = new Set(
@@ -40,7 +40,7 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
     const settled = [...settles, ...decisionOf(draft, member)];
     return check === undefined || !isRunning(member) || isCheckedAlready(draft, rollout, member)
       ? settled
-      : [addCheck(draft, rollout, member, settled)];
+      : [addCheck(draft, check, rollout, member, settled)];
   });
   let gate = ready.length === 0 ? undefined : addGate(draft, rollout, 0, ready);
   for (const [index, wave] of waves.entries()) {
@@ -52,7 +52,7 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
         .map(({ id }) => id);
       return check === undefined || !isRunning(member) || isCheckedAlready(draft, rollout, member)
         ? its
-        : [addCheck(draft, rollout, member, its)];
+        : [addCheck(draft, check, rollout, member, its)];
     });
     if (index + 1 < waves.length) gate = addGate(draft, rollout, index + 1, done);
   }
@@ -86,7 +86,7 @@ const isCheckedAlready = (draft: Draft, { reverts }: Rollout, member: Address): 
   reverts === true && isResizedAlone(draft, member);
 
 /** A resize that an earlier run left undecided: it is confirmed, or goes back, before the first wave. */
-const decisionOf = (draft: Draft, member: Address): string[] =>
+const decisionOf = (draft: Draft, member: Address): StepId[] =>
   draft.steps.flatMap(({ address, action, id }) =>
     address === member && action.operation === "vm.resize.confirm" ? [id] : [],
   );
@@ -137,7 +137,7 @@ function isChanging(draft: Draft, member: Address): boolean {
 
 const shortOf = (member: Address): string => `${componentOf(member)}${keyWithin(member)}`;
 
-const addSettle = (draft: Draft, member: Address): string =>
+const addSettle = (draft: Draft, member: Address): StepId =>
   addStep(draft, {
     id: `${member}/rollout-settle`,
     address: member,
@@ -147,18 +147,22 @@ const addSettle = (draft: Draft, member: Address): string =>
     record: { building: undefined },
   });
 
-function addCheck(draft: Draft, { check, timeoutMs }: Rollout, member: Address, after: readonly string[]): string {
-  if (check === undefined) return "";
-  return addStep(draft, {
+const addCheck = (
+  draft: Draft,
+  check: HealthCheck,
+  { timeoutMs }: Rollout,
+  member: Address,
+  after: readonly StepId[],
+): StepId =>
+  addStep(draft, {
     id: `${member}/rollout-check`,
     address: member,
     action: { operation: "vm.check", vm: { address: member }, check, timeoutMs },
     title: `check VM ${shortOf(member)} before the next wave`,
     needs: after.map((step) => need(step)),
   });
-}
 
-function addGate(draft: Draft, { name, members, check }: Rollout, wave: number, after: readonly string[]): string {
+function addGate(draft: Draft, { name, members, check }: Rollout, wave: number, after: readonly StepId[]): StepId {
   return addStep(draft, {
     id: `rollout ${name}/wave-${wave}`,
     address: members[0] ?? "",
@@ -175,7 +179,7 @@ function addGate(draft: Draft, { name, members, check }: Rollout, wave: number, 
  * A step for which the gate waits cannot wait for the gate: a disk that moves from one wave to an earlier one goes
  * first.
  */
-function waitFor(draft: Draft, wave: readonly Address[], gate: string): void {
+function waitFor(draft: Draft, wave: readonly Address[], gate: StepId): void {
   const before = closureOf(draft, gate);
   const ids = new Set(wave.flatMap((member) => stepsOf(draft, member).map(({ id }) => id)));
   draft.steps.forEach((step, index) => {
@@ -184,7 +188,7 @@ function waitFor(draft: Draft, wave: readonly Address[], gate: string): void {
   });
 }
 
-function closureOf(draft: Draft, gate: string): ReadonlySet<string> {
+function closureOf(draft: Draft, gate: StepId): ReadonlySet<string> {
   const needs = new Map(draft.steps.map((step) => [step.id, step.needs]));
   const seen = new Set<string>();
   const open = [gate];

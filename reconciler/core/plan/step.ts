@@ -170,9 +170,12 @@ export function computedOf(action: StepAction): readonly Computed[] {
   return found;
 }
 
+/** Of one resource and what is done to it: `vm.web/create`. Neither an address nor an id of the service is one. */
+export type StepId = `${string}/${string}`;
+
 /** `done`: only after success. `end`: however it ended, but not while it waits for somebody. `failed`: only when it failed. */
 export interface Need {
-  readonly step: string;
+  readonly step: StepId;
   readonly on: "done" | "end" | "failed";
 }
 
@@ -200,7 +203,7 @@ type Recordings = {
 
 /** A step of one resource among its others. */
 export type OwnStep<O extends StepOperation = StepOperation> = {
-  readonly id: string;
+  readonly id: StepId;
   readonly action: ActionOf<O>;
   /** One line for people. */
   readonly title: string;
@@ -230,4 +233,4 @@ export type Step<O extends StepOperation = StepOperation> = NewStep<O> & {
 export const isStepOf = <O extends StepOperation>(step: Step, operation: O): step is Step & Step<O> =>
   step.action.operation === operation;
 
-export const need = (step: string, on: Need["on"] = "done"): Need => ({ step, on });
+export const need = (step: StepId, on: Need["on"] = "done"): Need => ({ step, on });

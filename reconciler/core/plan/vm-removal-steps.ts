@@ -8,7 +8,7 @@ import { addStep, type Draft, nameKey, vmHold } from "./draft";
 import { stopForFlush } from "./flush-stop";
 import type { Unidentified } from "./records";
 import { revertPending, type Then } from "./resize-steps";
-import { type Need, need } from "./step";
+import { type Need, need, type StepId } from "./step";
 import { planVmSnapshot, type To, waitUntilSettled } from "./vm-step-parts";
 
 export function planVmDelete(
@@ -16,7 +16,7 @@ export function planVmDelete(
   recorded: Unidentified<RecordedVm>,
   draft: Draft,
   after: readonly Need[],
-): string {
+): StepId {
   const { address, id, action, desired } = difference;
   const name = difference.live?.name ?? recorded.name;
   // Volumes that other addresses manage are taken care of by their own steps.
@@ -45,8 +45,8 @@ export function planVmDelete(
     forgets: true,
     ...(action === "replace" ? { downtimeOf: address } : {}),
   });
-  draft.frees.set(nameKey("vm", name), step);
-  draft.vmDeletes.set(id, step);
+  draft.freesName(nameKey("vm", name), step);
+  draft.deletesHost(id, step);
   return step;
 }
 
@@ -85,7 +85,7 @@ function stepsBeforeDelete(
     const revert = revertPending(difference, vm, name, then);
     settled.push(need(revert));
     needs.push(need(revert, "end"));
-    draft.reverts.set(id, revert);
+    draft.undoesResize(id, revert);
   }
   if (snapshots) needs.push(need(planVmSnapshot(difference, "delete", vm, draft, settled)));
   if (flush !== "stop") return needs;

@@ -2,7 +2,7 @@
 import type { VmDifference } from "../diff/vm";
 import type { Reference, SnapshotReason } from "../model/desired";
 import { addStep, type Draft, vmHold } from "./draft";
-import type { Need } from "./step";
+import type { Need, StepId } from "./step";
 
 export type To<A extends VmDifference["action"]> = Extract<VmDifference, { readonly action: A }>;
 
@@ -12,7 +12,7 @@ export const waitUntilSettled = (
   vm: Reference,
   draft: Draft,
   needs: readonly Need[],
-): string =>
+): StepId =>
   addStep(draft, {
     id: `${address}/settle`,
     address,
@@ -29,7 +29,7 @@ export function planVmSnapshot(
   vm: Reference,
   draft: Draft,
   after: readonly Need[],
-): string {
+): StepId {
   const { address } = difference;
   const label = difference.live?.name ?? difference.change.name;
   const name = `${label.slice(0, 40)}-pre-${reason}`;

@@ -9,7 +9,7 @@ import { addStep, type Draft, nameKey, settledRecord, vmHold } from "./draft";
 import type { FieldsOf } from "./record-patch";
 import { holdBack, newVm, observedRecord, patchFor, vmRecord } from "./records";
 import { decideResize, revertPending, type Then } from "./resize-steps";
-import { type Need, need, type OwnStep } from "./step";
+import { type Need, need, type OwnStep, type StepId } from "./step";
 import { planVmDelete } from "./vm-removal-steps";
 import { planVmSnapshot, type To, waitUntilSettled } from "./vm-step-parts";
 
@@ -62,8 +62,8 @@ function createVm(desired: DesiredVm, imageId: string | undefined, draft: Draft,
     record: { ...vmRecord(desired, imageId), ...(desired.power === undefined ? {} : { power: "running" as const }) },
     ...(needs.length > 0 ? { downtimeOf: address } : {}),
   });
-  draft.ready.set(address, created);
-  draft.takes.push({ key: nameKey("vm", desired.name), step: created });
+  draft.makes(address, created);
+  draft.takesName(nameKey("vm", desired.name), created);
   if (desired.power === "stopped")
     addStep(draft, {
       id: `${address}/stop`,
@@ -113,10 +113,10 @@ function waitForId(difference: VmDifference, draft: Draft): void {
     },
     title: `learn the id of ${address}`,
   });
-  draft.ready.set(address, `${address}/id`);
+  draft.makes(address, `${address}/id`);
 }
 
-function recordFound({ address, live, recorded }: To<"delete">, draft: Draft): string {
+function recordFound({ address, live, recorded }: To<"delete">, draft: Draft): StepId {
   const record: RecordedVm = live?.phase === "changing" ? { ...recorded, building: true } : recorded;
   return addStep(draft, {
     id: `${address}/import`,
@@ -126,7 +126,7 @@ function recordFound({ address, live, recorded }: To<"delete">, draft: Draft): s
   });
 }
 
-function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft): string {
+function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft): StepId {
   const { address, id, desired, change, live } = difference;
   const next: RecordedVm = {
     ...vmRecord(desired, difference.imageId),
@@ -188,12 +188,12 @@ function updateVm(difference: To<"update" | "import">, draft: Draft): void {
   if (difference.adopts === true) {
     const adopted = adoptVm(difference, draft);
     updating.last = [need(adopted)];
-    draft.ready.set(address, adopted);
+    draft.makes(address, adopted);
   }
   if (difference.unsettled === true) {
     const settled = waitUntilSettled(difference, vm, draft, updating.last);
     updating.last = [need(settled)];
-    draft.ready.set(address, settled);
+    draft.makes(address, settled);
   }
   if (difference.verify === "revert") revertPending(difference, vm, label, then);
   if (difference.verify === "confirm") updating.last = decideResize(difference, desired, vm, label, then);
@@ -216,8 +216,8 @@ function renameVm({ difference, vm, draft, then, patch }: Updating, before: stri
     title: `rename VM ${before} to ${desired.name}`,
     record: patch("name"),
   });
-  draft.frees.set(nameKey("vm", before), step);
-  draft.takes.push({ key: nameKey("vm", desired.name), step });
+  draft.freesName(nameKey("vm", before), step);
+  draft.takesName(nameKey("vm", desired.name), step);
 }
 
 function resizeVm(updating: Updating, before: FieldValue): void {
@@ -259,11 +259,11 @@ const snapshotBefore = ({ difference, vm, draft, last }: Updating, reason: "resi
 function setPower({ difference, label, draft, then, patch }: Updating, fields: ReadonlyMap<string, unknown>): void {
   const { address, id, desired, verify, unsettled } = difference;
   const looksFirst = fields.has("flavor_id") || fields.has("image_id") || verify !== undefined || unsettled === true;
-  if (looksFirst) draft.mayRestart.add(id);
+  if (looksFirst) draft.leavesPowerOpen(id);
   if (!fields.has("power") && !(looksFirst && desired.power !== undefined)) return;
   const operation = desired.power === "stopped" ? "vm.stop" : "vm.start";
   const step = then({ ...powerStep(operation, id, address, label, looksFirst), record: patch("power") });
-  draft.powers.set(id, { operation, step });
+  draft.setsPower(id, { operation, step });
 }
 
 /** `looksFirst`: nobody knows by then whether the VM runs. */

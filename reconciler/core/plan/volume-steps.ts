@@ -11,7 +11,7 @@ import { orphanKey, type RecordedVolume } from "../model/recorded";
 import { addStep, type Draft, settledRecord, vmHold, vmLabel } from "./draft";
 import { stopForFlush } from "./flush-stop";
 import { holdBack, volumeRecord } from "./records";
-import { type FlushReason, type Need, need } from "./step";
+import { type FlushReason, type Need, need, type StepId } from "./step";
 
 type To<A extends VolumeDifference["action"]> = Extract<VolumeDifference, { readonly action: A }>;
 
@@ -42,7 +42,7 @@ export function stepsForVolume(difference: VolumeDifference, draft: Draft): void
 
 const hold = (address: string): string => `volume:${address}`;
 
-function createVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need[]): string {
+function createVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need[]): StepId {
   const step = addStep(draft, {
     id: `${desired.address}/create`,
     address: desired.address,
@@ -52,7 +52,7 @@ function createVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need
     holds: [hold(desired.address)],
     record: volumeRecord(desired),
   });
-  draft.ready.set(desired.address, step);
+  draft.makes(desired.address, step);
   return step;
 }
 
@@ -66,15 +66,14 @@ function attach(
   { address, name }: DesiredVolume,
   draft: Draft,
   needs: readonly Need[],
-): string {
+): StepId {
   const vm: Reference = target.id === undefined ? { address: target.address } : { id: target.id };
-  const ready = draft.ready.get(address);
   return addStep(draft, {
     id: `${address}/attach`,
     address,
     action: { operation: "volume.attach", volume, vm },
     title: `attach volume ${name} to ${target.address ?? vmLabel(draft, vm)}`,
-    needs: [...(ready === undefined ? [] : [need(ready)]), ...needs],
+    needs: [...draft.onceMade(address), ...needs],
     holds: [hold(address), vmHold(draft, vm)],
   });
 }
@@ -86,7 +85,7 @@ function detach(
   policy: FlushPolicy,
   draft: Draft,
   needs: readonly Need[],
-): string {
+): StepId {
   const vm = { id: from };
   const before: Need[] = [...needs];
   // Nobody can stop a failed VM, so a person has to say whether its volumes are flushed.
@@ -105,10 +104,8 @@ function detach(
     record: { attachedTo: undefined, attaching: undefined, detaching: undefined },
   });
   stop?.users.push(step);
-  if (stop === undefined) noteWhileRunning(vm.id, step, draft);
-  const detaches = draft.detachesOf.get(vm.id);
-  if (detaches === undefined) draft.detachesOf.set(vm.id, [step]);
-  else detaches.push(step);
+  if (stop === undefined) draft.needsRunning(vm.id, step);
+  draft.comesOff(vm.id, step);
   return step;
 }
 
@@ -119,7 +116,7 @@ function flushBy(
   vm: string,
   draft: Draft,
   needs: readonly Need[],
-): string {
+): StepId {
   const step = addStep(draft, {
     id: `${address}/flush`,
     address,
@@ -128,14 +125,8 @@ function flushBy(
     needs,
     holds: [hold(address)],
   });
-  noteWhileRunning(vm, step, draft);
+  draft.needsRunning(vm, step);
   return step;
-}
-
-function noteWhileRunning(vm: string, step: string, draft: Draft): void {
-  const steps = draft.whileRunning.get(vm);
-  if (steps === undefined) draft.whileRunning.set(vm, [step]);
-  else steps.push(step);
 }
 
 function hasFailed(vm: { readonly id: string }, draft: Draft): boolean {
@@ -158,7 +149,7 @@ function removeVolume(difference: To<"delete" | "forget">, draft: Draft): void {
     recorded.flush.via === "command"
   ) {
     const { attachedTo } = difference;
-    if (attachedTo !== undefined && draft.vmDeletes.has(attachedTo))
+    if (attachedTo !== undefined && draft.deleteOfHost(attachedTo) !== undefined)
       flushBy(recorded.flush, address, change.name, attachedTo, draft, noted);
   }
   if (change.action === "delete") {
@@ -192,7 +183,7 @@ function removeVolume(difference: To<"delete" | "forget">, draft: Draft): void {
   });
 }
 
-const recordFound = (recorded: RecordedVolume, name: string, draft: Draft): string =>
+const recordFound = (recorded: RecordedVolume, name: string, draft: Draft): StepId =>
   addStep(draft, {
     id: `${recorded.address}/import`,
     address: recorded.address,
@@ -255,8 +246,8 @@ function replaceVolume(difference: To<"replace">, draft: Draft): void {
 }
 
 /** The VM that was stopped for this volume starts again only after these steps, when they concern that VM. */
-function startVmAfter(from: string | undefined, to: Target | undefined, steps: readonly string[], draft: Draft): void {
-  if (from !== undefined && to?.id === from) draft.stops.get(from)?.users.push(...steps);
+function startVmAfter(from: string | undefined, to: Target | undefined, steps: readonly StepId[], draft: Draft): void {
+  if (from !== undefined && to?.id === from) draft.flushStopOf(from)?.users.push(...steps);
 }
 
 function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
@@ -268,7 +259,7 @@ function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
   const comesOff = detachFrom ?? (grow === undefined ? undefined : attachedTo);
   const self = { address, id, label: difference.live?.name ?? change.name };
   const afterDetach = comesOff === undefined ? needs : [need(detach(self, comesOff, desired.flush, draft, needs))];
-  let resized: string | undefined;
+  let resized: StepId | undefined;
   if (grow !== undefined)
     resized = addStep(draft, {
       id: `${address}/resize`,
@@ -283,7 +274,9 @@ function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
   const beforeAttach = [...afterDetach, ...(resized === undefined ? [] : [need(resized, "end")])];
   // A volume that was taken off only to be grown goes back to its VM, unless that VM is deleted.
   const goesBack =
-    comesOff === undefined || detachFrom !== undefined || draft.vmDeletes.has(comesOff) ? undefined : { id: comesOff };
+    comesOff === undefined || detachFrom !== undefined || draft.deleteOfHost(comesOff) !== undefined
+      ? undefined
+      : { id: comesOff };
   const target = difference.attachTo ?? goesBack;
   if (target === undefined) return;
   startVmAfter(attachedTo, target, [attach(volume, target, desired, draft, beforeAttach)], draft);
@@ -293,7 +286,7 @@ function updateVolume(difference: To<"update" | "import">, draft: Draft): void {
 const unknownName = ({ desired, live, change }: To<"update" | "import">): readonly string[] =>
   desired.nameUnsaid === true && live?.name === undefined && change.reason !== "interrupted" ? ["name"] : [];
 
-function adoptVolume(difference: To<"update" | "import">, draft: Draft): string {
+function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId {
   const { address, id, desired, live, change } = difference;
   const next: RecordedVolume = {
     ...volumeRecord(desired),
@@ -318,6 +311,6 @@ function adoptVolume(difference: To<"update" | "import">, draft: Draft): string 
     },
     title: `take over volume ${live?.name ?? id} (${id})`,
   });
-  draft.ready.set(address, step);
+  draft.makes(address, step);
   return step;
 }

@@ -143,7 +143,7 @@ interface When {
 }
 
 function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan" }: ReachabilityOptions): Tell {
-  const order = new Map(steps.map((step, index) => [step.id, index + 1]));
+  const order = new Map<string, number>(steps.map((step, index) => [step.id, index + 1]));
   const rules = ruleTexts(desired, judge.world);
   const stepWords = (step: string): string => `step ${order.get(step) ?? "?"} of ${steps.length} (${step})`;
   const earliest = (steps: readonly string[]): string | undefined =>
