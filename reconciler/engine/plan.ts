@@ -1,7 +1,7 @@
 /** Reads the state, looks at the service and makes a plan. Sends only reads and writes nothing. */
 
 import type { PlanOptions } from "../core/diff/context";
-import type { Closed } from "../core/model/desired";
+import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { kinds } from "../core/model/kinds";
 import { type Live, notSeen } from "../core/model/live";
@@ -115,6 +115,19 @@ export interface PreparePlan {
 /** A function of its own, so that the text can be freed once the state is read. */
 const readIn = async ({ store, lineage }: PreparePlan) => openStoredState(await store.read(), store.location, lineage);
 
+/** For what makes something beside any plan: it is refused where a plan would be, and before anything is sent. */
+export async function assertMayCreate(
+  client: ServiceClient,
+  desired: Desired,
+  store: StateStore,
+  signal: AbortSignal,
+): Promise<void> {
+  const { state } = openStoredState(await store.read(), store.location, "");
+  assertSameScope(state, scopeOf(client, desired));
+  const { live, findings } = await refresh(client, nothingDesired, state, { signal, creates: true });
+  assertShown(state, live, findings);
+}
+
 export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   const { desired, client, options, swept } = input;
   const before = swept === undefined || swept.at.size === 0 ? undefined : swept;
@@ -181,7 +194,8 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     resources,
     elapsedMs: input.clock.now() - started,
   });
-  const scope = scopeToRemember(state, now, seen.live, accepted, part !== undefined);
+  // The credential may be known only once it was used.
+  const scope = scopeToRemember(state, scopeOf(client, desired), seen.live, accepted, part !== undefined);
   const sightings = sightingsIn(known, seen.live, options, today);
   return {
     desired,

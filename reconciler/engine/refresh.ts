@@ -30,6 +30,7 @@ import {
   seenIn,
   sight,
 } from "../core/model/live";
+import { isGone } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedResource, type RecordedVm, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
@@ -68,6 +69,8 @@ export interface RefreshOptions {
   readonly before?: Swept;
   /** Resources beside those of the state that are of the same service, and for the same credential. */
   readonly witnesses?: Witnesses;
+  /** Whether something will be made. Left out: whether the file has what the state does not. */
+  readonly creates?: boolean;
 }
 
 /** Ids as `vm:ID`. */
@@ -102,21 +105,27 @@ export async function refresh(
   const wanted = part === undefined ? known : knownIds(desired, state, part);
   let seen = await lookAtKinds(looking, wanted, (kind) => part === undefined || part.named.has(kind));
   if (part !== undefined) seen = await lookAtNeighbours(seen, wanted, looking);
+  const { before } = options;
+  const creates = before === undefined && (options.creates ?? makesNew(desired, state, part));
   const judge = async () => {
     await lookForVolumesLeft(client, state, seen, findings, signalOf(options));
     doubtContradictedAbsence(state, seen, findings);
-    const own = await witnessesOf(client, state, looksOf(seen), part, signalOf(options));
+    const own = await witnessesOf(client, state, looksOf(seen), creates, part, signalOf(options));
     const { witnesses } = options;
     const evidence = witnesses === undefined || own.absent.length === 0 ? own : alsoBy(witnesses, state, own);
     const forbidden = [...new Set(kinds.flatMap((kind) => seen[kind].forbidden))];
     const accepted = options.acceptService === true;
     const remembered = state.scope;
-    const verdict = judgeScope({ remembered, now: scopeOf(client, desired), accepted, ...evidence, forbidden });
-    return { verdict, isClear: evidence.absent.length === 0, forbidden };
+    const strangers = remembered?.sees ?? [];
+    const lost = [...evidence.lost, ...strangers.filter((one) => isNotShown(one, seen))];
+    const now = scopeOf(client, desired);
+    const verdict = judgeScope({ remembered, now, accepted, creates, ...evidence, lost, forbidden });
+    const isVouched = [...evidence.recorded, ...strangers].some((one) => evidence.seen.has(one));
+    return { verdict, isClear: evidence.absent.length === 0 && (isVouched || !creates), forbidden };
   };
   let { verdict, isClear, forbidden } = await judge();
-  // A narrow look sees few resources again, so when something seems gone, more is looked at: first a few of each kind,
-  // then more of each kind while nothing proves the absence, and at last everything, strangers included.
+  // A narrow look sees few resources again, so when something seems gone, or is made while nothing that is known has
+  // shown, more is looked at: first a few of each kind, then more of each kind while nothing proves the absence, and at last everything, strangers included.
   const tried = new Set<string>();
   for (let round = 1; part !== undefined && !isClear && (round === 1 || isOpen(verdict)); round++) {
     const more = others(seen, looking, tried, round === 1 ? fewWitnesses : manyWitnesses);
@@ -128,7 +137,6 @@ export async function refresh(
   findings.push(...importsUnseen(desired, state, seen, new Set(forbidden), verdict));
   const live = liveOf(seen, verdict, state);
   findings.push(...addressNotes(wanted.vm, live.of.vm.byId));
-  const { before } = options;
   const meant = part === undefined || before !== undefined ? desired : within(desired, part);
   const { of: all } = before === undefined ? live : laidOver(live, before);
   const catalogue = await readCatalogue(lists, meant, state, all.vm, findings);
@@ -289,23 +297,38 @@ async function witnessesOf(
   client: ServiceClient,
   state: State,
   looks: LooksOf,
+  creates: boolean,
   part: Part | undefined,
   options: Options,
 ) {
   const seen = idsSeen(looks);
   const { recorded, absent, dataVolumes, left } = remembered(state, looks, part, seen);
+  const lost: string[] = [];
   // Volumes outlive their VMs: where nothing else is seen, or no other volume, one of them tells that the credential is
   // still the same, or still sees volumes.
   const shows = (some: readonly string[]): boolean => some.some((one) => seen.has(one));
   const lacksVolumes = absent.some(isVolume) && !shows(recorded.filter(isVolume));
-  if (lacksVolumes || (absent.length > 0 && !shows(recorded)))
-    for (const id of [...dataVolumes, ...left].slice(0, mostWitnesses))
-      if ((await client.getVolume(id, options)).status === "accepted") {
-        seen.add(`volume:${id}`);
-        break;
-      }
-  return { recorded, absent, seen };
+  const isAlone = creates && !shows([...recorded, ...(state.scope?.sees ?? [])]);
+  if (lacksVolumes || isAlone || (absent.length > 0 && !shows(recorded)))
+    for (const id of [...dataVolumes, ...left].slice(0, mostWitnesses)) {
+      const read = await client.getVolume(id, options);
+      if (isGone(read)) lost.push(`volume:${id}`);
+      if (read.status !== "accepted") continue;
+      seen.add(`volume:${id}`);
+      break;
+    }
+  return { recorded, absent, seen, lost };
 }
+
+/** Somebody else's resource, as `group:ID`, that a whole list lacks. */
+const isNotShown = (one: string, found: SeenByKind): boolean =>
+  kinds.some((kind) => {
+    const id = one.slice(kind.length + 1);
+    return one === `${kind}:${id}` && (found[kind].looks.get(id) ?? found[kind].unlisted).seen === "absent";
+  });
+
+const makesNew = ({ resources }: Desired, state: State, part: Part | undefined): boolean =>
+  resources.some(({ address }) => !state.resources.has(address) && (part === undefined || part.addresses.has(address)));
 
 /** What this state does not know itself. */
 function alsoBy<E extends { readonly recorded: readonly string[]; readonly seen: ReadonlySet<string> }>(
@@ -420,10 +443,15 @@ export async function observeOrphans(
   const findings: Diagnostic[] = [];
   const [{ live }] = await Promise.all([
     // VMs and groups among the orphans are looked for by id, like every resource that is missing.
-    refresh(client, desired, {
-      ...state,
-      orphans: new Map(orphans.map((orphan) => [orphanKey(orphan), { missingSince: "", ...orphan }])),
-    }),
+    refresh(
+      client,
+      desired,
+      {
+        ...state,
+        orphans: new Map(orphans.map((orphan) => [orphanKey(orphan), { missingSince: "", ...orphan }])),
+      },
+      { creates: false },
+    ),
     observeEach("volume", new Set(ids), (id) => client.getVolume(id), looks, findings),
   ]);
   const seen = seenIn(live);
@@ -432,7 +460,8 @@ export async function observeOrphans(
     remembered: state.scope,
     now: scopeOf(client, desired),
     accepted: false,
-    ...(await witnessesOf(client, state, all, undefined, {})),
+    creates: false,
+    ...(await witnessesOf(client, state, all, false, undefined, {})),
     absent: [...looks].flatMap(([id, { seen }]) => (seen === "absent" ? [`volume:${id}`] : [])),
     forbidden: [],
   });

@@ -27,14 +27,18 @@ export class ScopeRefused extends Error {
 }
 
 /** The scope of a state that is made here with this file. */
-export const scopeOf = (
-  client: Pick<ServiceClient, "origin">,
+export function scopeOf(
+  client: Pick<ServiceClient, "origin" | "subject">,
   { project, environment, files }: Pick<Desired, "project" | "environment" | "files">,
-): Scope => ({
-  origin: client.origin,
-  ...(project === undefined ? {} : { project }),
-  ...(environment === undefined ? (files.length === 0 ? {} : { environment: noEnvironment }) : { environment }),
-});
+): Scope {
+  const subject = client.subject?.();
+  return {
+    origin: client.origin,
+    ...(project === undefined ? {} : { project }),
+    ...(environment === undefined ? (files.length === 0 ? {} : { environment: noEnvironment }) : { environment }),
+    ...(subject === undefined ? {} : { subject }),
+  };
+}
 
 /** Sends no request, so it comes first. */
 export function assertSameScope(state: State, now: Scope): void {
@@ -127,7 +131,14 @@ export function scopeToRemember(
   if (scope !== undefined && !accepted) {
     // None of the remembered strangers is left: those that are shown now take their place.
     const isStale = !isPart && scope.sees?.every((one) => !shown.includes(one)) === true && fresh.sees !== undefined;
-    const learnt = { ...here, ...scope, ...(isStale ? { sees: fresh.sees } : {}) };
+    // Whoever got as far as this was shown what the state remembers, or remembers nothing to be shown.
+    const subject = here.subject ?? scope.subject;
+    const learnt = {
+      ...here,
+      ...scope,
+      ...(isStale ? { sees: fresh.sees } : {}),
+      ...(subject === undefined ? {} : { subject }),
+    };
     return deepEqual(learnt, scope) ? undefined : learnt;
   }
   const { environment: _, ...rest } = scope ?? {};

@@ -84,7 +84,7 @@ const failure = (code: "consent/accept-service" | "plan/unseen-loss", summary: s
  * Another service that does not show a resource, or has another one under the same id, proves nothing about this one.
  */
 export function assertSameService(service: HandlerService, { scope }: Remembered, name: string): void {
-  const doubt = service.acceptService === true ? undefined : compareScopes(scope, service.client);
+  const doubt = service.acceptService === true ? undefined : compareScopes(scope, { origin: service.client.origin });
   if (doubt === undefined || scope === undefined) return;
   throw failure(
     "consent/accept-service",

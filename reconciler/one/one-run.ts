@@ -150,6 +150,29 @@ async function observe(
   return isVouched() ? seeing() : seen;
 }
 
+/**
+ * Another project's credential makes something new without a word. Where this process knows other resources of the
+ * program, one of them has to show first.
+ */
+export async function assertOwnProject(service: HandlerService, signal: AbortSignal): Promise<void> {
+  if (service.acceptService === true || isVouchedFor(service)) return;
+  const others = someUnseen(service, emptyState("one"), new Set());
+  if (others.length === 0) return;
+  const client = service.looks?.forCreate ?? service.client;
+  const { live } = await refresh(client, nothingDesired, withRecords(others), { signal });
+  noteShown(service, live);
+  if (live.doubt === undefined || isVouchedFor(service)) return;
+  const unseen = others.map(({ kind, id, name }) => `${kind} ${name ?? id} (${id})`).join(", ");
+  throw new HandlerFailure([
+    {
+      severity: "error",
+      code: "consent/accept-service",
+      summary: `nothing is made: the service shows none of what this program has made already (${unseen}), and a credential of another project is shown just that`,
+      fix: "use the credential of the program's project; if it is the right one, and all of that is gone: pulumi config set reconcile-cloud:acceptService true",
+    },
+  ]);
+}
+
 /** The kinds of what was looked for and not shown, while nothing proves that it would be. */
 function kindsUnproven(live: Live, { resources }: State): ReadonlySet<Kind> {
   const found = new Set<Kind>();

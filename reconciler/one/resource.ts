@@ -35,6 +35,7 @@ import {
 import { lookAt, lookAtAll, recordById } from "./looking";
 import { addressOf, checkInputs, desiredOf } from "./one-desired";
 import {
+  assertOwnProject,
   assertPermitted,
   carryOut,
   changeOf,
@@ -175,7 +176,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       changes.push(...plannedChanges(shape, change, changes));
       if (changes.length > 0 && shape.hangsOn !== undefined) noteChange(service, id);
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
-      if (changes.length === 0 && compareScopes(remembered.scope, service.client) !== undefined)
+      if (changes.length === 0 && compareScopes(remembered.scope, { origin: service.client.origin }) !== undefined)
         changes.push({ property: recordedKey, replaces: false });
       return difference(shape, changes, [
         ...losses,
@@ -323,6 +324,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const wish = adopted === undefined ? desired : closedWith(desired, { imports: [{ to: address, id: adopted }] });
     const look = (how: HowFresh) => planAsObserved(service, wish, stateOf(address, earlier), address, signal, how);
     const seen = await look("forCreate");
+    await assertOwnProject(service, signal);
     if (adopted !== undefined) return among(service, seen, wish, inputs, undefined, adopted);
     // What stands in the way, or is there already, may have been deleted by another process since that look.
     return hasErrors(seen.plan.diagnostics) ? look("fresh") : seen;

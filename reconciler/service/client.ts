@@ -59,6 +59,8 @@ export interface ServiceClient extends Acknowledged {
   readonly listCost?: (kind: Kind) => ListCost;
   /** Which service it is, as a state remembers it: the base URL, or `embedded`. */
   readonly origin: string;
+  /** A mark of whom the credential speaks for, once it was used. Absent, or `undefined`: it does not say it. */
+  readonly subject?: () => string | undefined;
   /** Whether the dialect says how a range of ports is written; without it, a rule with one cannot be sent. */
   readonly takesPortRanges: boolean;
   /** The dialect's rules for names, beyond the contract. */

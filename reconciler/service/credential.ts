@@ -8,6 +8,7 @@ import { credentialMask as mask } from "../core/text/credential-mask";
 import type { Dialect } from "../dialect/dialect";
 import { cleanMessage } from "../dialect/messages";
 import { createMasking } from "./masking";
+import { subjectOf } from "./subject";
 
 /** Runs the helper and returns its output, or why it could not run. The reason holds nothing that it printed. */
 export type RunHelper = (
@@ -60,6 +61,11 @@ export class Credential {
   /** The same for the body of an answer, which is read afterwards. */
   scrubBody(text: string): string {
     return this.#masking.body(text);
+  }
+
+  /** A mark of whom it speaks for; `undefined` where it does not say it, or nothing has asked for it yet. */
+  get subject(): string | undefined {
+    return this.#value === undefined ? undefined : subjectOf(this.#value);
   }
 
   toString(): string {

@@ -324,6 +324,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   return {
     can: abilitiesOf((operation) => routeOf(operation) !== null, dialect.limits),
     origin: options.origin ?? origin + basePath,
+    subject: () => options.credential.subject,
     takesPortRanges: dialect.rules.port_range !== null,
     ...(Object.keys(dialect.names).length > 0 && { names: dialect.names }),
     unique: dialect.limits.unique,

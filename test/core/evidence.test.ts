@@ -19,6 +19,8 @@ const evidence = (over: Partial<ScopeEvidence>): ScopeEvidence => ({
   seen: new Set(["vm:1"]),
   absent: ["vm:2"],
   forbidden: [],
+  creates: false,
+  lost: [],
   ...over,
 });
 const volumes = ["volume:1", "volume:2", "volume:3", "volume:4"];

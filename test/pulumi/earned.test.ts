@@ -148,6 +148,26 @@ describe.each(dialects)("a delete that is answered with not-found, %s", (_, dial
   });
 });
 
+it.each(dialects)(
+  "a create by another project's credential makes nothing beside what the program has, %s",
+  async (_, dialect, abilities) => {
+    stage = await startStage(dialect, abilities);
+    const inputs = { name: "one", size: 5 };
+    const one = await stage.startProcess().create("Volume", "one", inputs);
+    const outsider = stage.startProcess({ token: "outsider-token" });
+    await outsider.diff(one, inputs);
+    for (const door of ["preview", "create"] as const)
+      await expect(outsider[door]("SecurityGroup", "new", { name: "new" })).rejects.toThrow(
+        /credential of the program's/,
+      );
+    expect([stage.volumes().length, stage.groups()]).toEqual([1, []]);
+    const own = stage.startProcess();
+    await own.diff(one, inputs);
+    await own.create("SecurityGroup", "new", { name: "new" });
+    expect(stage.groups()).toHaveLength(1);
+  },
+);
+
 describe("a delete that was sent", () => {
   it("and whose answer was lost is known to be this program's own, by the next process as well", async () => {
     stage = await startStage(builtIn);

@@ -10,6 +10,8 @@ const accepted = judgeScope({
   seen: new Set(),
   absent: [],
   forbidden: [],
+  creates: false,
+  lost: [],
 });
 if (isDoubt(accepted)) throw new Error("what was accepted is not doubted");
 

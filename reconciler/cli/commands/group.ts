@@ -11,6 +11,7 @@ import { writeYaml, type YamlBlock } from "../../config/write-yaml";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { errorMessage } from "../../core/text/errors";
 import { mustGet } from "../../core/text/invariant";
+import { assertMayCreate } from "../../engine/plan";
 import { pullWorld } from "../../engine/pull";
 import { type ListingOutcome, listingLines } from "../../report/listing-text";
 import type { GroupImportReport, ServiceClient } from "../../service/client";
@@ -101,7 +102,8 @@ async function importAll(
   listed: readonly ListedGroup[],
 ): Promise<number> {
   const { output } = invocation;
-  return withLockedSession(invocation, workspace, async ({ service }) => {
+  return withLockedSession(invocation, workspace, async ({ service, store }, stop) => {
+    await assertMayCreate(service.client, workspace.desired, store, stop.soft);
     const outcome = await service.client.importGroups(listing);
     if (outcome.status !== "accepted")
       return output.finish({ exitCode: 1, diagnostics: [...service.diagnostics, notImported(outcome)] });

@@ -126,6 +126,10 @@ export interface ScopeEvidence {
   readonly absent: readonly string[];
   /** Recorded ids that this credential may not look at. */
   readonly forbidden: readonly string[];
+  /** Something is to be made that the state does not have. */
+  readonly creates: boolean;
+  /** What the state knows beside its resources (left-over volumes, what others have) and is not shown any more. */
+  readonly lost: readonly string[];
 }
 
 /** When more of one kind vanish than this, the reason is another service or credential. */
@@ -137,17 +141,20 @@ export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
   if (evidence.accepted) return whole;
   const elsewhere = compareScopes(remembered, now);
   if (elsewhere !== undefined) return elsewhere;
-  if (absent.length === 0) return whole;
+  if (absent.length === 0 && !evidence.creates) return whole;
   const doubt = (reason: string): ScopeDoubt => ({ about: "credential", reason });
+  const witnesses = [...recorded, ...(remembered?.sees ?? [])];
+  const isVouched = witnesses.some((one) => seen.has(one));
+  if (!isVouched && isAnother(remembered?.subject, now.subject))
+    return doubt(
+      "the credential speaks for somebody else than the one that this state was made with, and is shown nothing that this state remembers",
+    );
+  if (absent.length === 0) return isVouched ? whole : judgeLost(evidence, whole, doubt);
   if (forbidden.length > 0)
     return doubt(
       `the credential may not look at ${forbidden[0]}, which this state manages, so what it is not shown may still be there`,
     );
-  const witnesses = [...recorded, ...(remembered?.sees ?? [])];
-  if (witnesses.length > 0 && !witnesses.some((one) => seen.has(one)))
-    return doubt(
-      `the service shows nothing that this state remembers (${witnesses.slice(0, few).join(", ")}${witnesses.length > few ? ` and ${witnesses.length - few} more` : ""}); a credential of another project is shown just that`,
-    );
+  if (witnesses.length > 0 && !isVouched) return doubt(showsNothingOf(witnesses));
   for (const kind of kinds) {
     const ofKind = recorded.filter((one) => one.startsWith(`${kind}:`));
     const lost = absent.filter((one) => one.startsWith(`${kind}:`));
@@ -155,6 +162,26 @@ export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
       return doubt(`the service shows none of the ${ofKind.length} ${kind}s that this state remembers, all at once`);
   }
   return { [proven]: true, doubts: doubtsByKind(absent, witnesses, seen) };
+}
+
+const showsNothingOf = (witnesses: readonly string[]): string =>
+  `the service shows nothing that this state remembers (${witnesses.slice(0, few).join(", ")}${witnesses.length > few ? ` and ${witnesses.length - few} more` : ""}); a credential of another project is shown just that`;
+
+/** Both are known. */
+const isAnother = (remembered: string | undefined, now: string | undefined): boolean =>
+  remembered !== undefined && now !== undefined && remembered !== now;
+
+/**
+ * Nothing of the state's own is missing, and nothing shows: what is made now may be made in another project, unless the
+ * credential says that it is the same one's.
+ */
+function judgeLost(
+  { remembered, now, lost }: ScopeEvidence,
+  whole: ScopeProof,
+  doubt: (reason: string) => ScopeDoubt,
+): ScopeProof | ScopeDoubt {
+  const isSame = remembered?.subject !== undefined && remembered.subject === now.subject;
+  return lost.length === 0 || isSame ? whole : doubt(showsNothingOf(lost));
 }
 
 /**

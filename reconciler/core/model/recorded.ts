@@ -185,6 +185,8 @@ export interface Scope {
    * again, the credential still sees the same project.
    */
   readonly sees?: readonly string[];
+  /** A mark of whom the credential spoke for, where the credential says it; the same for every credential of theirs. */
+  readonly subject?: string;
 }
 
 /** When things were last seen in the service; written by runs that plan from memory, and by every run after that. */

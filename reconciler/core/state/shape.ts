@@ -107,6 +107,7 @@ const scopeShape = shape({
   project: optional(text),
   environment: optional(text),
   sees: optional(list(text)),
+  subject: optional(text),
 });
 const outputsShape = mapOf(
   shape({ value: (value) => value !== undefined, description: optional(text), sensitive: optional(flag) }),
