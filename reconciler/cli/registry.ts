@@ -27,6 +27,7 @@ import {
   fleetSyncCommand,
   fleetTokenCommand,
   fleetTryCommand,
+  fleetUndoCommand,
   fleetWorkCommand,
 } from "./commands/fleet";
 import { fmtCommand } from "./commands/fmt";
@@ -110,6 +111,7 @@ export const commands: Commands = {
   "fleet pause": () => fleetPauseCommand,
   "fleet resume": () => fleetResumeCommand,
   "fleet stop": () => fleetStopCommand,
+  "fleet undo": () => fleetUndoCommand,
   "fleet log": () => fleetLogCommand,
   "fleet history": () => fleetHistoryCommand,
   graph: () => graphCommand,

@@ -18,7 +18,7 @@ export interface Visitor {
   readonly grants: readonly Grant[];
 }
 
-export type Act = "see" | "approve" | "reject" | "run" | "pause" | "resume" | "stop";
+export type Act = "see" | "approve" | "reject" | "run" | "pause" | "resume" | "stop" | "undo";
 
 const needs: Readonly<Record<Act, Role>> = {
   see: "viewer",
@@ -28,6 +28,7 @@ const needs: Readonly<Record<Act, Role>> = {
   pause: "operator",
   resume: "operator",
   stop: "operator",
+  undo: "operator",
 };
 
 const reaches = (role: Role, needed: Role): boolean => roles.indexOf(role) >= roles.indexOf(needed);

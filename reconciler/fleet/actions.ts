@@ -6,6 +6,7 @@ import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { nearestName } from "../core/text/nearest";
 import { changesOf, type StackChange } from "./changes";
 import type { Records } from "./database/records";
+import type { RunRecord } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
 import { isValidFor, namesIn, rejectedWhy } from "./decide";
 import type { Fleet, FleetSettings, StackSpec } from "./model";
@@ -243,7 +244,7 @@ const windowLetters = (
 
 /** Rejects a plan: it is not carried out, and not offered again until the files, the state or a person change it. */
 export async function reject(
-  { records, who }: Desk,
+  { records, queue, who }: Desk,
   name: string,
   digest: string,
   { why, now = new Date() }: { readonly why?: string | undefined; readonly now?: Date } = {},
@@ -251,6 +252,12 @@ export async function reject(
   const stack = await stackNamed({ records }, name);
   const plan = await waitingPlan({ records }, name, digest);
   const at = now.toISOString();
+  const { undoing } = stack;
+  // The way back is not taken: the stack goes on with its files.
+  if (undoing !== undefined && undoing.held === undefined) {
+    await records.endUndo(name, undoing);
+    await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "person", startedBy: who });
+  }
   const rejection = { digest: plan.digest, by: who, ...(why === undefined ? {} : { why }), at };
   await records.reject(name, rejection, afterRejection(stack.status, rejectedWhy(rejection)));
   await records.note({ who, what: "reject", stack: name, detail: [plan.digest, why].filter(Boolean).join(": ") });
@@ -296,6 +303,47 @@ export async function stop(
     ...(why === undefined ? {} : { detail: why }),
   });
   return lastRun !== undefined && lastRun.endedAt === undefined;
+}
+
+/**
+ * Asks for what a run did to be taken back. The next round plans the way back, which waits for approval like any other
+ * plan. The answer is the stack.
+ */
+export async function undo(
+  { records, queue, who }: Desk,
+  run: RunRecord | undefined,
+  named: string,
+  { why, at = new Date() }: { readonly why?: string | undefined; readonly at?: Date } = {},
+): Promise<string> {
+  const cannot = (message: string, fix: string) => new ActionRefused("fleet/no-undo", message, fix);
+  if (run === undefined)
+    throw cannot(
+      `the fleet remembers no run ${named}`,
+      "reconcile fleet history shows those it does, with their numbers",
+    );
+  const { stack: name, plan, report, endedAt } = run;
+  const { spec, leaving, paused, stopping } = await stackNamed({ records }, name);
+  if (endedAt === undefined)
+    throw cannot(`run ${run.id} of ${name} is under way`, `reconcile fleet stop ${name}, and then undo it`);
+  // The state remembers a run by the plan that it carried out.
+  const id = report === undefined ? undefined : plan?.split("-")[0];
+  if (id === undefined)
+    throw cannot(
+      `run ${run.id} of ${name} carried nothing out that the fleet knows of`,
+      `name one that was applied: reconcile fleet history ${name}`,
+    );
+  if (leaving || spec.approve === "never")
+    throw cannot(
+      leaving ? `${name} leaves the fleet` : `${name} is only looked at (approve: never)`,
+      "take it back with reconcile undo, from its files",
+    );
+  if (paused && stopping === undefined)
+    throw new ActionRefused("fleet/paused", `the stack ${name} is paused`, `reconcile fleet resume ${name}`);
+  const word = why === undefined ? {} : { why };
+  await records.undo(name, { run: run.id, id, by: who, ...word, at: at.toISOString() });
+  await queue.hasten({ stack: name, tenant: spec.tenant, cause: "person", startedBy: who });
+  await records.note({ who, what: "undo", stack: name, detail: [`run ${run.id}`, why].filter(Boolean).join(": ") });
+  return name;
 }
 
 /** Resumes a paused or stalled stack. */

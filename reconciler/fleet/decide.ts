@@ -21,6 +21,8 @@ export interface PlanFacts {
   readonly drifted: readonly string[];
   /** Whether the state's store tells if the holder of its lock is alive. */
   readonly leases: boolean;
+  /** A digest of what the files ask for, whatever there is. */
+  readonly wish: string;
 }
 
 /** One person's yes. */
@@ -53,6 +55,24 @@ export interface Rejection {
   readonly at: string;
 }
 
+/** A person wants a run taken back. It stands until the files or a person change it. */
+export interface UndoRequest {
+  /** The run of the fleet, and its id in the state. */
+  readonly run: number;
+  readonly id: string;
+  readonly by: string;
+  readonly why?: string;
+  readonly at: string;
+  /** It was taken back while the files asked for this (`PlanFacts.wish`). Absent: it is still to be taken back. */
+  readonly held?: string;
+}
+
+export const undoWhy = ({ run, by, why }: UndoRequest): string =>
+  `it takes run ${run} back, as ${by} asked${why === undefined ? "" : `: ${why}`}`;
+
+export const undoneWhy = ({ run, by, why }: UndoRequest): string =>
+  `run ${run} was taken back by ${by}${why === undefined ? "" : `: ${why}`}; the files still ask for what it did, and are not applied: take it back in them (git revert), or run it again`;
+
 export const rejectedWhy = ({ digest, by, why }: Rejection): string =>
   `the plan ${digest} was rejected by ${by}${why === undefined ? "" : `: ${why}`}; change the files, or run it again`;
 
@@ -61,7 +81,7 @@ export type Decision =
   | { readonly do: "apply"; readonly grants: Grants; readonly approval?: Approval }
   /** `voids`: the approval of this plan no longer counts. */
   | { readonly do: "await"; readonly why: string; readonly voids?: true }
-  /** `rejected`: a person has decided so. */
+  /** `rejected`: a person has decided so, and the reason says all of it. */
   | { readonly do: "observe"; readonly why: string; readonly rejected?: true }
   | { readonly do: "hold"; readonly why: string; readonly until?: Date };
 
@@ -76,7 +96,7 @@ export function decide(
   approval: Approval | undefined,
   opening: Opening,
   now: Date,
-  rejection?: Rejection,
+  { rejection, undo }: { readonly rejection?: Rejection | undefined; readonly undo?: UndoRequest | undefined } = {},
 ): Decision {
   if (facts.empty) return { do: "nothing" };
   if (!facts.leases)
@@ -86,6 +106,7 @@ export function decide(
     };
   if (approve === "never") return { do: "observe", why: "approve: never" };
   if (rejection?.digest === facts.digest) return { do: "observe", why: rejectedWhy(rejection), rejected: true };
+  if (undo?.held === facts.wish) return { do: "observe", why: undoneWhy(undo), rejected: true };
   // A plan that only records what became true changes nothing in the world.
   if (facts.steps === 0 && facts.consents.length === 0) return { do: "apply", grants: noGrants };
   const valid = approval !== undefined && isValidFor(approval, facts.digest, now) ? approval : undefined;

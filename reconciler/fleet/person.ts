@@ -3,7 +3,7 @@
  * roles of whoever asks. Both ways run these functions.
  */
 import { type Act, may, maySeeAll, roleNeeded, type Visitor } from "./access";
-import { ActionRefused, approve, type Desk, pause, reject, resume, runNow, stackNamed, stop } from "./actions";
+import { ActionRefused, approve, type Desk, pause, reject, resume, runNow, stackNamed, stop, undo } from "./actions";
 import type { Records } from "./database/records";
 import { changeLines, decisionEvent, logText, planEvent, runEvent, runTable, stackLine, stackTable } from "./views";
 
@@ -68,11 +68,13 @@ async function plan(desk: Desk, typed: Typed, says: Says): Promise<number> {
   return 2;
 }
 
+const runTyped = async ({ records }: Desk, typed: Typed) =>
+  /^\d{1,15}$/.test(first(typed)) ? records.run(Number(first(typed))) : undefined;
+
 async function log(desk: Desk, typed: Typed, says: Says): Promise<number> {
   const { records } = desk;
   const about = first(typed);
-  const byNumber = /^\d{1,15}$/.test(about) ? await records.run(Number(about)) : undefined;
-  const run = byNumber ?? (await records.runs((await stackNamed(desk, about)).name, 1))[0];
+  const run = (await runTyped(desk, typed)) ?? (await records.runs((await stackNamed(desk, about)).name, 1))[0];
   if (run === undefined) {
     says.print(`${about} has not run yet.`);
     return 0;
@@ -170,6 +172,16 @@ export const personCommands = {
         : `No run of ${stack} is under way, and none begins until reconcile fleet resume ${stack}.`;
     }),
   },
+  undo: {
+    act: "undo",
+    answer: async (desk, typed, says) => {
+      const stack = await undo(desk, await runTyped(desk, typed), first(typed), typed);
+      says.print(
+        `The way back to before run ${first(typed)} of ${stack} is planned by the next free worker, and waits for approval: reconcile fleet plan ${stack}`,
+      );
+      return 0;
+    },
+  },
 } as const satisfies Record<string, { readonly act: Act; readonly answer: Answer }>;
 
 export type PersonCommand = keyof typeof personCommands;
@@ -185,11 +197,12 @@ export async function answerFor(
   const { act, answer } = personCommands[name];
   const desk = { records: recordsSeenBy(records, visitor), queue, who: visitor.name };
   if (act !== "see") {
-    const stack = await stackNamed(desk, first(typed));
-    if (!may(visitor, act, stack.name))
+    // A run that is not there is the command's to tell.
+    const stack = name === "undo" ? (await runTyped(desk, typed))?.stack : (await stackNamed(desk, first(typed))).name;
+    if (stack !== undefined && !may(visitor, act, stack))
       throw new ActionRefused(
         "fleet/role",
-        `${visitor.name} may not ${act} ${stack.name}`,
+        `${visitor.name} may not ${act} ${stack}`,
         `ask somebody with the role ${roleNeeded(act)}: reconcile fleet token NAME --role ${roleNeeded(act)}`,
       );
   }

@@ -26,6 +26,8 @@ export interface ProjectInput {
   readonly inputs: Readonly<Record<string, unknown>>;
   /** Plans the deletion of everything. */
   readonly destroy: boolean;
+  /** Plans the way back to before the run of this id in the state. */
+  readonly undo?: string;
   readonly worker: string;
   /** Whether the stack's files may read this state, and where it is as the fleet's file says. */
   /** Files of this stack may name no programs and no addresses: other tenants have theirs beside it. */
@@ -51,6 +53,8 @@ export interface Project {
 
 export interface Planned {
   readonly facts: PlanFacts;
+  /** So many runs came after the one that is taken back, and are taken back with it. */
+  readonly laterRuns?: number;
   readonly body: Omit<PlanBody, "why">;
   /** Why the plan cannot be carried out; empty: it can. */
   readonly errors: readonly string[];
@@ -70,6 +74,11 @@ export interface Applied {
 /** The files were not read within the limits of time and memory. */
 export class ReadingEnded extends Error {
   override readonly name = "ReadingEnded";
+}
+
+/** What was before the run that is to be taken back is not known any more. */
+export class CannotUndo extends Error {
+  override readonly name = "CannotUndo";
 }
 
 /** Rejects with diagnostics when the files are wrong. */

@@ -10,11 +10,11 @@ import { standingsOf, standingText } from "../report/run-standing";
 import { describeHolder, LeaseLost, StateLocked, StoreFailed } from "../store/store";
 import type { Budget } from "./database/budget";
 import type { PlanBody, StackRecord } from "./database/stacks";
-import { type Approval, type Decision, decide } from "./decide";
+import { type Approval, type Decision, decide, type UndoRequest, undoneWhy, undoWhy } from "./decide";
 import { mayRead, partOfPlace, type StackState } from "./may-read";
 import type { FleetSettings, Tenant } from "./model";
 import type { Picture } from "./picture";
-import { type OpenProject, type Planned, type Project, ReadingEnded } from "./project";
+import { CannotUndo, type OpenProject, type Planned, type Project, ReadingEnded } from "./project";
 import type { Ear } from "./silence";
 import { asInRepository, type Checkout, SourceFailed } from "./sources/checkout";
 import type { RoundEnd } from "./status";
@@ -71,7 +71,15 @@ export interface RoundOutcome {
   readonly voids?: true;
   /** Nothing of the service could be seen. */
   readonly unreachable?: true;
+  /** What the files ask for. Absent: no plan was made. */
+  readonly wish?: string;
+  /** The run that was to be taken back is, or it cannot be. */
+  readonly undo?: "done" | "impossible";
 }
+
+/** The run that this round is to take back. */
+const undoOf = ({ undoing, leaving }: StackRecord): UndoRequest | undefined =>
+  leaving || undoing?.held !== undefined ? undefined : undoing;
 
 const nothingSeen = { drifted: 0, counts: {}, outputsUsed: {}, gone: false };
 
@@ -163,6 +171,7 @@ async function withProject(
   const { stack, settings } = input;
   const service = settings.services.find(({ name }) => name === stack.spec.service);
   const budget = service === undefined ? undefined : ports.budgetOf(service.name);
+  const undo = undoOf(stack);
   const tenant: Partial<Tenant> = settings.tenants.find(({ name }) => name === stack.spec.tenant) ?? {};
   const project = await ports.openProject({
     stack: stack.spec,
@@ -176,6 +185,7 @@ async function withProject(
     ...(ports.ear === undefined ? {} : { ear: ports.ear }),
     ...(service === undefined ? {} : { service }),
     ...(budget === undefined ? {} : { budget }),
+    ...(undo === undefined ? {} : { undo: undo.id }),
   });
   const seen = { revision: checkout.revision, outputsUsed: inputs.used, files: project.files };
   try {
@@ -190,7 +200,7 @@ async function withProject(
 type Seen = Omit<RoundOutcome, "outputsUsed">;
 
 /** What a worker that drains has not begun to carry out is left to another one. */
-function endedBy({ drain, stack }: RoundInput, error: unknown): Pick<RoundOutcome, "result" | "unreachable"> {
+function endedBy({ drain, stack }: RoundInput, error: unknown): ReturnType<typeof resultOfError> {
   if (drain.aborted) return { result: handedOver };
   return cutOff(stack, error) ?? resultOfError(error);
 }
@@ -224,7 +234,7 @@ async function look(input: RoundInput, ports: RoundPorts, project: Project, chec
     if (isCutShort(input, planned)) return leftToAnother;
     const decision = decisionOf(input, ports, planned, checkout);
     const mayAct = decision === undefined ? project.leases : decision.do === "apply";
-    if (!mayAct) return withChange(conclude(planned, decision, checkout), input, checkout);
+    if (!mayAct) return withChange(conclude(planned, decision, checkout, input.stack), input, checkout);
   }
   return project.underLock(anyOf(input), (planned) => act(input, ports, planned, checkout));
 }
@@ -248,32 +258,43 @@ function decisionOf(
   if (planned.errors.length > 0) return undefined;
   const now = ports.now();
   const { approve, consents, approvers = 1 } = stack.spec;
-  return decide(
+  const undo = undoOf(stack);
+  // Deleting everything, or going back, needs an approval of its own, whatever else is permitted.
+  const isAsked = stack.leaving || undo !== undefined;
+  const decision = decide(
     { ...planned.facts, digest: digestOf(planned, checkout) },
-    // Deleting everything needs an approval of its own, whatever else is permitted.
-    { approve: stack.leaving ? "plan" : approve, consents: stack.leaving ? [] : consents, approvers },
+    { approve: isAsked ? "plan" : approve, consents: isAsked ? [] : consents, approvers },
     stack.approval,
     openingOf(settings.windows, stack.name, "apply", now),
     now,
-    stack.rejection,
+    { rejection: stack.rejection, undo: stack.undoing },
   );
+  if (undo === undefined || decision.do !== "await") return decision;
+  return { ...decision, why: [undoText(undo, planned), decision.why].join("; ") };
 }
+
+const undoText = (undo: UndoRequest, { laterRuns = 0 }: Planned): string =>
+  laterRuns === 0
+    ? undoWhy(undo)
+    : `${undoWhy(undo)}; ${laterRuns === 1 ? "the run after it is" : `the ${laterRuns} runs after it are`} taken back as well`;
 
 const digestOf = ({ facts }: Planned, { content }: Checkout): string => `${facts.digest}-${content.slice(-8)}`;
 
 async function act(input: RoundInput, ports: RoundPorts, planned: Planned, checkout: Checkout): Promise<Seen> {
   if (isCutShort(input, planned)) return leftToAnother;
   const decision = decisionOf(input, ports, planned, checkout);
-  if (decision?.do !== "apply") return withChange(conclude(planned, decision, checkout), input, checkout);
+  if (decision?.do !== "apply") return withChange(conclude(planned, decision, checkout, input.stack), input, checkout);
   const { report, outputs, picture } = await planned.apply(
     decision.grants,
     { soft: anyOf(input), hard: input.signal },
     checkout.copied === true ? emitCalled(ports, checkout) : ports.emit,
   );
-  const result = resultOfRun(report, planned.facts.steps > 0, input.stack);
-  const isDone = result.end === "applied" || result.end === "in_sync";
+  const ended = resultOfRun(report, planned.facts.steps > 0, input.stack);
+  const isDone = ended.end === "applied" || ended.end === "in_sync";
+  const undo = undoOf(input.stack);
   return {
-    result,
+    wish: planned.facts.wish,
+    ...(isDone && undo !== undefined ? takenBack(undo) : { result: ended }),
     drifted: planned.facts.drifted.length,
     ...(isDone && planned.facts.drifted.length > 0 ? { corrected: planned.facts.drifted } : {}),
     counts: { ...planned.counts, ...report.counts },
@@ -287,6 +308,12 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
   };
 }
 
+/** The service is as it was, which is not as the files say. */
+const takenBack = (undo: UndoRequest): Pick<RoundOutcome, "result" | "undo"> => ({
+  undo: "done",
+  result: { end: "applied", but: undoneWhy(undo) },
+});
+
 function emitCalled({ emit }: RoundPorts, checkout: Checkout): RoundPorts["emit"] {
   const name = asInRepository(checkout);
   return (event) => emit(name(event));
@@ -294,14 +321,17 @@ function emitCalled({ emit }: RoundPorts, checkout: Checkout): RoundPorts["emit"
 
 const anyOf = ({ signal, drain }: RoundInput): AbortSignal => AbortSignal.any([signal, drain]);
 
-function conclude(planned: Planned, decision: Decision | undefined, checkout: Checkout): Seen {
+function conclude(planned: Planned, decision: Decision | undefined, checkout: Checkout, stack: StackRecord): Seen {
   const { facts, counts } = planned;
-  const base = { drifted: facts.drifted.length, counts, gone: false, picture: planned.picture };
+  const base = { drifted: facts.drifted.length, counts, gone: false, picture: planned.picture, wish: facts.wish };
+  const undo = undoOf(stack);
   const digest = digestOf(planned, checkout);
   if (decision === undefined)
     return { ...base, result: { end: "failed", why: planned.errors.join("; "), lasts: true } };
   switch (decision.do) {
     case "nothing":
+      // A worker that died had taken it back, or there is nothing to take back.
+      if (undo !== undefined) return { ...base, ...takenBack(undo) };
       return { ...base, drifted: 0, result: { end: "in_sync" }, outputs: planned.outputs };
     case "observe":
       return {
@@ -372,7 +402,7 @@ function resultOfRun(report: RunReport, sent: boolean, stack: StackRecord): Roun
 }
 
 /** The result for an error outside of the plan, in one sentence. */
-function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachable"> {
+function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachable" | "undo"> {
   if (error instanceof StateLocked)
     return {
       result: {
@@ -382,6 +412,11 @@ function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachab
       },
     };
   if (error instanceof LeaseLost) return { result: { end: "failed", why: error.message } };
+  if (error instanceof CannotUndo)
+    return {
+      result: { end: "failed", why: `it cannot be taken back: ${error.message}`, lasts: true },
+      undo: "impossible",
+    };
   const diagnostics = diagnosticsIn(error);
   if (diagnostics === undefined) {
     const isHopeless = error instanceof ReadingEnded || (error instanceof SourceFailed && error.isSilent);

@@ -56,6 +56,7 @@ export async function settle(
   if (corrected.length > 0)
     await records.note({ who: "fleet", what: "corrected drift", stack: stack.name, detail: listed(corrected) });
   await saveOrDropPlan(records, stack, run, outcome);
+  await saveUndo(records, stack, outcome);
   const changed = await saveWhatChanged(records, stack, outcome);
   await savePicture(records, stack, outcome);
   // A worker that died between these two writes saved the change and woke no stack.
@@ -113,6 +114,21 @@ async function saveOrDropPlan(
     await records.savePlan(stack.name, { digest: plan.digest, revision, body: plan.body }, { voids: voids === true });
   else if (!["failed", "blocked", "handed_over"].includes(result.end) && (mayWait(stack) || run.tookOver))
     await records.dropPlan(stack.name);
+}
+
+/** A run that was taken back is not done again until the files ask for something else. */
+async function saveUndo(
+  records: Records,
+  { name, undoing }: StackRecord,
+  { undo, wish, result }: RoundOutcome,
+): Promise<void> {
+  if (undoing === undefined) return;
+  const isOther = undoing.held !== undefined && wish !== undefined && wish !== undoing.held;
+  if (undo === undefined && !isOther) return;
+  await records.endUndo(name, undoing, undo === "done" ? wish : undefined);
+  if (undo === undefined) return;
+  const detail = `run ${undoing.run}${undo === "impossible" && "why" in result ? `: ${result.why}` : ""}`;
+  await records.note({ who: "fleet", what: undo === "done" ? "undone" : "cannot undo", stack: name, detail });
 }
 
 const reportOf = ({ text, consents, opens, exposure }: PlanBody): StoredReport => ({

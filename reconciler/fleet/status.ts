@@ -7,7 +7,8 @@ import type { Occasion } from "./model";
 /** How a round ended. */
 export type RoundEnd =
   | { readonly end: "in_sync" }
-  | { readonly end: "applied" }
+  /** `but`: the plan was carried out, and the service is not as the files say. */
+  | { readonly end: "applied"; readonly but?: string }
   /** The stack differs, and the fleet may not correct it. */
   | { readonly end: "observed"; readonly why: string }
   /** The plan waits for a person. */
@@ -125,6 +126,8 @@ export function afterRound(before: Status, { result, revision, drifted, giveUpAf
   switch (result.end) {
     case "in_sync":
     case "applied":
+      if (result.end === "applied" && result.but !== undefined)
+        return { ...base, drifted: true, reason: result.but, appliedRevision: before.appliedRevision };
       return { ...base, ready: true, drifted: false, appliedRevision: base.observedRevision };
     case "observed":
       return { ...base, drifted: true, reason: result.why };

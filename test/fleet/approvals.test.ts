@@ -36,7 +36,16 @@ const allDay = {
 } as const;
 
 describe("what a round does with a plan that several people approve", () => {
-  const facts: PlanFacts = { digest: "p", empty: false, steps: 1, consents: [], opens: [], drifted: [], leases: true };
+  const facts: PlanFacts = {
+    digest: "p",
+    empty: false,
+    steps: 1,
+    consents: [],
+    opens: [],
+    drifted: [],
+    leases: true,
+    wish: "w",
+  };
   const closed = { open: false, why: "the deny window" } as const;
   const by = (names: readonly string[], more: Partial<Approval> = {}): Approval | undefined => {
     const [first, ...others] = names.map((name) => ({ by: name, at: now.toISOString() }));

@@ -72,10 +72,11 @@ describe("a plan that a person rejected", () => {
     opens: [],
     drifted: [],
     leases: true,
+    wish: "w",
   };
   const rejection = { digest: "p", by: "ann", why: "not now", at: "2026-11-20T10:00:00Z" };
   const word = (approve: Approve, plan: string): string =>
-    decide({ ...facts, digest: plan }, { approve, consents: [] }, undefined, { open: true }, now, rejection).do;
+    decide({ ...facts, digest: plan }, { approve, consents: [] }, undefined, { open: true }, now, { rejection }).do;
   test.each([
     ["plan", "p", "observe"],
     ["safe", "p", "observe"],
@@ -169,7 +170,16 @@ const flush: Consent = { kind: "flush", address: "volume.data", detail: "flush i
 const guarded: Consent = { kind: "prevent_destroy", address: "vm.db", detail: "vm.db is protected", grant: "" };
 
 describe("what becomes of a plan", () => {
-  const facts: PlanFacts = { digest: "d1", empty: false, steps: 2, consents: [], opens: [], drifted: [], leases: true };
+  const facts: PlanFacts = {
+    digest: "d1",
+    empty: false,
+    steps: 2,
+    consents: [],
+    opens: [],
+    drifted: [],
+    leases: true,
+    wish: "w",
+  };
   const approved: Approval = { digest: "d1", by: "ann", at: "", until: "2027-01-01T00:00:00Z" };
   const open = { open: true } as const;
   const shut = { open: false, why: "a window" } as const;

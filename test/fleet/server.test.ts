@@ -143,6 +143,45 @@ describe("a command that asks the server", () => {
     expect(Date.parse(approval?.until ?? "") - Date.parse(approval?.at ?? "")).toBe(2 * 3_600_000);
   });
 
+  test("a run is taken back by an operator of its stack alone", async () => {
+    const [run] = await records.runs("prod-a", 1);
+    const id = String(run?.id);
+    expect((await asked("ann", "undo", id)).stderr).toContain("fleet/role");
+    // It waits for somebody: nothing was carried out.
+    expect((await asked("otto", "undo", id)).stderr).toMatch(/fleet\/no-undo.*under way/);
+    expect((await asked("otto", "undo", "4711")).stderr).toMatch(/fleet\/no-undo.*no run 4711/);
+    await records.finishRun(
+      Number(id),
+      {
+        result: "applied",
+        reason: null,
+        plan: `${digest}-0a1b2c3d`,
+        counts: {},
+        report: { plan: "", consents: [], opens: [] },
+      },
+      newStatus,
+      null,
+    );
+    // A run of another stack is not there for whoever does not see it.
+    const other = String((await records.runs("lab-b", 1))[0]?.id);
+    expect((await asked("ann", "undo", other)).stderr).toContain("fleet/no-undo");
+    expect((await asked("otto", "undo", id, "--why", "too soon")).stdout).toContain(`before run ${id} of prod-a`);
+    expect((await records.stack("prod-a"))?.undoing).toMatchObject({ id: digest, by: "otto", why: "too soon" });
+    const button = async (who: string) =>
+      (await fetch(`${url}/runs/${id}`, { headers: { authorization: `Bearer token-of-${who}` } })).text();
+    expect(await button("otto")).toContain('id="undo"');
+    expect(await button("ann")).not.toContain('id="undo"');
+    const pressed = await fetch(`${url}/api/stacks/lab-b/undo`, {
+      method: "POST",
+      headers: { authorization: "Bearer token-of-otto", "content-type": "application/json" },
+      body: JSON.stringify({ run: id }),
+    });
+    expect([pressed.status, await pressed.json()]).toEqual([
+      409,
+      { error: expect.stringContaining("remembers no run") },
+    ]);
+  });
+
   test("what is wrong with the server or the token is said, and the token nowhere", async () => {
     expect((await asked(undefined, "list")).stderr).toContain("nobody without a token");
     const wrong = await asked("canary", "list");

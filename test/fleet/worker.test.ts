@@ -44,6 +44,7 @@ describe("a worker", () => {
         opens: [],
         drifted: [],
         leases: true,
+        wish: "w",
       },
       body: { text: "", consents: [], opens: [] },
       errors: [],

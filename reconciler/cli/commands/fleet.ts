@@ -162,6 +162,16 @@ export const fleetStopCommand = command({
   run: (invocation) => answered("stop", invocation, { why: invocation.flags.why, now: invocation.flags.now }),
 });
 
+export const fleetUndoCommand = command({
+  usage: "fleet undo RUN [--why TEXT]",
+  summary: "plans the way back to before a run, which waits for approval",
+  section,
+  examples: [["reconcile fleet undo 4711 --why wrong-flavor", "then: reconcile fleet plan STACK, and approve it"]],
+  flags: [...personFlags, "why"],
+  positionals: one("the number of a run: reconcile fleet history"),
+  run: (invocation) => answered("undo", invocation, { why: invocation.flags.why }),
+});
+
 export const fleetLogCommand = command({
   usage: "fleet log STACK|RUN",
   summary: "what a run did, step by step",

@@ -5,11 +5,10 @@ import type { Address } from "../../core/model/address";
 import type { Closed } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { RecordedResource, RecordedRun } from "../../core/model/recorded";
-import type { Consent } from "../../core/plan/consent";
-import { desiredBefore } from "../../core/plan/undo";
+import { desiredBefore, withReturns } from "../../core/plan/undo";
 import type { FoldedState } from "../../core/state/fold";
 import { findRun, recordsBefore } from "../../core/state/history";
-import { openStoredState, type Prepared } from "../../engine/plan";
+import { openStoredState } from "../../engine/plan";
 import { historyText, runAsEvent, shortId } from "../../report/history-text";
 import { command, type Invocation, noArguments, one } from "../command";
 import { fail, newLineage, openStore } from "../compose";
@@ -95,7 +94,7 @@ async function undo(invocation: Invocation<FlagName, readonly [string]>): Promis
         async (held) => {
           const back = await wayBack(held, named);
           const planned = await prepare({ ...held, signal: stop.soft }, planOptions(invocation.flags), back.desired);
-          const prepared = withReturns(planned, back.before);
+          const prepared = { ...planned, plan: withReturns(planned.plan, back.before) };
           if (stop.soft.aborted) return stoppedEarly(invocation);
           const noted = withNotes(held, back.notes);
           const review = await reviewPlan(noted, prepared);
@@ -113,7 +112,8 @@ async function undo(invocation: Invocation<FlagName, readonly [string]>): Promis
 async function saveWayBack(session: Session, named: string, planFile: string): Promise<number> {
   const { invocation, service, store, workspace } = session;
   const back = await wayBack(session, named);
-  const prepared = withReturns(await prepare(session, planOptions(invocation.flags), back.desired), back.before);
+  const planned = await prepare(session, planOptions(invocation.flags), back.desired);
+  const prepared = { ...planned, plan: withReturns(planned.plan, back.before) };
   const review = await reviewPlan(withNotes(session, back.notes), prepared);
   showPlan(invocation, prepared, review);
   const { folder } = workspace;
@@ -135,31 +135,6 @@ interface WayBack {
   /** What the state held before the run. */
   readonly before: ReadonlyMap<Address, RecordedResource>;
   readonly notes: readonly Diagnostic[];
-}
-
-/** What is made again comes back empty: it takes the consent that a resource takes which vanished by itself. */
-function withReturns(prepared: Prepared, before: WayBack["before"]): Prepared {
-  const { changes, consents } = prepared.plan;
-  const asked = new Set(consents.flatMap(({ kind, address }) => (kind === "recreate" ? [address] : [])));
-  const returns = changes.flatMap(({ action, address }): Consent[] => {
-    const former = before.get(address);
-    if (action !== "create" || former?.id === undefined || former.kind === "group" || asked.has(address)) return [];
-    const what =
-      former.kind === "volume"
-        ? `volume ${former.name} (${former.id}, ${former.sizeGb} GB)`
-        : `VM ${former.name} (${former.id}) with its disks`;
-    return [
-      {
-        kind: "recreate",
-        address,
-        detail: `${address} would be made anew: ${what} was deleted, and what was on it does not come back; it comes back empty`,
-        grant: `--recreate ${address} (or all)`,
-      },
-    ];
-  });
-  return returns.length === 0
-    ? prepared
-    : { ...prepared, plan: { ...prepared.plan, consents: [...consents, ...returns] } };
 }
 
 async function wayBack(session: Session, named: string): Promise<WayBack> {

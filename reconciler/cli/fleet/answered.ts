@@ -98,6 +98,7 @@ const refusals = [
   "fleet/window-closed",
   "fleet/own-change",
   "fleet/approved-already",
+  "fleet/no-undo",
 ] as const;
 const isRefusal = (code: unknown): code is (typeof refusals)[number] => refusals.some((one) => one === code);
 

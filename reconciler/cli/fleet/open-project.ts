@@ -4,22 +4,22 @@
  * is of commands.
  */
 
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { relative, resolve } from "node:path";
-import { exposureOf, opensToWorld } from "../../core/exposure/exposure";
+import { exposureOf } from "../../core/exposure/exposure";
 import { checkPlan } from "../../core/findings/checks";
 import { findingAsDiagnostic } from "../../core/findings/finding";
 import { findingsOfPlan } from "../../core/findings/plan-findings";
 import type { Closed } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Read } from "../../core/model/external";
-import type { State } from "../../core/model/recorded";
 import { countChanges, isEmpty } from "../../core/plan/plan";
+import { withReturns } from "../../core/plan/undo";
 import { judgeReachability } from "../../core/reachability/findings";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect } from "../../dialect/dialect";
-import { applyPlan, hasNothingToDo } from "../../engine/apply";
+import { applyPlan } from "../../engine/apply";
 import { awaitInterrupted } from "../../engine/await-interrupted";
 import { closeDesired } from "../../engine/externals";
 import { openStoredState, type Prepared, preparePlan } from "../../engine/plan";
@@ -28,7 +28,6 @@ import { pictureOf } from "../../fleet/picture";
 import type { Planned, Project, ProjectInput } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { readSecret } from "../../fleet/secrets";
-import { asInRepository, type Checkout } from "../../fleet/sources/checkout";
 import {
   type Location,
   type OpenedService,
@@ -41,11 +40,6 @@ import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
 import { closedTrust, refusedAddress, type Trust, trustFrom } from "../../outside/trust";
-import { costForPrograms, costText } from "../../report/cost-text";
-import { exposureText } from "../../report/exposure-text";
-import { planGraph } from "../../report/graph";
-import { summaryText } from "../../report/plan-outline";
-import { planLines } from "../../report/plan-text";
 import { holdStore } from "../../store/held";
 import { locationBeside, openProtectedStore } from "../../store/open";
 import type { LeaseTimes, StateStore } from "../../store/store";
@@ -54,6 +48,7 @@ import { CommandFailed } from "../crash";
 import { askPolicy, type PlanPlace, programsMissing } from "../review";
 import { readWorkspace, type Workspace } from "../workspace";
 import { digestBeside } from "./files-beside";
+import { bodyOf, digestOf, factsOf, type Looked, outputsIn, wayBack, wishOf } from "./plan-facts";
 import { createReaders } from "./readers";
 
 /** A worker that dies loses its stack to another one within seconds, not after the usual minute. */
@@ -227,7 +222,7 @@ async function openFor(
 }
 
 function project(
-  { stack, checkout, destroy, worker, service: named }: ProjectInput,
+  { stack, checkout, destroy, undo, worker, service: named }: ProjectInput,
   workspace: Workspace,
   service: OpenedService,
   store: StateStore,
@@ -245,9 +240,11 @@ function project(
     if ("problems" in closed) throw new CommandFailed(closed.problems);
     return closed.desired;
   };
-  const look = async (from: StateStore, signal: AbortSignal): Promise<Prepared> =>
-    preparePlan({
-      desired: await close(),
+  const look = async (from: StateStore, signal: AbortSignal): Promise<Looked> => {
+    const wished = await close();
+    const back = undo === undefined ? undefined : await wayBack(from, undo, wished);
+    const prepared = await preparePlan({
+      desired: back?.desired ?? wished,
       store: from,
       client: service.client,
       options,
@@ -257,6 +254,13 @@ function project(
       discoveryWindowMs: service.timing.discoveryWindowMs,
       signal,
     });
+    return {
+      wish: wishOf(wished, checkout),
+      ...(back === undefined
+        ? { prepared }
+        : { prepared: { ...prepared, plan: withReturns(prepared.plan, back.before) }, laterRuns: back.laterRuns }),
+    };
+  };
   const ports = portsOf(service, workspace.folder, workspace.desired.resources);
   const holder = holderOf(`reconcile fleet work (${stack.name}, ${worker})`);
 
@@ -264,8 +268,13 @@ function project(
   const asked = { workspace, service: { baseUrl: baseUrlOf(named, workspace) ?? "", trust }, store };
   const files = workspace.sources.map(({ file }) => file);
   const beside = digestBeside(workspace.desired, files, checkout.folder);
-  const plannedOn = async (from: StateStore, prepared: Prepared): Promise<Planned> => ({
-    facts: factsOf(prepared, digestOf(prepared, checkout, beside), store.leases, stack.opensAt),
+  const plannedOn = async (from: StateStore, { prepared, wish, laterRuns }: Looked): Promise<Planned> => ({
+    facts: {
+      ...factsOf(prepared, digestOf(prepared, checkout, beside), stack.opensAt),
+      leases: store.leases,
+      wish,
+    },
+    ...(laterRuns === undefined ? {} : { laterRuns }),
     body: bodyOf(prepared, stack.opensAt),
     errors: [
       ...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"),
@@ -344,75 +353,4 @@ async function refusals(prepared: Prepared, asked: PlanPlace): Promise<readonly 
     : [];
   const findings = findingsOfPlan({ ...soFar, more: [...soFar.more, ...answered] }, strictness);
   return findings.filter(({ refused }) => refused !== undefined).map(findingAsDiagnostic);
-}
-
-/** The outputs that other stacks may use. A sensitive output is in no table of the fleet. */
-const outputsIn = ({ outputs = {} }: Pick<State, "outputs">): Planned["outputs"] =>
-  Object.fromEntries(
-    Object.entries(outputs).flatMap(([name, { value, sensitive }]) => (sensitive === true ? [] : [[name, value]])),
-  );
-
-function factsOf(prepared: Prepared, digest: string, leases: boolean, opensAt?: number): Planned["facts"] {
-  const { plan } = prepared;
-  const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
-  const opens = touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [];
-  return {
-    digest,
-    empty: hasNothingToDo(plan, prepared),
-    steps: plan.steps.length,
-    consents: plan.consents,
-    opens: opens.map(
-      (address) =>
-        `${address} is opened to ${opensAt === undefined ? "the whole world" : `at least a /${opensAt} of the internet`}`,
-    ),
-    drifted: plan.changes
-      .filter(({ reason }) => reason === "drifted" || reason === "gone")
-      .map(({ address }) => address),
-    leases,
-  };
-}
-
-/**
- * A digest of the plan, of the state that it was made on, and of what was read from elsewhere: an approval is for all
- * three. Every worker computes the same.
- */
-function digestOf({ plan, desired }: Prepared, checkout: Checkout, beside: string | undefined): string {
-  const { serial, lineage, options, changes, steps, consents, bookkeeping } = plan;
-  const read = desired.external?.values;
-  const essence = {
-    serial,
-    lineage: serial === 0 ? "" : lineage,
-    options,
-    changes,
-    steps,
-    consents,
-    bookkeeping,
-    ...(read === undefined ? {} : { read }),
-    ...(beside === undefined ? {} : { beside }),
-  };
-  return createHash("sha256")
-    .update(canonicalJson(asInRepository(checkout)(essence)))
-    .digest("hex")
-    .slice(0, 16);
-}
-
-/** A picture of more steps than this shows nothing; the text lists them all. */
-const mostDrawn = 100;
-
-function bodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
-  const { plan } = prepared;
-  const lines = [...planLines(plan, { colour: false, width: 100, steps: false })];
-  const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
-  const exposure = touchesGroups
-    ? exposureText(exposureOf(prepared, { touchedOnly: true }), { changesOnly: true, width: 100 })
-    : "";
-  return {
-    text: lines.join("\n"),
-    sum: plan.cost === undefined ? summaryText(plan) : `${summaryText(plan)} ${costText(plan.cost)}.`,
-    ...(plan.cost === undefined ? {} : { cost: costForPrograms(plan.cost) }),
-    consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
-    opens: touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [],
-    ...(plan.steps.length === 0 || plan.steps.length > mostDrawn ? {} : { graph: planGraph(plan) }),
-    ...(exposure === "" ? {} : { exposure }),
-  };
 }

@@ -134,6 +134,7 @@ export type DiagnosticCode =
   | "fleet/no-plan"
   | "fleet/no-stack"
   | "fleet/no-state"
+  | "fleet/no-undo"
   | "fleet/package-missing"
   | "fleet/paused"
   | "fleet/read-refused"

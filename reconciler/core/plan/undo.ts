@@ -8,6 +8,8 @@ import type { Diagnostic } from "../model/diagnostic";
 import { behavingAsDeclared, recordAsDesired, withReferences } from "../model/facts";
 import { fieldsOf } from "../model/fields";
 import type { RecordedResource } from "../model/recorded";
+import type { Consent } from "./consent";
+import type { Plan } from "./plan";
 
 export interface Undo {
   readonly desired: Closed;
@@ -30,6 +32,28 @@ export function desiredBefore(
     return behavingAsDeclared(wish, declared.get(record.address));
   });
   return { desired: closedWith(current, { resources, imports: [], moved: [], removed: [], files: [] }), diagnostics };
+}
+
+/** What is made again comes back empty: it takes the consent that a resource takes which vanished by itself. */
+export function withReturns(plan: Plan, before: ReadonlyMap<Address, RecordedResource>): Plan {
+  const asked = new Set(plan.consents.flatMap(({ kind, address }) => (kind === "recreate" ? [address] : [])));
+  const returns = plan.changes.flatMap(({ action, address }): Consent[] => {
+    const former = before.get(address);
+    if (action !== "create" || former?.id === undefined || former.kind === "group" || asked.has(address)) return [];
+    const what =
+      former.kind === "volume"
+        ? `volume ${former.name} (${former.id}, ${former.sizeGb} GB)`
+        : `VM ${former.name} (${former.id}) with its disks`;
+    return [
+      {
+        kind: "recreate",
+        address,
+        detail: `${address} would be made anew: ${what} was deleted, and what was on it does not come back; it comes back empty`,
+        grant: `--recreate ${address} (or all)`,
+      },
+    ];
+  });
+  return returns.length === 0 ? plan : { ...plan, consents: [...plan.consents, ...returns] };
 }
 
 /** The id of that time may have changed by now; the address has not. */

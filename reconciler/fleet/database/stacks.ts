@@ -1,6 +1,6 @@
 /** Stacks, their waiting plans, and what all stacks share. Each function is one statement. */
 import type { Graph } from "../../report/graph";
-import type { Approval, Rejection } from "../decide";
+import type { Approval, Rejection, UndoRequest } from "../decide";
 import type { StackState } from "../may-read";
 import { type FleetSettings, noSettings, type StackSpec } from "../model";
 import type { Letter } from "../notify";
@@ -25,6 +25,8 @@ export interface StackRecord {
   readonly approval?: Approval;
   /** The plan that a person rejected last. */
   readonly rejection?: Rejection;
+  /** The run that a person wants taken back, or had taken back last. */
+  readonly undoing?: UndoRequest;
   /** Who stopped it; until it is resumed. */
   readonly stopping?: StopRequest;
   /** The stack has left the fleet's file: what it made is to be deleted once that is approved. */
@@ -74,6 +76,7 @@ const written = columnsOf<{
   readonly approval: Approval | null;
   readonly rejection: Rejection | null;
   readonly stopping: StopRequest | null;
+  readonly undoing: UndoRequest | null;
   readonly body: PlanBody;
   readonly spec: StackSpec;
   readonly status: Partial<Status>;
@@ -185,9 +188,10 @@ export const stackStatements = ({ query }: Database) => ({
     );
   },
   async leaveStack(name: string): Promise<void> {
-    await query(`UPDATE ${schema}.stacks SET leaving = 'destroy', approval = NULL, rejection = NULL WHERE name = $1`, [
-      name,
-    ]);
+    await query(
+      `UPDATE ${schema}.stacks SET leaving = 'destroy', approval = NULL, rejection = NULL, undoing = NULL WHERE name = $1`,
+      [name],
+    );
   },
   async pauseStack(name: string, paused: boolean): Promise<boolean> {
     return (
@@ -294,9 +298,29 @@ export const stackStatements = ({ query }: Database) => ({
     const rows = await query(`SELECT rejection FROM ${schema}.stacks WHERE name = $1`, [stack]);
     return rows.map((row) => written(row, "rejection") ?? undefined)[0];
   },
-  /** A person asks again: what was rejected may be offered again. */
+  /** A person asks again: what was rejected may be offered again, and what was taken back may be done again. */
   async forgetRejection(stack: string): Promise<void> {
-    await query(`UPDATE ${schema}.stacks SET rejection = NULL WHERE name = $1 AND rejection IS NOT NULL`, [stack]);
+    await query(
+      `UPDATE ${schema}.stacks SET rejection = NULL, undoing = CASE WHEN undoing ? 'held' THEN NULL ELSE undoing END
+       WHERE name = $1 AND (rejection IS NOT NULL OR undoing IS NOT NULL)`,
+      [stack],
+    );
+  },
+  /** A stack that was stopped is taken up again for it: nothing of it is sent before somebody approves it. */
+  async undo(stack: string, request: UndoRequest): Promise<void> {
+    await query(
+      `UPDATE ${schema}.stacks SET undoing = $2, paused = paused AND stopping IS NULL, stopping = NULL, rejection = NULL, changed_at = now()
+       WHERE name = $1`,
+      [stack, JSON.stringify(request)],
+    );
+  },
+  /** What became of this request: taken back while the files asked for `held`, or nothing. Another request stays. */
+  async endUndo(stack: string, { at }: UndoRequest, held?: string): Promise<void> {
+    await query(
+      `UPDATE ${schema}.stacks SET undoing = CASE WHEN $3::text IS NULL THEN NULL ELSE undoing || jsonb_build_object('held', $3::text) END,
+         changed_at = now() WHERE name = $1 AND undoing ->> 'at' = $2`,
+      [stack, at, held ?? null],
+    );
   },
   /** All plans that wait, the oldest first. */
   async waitingPlans(): Promise<readonly WaitingOutline[]> {
@@ -373,6 +397,7 @@ function stackOf(row: Row): StackRecord {
   const approval = written(row, "approval") ?? undefined;
   const rejection = written(row, "rejection") ?? undefined;
   const stopping = written(row, "stopping") ?? undefined;
+  const undoing = written(row, "undoing") ?? undefined;
   const nextAt = maybeTime(row["next_at"]);
   const picture = maybeText(row["picture"]);
   return {
@@ -389,6 +414,7 @@ function stackOf(row: Row): StackRecord {
     ...(approval === undefined ? {} : { approval }),
     ...(rejection === undefined ? {} : { rejection }),
     ...(stopping === undefined ? {} : { stopping }),
+    ...(undoing === undefined ? {} : { undoing }),
     ...(nextAt === undefined ? {} : { nextAt }),
     ...(row["run_id"] == null
       ? {}

@@ -127,6 +127,7 @@ const migrations: readonly string[] = [
    CREATE INDEX letters_due ON ${schema}.letters (next_at);
    CREATE INDEX letters_of_place ON ${schema}.letters (place);`,
   `ALTER TABLE ${schema}.stacks ADD COLUMN stopping jsonb;`,
+  `ALTER TABLE ${schema}.stacks ADD COLUMN undoing jsonb;`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

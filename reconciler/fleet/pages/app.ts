@@ -8,17 +8,18 @@ import { bodyLimit } from "hono/body-limit";
 import { html } from "hono/html";
 import { HTTPException } from "hono/http-exception";
 import { errorCode } from "../../core/text/errors";
-import { fieldsIn, keyIn } from "../../core/text/objects";
+import { keyIn } from "../../core/text/objects";
 import { isLoopbackHost } from "../../core/text/outside-policy";
 import type { Graph } from "../../report/graph";
 import { graphSvg } from "../../report/graph-svg";
-import { type Act, may, maySeeAll, roleNeeded, type Visitor } from "../access";
-import { ActionRefused, approve, type Desk, pause, reject, resume, runNow, stackNamed, stop } from "../actions";
-import { answerFor, personCommands, type Typed } from "../person";
+import { may, maySeeAll, roleNeeded, type Visitor } from "../access";
+import { ActionRefused, type Desk } from "../actions";
+import { answerFor, personCommands } from "../person";
 import { planEvent, runEvent, stackLine } from "../views";
 import { openingOf } from "../windows";
+import { carryOut, formOf, numberIn, refusedBy, type SaidWord, saidIn, saidWords, typedIn } from "./acts";
 import { type HookSetting, hookRoutes } from "./hooks";
-import { type Frame, type PagePart, page, type Said } from "./layout";
+import { type Frame, type PagePart, page } from "./layout";
 import { createLive, type Topic } from "./live";
 import { historyPage, servicesPage, workersPage } from "./operations";
 import { createRates } from "./rates";
@@ -211,7 +212,7 @@ export function createPages(setting: PagesSetting): Hono {
   drawn("/stacks/:name/plan.svg", async (name) => (await records.waitingPlan(name))?.body.graph);
   shown("/runs/:id", "", async (context, visitor) => {
     const id = context.req.param("id") ?? "";
-    const number = /^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : undefined;
+    const number = numberIn(id);
     const before = number === undefined ? undefined : await records.run(number);
     if (number === undefined || before === undefined || !may(visitor, "see", before.stack)) return undefined;
     // A run that has ended does not change.
@@ -219,7 +220,7 @@ export function createPages(setting: PagesSetting): Hono {
     const run = (await records.run(number)) ?? before;
     return {
       title: `Run ${run.id}`,
-      body: runPage({ run, lines: await records.latestLines(run.id, mostLines), now: new Date() }),
+      body: runPage({ run, lines: await records.latestLines(run.id, mostLines), visitor, now: new Date() }),
       ...mark,
     };
   });
@@ -298,7 +299,7 @@ export function createPages(setting: PagesSetting): Hono {
     });
   });
 
-  for (const act of ["run", "pause", "resume", "stop", "approve", "reject"] as const)
+  for (const act of ["run", "pause", "resume", "stop", "approve", "reject", "undo"] as const)
     for (const root of ["/stacks", "/api/stacks"] as const)
       app.post(`${root}/:name/${act}`, async (context) => {
         const name = context.req.param("name");
@@ -364,81 +365,4 @@ export function createPages(setting: PagesSetting): Hono {
     return context.text("the fleet's database did not answer; try again\n", 503);
   });
   return app;
-}
-
-/**
- * What a page says after an action. The address only chooses one of these texts, so that no text of a link is shown.
- */
-const saidWords = {
-  run: { bad: false, text: "it is looked at now" },
-  pause: { bad: false, text: "paused" },
-  resume: { bad: false, text: "resumed" },
-  stop: { bad: false, text: "stopping; what is in flight is ended first" },
-  approve: { bad: false, text: "approved; the next free worker carries it out" },
-  reject: { bad: false, text: "rejected" },
-  role: { bad: true, text: "that needs another role" },
-  "other-plan": { bad: true, text: "that plan does not wait for approval any more" },
-  paused: { bad: true, text: "it is paused: resume it first" },
-  window: { bad: true, text: "a window is closed, as the plan says below; it was not approved" },
-  own: { bad: true, text: "somebody else has to approve it: you wrote a commit of it, or nobody knows who did" },
-  twice: { bad: true, text: "you have approved it already; somebody else has to as well" },
-  refused: { bad: true, text: "that was refused" },
-} as const satisfies Record<Exclude<Act, "see">, Said> & Record<string, Said>;
-type SaidWord = keyof typeof saidWords;
-
-/** What the page says when actions.ts refuses. */
-const refusedBy: Readonly<Partial<Record<ActionRefused["code"], SaidWord>>> = {
-  "fleet/paused": "paused",
-  "fleet/no-plan": "other-plan",
-  "fleet/window-closed": "window",
-  "fleet/own-change": "own",
-  "fleet/approved-already": "twice",
-};
-
-function saidIn(context: Context): { readonly said?: Said } {
-  const word = context.req.query("said");
-  return word !== undefined && isSaidWord(word) ? { said: saidWords[word] } : {};
-}
-
-const isSaidWord = (word: string): word is SaidWord => Object.hasOwn(saidWords, word);
-
-async function carryOut(
-  desk: Desk,
-  act: Exclude<Act, "see">,
-  name: string,
-  form: { readonly plan: string; readonly why?: string; readonly throughWindow: boolean },
-): Promise<void> {
-  const why = form.why === undefined || form.why === "" ? {} : { why: form.why.slice(0, 300) };
-  await stackNamed(desk, name);
-  if (act === "approve") await approve(desk, name, form.plan, { ...why, throughWindow: form.throughWindow });
-  else if (act === "reject") await reject(desk, name, form.plan, why);
-  else if (act === "stop") await stop(desk, name, { ...why, now: false });
-  else await { run: runNow, pause, resume }[act](desk, name);
-}
-
-/** What a person typed, as the command sends it. */
-async function typedIn(context: Context): Promise<Typed> {
-  const { args, why, now, forMs, throughWindow } = fieldsIn(await context.req.json().catch(() => ({})));
-  return {
-    args: Array.isArray(args)
-      ? args.filter((one) => typeof one === "string").map((one) => one.replaceAll("\0", ""))
-      : [],
-    ...(typeof why === "string" && why !== "" ? { why: why.replaceAll("\0", "").slice(0, 300) } : {}),
-    now: now === true,
-    ...(typeof forMs === "number" && forMs > 0 && forMs < 1e11 ? { forMs } : {}),
-    throughWindow: throughWindow === true,
-  };
-}
-
-async function formOf(context: Context): Promise<Parameters<typeof carryOut>[3]> {
-  const isJson = (context.req.header("content-type") ?? "").startsWith("application/json");
-  const given = fieldsIn(await (isJson ? context.req.json() : context.req.parseBody()).catch(() => ({})));
-  const textOf = (value: unknown): string => (typeof value === "string" ? value.replaceAll("\0", "") : "");
-  const why = given["why"];
-  const through = given["through_window"];
-  return {
-    plan: textOf(given["plan"]),
-    throughWindow: through === true || through === "yes",
-    ...(typeof why === "string" ? { why: textOf(why) } : {}),
-  };
 }

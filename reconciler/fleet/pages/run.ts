@@ -1,5 +1,6 @@
 /** Runs: a table of them, and one run with its timeline and its log. */
 import { html } from "hono/html";
+import { may, type Visitor } from "../access";
 import type { RunRecord } from "../database/runs";
 import { alikeRuns, logText, span } from "../views";
 import { type PagePart, printed, reachTitle, time } from "./layout";
@@ -12,6 +13,7 @@ export interface LogLine {
 export interface RunView {
   readonly run: RunRecord;
   readonly lines: readonly LogLine[];
+  readonly visitor: Visitor;
   readonly now: Date;
 }
 
@@ -55,6 +57,7 @@ const causeOf = ({ cause, startedBy }: RunRecord): string =>
 export const runPage = ({
   run,
   lines,
+  visitor,
   now,
 }: RunView): PagePart => html`<h1>Run ${run.id} of <a href="/stacks/${encodeURIComponent(run.stack)}">${run.stack}</a> ${resultTag(run)}</h1>
 ${run.reason === undefined ? "" : html`<p class="said ${run.result === "failed" ? "bad" : ""}">${run.reason}</p>`}
@@ -63,10 +66,19 @@ ${run.reason === undefined ? "" : html`<p class="said ${run.result === "failed" 
 <dt>Cause</dt><dd>${causeOf(run)}</dd><dt>Worker</dt><dd>${run.worker}</dd><dt>Revision</dt><dd class="revision">${run.revision ?? "–"}</dd>
 <dt>Plan</dt><dd>${run.plan ?? "–"}</dd><dt>Changes</dt><dd>${countsOf(run)}</dd></dl>
 ${run.result === "awaiting_approval" ? html`<p>Whether it is carried out is decided on <a href="/stacks/${encodeURIComponent(run.stack)}">the page of its stack</a>.</p>` : ""}
+${wayBack(run, visitor)}
 ${carriedOut(run)}
 ${timeline(lines, run.endedAt ?? now)}
 <h2>Log</h2>
 ${logOf(lines, "log-lines")}`;
+
+/** Offers what a run that changed something leaves to be done: the plan of the way back. */
+function wayBack({ id, stack, report, endedAt }: RunRecord, visitor: Visitor): PagePart {
+  if (report === undefined || endedAt === undefined || !may(visitor, "undo", stack)) return html``;
+  return html`<form method="post" action="/stacks/${encodeURIComponent(stack)}/undo"><input type="hidden" name="run" value="${id}">
+<div><label for="why-undo">Why</label><input id="why-undo" name="why" maxlength="300"></div><button id="undo">Plan the way back</button>
+<p class="quiet">Nothing is sent before the plan of it is approved. Later runs of the stack are taken back with it.</p></form>`;
+}
 
 /** What the run was permitted to do, by whom, and the plan as it was then. */
 function carriedOut({ report, approval }: RunRecord): PagePart {

@@ -38,6 +38,10 @@ export const fleet = {
     "A stack of the fleet has no place for its state.",
     'Write state: "postgres://HOST/DATABASE?state=${stack}" under defaults.',
   ),
+  "fleet/no-undo": row(
+    "A run of a fleet cannot be taken back: there is no such run, it is still under way, or it carried nothing out that the fleet knows of.",
+    "Name a run that was applied (reconcile fleet history STACK), or take it back from the stack's files: reconcile undo.",
+  ),
   "fleet/package-missing": row(
     "The fleet needs packages that a single project does not, and they are not installed.",
     "Install them beside this one: npm install pg-boss@12.38.0 cron-parser hono @hono/node-server (and @electric-sql/pglite for --database embedded, pg for postgres://, openid-client for sign_in).",

@@ -82,6 +82,7 @@ export const withoutWorld = [
   "fleet/no-plan",
   "fleet/no-stack",
   "fleet/no-state",
+  "fleet/no-undo",
   "fleet/package-missing",
   "fleet/paused",
   "fleet/read-refused",

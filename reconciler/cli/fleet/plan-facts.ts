@@ -1,0 +1,120 @@
+/** What a round decides by and shows of a plan: its facts and their digest, what a person reads of it, and the way back. */
+import { createHash } from "node:crypto";
+import { exposureOf, opensToWorld } from "../../core/exposure/exposure";
+import type { Closed } from "../../core/model/desired";
+import type { State } from "../../core/model/recorded";
+import { desiredBefore } from "../../core/plan/undo";
+import { recordsBefore } from "../../core/state/history";
+import { canonicalJson } from "../../core/text/canonical-json";
+import { hasNothingToDo } from "../../engine/apply";
+import { openStoredState, type Prepared } from "../../engine/plan";
+import { CannotUndo, type Planned } from "../../fleet/project";
+import { sentences } from "../../fleet/round";
+import { asInRepository, type Checkout } from "../../fleet/sources/checkout";
+import { costForPrograms, costText } from "../../report/cost-text";
+import { exposureText } from "../../report/exposure-text";
+import { planGraph } from "../../report/graph";
+import { summaryText } from "../../report/plan-outline";
+import { planLines } from "../../report/plan-text";
+import type { StateStore } from "../../store/store";
+
+/** The outputs that other stacks may use. A sensitive output is in no table of the fleet. */
+export const outputsIn = ({ outputs = {} }: Pick<State, "outputs">): Planned["outputs"] =>
+  Object.fromEntries(
+    Object.entries(outputs).flatMap(([name, { value, sensitive }]) => (sensitive === true ? [] : [[name, value]])),
+  );
+
+export function factsOf(
+  prepared: Prepared,
+  digest: string,
+  opensAt?: number,
+): Omit<Planned["facts"], "leases" | "wish"> {
+  const { plan } = prepared;
+  const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
+  const opens = touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [];
+  return {
+    digest,
+    empty: hasNothingToDo(plan, prepared),
+    steps: plan.steps.length,
+    consents: plan.consents,
+    opens: opens.map(
+      (address) =>
+        `${address} is opened to ${opensAt === undefined ? "the whole world" : `at least a /${opensAt} of the internet`}`,
+    ),
+    drifted: plan.changes
+      .filter(({ reason }) => reason === "drifted" || reason === "gone")
+      .map(({ address }) => address),
+  };
+}
+
+export interface Looked {
+  readonly prepared: Prepared;
+  readonly wish: string;
+  readonly laterRuns?: number;
+}
+
+/** What the files ask for, wherever in them it stands. */
+export function wishOf({ resources }: Closed, checkout: Checkout): string {
+  const wished = resources.map(({ source: _, ...declared }) => declared);
+  return createHash("sha256")
+    .update(canonicalJson(asInRepository(checkout)(wished)))
+    .digest("hex")
+    .slice(0, 16);
+}
+
+/** What was declared before the run, by what the state remembers of it. */
+export async function wayBack(store: StateStore, id: string, wished: Closed) {
+  const { state } = openStoredState(await store.read(), store.location, "none");
+  const runs = state.runs ?? [];
+  const index = runs.findIndex((run) => run.id === id);
+  const before = index < 0 ? undefined : recordsBefore(state, id);
+  if (before === undefined) throw new CannotUndo("what the state held before that run is not remembered any more");
+  const { desired, diagnostics } = desiredBefore(before, state.resources, wished);
+  if (diagnostics.length > 0) throw new CannotUndo(sentences(diagnostics));
+  return { desired, before, laterRuns: runs.length - 1 - index };
+}
+
+/**
+ * A digest of the plan, of the state that it was made on, and of what was read from elsewhere: an approval is for all
+ * three. Every worker computes the same.
+ */
+export function digestOf({ plan, desired }: Prepared, checkout: Checkout, beside: string | undefined): string {
+  const { serial, lineage, options, changes, steps, consents, bookkeeping } = plan;
+  const read = desired.external?.values;
+  const essence = {
+    serial,
+    lineage: serial === 0 ? "" : lineage,
+    options,
+    changes,
+    steps,
+    consents,
+    bookkeeping,
+    ...(read === undefined ? {} : { read }),
+    ...(beside === undefined ? {} : { beside }),
+  };
+  return createHash("sha256")
+    .update(canonicalJson(asInRepository(checkout)(essence)))
+    .digest("hex")
+    .slice(0, 16);
+}
+
+/** A picture of more steps than this shows nothing; the text lists them all. */
+const mostDrawn = 100;
+
+export function bodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
+  const { plan } = prepared;
+  const lines = [...planLines(plan, { colour: false, width: 100, steps: false })];
+  const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
+  const exposure = touchesGroups
+    ? exposureText(exposureOf(prepared, { touchedOnly: true }), { changesOnly: true, width: 100 })
+    : "";
+  return {
+    text: lines.join("\n"),
+    sum: plan.cost === undefined ? summaryText(plan) : `${summaryText(plan)} ${costText(plan.cost)}.`,
+    ...(plan.cost === undefined ? {} : { cost: costForPrograms(plan.cost) }),
+    consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
+    opens: touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [],
+    ...(plan.steps.length === 0 || plan.steps.length > mostDrawn ? {} : { graph: planGraph(plan) }),
+    ...(exposure === "" ? {} : { exposure }),
+  };
+}
