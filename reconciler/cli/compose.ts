@@ -202,7 +202,7 @@ export function stateLocation({ desired, sources, folder }: Workspace, flags: Fl
 }
 
 /** `s3//bucket` would be a file of that name, and the state that is meant would look empty. */
-function knownPlace(location: string): string {
+export function knownPlace(location: string): string {
   const [, scheme, rest] = /^(s3|https?|postgres(?:ql)?):?\/{1,2}(.*)$/i.exec(location) ?? [];
   if (scheme === undefined || isUrl(location)) return location;
   throw fail(

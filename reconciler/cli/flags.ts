@@ -73,6 +73,19 @@ export const flagTable = {
     offers: "files",
     help: "a price list in place of the one that the file names (RECONCILE_PRICES)",
   },
+  to: {
+    type: "string",
+    value: "DIR|FILE",
+    offers: "files",
+    help: "the project that takes it over: a folder, a file, or one that does not exist yet",
+  },
+  "to-state": { type: "string", value: "URL", offers: "files", help: "the state that takes the record over" },
+  into: {
+    type: "string",
+    value: "COMPONENT/",
+    help: "puts it into this component of the project that takes it over",
+  },
+  yes: { type: "boolean", help: "writes what was shown" },
   json: { type: "boolean", help: "one JSON object a line on standard output, the last one a summary" },
   "json-into": {
     type: "string",
@@ -229,7 +242,7 @@ export const flagTable = {
   },
   approve: { type: "string", value: "PLAN", help: "shows a plan that a tool made, and asks whether it may be applied" },
   check: { type: "boolean", help: "writes nothing; exit 2 when a file is not in its usual form" },
-  all: { type: "boolean", help: "every orphan that the list shows" },
+  all: { type: "boolean", help: "everything: each orphan of the list, or each resource of the files" },
   adopt: { type: "boolean", help: "takes over VMs found by name that the state does not know" },
   "auto-approve": { type: "boolean", short: "y", help: "does not ask; gives no other consent" },
   "allow-data-loss": { type: "boolean", help: "permits every loss of data that the plan lists" },

@@ -3,10 +3,13 @@
  * loaded.
  */
 
+import { errorCode } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
+import { HalfMoved } from "../engine/half-moved";
 import { profileTo, tracing } from "../outside/tracing";
-import { findCommand, type NamedCommand } from "./command";
+import { findCommand, type Invocation, type NamedCommand } from "./command";
 import { asDiagnostics, reportCrash } from "./crash";
+import { canFinish, finishMoves } from "./finish-moves";
 import { groupHelp, noCommand, printHelp } from "./help";
 import { createOutput, type Output } from "./output";
 import { readFlags, splitAtDashes, withFlagsBehind } from "./read-flags";
@@ -99,7 +102,8 @@ async function runCommand(command: NamedCommand, rest: readonly string[]): Promi
     output = opened;
     if (read.badValues.length > 0) return output.finish({ exitCode: 1, diagnostics: read.badValues });
     if (read.flags.profile !== undefined) profileTo(read.flags.profile, name);
-    const run = () => command.run({ command: name, args: read.args, flags: read.flags, output: opened, commands });
+    const invocation = { command: name, args: read.args, flags: read.flags, output: opened, commands };
+    const run = () => withMovesFinished(command, invocation, () => command.run(invocation));
     const traced = command.longRunning === true ? undefined : tracing();
     return await (traced === undefined ? run() : withTrace(traced, opened, name, run));
   } catch (error) {
@@ -108,6 +112,22 @@ async function runCommand(command: NamedCommand, rest: readonly string[]): Promi
     const { exitCode } = fieldsIn(error);
     output ??= createOutput(name, { ...read.flags, "json-into": undefined });
     return output.finish({ exitCode: exitCode === 3 ? 3 : 1, diagnostics });
+  }
+}
+
+/** A command that writes, and finds a move between two states half done, finishes it and begins anew. */
+async function withMovesFinished(
+  command: NamedCommand,
+  invocation: Invocation,
+  run: () => Promise<number>,
+): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    if (errorCode(error) !== "state/half-moved") throw error;
+    if (!(error instanceof HalfMoved) || !canFinish(command)) throw error;
+    await finishMoves(error, command, invocation);
+    return run();
   }
 }
 

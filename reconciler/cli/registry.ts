@@ -47,7 +47,6 @@ import { showCommand } from "./commands/show";
 import { sshCommand } from "./commands/ssh";
 import {
   stateListCommand,
-  stateMvCommand,
   statePullCommand,
   statePushCommand,
   stateResolveCommand,
@@ -56,6 +55,7 @@ import {
   stateUnlockCommand,
 } from "./commands/state";
 import { stateCheckCommand } from "./commands/state-check";
+import { stateMvCommand } from "./commands/state-mv";
 import { testCommand } from "./commands/test";
 import { validateCommand } from "./commands/validate";
 import { versionCommand } from "./commands/version";

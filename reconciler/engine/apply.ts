@@ -14,6 +14,7 @@ import { asError } from "../core/text/errors";
 import { invariant } from "../core/text/invariant";
 import type { Holder, StateStore } from "../store/store";
 import { whyMayBeCreated } from "./await-interrupted";
+import { assertWhole } from "./half-moved";
 import { openStoredState, type Prepared } from "./plan";
 import type { Ports } from "./ports";
 import { createRecorder, type Recorder } from "./recorder";
@@ -37,6 +38,7 @@ export async function openForWriting(
   holder: Holder,
   lineage: string,
   signal?: AbortSignal,
+  { duringMove = false }: { readonly duringMove?: boolean } = {},
 ): Promise<{ readonly recorder: Recorder; readonly lineage: string; readonly serial: number }> {
   const session = await store.lock(holder, signal);
   try {
@@ -46,6 +48,7 @@ export async function openForWriting(
       stored = await session.read();
     }
     const { state } = openStoredState(stored, store.location, lineage);
+    if (!duringMove) assertWhole(state, store.location);
     // Entries of an older holder of the lock are not folded.
     invariant(session.epoch >= state.epoch, "no holder of the state has an older epoch than the last one");
     return { recorder: createRecorder(state, session), lineage: state.lineage, serial: state.serial };

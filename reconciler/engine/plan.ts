@@ -17,6 +17,7 @@ import type { ServiceClient } from "../service/client";
 import type { Clock } from "../service/clock";
 import type { StateStore, StoredState } from "../store/store";
 import type { EngineEvent } from "./events";
+import { assertWhole } from "./half-moved";
 import { mayShowLater } from "./looked-for";
 import { type Refreshed, refresh } from "./refresh";
 import { assertSameScope, assertShown, scopeOf, scopeToRemember } from "./scope";
@@ -132,6 +133,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
   const { desired, client, options, swept } = input;
   const before = swept === undefined || swept.at.size === 0 ? undefined : swept;
   const { state, notes } = await readIn(input);
+  assertWhole(state, input.store.location);
   input.letGo?.(state);
   const accepted = options.acceptService === true;
   const now = scopeOf(client, desired);

@@ -11,6 +11,7 @@ export const secretVariables = [
   "RECONCILE_STATE_PASSWORD",
   "RECONCILE_STATE_KEY",
   "RECONCILE_STATE_KEY_PREVIOUS",
+  "RECONCILE_OTHER_STATE_KEY",
 ] as const;
 
 const withheld = new Set<string>(secretVariables);

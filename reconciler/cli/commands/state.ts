@@ -1,16 +1,9 @@
 /** `reconcile state …`: reads and repairs the state. None of these commands asks the service anything. */
 
 import { readFileSync } from "node:fs";
-import { isComponentPath, isMeant, kindOf, parseAddress, renamed } from "../../core/model/address";
-import { fixText, toRun } from "../../core/model/fix";
+import { isMeant } from "../../core/model/address";
 import { addressesByIdentity, lookUpIn } from "../../core/model/identity";
-import {
-  type Intent,
-  movedIntent,
-  type RecordedResource,
-  type State,
-  type StateChange,
-} from "../../core/model/recorded";
+import type { Intent, RecordedResource, State, StateChange } from "../../core/model/recorded";
 import type { Fields, FieldsOf, StepChange } from "../../core/plan/record-patch";
 import { emptyState, type FoldedState } from "../../core/state/fold";
 import { forgottenBy } from "../../core/state/forgotten";
@@ -34,7 +27,6 @@ import {
   one,
   oneOrMore,
   type Suggestion,
-  two,
 } from "../command";
 import { commandHolder, fail, newLineage, openStore } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
@@ -80,17 +72,6 @@ export const stateRmCommand = command({
   positionals: oneOrMore("an address"),
   complete: unnamed,
   run: onStore(remove),
-});
-
-export const stateMvCommand = command({
-  usage: "state mv FROM TO",
-  summary: "gives a record another address",
-  section: "The state",
-  examples: [["reconcile state mv vm.old vm.new", "a moved entry in the file does the same, for everybody"]],
-  flags: ["file", "lock-timeout", ...commonFlags],
-  positionals: two("two addresses"),
-  complete: (args, known) => (args.length === 0 ? known.recorded() : known.declared()),
-  run: onStore(move),
 });
 
 export const statePullCommand = command({
@@ -144,7 +125,7 @@ export const stateResolveCommand = command({
 });
 
 /** The files of the desired state only say here where the state lies; they are no arguments of these commands. */
-function onStore<I extends Invocation>(act: (invocation: I, store: StateStore) => Promise<number>) {
+export function onStore<I extends Invocation>(act: (invocation: I, store: StateStore) => Promise<number>) {
   return async (invocation: I): Promise<number> =>
     act(invocation, openStore(readWorkspace(invocation, { args: [], needed: false }), invocation.flags));
 }
@@ -222,7 +203,7 @@ async function remove(invocation: Invocation, store: StateStore): Promise<number
 }
 
 /** The address that is named, or all addresses of a component that is named. */
-function meantBy(named: string, state: State): string[] {
+export function meantBy(named: string, state: State): string[] {
   if (!named.endsWith("/")) return [named];
   const known = new Set([
     ...state.resources.keys(),
@@ -232,48 +213,6 @@ function meantBy(named: string, state: State): string[] {
   const meant = [...known].filter((address) => isMeant(address, named));
   if (meant.length === 0) throw unknownAddress(named, state);
   return meant;
-}
-
-function movedTo(from: string, to: string, state: State): StateChange[] {
-  const record = state.resources.get(from);
-  const intent = state.intents.get(from);
-  if (record === undefined && intent === undefined) throw unknownAddress(from, state);
-  if (kindOf(from) !== kindOf(to))
-    throw fail("state/bad-address", `${from} is a ${kindOf(from)} and cannot become ${to}`);
-  if (state.resources.has(to) || state.intents.has(to))
-    throw fail("state/occupied", `the state already has a ${to}`, fixText(toRun(["state rm", to])));
-  return [
-    ...(record === undefined
-      ? []
-      : [
-          { type: "resource" as const, address: from, record: null },
-          { type: "resource" as const, address: to, record: { ...record, address: to } },
-        ]),
-    ...(intent === undefined
-      ? []
-      : [
-          { type: "intent" as const, address: from, intent: null },
-          { type: "intent" as const, address: to, intent: movedIntent(intent, to) },
-        ]),
-  ];
-}
-
-async function move(invocation: Invocation<FlagName, readonly [string, string]>, store: StateStore): Promise<number> {
-  const [from, to] = invocation.args;
-  const isComponent = from.endsWith("/");
-  if (isComponent ? !isComponentPath(to) : parseAddress(to) === undefined)
-    throw fail(
-      "state/bad-address",
-      `${to} is no ${isComponent ? "component" : "address"}`,
-      isComponent
-        ? "a component is KEY/, with [EACH] for for_each, and another one's within it: shop/, eu[a]/inner/"
-        : "an address is vm.KEY, volume.KEY or group.KEY, with [EACH] for for_each, and KEY/ before it for a component",
-    );
-  await changeState(invocation, store, (state) =>
-    meantBy(from, state).flatMap((address) => movedTo(address, isComponent ? renamed(address, from, to) : to, state)),
-  );
-  invocation.output.print(`${from} is ${to} now.`);
-  return invocation.output.finish({ exitCode: 0 });
 }
 
 async function push(invocation: OfOne, store: StateStore): Promise<number> {
@@ -446,7 +385,7 @@ async function unlock(invocation: Invocation, store: StateStore): Promise<number
   return invocation.output.finish({ exitCode: 0 });
 }
 
-function unknownAddress(address: string, state: State) {
+export function unknownAddress(address: string, state: State) {
   const known = [...state.resources.keys(), ...state.intents.keys()];
   const near = nearestName(address, known);
   return fail(

@@ -276,6 +276,7 @@ export type DiagnosticCode =
   | "state/damaged"
   | "state/empty"
   | "state/gone"
+  | "state/half-moved"
   | "state/key-bad"
   | "state/key-missing"
   | "state/key-wrong"

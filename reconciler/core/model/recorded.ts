@@ -238,11 +238,38 @@ export interface RunEnd {
 
 /** One run, as the state remembers it. A run without an outcome still runs, or was killed. */
 export interface RecordedRun extends RunStart, Partial<Omit<RunEnd, "open">> {
+  /** It wrote another state, from which records came here with what was before it. */
+  readonly brought?: true;
   /**
    * The records that changed since, as they were when it began (`null`: there was none). Absent for a run that is too
    * long ago. The one that owns the state adds to it.
    */
   readonly before?: Record<Address, RecordedResource | null>;
+}
+
+/**
+ * A move of records between two states that is under way. Its note stands in both while both may have the records, and
+ * nothing is planned or written on either until it is finished.
+ */
+export interface Transfer {
+  /**
+   * `giving`: the other state is about to take the records, or has them too. `gave`: the records are gone from here.
+   * `taking`: the records are here, and perhaps in the other state still.
+   */
+  readonly side: "giving" | "gave" | "taking";
+  /** Where the other state lies, as seen from this one, without a credential. */
+  readonly other: string;
+  /** ISO time. */
+  readonly at: string;
+  readonly by: string;
+  /** The addresses in the giving state, and what each is in the taking one. */
+  readonly addresses: Readonly<Record<Address, Address>>;
+  /** The keys of the orphans that go along. */
+  readonly orphans?: readonly string[];
+  /** All outputs of the giving state once the records are gone. Absent: they stay as they are. */
+  readonly outputs?: Outputs;
+  /** The folder in which the edits of the files are written down. Absent: no file is part of the move. */
+  readonly files?: string;
 }
 
 /** A piece of the state that could not be read. It is kept as it was found, and its address is not touched. */
@@ -270,6 +297,8 @@ export interface State {
   readonly outputs?: Outputs;
   /** Absent until a run plans from memory. */
   readonly seen?: LastSeen;
+  /** By the id of the move. Absent: none is under way. */
+  readonly moves?: Readonly<Record<string, Transfer>>;
 }
 
 /** One thing that became true. The state is the fold of its entries. */
@@ -285,6 +314,9 @@ export type StateChange =
   | { readonly type: "outputs"; readonly outputs: Outputs }
   /** Without addresses: every recorded resource was seen. */
   | { readonly type: "seen"; readonly at: string; readonly addresses?: readonly Address[] }
+  | { readonly type: "transfer"; readonly id: string; readonly transfer: Transfer | null }
+  /** All runs, where a move brings runs of another state along. */
+  | { readonly type: "runs"; readonly runs: readonly RecordedRun[] }
   | { readonly type: "release"; readonly address: string };
 
 /**

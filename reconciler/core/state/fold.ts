@@ -19,6 +19,7 @@ import type {
   Scope,
   State,
   StateChange,
+  Transfer,
 } from "../model/recorded";
 import { noteFormer, runBegins, runEnds } from "./history";
 
@@ -81,14 +82,16 @@ interface Head {
   readonly outputs?: Outputs;
   readonly runs?: readonly RecordedRun[];
   readonly seen?: LastSeen;
+  readonly moves?: Readonly<Record<string, Transfer>>;
 }
 
 /** What a state has beside its maps. A state without one of these has no such field, rather than an empty one. */
-export const headOf = ({ scope, outputs, runs, seen }: Head): Head => ({
+export const headOf = ({ scope, outputs, runs, seen, moves }: Head): Head => ({
   ...(scope === undefined ? {} : { scope }),
   ...(outputs === undefined || Object.keys(outputs).length === 0 ? {} : { outputs }),
   ...(runs === undefined || runs.length === 0 ? {} : { runs }),
   ...(seen === undefined ? {} : { seen }),
+  ...(moves === undefined || Object.keys(moves).length === 0 ? {} : { moves }),
 });
 
 /** The same for a run that continues the state: it adds to the former records of the last run. */
@@ -107,6 +110,7 @@ export interface MutableState {
   runs?: readonly RecordedRun[];
   outputs?: Outputs;
   seen?: LastSeen;
+  moves?: Readonly<Record<string, Transfer>>;
 }
 
 /**
@@ -146,6 +150,13 @@ export function applyChange(state: MutableState, change: StateChange): void {
     case "seen":
       state.seen = seenNow(state.seen, change);
       return;
+    case "transfer":
+      state.moves = movesNow(state.moves, change);
+      if (change.transfer?.side === "gave") state.seen = seenWithout(state.seen, change.transfer.addresses);
+      return;
+    case "runs":
+      state.runs = change.runs;
+      return;
     case "release":
       return;
     default:
@@ -161,6 +172,22 @@ function endCreate({ intents, resources }: MutableState, address: Address, { id 
   const open = intents.get(address);
   if (open === undefined || open.operation === "vm.snapshot" || id === undefined) return;
   if (resources.get(address)?.id !== id && !open.idsBefore.includes(id)) intents.delete(address);
+}
+
+function movesNow(
+  moves: Readonly<Record<string, Transfer>> = {},
+  { id, transfer }: { readonly id: string; readonly transfer: Transfer | null },
+): Readonly<Record<string, Transfer>> {
+  const { [id]: _, ...others } = moves;
+  return transfer === null ? others : { ...others, [id]: transfer };
+}
+
+function seenWithout(seen: LastSeen | undefined, gone: Readonly<Record<Address, Address>>): LastSeen | undefined {
+  if (seen?.each === undefined) return seen;
+  const { each, ...rest } = seen;
+  const left = Object.entries(each).filter(([address]) => !Object.hasOwn(gone, address));
+  if (left.length > 0) return { ...rest, each: Object.fromEntries(left) };
+  return rest.all === undefined ? undefined : rest;
 }
 
 export const seenNow = (

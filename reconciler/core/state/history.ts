@@ -49,6 +49,63 @@ function trimmed(runs: readonly RecordedRun[]): RecordedRun[] {
 const countFormer = (before: NonNullable<RecordedRun["before"]>): number =>
   Object.values(before).filter((record) => record !== null).length;
 
+type Addresses = Readonly<Record<Address, Address>>;
+
+/**
+ * The runs of a state that takes records over: its own, and those of the giving state that changed these records, in the
+ * order in which they began. What was before each goes along with the record.
+ */
+export function runsTaking(
+  own: readonly RecordedRun[],
+  given: readonly RecordedRun[],
+  addresses: Addresses,
+): readonly RecordedRun[] {
+  const brought = new Map(
+    given.flatMap((run): [string, RecordedRun][] => {
+      const before = movedRecords(run.before ?? {}, addresses);
+      return Object.keys(before).length === 0 ? [] : [[run.id, { ...run, open: {}, before, brought: true }]];
+    }),
+  );
+  // What was before each run is copied: the owner of a state adds to it in place.
+  const joined = own.map((run): RecordedRun => {
+    const also = brought.get(run.id);
+    brought.delete(run.id);
+    return run.before === undefined ? run : { ...run, before: { ...run.before, ...also?.before } };
+  });
+  if (brought.size === 0) return joined;
+  const inTime = (a: RecordedRun, b: RecordedRun): number =>
+    a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1;
+  let last = 0;
+  const numbered = [...joined, ...brought.values()].sort(inTime).map((run) => {
+    last = Math.max(last + 1, run.number);
+    return last === run.number ? run : { ...run, number: last };
+  });
+  return trimmed(numbered);
+}
+
+/** The runs of a state that gives records away. A run that came along with them and changed nothing else goes again. */
+export const runsGiving = (runs: readonly RecordedRun[], addresses: Addresses): readonly RecordedRun[] =>
+  runs.flatMap((run) => {
+    if (run.before === undefined) return [run];
+    const before = Object.fromEntries(
+      Object.entries(run.before).filter(([address]) => !Object.hasOwn(addresses, address)),
+    );
+    return run.brought === true && Object.keys(before).length === 0 ? [] : [{ ...run, before }];
+  });
+
+function movedRecords(before: NonNullable<RecordedRun["before"]>, addresses: Addresses) {
+  const moved: Record<Address, RecordedResource | null> = {};
+  for (const [from, to] of Object.entries(addresses)) {
+    const record = before[from];
+    if (record !== undefined) moved[to] = record === null ? null : { ...record, address: to };
+  }
+  return moved;
+}
+
+/** Runs that a move brought along may have greater numbers than the entries of the state. */
+export const nextRunNumber = ({ serial, runs = [] }: { readonly serial: number } & Pick<Remembering, "runs">): number =>
+  Math.max(serial, runs.at(-1)?.number ?? 0) + 1;
+
 export interface Remembering {
   readonly resources: ReadonlyMap<Address, RecordedResource>;
   readonly runs?: readonly RecordedRun[];

@@ -26,6 +26,7 @@ import {
   type RunEnd,
   type RunStart,
   type Scope,
+  type Transfer,
 } from "../model/recorded";
 import { fieldsIn, isObject } from "../text/objects";
 
@@ -141,6 +142,25 @@ const runEnd = shape({
   unseen: optional(list(text)),
 });
 export const isRunEnd = (end: unknown): end is RunEnd => runEnd(end);
+
+const transferShape = shape({
+  side: oneOf("giving", "gave", "taking"),
+  other: text,
+  at: timeText,
+  by: text,
+  addresses: mapOf(text),
+  orphans: optional(list(text)),
+  outputs: optional(outputsShape),
+  files: optional(text),
+});
+export const isTransfer = (transfer: unknown): transfer is Transfer => transferShape(transfer);
+
+const movesShape = mapOf(transferShape);
+export const areMoves = (moves: unknown): moves is Readonly<Record<string, Transfer>> => movesShape(moves);
+
+/** The runs of an entry, with what was before each. */
+export const areRuns = (runs: unknown): runs is readonly RecordedRun[] =>
+  Array.isArray(runs) && runs.every((run) => isRunStart(run) && hasReadableRecords(fieldsIn(run)["before"] ?? {}));
 
 /**
  * A run that cannot be read is left out. What was before it is not known any more, so the runs before it keep no

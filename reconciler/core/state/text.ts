@@ -9,13 +9,16 @@ import { fieldsIn, isObject } from "../text/objects";
 import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
 import { knownVersion, newerVersion } from "./newer";
 import {
+  areMoves,
   areOutputs,
+  areRuns,
   intentProblem,
   isLastSeen,
   isRunEnd,
   isRunStart,
   isScope,
   isSightings,
+  isTransfer,
   orphanProblem,
   recordProblem,
   runsOf,
@@ -34,6 +37,7 @@ export function writeSnapshot(state: FoldedState): string {
     ...(state.scope === undefined ? [] : [`"scope":${canonicalJson(state.scope)},`]),
     ...(state.outputs === undefined ? [] : [`"outputs":${canonicalJson(state.outputs)},`]),
     ...(state.seen === undefined ? [] : [`"seen":${canonicalJson(state.seen)},`]),
+    ...(state.moves === undefined ? [] : [`"moves":${canonicalJson(state.moves)},`]),
   ];
   if (state.runs !== undefined) lines.push(...section("runs", new Map(state.runs.map((run) => [runKey(run), run]))));
   lines.push(
@@ -226,6 +230,10 @@ function changeProblem(change: StateChange): string | undefined {
       return isRunEnd(change.end) ? undefined : "ends a run in a way that is not readable";
     case "seen":
       return isSightings(change) ? undefined : "says when things were seen in a way that is not readable";
+    case "transfer":
+      return change.transfer === null || isTransfer(change.transfer) ? undefined : "notes a move that is not readable";
+    case "runs":
+      return areRuns(change.runs) ? undefined : "has runs that are not readable";
     case "release":
       return undefined;
     default:
@@ -287,7 +295,20 @@ function readSnapshot(text: string): FoldedState | (ReadState & { readonly ok: f
     ...(areOutputs(head.outputs) ? { outputs: head.outputs } : {}),
     // Damaged sightings are left out: a resource that nobody saw is looked at.
     ...(isLastSeen(head.seen) ? { seen: head.seen } : {}),
+    ...movesOf(head.moves, quarantined),
   };
+}
+
+/** A note that cannot be read is set aside under its own name: nobody could tell which records are in both states. */
+function movesOf(moves: unknown, quarantined: Quarantined[]): Pick<FoldedState, "moves"> {
+  if (moves === undefined) return {};
+  if (areMoves(moves)) return { moves };
+  quarantined.push({
+    address: "moves",
+    text: JSON.stringify(moves).slice(0, 4096),
+    problem: "its note of a move is not readable",
+  });
+  return {};
 }
 
 /** Which state it is and how far it was written, or what speaks against reading it. */

@@ -231,6 +231,10 @@ export const running = {
     "The state holds no resource, so there is nothing to export.",
     "Run reconcile apply first, or name the right state with --state.",
   ),
+  "state/half-moved": row(
+    "A move of records to another state was cut off, so both states may have the same resources. Nothing is planned or sent before it is finished.",
+    "Run reconcile apply, for either of the two projects: it finishes the move first. The message says where the other state lies.",
+  ),
   "state/key-bad": row(
     "The key, or how encryption is set, cannot be used.",
     "RECONCILE_STATE_KEY: 32 bytes in base64 (openssl rand -base64 32), or a passphrase of at least 12 characters.",

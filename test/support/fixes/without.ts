@@ -154,6 +154,7 @@ export const withoutWorld = [
   "service/unreachable",
   "service/volume_attached",
   "state/damaged",
+  "state/half-moved",
   "state/key-bad",
   "state/key-missing",
   "state/key-wrong",

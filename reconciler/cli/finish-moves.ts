@@ -1,0 +1,74 @@
+/**
+ * A command that writes finds a move half done: it finishes the move and begins anew, with the files as they are then.
+ */
+import { resolve } from "node:path";
+import type { Transfer } from "../core/model/recorded";
+import type { HalfMoved } from "../engine/half-moved";
+import { finishStates, type Pair, type Side, takeBack } from "../engine/transfer";
+import { countOf } from "../report/style";
+import type { Command, Invocation } from "./command";
+import { commandHolder, fail, newLineage, openStore, stateLocation } from "./compose";
+import { type MoveEdits, writtenDown } from "./move-edits";
+import { goOnWith } from "./move-states";
+import { folderBeside, locationFrom, locationNamed, openMoving } from "./other-state";
+import { readWorkspace, type Workspace } from "./workspace";
+
+/** Commands that take no lock write nothing, and only say what they found. */
+export const canFinish = (command: Pick<Command, "flags">): boolean =>
+  (command.flags as readonly string[]).includes("lock-timeout");
+
+export async function finishMoves(
+  { location: found, moves }: HalfMoved,
+  command: Pick<Command, "positionals">,
+  invocation: Invocation,
+): Promise<void> {
+  const { flags, output } = invocation;
+  // The arguments of a command without a rule for them are files.
+  const args = command.positionals === undefined ? invocation.args.filter((path) => !path.endsWith(".json")) : [];
+  const workspace = readWorkspace(invocation, { args, needed: false });
+  const own = openStore(workspace, flags);
+  const isOwn = own.location === found;
+  const location = isOwn ? stateLocation(workspace, flags) : found;
+  const store = isOwn ? own : openMoving(found, { folder: folderBeside(found, workspace.folder), flags, own: true });
+  for (const [id, note] of Object.entries(moves)) {
+    const otherLocation = locationNamed(location, note.other);
+    const many = countOf(Object.keys(note.addresses).length, "resource");
+    const named = `move of ${many} between ${location} and ${note.other}, which was cut off at ${note.at}`;
+    const edits = editsOf(id, note, workspace);
+    let ended: "finished" | "undone";
+    if (edits !== undefined) ended = await goOnWith(edits, invocation, note.side === "taking" ? "taking" : "giving");
+    else {
+      const folder = folderBeside(otherLocation, workspace.folder);
+      const mine: Side = { store, shown: locationFrom(otherLocation, location) };
+      const theirs: Side = { store: openMoving(otherLocation, { folder, flags }), shown: note.other };
+      const sides = note.side === "taking" ? { giving: theirs, taking: mine } : { giving: mine, taking: theirs };
+      const pair: Pair = { id, sides, holder: commandHolder(invocation.command), lineage: newLineage };
+      ended = await finishStates(pair);
+      if (ended === "finished") assertFilesAgree(note, workspace);
+      await takeBack(pair);
+    }
+    output.note(ended === "finished" ? `Finished the ${named}.` : `Took back the ${named} before it began.`);
+  }
+}
+
+const editsOf = (id: string, { files }: Transfer, { folder }: Workspace): MoveEdits | undefined =>
+  files === undefined ? undefined : (writtenDown(folder, id) ?? writtenDown(resolve(files), id));
+
+/** The edits lie on another machine: then the files here have to say by themselves that they are from after the move. */
+function assertFilesAgree({ files, side, addresses }: Transfer, { desired, given }: Workspace): void {
+  if (files === undefined || given.length === 0) return;
+  const declared = new Set(desired.resources.map(({ address }) => address));
+  const isTaking = side === "taking";
+  const wrong = isTaking
+    ? Object.values(addresses).filter((address) => !declared.has(address))
+    : Object.keys(addresses).filter((address) => declared.has(address));
+  if (wrong.length === 0) return;
+  const named = wrong.slice(0, 3).join(", ") + (wrong.length > 3 ? ", …" : "");
+  throw fail(
+    "state/half-moved",
+    isTaking
+      ? `the files here are from before a move: ${named} came, and they do not declare it yet`
+      : `the files here are from before a move: ${named} went, and they declare it still`,
+    `take the files from where the move was begun (${files}), or run reconcile apply there`,
+  );
+}

@@ -1,0 +1,115 @@
+/**
+ * The edits of files that belong to a move, written down in full before the states change: `.reconcile/moves/ID.json` in
+ * the folder of each of the two projects. Whoever goes on with the move writes them, as often as it takes.
+ */
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import type { Asked } from "../core/state/handover";
+import { fail } from "./compose";
+
+export interface FileEdit {
+  /** The whole path. */
+  readonly path: string;
+  /** `undefined`: there is no such file. */
+  readonly before?: string;
+  /** `undefined`: the file is removed. */
+  readonly after?: string;
+}
+
+/** One pair of states, by their locations, and what goes between them. */
+export interface StatesOfMove {
+  readonly giving: string;
+  readonly taking: string;
+  readonly asked: Asked;
+}
+
+export interface MoveEdits {
+  readonly id: string;
+  readonly at: string;
+  readonly by: string;
+  readonly states: readonly StatesOfMove[];
+  /** The folders in which these edits are written down. */
+  readonly folders: readonly string[];
+  readonly edits: readonly FileEdit[];
+}
+
+const folderOfMoves = (folder: string): string => join(folder, ".reconcile", "moves");
+const pathOf = (folder: string, id: string): string => join(folderOfMoves(folder), `${id}.json`);
+
+/** The bytes are on the disk before the file has its name. */
+function writeDurably(path: string, text: string, mode: number): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, text, { mode });
+  const file = openSync(temporary, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+}
+
+export function writeDown(move: MoveEdits): void {
+  for (const folder of move.folders) {
+    mkdirSync(folderOfMoves(folder), { recursive: true, mode: 0o700 });
+    writeDurably(pathOf(folder, move.id), JSON.stringify(move), 0o600);
+  }
+}
+
+/** The edits of a move, where this machine has them. Only this program writes there, whole or not at all. */
+export function writtenDown(folder: string, id: string): MoveEdits | undefined {
+  const path = pathOf(folder, id);
+  // `writeDown` has written it.
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as MoveEdits) : undefined;
+}
+
+/** The ids of the moves whose edits are written down in a folder. */
+export function movesIn(folder: string): readonly string[] {
+  const moves = folderOfMoves(folder);
+  if (!existsSync(moves)) return [];
+  return readdirSync(moves).flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -".json".length)] : []));
+}
+
+const textOf = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
+
+export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Writes what is not written yet. A file that somebody has changed since is left alone, and is an error. */
+export function carryOutEdits({ edits }: MoveEdits): void {
+  const changed = edits.filter(({ path, before, after }) => {
+    const now = textOf(path);
+    return now !== after && (now === undefined ? before !== undefined : before === undefined || hashOf(now) !== before);
+  });
+  if (changed.length > 0)
+    throw fail(
+      "state/half-moved",
+      `the files were changed in the middle of a move: ${changed.map(({ path }) => path).join(", ")}`,
+      "put them back as they were (the records are moved already), and run the same command again",
+    );
+  for (const { path, after } of edits) {
+    if (textOf(path) === after) continue;
+    if (after === undefined) {
+      rmSync(path);
+      continue;
+    }
+    mkdirSync(dirname(path), { recursive: true });
+    writeDurably(path, after, existsSync(path) ? statSync(path).mode & 0o777 : 0o644);
+  }
+}
+
+export function forgetEdits({ id, folders }: MoveEdits): void {
+  for (const folder of folders) rmSync(pathOf(folder, id), { force: true });
+}

@@ -1,0 +1,174 @@
+/**
+ * What two states write when records go from one to the other. The order is the engine's (engine/transfer.ts): the giving
+ * state notes what it is about to give, the taking one writes the records with where they come from, the giving one lets
+ * them go, and the notes are taken back. Between any two of these at least one state has each record.
+ */
+import type { Address } from "../model/address";
+import { compareScopes } from "../model/evidence";
+import { identity, identityKey } from "../model/identity";
+import type { Outputs } from "../model/output";
+import {
+  type LastSeen,
+  movedIntent,
+  orphanKey,
+  type Scope,
+  type State,
+  type StateChange,
+  type Transfer,
+} from "../model/recorded";
+import { runsGiving, runsTaking } from "./history";
+
+export interface Asked {
+  /** The addresses in the giving state, and what each becomes. One without a record and without an intent is left out. */
+  readonly addresses: Readonly<Record<Address, Address>>;
+  /** Everything goes: the orphans that were never of one of these addresses too. */
+  readonly whole?: boolean;
+  /** All outputs of each state afterwards. Absent: they stay as they are. */
+  readonly outputs?: { readonly giving: Outputs; readonly taking: Outputs };
+  /** The environment of the taking state's file, for a state that remembers none yet. */
+  readonly environment?: string;
+}
+
+export interface Handover {
+  readonly addresses: Readonly<Record<Address, Address>>;
+  readonly orphans: readonly string[];
+  /** What the taking state writes, but for its note. */
+  readonly taken: readonly StateChange[];
+}
+
+export type HandoverProblem =
+  | { readonly is: "occupied" | "damaged"; readonly address: Address }
+  | { readonly is: "twice"; readonly address: Address; readonly id: string; readonly as: Address }
+  | { readonly is: "elsewhere"; readonly why: string };
+
+export type Decided =
+  | { readonly handover: Handover; readonly problems?: undefined }
+  | { readonly problems: readonly HandoverProblem[] };
+
+export function decideHandover(giving: State, taking: State, asked: Asked): Decided {
+  const addresses = Object.fromEntries(
+    Object.entries(asked.addresses).filter(([from]) => giving.resources.has(from) || giving.intents.has(from)),
+  );
+  const problems = [...problemsOf(giving, taking, addresses), ...damagedIn(giving, taking, asked.addresses)];
+  if (problems.length > 0) return { problems };
+  const orphans = orphansAlong(giving, asked.addresses, asked.whole === true);
+  return {
+    handover: {
+      addresses,
+      orphans,
+      taken: [
+        ...Object.entries(addresses).flatMap(([from, to]) => recordsOf(giving, from, to)),
+        ...orphans.flatMap((key): StateChange[] => {
+          const orphan = giving.orphans.get(key);
+          if (orphan === undefined) return [];
+          const { record } = orphan;
+          const address = record === undefined ? undefined : addressAfter(record.address, asked.addresses);
+          const moved =
+            record === undefined || address === undefined ? orphan : { ...orphan, record: { ...record, address } };
+          return [{ type: "orphan", key, orphan: moved }];
+        }),
+        ...scopeTaken(giving.scope, taking.scope, asked.environment),
+        ...seenAlong(giving.seen, taking.seen, addresses),
+        ...runsAlong(giving, taking, addresses),
+        ...(asked.outputs === undefined ? [] : [{ type: "outputs" as const, outputs: asked.outputs.taking }]),
+      ],
+    },
+  };
+}
+
+/** What the giving state writes when the taking one has the records. */
+export function letGo(giving: State, id: string, note: Transfer): StateChange[] {
+  const addresses = Object.keys(note.addresses);
+  const { runs } = giving;
+  return [
+    ...addresses.flatMap((address): StateChange[] => [
+      ...(giving.resources.has(address) ? [{ type: "resource" as const, address, record: null }] : []),
+      ...(giving.intents.has(address) ? [{ type: "intent" as const, address, intent: null }] : []),
+    ]),
+    ...(note.orphans ?? []).map((key): StateChange => ({ type: "orphan", key, orphan: null })),
+    ...(runs === undefined ? [] : [{ type: "runs" as const, runs: runsGiving(runs, note.addresses) }]),
+    ...(note.outputs === undefined ? [] : [{ type: "outputs" as const, outputs: note.outputs }]),
+    { type: "transfer", id, transfer: { ...note, side: "gave" } },
+  ];
+}
+
+const recordsOf = (giving: State, from: Address, to: Address): StateChange[] => {
+  const record = giving.resources.get(from);
+  const intent = giving.intents.get(from);
+  return [
+    ...(record === undefined ? [] : [{ type: "resource" as const, address: to, record: { ...record, address: to } }]),
+    // After the record: a record with an id that is new to the state ends the create that is open there.
+    ...(intent === undefined ? [] : [{ type: "intent" as const, address: to, intent: movedIntent(intent, to) }]),
+  ];
+};
+
+function problemsOf(giving: State, taking: State, addresses: Readonly<Record<Address, Address>>): HandoverProblem[] {
+  const known = new Map(
+    [...taking.resources.values()].flatMap(({ kind, id, address }): [string, Address][] =>
+      id === undefined ? [] : [[identityKey(identity(kind, id)), address]],
+    ),
+  );
+  const doubt = giving.scope === undefined ? undefined : compareScopes(taking.scope, withoutEnvironment(giving.scope));
+  return [
+    ...(doubt === undefined ? [] : [{ is: "elsewhere" as const, why: doubt.reason }]),
+    ...Object.entries(addresses).flatMap(([from, to]): HandoverProblem[] => {
+      if (taking.resources.has(to) || taking.intents.has(to)) return [{ is: "occupied", address: to }];
+      const record = giving.resources.get(from);
+      const as = record?.id === undefined ? undefined : known.get(identityKey(identity(record.kind, record.id)));
+      return record?.id === undefined || as === undefined ? [] : [{ is: "twice", address: from, id: record.id, as }];
+    }),
+  ];
+}
+
+const damagedIn = (giving: State, taking: State, addresses: Readonly<Record<Address, Address>>): HandoverProblem[] =>
+  Object.entries(addresses).flatMap(([from, to]): HandoverProblem[] => [
+    ...(giving.quarantined.some(({ address }) => address === from) ? [{ is: "damaged" as const, address: from }] : []),
+    ...(taking.quarantined.some(({ address }) => address === to) ? [{ is: "damaged" as const, address: to }] : []),
+  ]);
+
+const withoutEnvironment = ({ environment: _, ...scope }: Scope): Scope => scope;
+
+/** Orphans that a record of one of these addresses has become; where everything goes, all. */
+const orphansAlong = (
+  giving: State,
+  addresses: Readonly<Record<Address, Address>>,
+  whole: boolean,
+): readonly string[] =>
+  [...giving.orphans.values()].flatMap((orphan) =>
+    whole || (orphan.record !== undefined && addressAfter(orphan.record.address, addresses) !== undefined)
+      ? [orphanKey(orphan)]
+      : [],
+  );
+
+const addressAfter = (address: Address, addresses: Readonly<Record<Address, Address>>): Address | undefined =>
+  Object.hasOwn(addresses, address) ? addresses[address] : undefined;
+
+function scopeTaken(given: Scope | undefined, own: Scope | undefined, environment: string | undefined): StateChange[] {
+  if (given === undefined || own !== undefined) return [];
+  const scope = { ...withoutEnvironment(given), ...(environment === undefined ? {} : { environment }) };
+  return [{ type: "scope", scope }];
+}
+
+/** The sightings of what goes along; a state that remembers none begins with them. */
+function seenAlong(
+  given: LastSeen | undefined,
+  own: LastSeen | undefined,
+  addresses: Readonly<Record<Address, Address>>,
+): StateChange[] {
+  if (given === undefined) return [];
+  const times = Object.entries(addresses).flatMap(([from, to]): [Address, string][] => {
+    const at = given.each?.[from] ?? given.all;
+    return at === undefined || at === own?.all ? [] : [[to, at]];
+  });
+  const byTime = new Map<string, Address[]>();
+  for (const [address, at] of times) byTime.set(at, [...(byTime.get(at) ?? []), address]);
+  if (own === undefined && byTime.size === 1 && given.all !== undefined) return [{ type: "seen", at: given.all }];
+  return [...byTime].map(([at, seen]) => ({ type: "seen", at, addresses: seen }));
+}
+
+function runsAlong(giving: State, taking: State, addresses: Readonly<Record<Address, Address>>): StateChange[] {
+  const own = taking.runs ?? [];
+  const runs = runsTaking(own, giving.runs ?? [], addresses);
+  // Also where no run comes along: the records that come are no change of the last run here.
+  return runs.length === 0 ? [] : [{ type: "runs", runs }];
+}

@@ -1,0 +1,34 @@
+/** A state that may share records with another one: nothing is planned on it, and nothing but the move is written. */
+import type { Diagnostic } from "../core/model/diagnostic";
+import type { State, Transfer } from "../core/model/recorded";
+
+export class HalfMoved extends Error {
+  override readonly name = "HalfMoved";
+  readonly code = "state/half-moved";
+  readonly diagnostics: readonly Diagnostic[];
+  constructor(
+    /** Where the state lies that has the notes. */
+    readonly location: string,
+    readonly moves: Readonly<Record<string, Transfer>>,
+  ) {
+    const [note] = Object.values(moves);
+    const addresses = Object.keys(note?.addresses ?? {});
+    const named = addresses.slice(0, 3).join(", ") + (addresses.length > 3 ? ` and ${addresses.length - 3} more` : "");
+    const summary = `a move between ${location} and ${note?.other ?? "another state"} is half done (${named}; begun at ${note?.at ?? "an unknown time"} by ${note?.by ?? "somebody"})`;
+    super(summary);
+    this.diagnostics = [
+      {
+        severity: "error",
+        code: "state/half-moved",
+        summary,
+        detail: "Both states may have these resources, so nothing is planned or sent until the move is finished.",
+        fix: "run reconcile apply for either project: it finishes the move first",
+      },
+    ];
+  }
+}
+
+/** Refuses a state that shares records with another one. */
+export function assertWhole(state: State, location: string): void {
+  if (state.moves !== undefined) throw new HalfMoved(location, state.moves);
+}
