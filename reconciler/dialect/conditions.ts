@@ -91,8 +91,22 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
   if (isAbsence(status) && (!inEnvelope || status === 405 || isCollection(operation)))
     return judgeNothingThere(operation, status, inEnvelope, message, said);
   const condition = conditionOf(operation, status, said, inEnvelope);
-  return { status: "rejected", condition, message, httpStatus: status };
+  const refused: Rejection = { status: "rejected", condition, message, httpStatus: status };
+  return passesByItself(condition, answer.text)
+    ? {
+        ...refused,
+        hint: `in the dialect, if this passes by itself: errors: [${errorLine("throttled", status, said)}]`,
+      }
+    : refused;
 }
+
+/** Words by which a refusal may mean "not now". Only a dialect can say that it does. */
+const waitingWords: Partial<Record<Condition, RegExp>> = {
+  forbidden: /rate.?limit|too many requests|throttl|slow ?down/i,
+  conflict: /rate.?limit|throttl|being (?:changed|modified|updated)|another operation|in progress|try again|busy/i,
+};
+
+const passesByItself = (condition: Condition, text: string): boolean => waitingWords[condition]?.test(text) === true;
 
 /** How long the service asks to wait: in Retry-After, or where the dialect says. */
 const askedWait = (
@@ -191,7 +205,7 @@ const longestPattern = 80;
 /**
  * The line of the dialect that would give this answer a meaning. Words of the message that look like an id become `*`.
  */
-function errorLine(is: Condition, status: number, said: string): string {
+function errorLine(is: ErrorRule["is"], status: number, said: string): string {
   const pattern = said
     .replaceAll("*", " ")
     .replaceAll(/[\w-]*\d[\w-]*/g, "*")

@@ -119,7 +119,9 @@ function chooserOf(selector: Selector): Chooser {
       if (found === undefined) return absent === "none" ? [] : undefined;
       return found.filter(fits).flatMap((item) => {
         const one = valueIn(item);
-        return one === undefined ? [] : [one];
+        if (one === undefined) return [];
+        // Where nothing is chosen from a list, the value is what the list is looked for in.
+        return into === undefined && keys === undefined && Array.isArray(one) ? one : [one];
       });
     },
     one(value) {

@@ -1,6 +1,6 @@
 /** The diagnostic for a read that failed, and what may be done about it. */
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Failure } from "../core/model/outcome";
+import type { Failure, Rejection } from "../core/model/outcome";
 
 /** A failed read stops the plan: a plan from half a world would be wrong. */
 export function readFailed(what: string, failure: Failure): Diagnostic {
@@ -18,11 +18,15 @@ export function readFailed(what: string, failure: Failure): Diagnostic {
     ...(failure.status === "rejected" && failure.hint !== undefined ? { detail: failure.hint } : {}),
     fix:
       failure.status === "rejected"
-        ? fixes[failure.condition]
+        ? (passing(failure) ?? fixes[failure.condition])
         : ((failure.status === "unavailable" ? failure.fix : undefined) ??
           "check the base URL and the network with: reconcile doctor"),
   };
 }
+
+/** Of these two only a refusal that may pass by itself has a hint. */
+const passing = ({ condition, hint }: Rejection): string | undefined =>
+  condition === "forbidden" || condition === "conflict" ? hint : undefined;
 
 export const forbiddenFix = "use a credential that may read this project";
 

@@ -125,6 +125,40 @@ describe("refusals by name", () => {
   });
 });
 
+describe("a refusal that may pass by itself", () => {
+  const google = (code: number, message: string, reason: string) =>
+    JSON.stringify({ error: { code, message, errors: [{ reason }] } });
+
+  test.each([
+    [
+      "a limit under 403",
+      "volume.list",
+      403,
+      google(403, "Exceeded 20 of them", "rateLimitExceeded"),
+      "Exceeded * of them",
+    ],
+    [
+      "a lock under 412",
+      "vm.resize",
+      412,
+      google(412, "It is being changed", "conditionNotMet"),
+      "It is being changed",
+    ],
+  ] as const)("%s is told with the line that would have it waited out", (_, operation, status, text, message) => {
+    const hint = `in the dialect, if this passes by itself: errors: [{ is: throttled, status: ${status}, message: "${message}" }]`;
+    expect(judge(operation, { status, text })).toMatchObject({ status: "rejected", hint });
+    const rule = { is: "throttled", status, message } as const;
+    expect(judge(operation, { status, text }, [rule])).toMatchObject({ status: "unavailable", throttled: true });
+  });
+
+  test.each([
+    ["volume.list", 403, "you may not see this"],
+    ["vm.create", 409, "there is one of this name"],
+  ] as const)("%s answered %d: nothing of that kind is offered", (operation, status, message) =>
+    expect(refusal(operation, status, message)).not.toHaveProperty("hint"),
+  );
+});
+
 describe("what is not there, not in the service's own words", () => {
   const html = { text: "<html>no such page</html>", contentType: "text/html" };
   const bare: Record<string, Partial<Answer>> = {

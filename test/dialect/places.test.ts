@@ -78,6 +78,7 @@ describe("selectors", () => {
         { other: {}, kind: "x" },
       ],
     };
+    expect(findArray({ disks: ["a", "b"] }, paths({ value: "/disks" }))).toEqual(["a", "b"]);
     expect(findArray(body, paths({ in: "/list", where: { kind: "vm" }, value: "/server" }))).toEqual([{ id: 1 }]);
   });
 

@@ -166,3 +166,11 @@ vms: { web: { flavor_id: m1.small, image_id: ubuntu-24.04, owner: ops@acme.examp
   expect((await doctor("reconcile.yaml", "--trial", "--allow-trial", "m1.small")).exitCode).toBe(0);
   expect(readdirSync(join(folder, ".reconcile"))).toEqual([]);
 });
+
+test("the file of desired state may name the dialect that is about to be written", async () => {
+  writeFileSync(join(folder, "reconcile.yaml"), "version: 1\nproject: acme\nservice: { dialect: ./mine.yaml }\n");
+  const ran = await doctor("--out", "mine.yaml");
+  expect(ran.exitCode, ran.stderr).toBe(0);
+  expect(written("mine.yaml")).toContain("operations:");
+  expect((await doctor("--out", "other.yaml", "--dialect", "none.yaml")).exitCode).toBe(1);
+});

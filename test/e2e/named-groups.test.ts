@@ -217,3 +217,36 @@ it("a group found by its intent, where lists show no rules, keeps the service's 
   expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
   expect(place.emulator.requests().counts["group.rule.delete"] ?? 0).toBe(0);
 });
+
+describe("a group that was deleted by hand, on a service that leaves the rules which name it", () => {
+  const abilities = ["vm.get", "group.list", "group.get", "group.rule.delete"] as const;
+  const routes = {
+    "vm.get": { method: "GET", path: "/api/v1/vm/{id}" },
+    "group.list": { method: "GET", path: "/api/v1/security-group" },
+    "group.get": { method: "GET", path: "/api/v1/security-group/{id}" },
+  };
+  const deletesRules = {
+    "group.rule.delete": { method: "DELETE", path: "/api/v1/security-group/{id}/rule/{rule_id}" },
+  };
+
+  it.each([
+    ["single rules can be deleted", deletesRules, 1],
+    ["single rules cannot be deleted", {}, 2],
+  ])("is made again in one run, where %s", async (_, more, left) => {
+    await place.serve({ with: abilities });
+    declare(
+      { app: {}, other: {}, web: { rules: [rule(80, "app")] } },
+      { dialect: { operations: { ...routes, ...more } } },
+    );
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const before = place.emulator.dump();
+    const dead = before.groups.find(({ name }) => name === "app")?.id;
+    await place.emulator.load({ ...before, groups: before.groups.filter(({ id }) => id !== dead) });
+    const ran = await reconcile("apply", "-y", "--recreate", "group.app");
+    const rules = place.emulator.dump().rules.filter(({ port_range_min }) => port_range_min === 80);
+    expect([ran.exitCode, rules.length], ran.stdout + ran.stderr).toEqual([0, left]);
+    expect(rules.some(({ remote_group_id }) => remote_group_id === dead)).toBe(left === 2);
+    const plan = await reconcile("plan", "--detailed-exitcode");
+    expect(plan.exitCode, plan.stdout + plan.stderr).toBe(0);
+  });
+});

@@ -1,6 +1,7 @@
 /** `reconcile doctor`: finds out, with reads alone, what this service has and lacks, and whether a dialect fits it. */
 
 import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { parseValue } from "../../config/yaml-reader";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Kind } from "../../core/model/kinds";
@@ -8,6 +9,7 @@ import { type AssumedOperation, assumedOperations, type Operation, operationName
 import type { RecordedResource } from "../../core/model/recorded";
 import { errorMessage } from "../../core/text/errors";
 import { nearestName } from "../../core/text/nearest";
+import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect } from "../../dialect/dialect";
 import { readCurl } from "../../dialect/learn/curl";
 import { readDescription, toldDialect } from "../../dialect/learn/description";
@@ -65,7 +67,10 @@ export const doctorCommand = command({
 
 async function run(invocation: Doctor): Promise<number> {
   const told = readTold(invocation);
-  const workspace = readWorkspace(invocation, { args: told.files, needed: false });
+  const workspace = withoutItsFile(
+    readWorkspace(invocation, { args: told.files, needed: false }),
+    invocation.flags.out,
+  );
   if (invocation.flags.from !== undefined) {
     const { dialect, diagnostics } = readDialect(workspace, invocation.flags);
     const ports = keptAnswers(invocation.flags.from, dialect);
@@ -80,6 +85,14 @@ async function run(invocation: Doctor): Promise<number> {
       examine(invocation, workspace, told, session, { ...trial, signal: soft }),
     );
   return withSession(invocation, workspace, (session) => examine(invocation, workspace, told, session, undefined));
+}
+
+/** The file of desired state names the dialect that is about to be written: until then there is what is built in. */
+function withoutItsFile(workspace: Workspace, out: string | undefined): Workspace {
+  const { dialect: named } = workspace.desired.service;
+  if (out === undefined || named === undefined || !("path" in named)) return workspace;
+  const path = resolve(dirname(named.source.file), named.path);
+  return path === resolve(out) && !existsSync(path) ? { ...workspace, dialect: builtInDialect } : workspace;
 }
 
 async function examine(

@@ -80,17 +80,18 @@ function descriptionChange(
 
 function ruleChanges(compared: RulesComparison, label: GroupIdentity): FieldChange[] {
   const fields: FieldChange[] = [];
-  // A rule may fall together with the group that it names and be wanted again towards the group that replaces it. Such
-  // a rule is neither new nor gone.
+  // A rule may fall together with the group that it names, or have outlived it, and be wanted again towards the group
+  // that takes its place. Such a rule is neither new nor gone.
   const falling = new Set(compared.cascaded.map(({ rule }) => describeRule(rule, label)));
+  const removed = compared.removed.map(({ rule }) => describeRule(rule, label));
   const added = compared.added.map((rule) => describeRule(rule, label));
   for (const text of added) {
-    if (falling.has(text)) fields.push(fieldChange(groupFields.rules, text, text, follows));
+    if (falling.has(text) || removed.includes(text)) fields.push(fieldChange(groupFields.rules, text, text, follows));
     else fields.push(fieldChange(groupFields.rules, undefined, text, "add rule"));
     falling.delete(text);
   }
-  for (const { rule } of compared.removed)
-    fields.push(fieldChange(groupFields.rules, describeRule(rule, label), undefined, "remove rule"));
+  for (const text of removed)
+    if (!added.includes(text)) fields.push(fieldChange(groupFields.rules, text, undefined, "remove rule"));
   for (const text of falling)
     fields.push(fieldChange(groupFields.rules, text, undefined, "falls with the group it names"));
   return fields;

@@ -28,7 +28,7 @@ export function groupNotes(
     diagnostics.push({
       severity: "note",
       code: "plan/rule-idle",
-      summary: `${desired.address} keeps ${compared.idle.length === 1 ? "a rule that names a group" : `${compared.idle.length} rules that name groups`} which this project replaced and deleted`,
+      summary: `${desired.address} keeps ${compared.idle.length === 1 ? "a rule that names a group which is" : `${compared.idle.length} rules that name groups which are`} not there any more`,
       detail: `${compared.idle.map(({ rule }) => describeRule(rule)).join("; ")}: this admits nobody, and this service cannot delete one rule.`,
       address: desired.address,
       source: desired.source,

@@ -12,11 +12,21 @@ export interface LiveRulePair {
   readonly rule: Rule;
 }
 
+/** By their ids. */
+export interface GroupsThatGo {
+  /** They will not be there after this plan. */
+  readonly dying: ReadonlySet<string>;
+  /** The service does not have them any more. */
+  readonly gone: ReadonlySet<string>;
+  /** Earlier runs replaced and deleted them. */
+  readonly buried: ReadonlySet<string>;
+}
+
 export interface RulesComparison {
   readonly added: readonly Rule[];
   readonly removed: readonly LiveRulePair[];
   readonly kept: readonly LiveRulePair[];
-  /** Rules that cannot be taken away one by one, and name a group that this project has replaced and deleted. */
+  /** Rules that cannot be taken away one by one, and name a group that is gone. */
   readonly idle: readonly LiveRulePair[];
   readonly cascaded: readonly LiveRulePair[];
   readonly replaces: boolean;
@@ -29,8 +39,7 @@ export function comparison(
   entry: Known<LiveGroup>,
   context: DiffContext,
   identify: GroupIdentity,
-  dying: ReadonlySet<string>,
-  buried: ReadonlySet<string>,
+  { dying, gone, buried }: GroupsThatGo,
 ): RulesComparison {
   const recorded = entry.adopted === undefined ? pair.recorded : undefined;
   const liveRules: readonly LiveRulePair[] | undefined = entry.live?.rules?.map((live) => ({
@@ -52,14 +61,16 @@ export function comparison(
     (groups: ReadonlySet<string>) =>
     ({ rule }: LiveRulePair): boolean =>
       rule.remote.kind === "group" && "id" in rule.remote.group && groups.has(rule.remote.group.id);
-  // Where a named group is kept, what names it has to go first.
-  const falls = context.can.keepsNamedGroups ? () => false : names(dying);
+  // Where a named group is kept, what names it has to go first. A rule that is shown and names a group that is gone has
+  // outlived it.
+  const dropped = liveRules === undefined ? new Set([...dying, ...gone]) : dying;
+  const falls = context.can.keepsNamedGroups ? () => false : names(dropped);
   const cascaded = extra.filter(falls);
   const authoritative = desired.rulesMode === "authoritative" && !ignored;
   const surplus = authoritative ? extra.filter((item) => !falls(item)) : [];
   const keeps = desired.lifecycle.onRuleRemoval === "keep" && !context.can.deletesRules;
   // To replace this group for such a rule would leave a rule that names this one, and so on for ever.
-  const idle = context.can.deletesRules ? [] : surplus.filter(names(buried));
+  const idle = context.can.deletesRules ? [] : surplus.filter(names(new Set([...buried, ...gone])));
   const unwanted = surplus.filter((item) => !idle.includes(item));
   const removed = keeps ? [] : unwanted;
   return {

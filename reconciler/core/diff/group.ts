@@ -29,7 +29,7 @@ import { type FoundLive, find, type Known } from "./find";
 import { goneNote } from "./findings";
 import { byAddress, follows, groupFieldChanges, isNameUnknown, labelGroup } from "./group-fields";
 import { groupNotes } from "./group-findings";
-import { comparison, type LiveRulePair, type RulesComparison } from "./group-rules";
+import { comparison, type GroupsThatGo, type LiveRulePair, type RulesComparison } from "./group-rules";
 import type { PairOf } from "./pair";
 
 interface GroupFacts extends Facts<"group"> {
@@ -61,14 +61,14 @@ interface ComparedGroup {
 export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, state: State): GroupDifference[] {
   const found = pairs.map((pair) => ({ pair, entry: find(pair, "group", context) }));
   const dying = idsGoneAfterPlan(found, state);
-  const buried = buriedIds(state);
+  const going: GroupsThatGo = { dying, gone: idsGone(found), buried: buriedIds(state) };
   const ids = new Map<Address, string>();
   for (const { pair, entry } of found) if (entry.how === "known") ids.set(pair.address, entry.id);
 
   // First decides which groups are replaced, then compares all of them again: a rule towards a replaced group has to
   // name the new one.
   let identify = identifyBy(ids, new Set());
-  let compared = compareGroups(found, context, identify, dying, buried);
+  let compared = compareGroups(found, context, identify, going);
   const replaced = new Set<Address>();
   for (let before = -1; before < replaced.size; ) {
     before = replaced.size;
@@ -79,7 +79,7 @@ export function diffGroups(pairs: readonly GroupPair[], context: DiffContext, st
     }
     if (before === replaced.size) break;
     identify = identifyBy(ids, replaced);
-    compared = compareGroups(found, context, identify, dying, buried);
+    compared = compareGroups(found, context, identify, going);
   }
   return found.map(({ pair, entry }) => {
     const { address, desired, recorded } = pair;
@@ -106,14 +106,13 @@ function compareGroups(
   found: readonly FoundPair[],
   context: DiffContext,
   identify: GroupIdentity,
-  dying: ReadonlySet<string>,
-  buried: ReadonlySet<string>,
+  going: GroupsThatGo,
 ): Map<Address, ComparedGroup> {
   const compared = new Map<Address, ComparedGroup>();
   for (const { pair, entry } of found) {
     const { address, desired } = pair;
     if (entry.how !== "known" || desired === undefined) continue;
-    const rules = comparison(pair, desired, entry, context, identify, dying, buried);
+    const rules = comparison(pair, desired, entry, context, identify, going);
     compared.set(address, { pair, desired, found: entry, rules });
   }
   return compared;
@@ -124,8 +123,6 @@ function idsGoneAfterPlan(found: readonly FoundPair[], state: State): Set<string
   const dying = new Set<string>();
   for (const { pair, entry } of found) {
     if (pair.desired === undefined && !pair.forget && entry.how === "known") dying.add(entry.id);
-    // The group is gone already. The service drops the rules that still name it.
-    if (entry.how === "absent" && entry.gone !== undefined) dying.add(entry.gone.id);
     for (const retired of pair.recorded?.retired ?? []) dying.add(retired.id);
   }
   for (const record of state.resources.values())
@@ -133,9 +130,17 @@ function idsGoneAfterPlan(found: readonly FoundPair[], state: State): Set<string
   return dying;
 }
 
-/** Ids of groups that earlier runs replaced and deleted. Some services leave the rules that name them. */
+const idsGone = (found: readonly FoundPair[]): ReadonlySet<string> =>
+  new Set(found.flatMap(({ entry }) => (entry.how === "absent" && entry.gone !== undefined ? [entry.gone.id] : [])));
+
+/**
+ * Ids of groups that earlier runs replaced and deleted, or found to be gone. Some services leave the rules that name
+ * them.
+ */
 function buriedIds(state: State): Set<string> {
   const buried = new Set<string>();
+  for (const { kind, id, missingSince } of state.orphans.values())
+    if (kind === "group" && missingSince !== undefined) buried.add(id);
   for (const record of state.resources.values())
     if (record.kind === "group") for (const id of record.buried ?? []) buried.add(id);
   return buried;

@@ -108,7 +108,7 @@ export const planning = {
     "Take the rules away first, and delete the group with the next apply. A service that is known to keep such groups: `limits: { named_groups: kept }` in the dialect, and the plan takes the rules away first.",
   ),
   "plan/rule-idle": row(
-    "A rule names a group that was replaced and deleted. It admits nobody, and this service cannot delete one rule.",
+    "A rule names a group that is not there any more. It admits nobody, and this service cannot delete one rule.",
     "A note: the rule goes with the next replacement of its group.",
   ),
   "plan/group-names-unobserved": row(
