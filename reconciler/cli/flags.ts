@@ -401,7 +401,8 @@ export type Flags = {
       : string;
 };
 
-export const commonFlags = [
+/** Of which environment, state and service a command speaks. */
+export const placeFlags = [
   "env",
   "state",
   "new-state",
@@ -409,14 +410,17 @@ export const commonFlags = [
   "dialect",
   "var",
   "var-file",
+] as const satisfies readonly FlagName[];
+/** How the service is reached, and what may be started for that. */
+export const reachFlags = ["insecure-http", "no-programs", "time-scale"] as const satisfies readonly FlagName[];
+export const commonFlags = [
+  ...placeFlags,
   "json",
   "json-into",
   "no-color",
   "log-level",
   "parallelism",
-  "insecure-http",
-  "no-programs",
-  "time-scale",
+  ...reachFlags,
 ] as const satisfies readonly FlagName[];
 
 /** The flags of the commands that plan. Those for consents and for carrying a plan out follow. */

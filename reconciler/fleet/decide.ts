@@ -133,10 +133,11 @@ export const isValidFor = ({ digest, until }: Approval, plan: string, now: Date)
 function soFar(approval: Approval | undefined, approvers: number): string[] {
   if (approvers === 1) return [];
   const names = approval === undefined ? [] : namesIn(approval);
+  const missing = approvers - names.length;
   return [
     names.length === 0
       ? `${approvers} people have to approve it`
-      : `${names.join(" and ")} approved it, and ${approvers - names.length} of ${approvers} people are missing`,
+      : `${names.join(" and ")} approved it, and ${missing} of ${approvers} people ${missing === 1 ? "is" : "are"} missing`,
   ];
 }
 

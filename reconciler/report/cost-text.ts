@@ -33,7 +33,9 @@ export function partText(cost: PlannedCost | undefined, addresses: readonly stri
 
 export function orphanCostText({ currency, amount, unknown }: CostOfOrphans): string {
   const without =
-    unknown.length === 0 ? "" : `, without ${countOf(unknown.length, "thing")} that has no price or no known size`;
+    unknown.length === 0
+      ? ""
+      : `, without ${countOf(unknown.length, "thing")} that ${unknown.length === 1 ? "has" : "have"} no price or no known size`;
   return `Cost of what is left behind: ${decimalText(knownDecimal(amount))} ${currency} a month${without}`;
 }
 

@@ -7,7 +7,7 @@ import type { Prices } from "../../reconciler/core/model/prices";
 import type { Orphan, RecordedResource } from "../../reconciler/core/model/recorded";
 import { costOfOrphans, costOfPlan } from "../../reconciler/core/plan/cost";
 import { compareDecimals, decimalOf, decimalText, minus, plus, times } from "../../reconciler/core/text/decimal";
-import { costText, partText } from "../../reconciler/report/cost-text";
+import { costText, orphanCostText, partText } from "../../reconciler/report/cost-text";
 
 const source = { file: "reconcile.yaml", line: 1 };
 const prices: Prices = {
@@ -72,6 +72,12 @@ describe("what a plan costs", () => {
     ["what is let go", vm(), undefined, "forget", "-18.90 EUR a month (0.00 after)"],
   ] as const)("%s", (_, record, desired, action, expected) => {
     expect(costText(cost(record, desired, action))).toBe(`Cost: ${expected}`);
+  });
+
+  it("of what is left behind says how much has no price", () => {
+    const left = (...unknown: string[]) => orphanCostText({ currency: "EUR", amount: "0", unknown });
+    expect(left("a")).toMatch(/without 1 thing that has no price/);
+    expect(left("a", "b")).toMatch(/without 2 things that have no price/);
   });
 
   it("names what has no price, and counts the rest", () => {

@@ -79,7 +79,7 @@ describe("what a round does with a plan that several people approve", () => {
   test("it says who has approved and how many are missing", () => {
     const policy = { approve: "plan", consents: [], approvers: 3 } as const;
     expect(decide(facts, policy, by(["ann", "bob"]), { open: true }, now)).toMatchObject({
-      why: expect.stringMatching(/^ann and bob approved it, and 1 of 3 people are missing; /),
+      why: expect.stringMatching(/^ann and bob approved it, and 1 of 3 people is missing; /),
     });
   });
 

@@ -5,12 +5,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { createProjectOpener } from "../../reconciler/cli/fleet/open-project";
 import type { Planned } from "../../reconciler/fleet/project";
-import { stackSpec } from "../support/fleet-stage";
+import { planStack } from "../support/closed-stack";
 import { makeFolder } from "../support/folder";
 
-const never = new AbortController().signal;
 const touch = "[sh, -c, 'touch ran; echo []']";
 const head = "version: 1\nproject: acme\n";
 
@@ -39,25 +37,10 @@ describe("a closed stack", () => {
   ): Promise<Planned> {
     const folder = makeFolder(files);
     prepare(folder);
-    const open = createProjectOpener({ cache: makeFolder(), concurrency: 1 });
-    const project = await open({
-      stack: stackSpec("shop", { source: { kind: "folder", folder }, state: join(folder, "state.json") }),
-      checkout: { folder, root: folder, revision: "r", content: "c" },
-      inputs: {},
-      destroy: false,
-      worker: "w",
-      isClosed,
-      signal: never,
-      ...(named ? { service: { name: "here", baseUrl: emulator.url, insecureHttp: false } } : {}),
-      mayRead: async (location) => ({ state: location }),
-    });
-    try {
-      const planned = await project.plan(never);
-      expect(existsSync(join(folder, "ran"))).toBe(!isClosed);
-      return planned;
-    } finally {
-      await project.close();
-    }
+    const service = named ? emulator.url : undefined;
+    const planned = await planStack(folder, { service, isClosed, readsAnything: true });
+    expect(existsSync(join(folder, "ran"))).toBe(!isClosed);
+    return planned;
   }
   const url = (): string => `http://127.0.0.1:${(canary.address() as AddressInfo).port}`;
   const policy = `${head}groups: { web: {} }\npolicy: { command: ${touch} }\n`;

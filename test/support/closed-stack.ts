@@ -3,34 +3,49 @@ import { join } from "node:path";
 import { vi } from "vitest";
 import { createProjectOpener } from "../../reconciler/cli/fleet/open-project";
 import { mayRead } from "../../reconciler/fleet/may-read";
+import type { Planned } from "../../reconciler/fleet/project";
 import { stackSpec } from "./fleet-stage";
 import { makeFolder } from "./folder";
 
 const never = new AbortController().signal;
 
-/** `service`: the address that the fleet's file says. */
-export async function planClosed(folder: string, service: string | undefined, token: string): Promise<string> {
-  vi.stubEnv("RECONCILE_TOKEN", token);
+interface Stacked {
+  /** The address that the fleet's file says. */
+  readonly service?: string | undefined;
+  /** Left out: its tenant is not trusted. */
+  readonly isClosed?: boolean;
+  readonly readsAnything?: true;
+}
+
+export async function planStack(
+  folder: string,
+  { service, isClosed = true, readsAnything }: Stacked,
+): Promise<Planned> {
   const spec = stackSpec("shop", { source: { kind: "folder", folder }, state: join(folder, "state.json") });
   const open = createProjectOpener({ cache: makeFolder(), concurrency: 1 });
+  const project = await open({
+    stack: spec,
+    checkout: { folder, root: folder, revision: "r", content: "c" },
+    inputs: {},
+    destroy: false,
+    worker: "w",
+    isClosed,
+    signal: never,
+    ...(service === undefined ? {} : { service: { name: "here", baseUrl: service, insecureHttp: false } }),
+    mayRead: async (location) => (readsAnything === true ? { state: location } : mayRead(location, spec, {}, [])),
+  });
   try {
-    const project = await open({
-      stack: spec,
-      checkout: { folder, root: folder, revision: "r", content: "c" },
-      inputs: {},
-      destroy: false,
-      worker: "w",
-      isClosed: true,
-      signal: never,
-      ...(service === undefined ? {} : { service: { name: "here", baseUrl: service, insecureHttp: false } }),
-      mayRead: async (location) => mayRead(location, spec, {}, []),
-    });
-    try {
-      const { body, errors } = await project.plan(never);
-      return [body.text, ...errors].join("\n");
-    } finally {
-      await project.close();
-    }
+    return await project.plan(never);
+  } finally {
+    await project.close();
+  }
+}
+
+export async function planClosed(folder: string, service: string | undefined, token: string): Promise<string> {
+  vi.stubEnv("RECONCILE_TOKEN", token);
+  try {
+    const { body, errors } = await planStack(folder, { service });
+    return [body.text, ...errors].join("\n");
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {

@@ -9,7 +9,7 @@ import { nearestName } from "../../core/text/nearest";
 import { openStoredState } from "../../engine/plan";
 import { command, type Invocation, oneOrMore } from "../command";
 import { fail, newLineage, openStore } from "../compose";
-import type { FlagName } from "../flags";
+import { type FlagName, placeFlags, reachFlags } from "../flags";
 import { sshGiven } from "../ssh-given";
 import { withSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
@@ -26,23 +26,7 @@ export const sshCommand = command({
     ],
     ["reconcile ssh 'vm.web[a]' -- uptime -p", "runs a command there; its exit code is the exit code"],
   ],
-  flags: [
-    "file",
-    "jump",
-    "user",
-    "env",
-    "state",
-    "new-state",
-    "base-url",
-    "dialect",
-    "var",
-    "var-file",
-    "no-color",
-    "log-level",
-    "insecure-http",
-    "no-programs",
-    "time-scale",
-  ],
+  flags: ["file", "jump", "user", ...placeFlags, "no-color", "log-level", ...reachFlags],
   positionals: oneOrMore("the address of a VM"),
   complete: (args, known) => (args.length === 0 ? known.recorded("vm") : []),
   run,

@@ -16,6 +16,15 @@ import {
   type Worlds,
 } from "./scene";
 
+/** Its record can be read no more. */
+const damaged = both(applied, (here) => here.edit("reconcile.state.json", /"sizeGb":3/, '"sizeGb":"x"'));
+/** `old.json` is a copy of the state from before the file was changed and applied again. */
+const changedSince = (from: string, to: string) =>
+  both(applied, (here) => here.write("old.json", here.read("reconcile.state.json")), rewritten(from, to), applied);
+const withMore = changedSince("data: { size: 3 }", "data: { size: 3 }, more: { size: 4 }");
+const data = "volumes: { data: { size: 3 } }";
+const dataAndMore = "volumes: { data: { size: 3 }, more: { size: 2 } }";
+
 export const states = {
   "plan/state-unsaid": [
     {
@@ -86,35 +95,27 @@ export const states = {
   "state/quarantined": [
     {
       name: "forgotten",
-      files: file("volumes: { data: { size: 3 } }"),
-      before: both(applied, (here) => here.edit("reconcile.state.json", /"sizeGb":3/, '"sizeGb":"x"')),
+      files: file(data),
+      before: damaged,
       follow: [{ question: /reconcile state rm \S+ \(it does not\)/ }],
     },
     {
       name: "it is gone",
-      files: file("volumes: { data: { size: 3 }, more: { size: 2 } }"),
-      before: both(
-        applied,
-        (here) => here.edit("reconcile.state.json", /"sizeGb":3/, '"sizeGb":"x"'),
-        gone("volumes", "data"),
-      ),
+      files: file(dataAndMore),
+      before: both(damaged, gone("volumes", "data")),
       follow: [{ run: /reconcile state rm \S+/ }],
     },
     {
       name: "of what the file does not declare",
-      files: file("volumes: { data: { size: 3 }, more: { size: 2 } }"),
-      before: both(
-        applied,
-        (here) => here.edit("reconcile.state.json", /"sizeGb":3/, '"sizeGb":"x"'),
-        rewritten("data: { size: 3 }, ", ""),
-      ),
+      files: file(dataAndMore),
+      before: both(damaged, rewritten("data: { size: 3 }, ", "")),
       others: [0, 1, 0],
       follow: [{ run: /reconcile state rm \S+/ }],
     },
     {
       name: "imported",
-      files: file("volumes: { data: { size: 3 } }"),
-      before: both(applied, (here) => here.edit("reconcile.state.json", /"sizeGb":3/, '"sizeGb":"x"')),
+      files: file(data),
+      before: damaged,
       knows: itsId("data"),
       follow: [{ run: /reconcile import \S+ ID/ }],
     },
@@ -156,25 +157,15 @@ export const states = {
   "state/older": [
     {
       name: "of before something was made",
-      files: file("volumes: { data: { size: 3 } }"),
-      before: both(
-        applied,
-        (here) => here.write("old.json", here.read("reconcile.state.json")),
-        rewritten("data: { size: 3 }", "data: { size: 3 }, more: { size: 4 }"),
-        applied,
-      ),
+      files: file(data),
+      before: withMore,
       command: ["state", "push", "old.json"],
       follow: [{ question: /push that with your changes/ }],
     },
     {
       name: "of the same resources",
       files: file("groups: { web: {} }"),
-      before: both(
-        applied,
-        (here) => here.write("old.json", here.read("reconcile.state.json")),
-        rewritten("web: {}", "web: { description: x }"),
-        applied,
-      ),
+      before: changedSince("web: {}", "web: { description: x }"),
       command: ["state", "push", "old.json"],
       afterwards: ["apply", "-y"],
       follow: [{ flag: /--force/ }],
@@ -201,7 +192,7 @@ export const states = {
   ],
   "state/other-lineage": [
     {
-      files: file("volumes: { data: { size: 3 } }"),
+      files: file(data),
       before: both(applied, stranger("volumes: { other: { size: 3 } }"), (here) =>
         here.write("other.json", here.read("theirs/reconcile.state.json")),
       ),
@@ -212,27 +203,21 @@ export const states = {
   ],
   "state/gone": [
     {
-      files: file("volumes: { data: { size: 3 } }"),
+      files: file(data),
       before: both(applied, (here) => here.remove("reconcile.state.json")),
       follow: [{ question: /on purpose/ }],
     },
   ],
   "state/went-back": [
     {
-      files: file("volumes: { data: { size: 3 } }"),
-      before: both(
-        applied,
-        (here) => here.write("old.json", here.read("reconcile.state.json")),
-        rewritten("data: { size: 3 }", "data: { size: 3 }, more: { size: 4 }"),
-        applied,
-        (here) => here.write("reconcile.state.json", here.read("old.json")),
-      ),
+      files: file(data),
+      before: both(withMore, (here) => here.write("reconcile.state.json", here.read("old.json"))),
       follow: [{ question: /on purpose/ }],
     },
   ],
   "state/unreadable": [
     {
-      files: file("volumes: { data: { size: 3 } }"),
+      files: file(data),
       before: both(
         applied,
         (here) => here.write("copy.json", here.read("reconcile.state.json")),
