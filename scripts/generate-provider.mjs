@@ -45,6 +45,28 @@ function fields(properties, prefix, input, optional) {
   });
 }
 
+/** The interfaces of what the properties hold, and of what those hold. */
+function nestedShapes(properties, prefix, input) {
+  nested.clear();
+  for (const [name, property] of Object.entries(properties)) typeOf(property, `${prefix}${capital(name)}`, input);
+  const made = [];
+  const seen = new Set();
+  for (let more = true; more; ) {
+    more = false;
+    for (const [name, inner] of [...nested]) {
+      if (seen.has(name)) continue;
+      seen.add(name);
+      more = true;
+      made.push(
+        [`export interface ${name}${input ? "Args" : ""} {`, ...fields(inner, name, input, () => false), "}"].join(
+          "\n",
+        ),
+      );
+    }
+  }
+  return made;
+}
+
 const shapes = [];
 const classes = [];
 for (const handler of listHandlers()) {
@@ -58,26 +80,7 @@ for (const handler of listHandlers()) {
       "}",
     ].join("\n"),
   );
-  for (const input of [true, false]) {
-    nested.clear();
-    for (const [name, property] of Object.entries(inputs)) typeOf(property, `${type}${capital(name)}`, input);
-    const seen = new Set();
-    for (let more = true; more; ) {
-      more = false;
-      for (const [name, properties] of [...nested]) {
-        if (seen.has(name)) continue;
-        seen.add(name);
-        more = true;
-        shapes.push(
-          [
-            `export interface ${name}${input ? "Args" : ""} {`,
-            ...fields(properties, name, input, () => false),
-            "}",
-          ].join("\n"),
-        );
-      }
-    }
-  }
+  for (const input of [true, false]) shapes.push(...nestedShapes(inputs, type, input));
   const all = { ...inputs, ...outputs };
   const names = {
     inputs: Object.keys(inputs),
@@ -109,7 +112,8 @@ unsetUntilGiven(${type}, namesOf${type});`);
 
 const calls = listLookups().map(({ name, description, inputs, outputs }) => {
   const type = capital(name);
-  return `export interface ${type}Args {
+  const inner = nestedShapes(outputs, type, false);
+  return `${inner.map((shape) => `${shape}\n\n`).join("")}export interface ${type}Args {
 ${fields(inputs, type, false, () => true).join("\n")}
 }
 

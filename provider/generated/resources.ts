@@ -556,6 +556,25 @@ export const getVolumeOutput = (
   opts: pulumi.InvokeOutputOptions = {},
 ): pulumi.Output<GetVolumeResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getVolume", args, opts);
 
+export interface GetSecurityGroupRulesItem {
+  /** Its id in the group. */
+  id?: string | undefined;
+  /** ingress (the default) or egress. */
+  direction?: "ingress" | "egress" | undefined;
+  /** IPv4 (the default) or IPv6; follows remoteIp. */
+  ethertype?: "IPv4" | "IPv6" | undefined;
+  /** tcp, udp, icmp, or any when left out. */
+  protocol?: "tcp" | "udp" | "icmp" | "any" | undefined;
+  /** The port, or a range such as 8000-8010 where the service knows ranges. All ports when left out. */
+  dstPort?: string | undefined;
+  /** A CIDR. Left out, and without remoteGroup: everyone. */
+  remoteIp?: string | undefined;
+  /** The id of another security group; self means the group the rule is in. Use this or remoteIp. */
+  remoteGroup?: string | undefined;
+  /** Free text, stored with the rule when it is made. */
+  description?: string | undefined;
+}
+
 export interface GetSecurityGroupArgs {
   /** Its name. */
   name?: string | undefined;
@@ -577,6 +596,8 @@ export interface GetSecurityGroupResult {
   name?: string | undefined;
   /** Its description. */
   description?: string | undefined;
+  /** Its rules, those that the service made by itself among them. */
+  rules?: GetSecurityGroupRulesItem[] | undefined;
 }
 
 /** Looks up a security group by its name or its id. It is an error when there is none, or when several have the name. Through the plugin. */
@@ -587,3 +608,273 @@ export const getSecurityGroupOutput = (
   args: GetSecurityGroupOutputArgs,
   opts: pulumi.InvokeOutputOptions = {},
 ): pulumi.Output<GetSecurityGroupResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getSecurityGroup", args, opts);
+
+export interface GetFlavorsFlavorsItem {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+}
+
+export interface GetFlavorsArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: string | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: boolean | undefined;
+}
+
+export interface GetFlavorsOutputArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: pulumi.Input<string> | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: pulumi.Input<boolean> | undefined;
+}
+
+export interface GetFlavorsResult {
+  /** The flavors that fit. */
+  flavors?: GetFlavorsFlavorsItem[] | undefined;
+  /** The ids, in the same order. */
+  ids?: string[] | undefined;
+}
+
+/** Lists the flavors that the service shows, all or those that fit, sorted by name. None is no error. Through the plugin. */
+export const getFlavors = (args: GetFlavorsArgs, opts: pulumi.InvokeOptions = {}): Promise<GetFlavorsResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getFlavors", args, opts);
+
+export const getFlavorsOutput = (
+  args: GetFlavorsOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetFlavorsResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getFlavors", args, opts);
+
+export interface GetImagesImagesItem {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+}
+
+export interface GetImagesArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: string | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: boolean | undefined;
+}
+
+export interface GetImagesOutputArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: pulumi.Input<string> | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: pulumi.Input<boolean> | undefined;
+}
+
+export interface GetImagesResult {
+  /** The images that fit. */
+  images?: GetImagesImagesItem[] | undefined;
+  /** The ids, in the same order. */
+  ids?: string[] | undefined;
+}
+
+/** Lists the images that the service shows, all or those that fit, sorted by name. None is no error. Through the plugin. */
+export const getImages = (args: GetImagesArgs, opts: pulumi.InvokeOptions = {}): Promise<GetImagesResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getImages", args, opts);
+
+export const getImagesOutput = (
+  args: GetImagesOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetImagesResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getImages", args, opts);
+
+export interface GetRegionsRegionsItem {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+}
+
+export interface GetRegionsArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: string | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: boolean | undefined;
+}
+
+export interface GetRegionsOutputArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: pulumi.Input<string> | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: pulumi.Input<boolean> | undefined;
+}
+
+export interface GetRegionsResult {
+  /** The regions that fit. */
+  regions?: GetRegionsRegionsItem[] | undefined;
+  /** The ids, in the same order. */
+  ids?: string[] | undefined;
+}
+
+/** Lists the regions that the service shows, all or those that fit, sorted by name. None is no error. Through the plugin. */
+export const getRegions = (args: GetRegionsArgs, opts: pulumi.InvokeOptions = {}): Promise<GetRegionsResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getRegions", args, opts);
+
+export const getRegionsOutput = (
+  args: GetRegionsOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetRegionsResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getRegions", args, opts);
+
+export interface GetVmsVmsItem {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+  /** Its state, in the service's own word. */
+  status?: string | undefined;
+  /** Its flavor. */
+  flavorId?: string | undefined;
+  /** Its image. */
+  imageId?: string | undefined;
+  /** Its owner. */
+  owner?: string | undefined;
+  /** Its public address. */
+  floatingIp?: string | undefined;
+  /** Its address in the private network. */
+  privateIp?: string | undefined;
+  /** All its volumes, the root disk among them. */
+  volumeIds?: string[] | undefined;
+  /** The root disk, where the service shows which of the volumes it is. */
+  rootVolumeId?: string | undefined;
+}
+
+export interface GetVmsArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: string | undefined;
+  /** Only those with this value of status. */
+  status?: string | undefined;
+  /** Only those with this value of flavorId. */
+  flavorId?: string | undefined;
+  /** Only those with this value of imageId. */
+  imageId?: string | undefined;
+  /** Only those with this value of owner. */
+  owner?: string | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: boolean | undefined;
+}
+
+export interface GetVmsOutputArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: pulumi.Input<string> | undefined;
+  /** Only those with this value of status. */
+  status?: pulumi.Input<string> | undefined;
+  /** Only those with this value of flavorId. */
+  flavorId?: pulumi.Input<string> | undefined;
+  /** Only those with this value of imageId. */
+  imageId?: pulumi.Input<string> | undefined;
+  /** Only those with this value of owner. */
+  owner?: pulumi.Input<string> | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: pulumi.Input<boolean> | undefined;
+}
+
+export interface GetVmsResult {
+  /** The VMs that fit. */
+  vms?: GetVmsVmsItem[] | undefined;
+  /** The ids, in the same order. */
+  ids?: string[] | undefined;
+}
+
+/** Lists the VMs that the service shows, all or those that fit, sorted by name. None is no error. Through the plugin. */
+export const getVms = (args: GetVmsArgs, opts: pulumi.InvokeOptions = {}): Promise<GetVmsResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getVms", args, opts);
+
+export const getVmsOutput = (
+  args: GetVmsOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetVmsResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getVms", args, opts);
+
+export interface GetVolumesVolumesItem {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+  /** Its size in GB. */
+  size?: number | undefined;
+  /** Its state, in the service's own word. */
+  status?: string | undefined;
+  /** The VM that it is attached to. */
+  vmId?: string | undefined;
+}
+
+export interface GetVolumesArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: string | undefined;
+  /** Only those with this value of status. */
+  status?: string | undefined;
+  /** Only those with this value of vmId. */
+  vmId?: string | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: boolean | undefined;
+}
+
+export interface GetVolumesOutputArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: pulumi.Input<string> | undefined;
+  /** Only those with this value of status. */
+  status?: pulumi.Input<string> | undefined;
+  /** Only those with this value of vmId. */
+  vmId?: pulumi.Input<string> | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: pulumi.Input<boolean> | undefined;
+}
+
+export interface GetVolumesResult {
+  /** The volumes that fit. */
+  volumes?: GetVolumesVolumesItem[] | undefined;
+  /** The ids, in the same order. */
+  ids?: string[] | undefined;
+}
+
+/** Lists the volumes that the service shows, all or those that fit, sorted by name. None is no error. Through the plugin. */
+export const getVolumes = (args: GetVolumesArgs, opts: pulumi.InvokeOptions = {}): Promise<GetVolumesResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getVolumes", args, opts);
+
+export const getVolumesOutput = (
+  args: GetVolumesOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetVolumesResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getVolumes", args, opts);
+
+export interface GetSecurityGroupsSecurityGroupsItem {
+  /** Its id. */
+  id?: string | undefined;
+  /** Its name. */
+  name?: string | undefined;
+  /** Its description. */
+  description?: string | undefined;
+}
+
+export interface GetSecurityGroupsArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: string | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: boolean | undefined;
+}
+
+export interface GetSecurityGroupsOutputArgs {
+  /** Only those whose name fits, in either case; * stands for anything, as in web-*. */
+  name?: pulumi.Input<string> | undefined;
+  /** Sorts from the highest name to the lowest, with numbers in names as numbers: of names that end in a version, the newest comes first. */
+  newestFirst?: pulumi.Input<boolean> | undefined;
+}
+
+export interface GetSecurityGroupsResult {
+  /** The security groups that fit. */
+  securityGroups?: GetSecurityGroupsSecurityGroupsItem[] | undefined;
+  /** The ids, in the same order. */
+  ids?: string[] | undefined;
+}
+
+/** Lists the security groups that the service shows, all or those that fit, sorted by name. None is no error. Through the plugin. */
+export const getSecurityGroups = (args: GetSecurityGroupsArgs, opts: pulumi.InvokeOptions = {}): Promise<GetSecurityGroupsResult> =>
+  pulumi.runtime.invoke("reconcile-cloud:index:getSecurityGroups", args, opts);
+
+export const getSecurityGroupsOutput = (
+  args: GetSecurityGroupsOutputArgs,
+  opts: pulumi.InvokeOutputOptions = {},
+): pulumi.Output<GetSecurityGroupsResult> => pulumi.runtime.invokeOutput("reconcile-cloud:index:getSecurityGroups", args, opts);

@@ -1,4 +1,6 @@
-/** One example for each resource and function, in the languages that use the package most. */
+/** One example for each resource and function, in every language that Pulumi has. */
+import type { Property } from "../../reconciler/index";
+
 type Value = string | number | boolean | readonly Value[] | { readonly [key: string]: Value } | Reference;
 
 interface Reference {
@@ -9,6 +11,8 @@ const idOf = (name: string): Reference => ({ idOf: name });
 
 interface Example {
   readonly title: string;
+  /** The types whose examples come first, because this one names what they make. */
+  readonly after?: readonly string[];
   readonly name: string;
   readonly args: Readonly<Record<string, Value>>;
 }
@@ -25,16 +29,18 @@ const examples: Readonly<Record<string, Example>> = {
   Volume: { title: "A volume", name: "data", args: { size: 20 } },
   VolumeAttachment: {
     title: "A volume that may be taken off again",
+    after: ["Vm", "Volume"],
     name: "attached",
     args: { vmId: idOf("web"), volumeId: idOf("data"), flushConfirmed: true },
   },
   SecurityGroup: {
     title: "A group that admits HTTPS",
     name: "front",
-    args: { rules: [{ protocol: "tcp", dstPort: "443", remoteIp: "0.0.0.0/0" }] },
+    args: { rulesMode: "shared", rules: [{ protocol: "tcp", dstPort: "443", remoteIp: "0.0.0.0/0" }] },
   },
   SecurityGroupRule: {
     title: "A rule beside those of its group",
+    after: ["SecurityGroup"],
     name: "ssh",
     args: { securityGroupId: idOf("front"), protocol: "tcp", dstPort: "22", remoteIp: "10.0.0.0/8" },
   },
@@ -67,65 +73,308 @@ const examples: Readonly<Record<string, Example>> = {
 const isReference = (value: Value): value is Reference =>
   typeof value === "object" && "idOf" in value && typeof value.idOf === "string";
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+/** What the generated package calls the type of a property, which has the name of its place unless it shares another's. */
+export type TypeName = (property: Property, ofPlace: string) => string;
 
-function typescript(value: Value): string {
-  if (Array.isArray(value)) return `[${value.map(typescript).join(", ")}]`;
-  if (typeof value !== "object") return JSON.stringify(value);
-  if (isReference(value)) return `${value.idOf}.id`;
-  return `{ ${Object.entries(value)
-    .map(([key, item]) => `${key}: ${typescript(item)}`)
-    .join(", ")} }`;
+/** What a list or a map is of: a type of the generated package, or plain texts. */
+type Element = { readonly named: string } | "text";
+
+interface Resource {
+  readonly type: string;
+  readonly name: string;
+  readonly fields: readonly Entry[];
+  /** Whether a later one names its id. */
+  readonly isNamed: boolean;
 }
 
-function python(value: Value): string {
-  if (Array.isArray(value)) return `[${value.map(python).join(", ")}]`;
-  if (typeof value === "boolean") return value ? "True" : "False";
-  if (typeof value !== "object") return JSON.stringify(value);
-  if (isReference(value)) return `${value.idOf}.id`;
-  return `{${Object.entries(value)
-    .map(([key, item]) => `"${snake(key)}": ${python(item)}`)
-    .join(", ")}}`;
+type Entry = readonly [key: string, value: string];
+
+/** How a language writes a program of the generated package. `enumName`: the text is one of the words of that type. */
+interface Language {
+  text(value: string, enumName: string | undefined): string;
+  number(value: number): string;
+  boolean(value: boolean): string;
+  idOf(name: string): string;
+  list(items: readonly string[], of: Element): string;
+  map(entries: readonly Entry[], of: Element): string;
+  record(entries: readonly Entry[], type: string): string;
+  program(resources: readonly Resource[]): string;
+  /** A program that calls a function by the name of what it is to find, and gives a part of the answer. */
+  call(name: string, wanted: string, part: string): string;
 }
 
-const yaml = (value: Value): string =>
-  JSON.stringify(value, (_key, item: Value) =>
-    typeof item === "object" && item !== null && isReference(item) ? `\${${item.idOf}.id}` : item,
+function render(
+  language: Language,
+  value: Value,
+  property: Property | undefined,
+  type: string,
+  nameOf: TypeName,
+): string {
+  const inside = (one: Value, of: Property | undefined, place: string): string =>
+    render(language, one, of, of === undefined ? place : nameOf(of, place), nameOf);
+  const elementOf = (of: Property | undefined, place: string): Element =>
+    of?.properties === undefined ? "text" : { named: nameOf(of, place) };
+  if (typeof value === "string") return language.text(value, property?.values === undefined ? undefined : type);
+  if (typeof value === "number") return language.number(value);
+  if (typeof value === "boolean") return language.boolean(value);
+  if (isReference(value)) return language.idOf(value.idOf);
+  if (isList(value)) {
+    const place = property?.items?.type === "object" ? `${type}Item` : type;
+    return language.list(
+      value.map((item) => inside(item, property?.items, place)),
+      elementOf(property?.items, place),
+    );
+  }
+  const of = property?.mapOf;
+  const fields = Object.entries(value).map(
+    ([key, item]): Entry => [
+      key,
+      inside(item, of ?? property?.properties?.[key], of === undefined ? `${type}${capital(key)}` : `${type}Item`),
+    ],
   );
+  return of === undefined && property?.properties !== undefined
+    ? language.record(fields, type)
+    : language.map(fields, elementOf(of, `${type}Item`));
+}
 
-const section = (title: string, programs: Readonly<Record<"typescript" | "python" | "yaml", string>>): string =>
+const isList = (value: Value): value is readonly Value[] => Array.isArray(value);
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const quoted = (text: string): string => JSON.stringify(text);
+const pairs = (entries: readonly Entry[], write: (key: string, value: string) => string): string =>
+  entries.map(([key, value]) => write(key, value)).join(", ");
+
+const typescript: Language = {
+  text: quoted,
+  number: String,
+  boolean: String,
+  idOf: (name) => `${name}.id`,
+  list: (items) => `[${items.join(", ")}]`,
+  map: (entries) => `{ ${pairs(entries, (key, value) => `${key}: ${value}`)} }`,
+  record: (entries) => `{ ${pairs(entries, (key, value) => `${key}: ${value}`)} }`,
+  program: (resources) =>
+    ['import * as cloud from "@reconcile-cloud/pulumi";\n']
+      .concat(
+        resources.map(({ type, name, fields }) =>
+          [
+            `const ${name} = new cloud.${type}("${name}", {`,
+            ...fields.map(([key, value]) => `    ${key}: ${value},`),
+            "});",
+          ].join("\n"),
+        ),
+      )
+      .join("\n"),
+  call: (name, wanted, part) =>
+    `import * as cloud from "@reconcile-cloud/pulumi";\n\nconst found = cloud.${name}Output({ name: "${wanted}" });\nexport const ${part} = found.${part};`,
+};
+
+const python: Language = {
+  text: quoted,
+  number: String,
+  boolean: (value) => (value ? "True" : "False"),
+  idOf: (name) => `${name}.id`,
+  list: (items) => `[${items.join(", ")}]`,
+  map: (entries) => `{${pairs(entries, (key, value) => `"${key}": ${value}`)}}`,
+  record: (entries) => `{${pairs(entries, (key, value) => `"${snake(key)}": ${value}`)}}`,
+  program: (resources) =>
+    ["import pulumi_reconcile_cloud as cloud\n"]
+      .concat(
+        resources.map(({ type, name, fields }) =>
+          [
+            `${name} = cloud.${type}("${name}",`,
+            ...fields.map(([key, value]) => `    ${snake(key)}=${value},`),
+            ")",
+          ].join("\n"),
+        ),
+      )
+      .join("\n"),
+  call: (name, wanted, part) =>
+    `import pulumi\nimport pulumi_reconcile_cloud as cloud\n\nfound = cloud.${snake(name)}_output(name="${wanted}")\npulumi.export("${part}", found.${part})`,
+};
+
+const goType = (of: Element, shape: "Array" | "Map"): string =>
+  of === "text" ? `pulumi.String${shape}` : `reconcilecloud.${of.named}${shape}`;
+const goProgram = (body: readonly string[]): string =>
+  [
+    "package main\n",
+    "import (",
+    '\t"github.com/pulumi/pulumi/sdk/v3/go/pulumi"',
+    '\t"github.com/reconcile-cloud/reconcile-cloud/sdk/go/reconcilecloud"',
+    ")\n",
+    "func main() {",
+    "\tpulumi.Run(func(ctx *pulumi.Context) error {",
+    ...body.map((line) => `\t\t${line}`),
+    "\t\treturn nil",
+    "\t})",
+    "}",
+  ].join("\n");
+/** Where a resource has the name behind `get`, Go's own getter of resources is called so, and the function `Lookup`. */
+const goFunction = (name: string): string => {
+  const what = name.slice("get".length);
+  return Object.hasOwn(examples, what) ? `Lookup${what}` : capital(name);
+};
+const go: Language = {
+  text: (value, enumName) =>
+    enumName === undefined ? `pulumi.String("${value}")` : `reconcilecloud.${enumName}("${value}")`,
+  number: (value) => `pulumi.Int(${value})`,
+  boolean: (value) => `pulumi.Bool(${value})`,
+  idOf: (name) => `${name}.ID()`,
+  list: (items, of) => `${goType(of, "Array")}{${items.join(", ")}}`,
+  map: (entries, of) => `${goType(of, "Map")}{${pairs(entries, (key, value) => `"${key}": ${value}`)}}`,
+  record: (entries, type) =>
+    `&reconcilecloud.${type}Args{${pairs(entries, (key, value) => `${capital(key)}: ${value}`)}}`,
+  program: (resources) =>
+    goProgram(
+      resources.flatMap(({ type, name, fields, isNamed }, index) => [
+        `${isNamed ? name : "_"}, err ${isNamed || index === 0 ? ":=" : "="} reconcilecloud.New${type}(ctx, "${name}", &reconcilecloud.${type}Args{`,
+        ...fields.map(([key, value]) => `\t${capital(key)}: ${value},`),
+        "})",
+        ...["if err != nil {", "\treturn err", "}"],
+      ]),
+    ),
+  call: (name, wanted, part) => {
+    const called = goFunction(name);
+    return goProgram([
+      `found := reconcilecloud.${called}Output(ctx, reconcilecloud.${called}OutputArgs{Name: pulumi.String("${wanted}")})`,
+      `ctx.Export("${part}", found.${capital(part)}())`,
+    ]);
+  },
+};
+
+const csharp: Language = {
+  text: (value, enumName) => (enumName === undefined ? quoted(value) : `Cloud.${enumName}.${capital(value)}`),
+  number: String,
+  boolean: String,
+  idOf: (name) => `${name}.Id`,
+  list: (items) => `new[] { ${items.join(", ")} }`,
+  map: (entries, of) => {
+    const type = of === "text" ? "InputMap<string>" : `InputMap<Cloud.Inputs.${of.named}Args>`;
+    return `new ${type} { ${pairs(entries, (key, value) => `["${key}"] = ${value}`)} }`;
+  },
+  record: (entries, type) =>
+    `new Cloud.Inputs.${type}Args { ${pairs(entries, (key, value) => `${capital(key)} = ${value}`)} }`,
+  program: (resources) =>
+    [
+      ...[
+        "using Pulumi;",
+        "using Cloud = ReconcileCloud.ReconcileCloud;\n",
+        "return await Deployment.RunAsync(() =>",
+        "{",
+      ],
+      ...resources.flatMap(({ type, name, fields }) => [
+        `    var ${name} = new Cloud.${type}("${name}", new()`,
+        "    {",
+        ...fields.map(([key, value]) => `        ${capital(key)} = ${value},`),
+        "    });",
+      ]),
+      "});",
+    ].join("\n"),
+  call: (name, wanted, part) =>
+    [
+      ...["using System.Collections.Generic;", "using Pulumi;", "using Cloud = ReconcileCloud.ReconcileCloud;\n"],
+      ...["return await Deployment.RunAsync(() =>", "{"],
+      `    var found = Cloud.${capital(name)}.Invoke(new() { Name = "${wanted}" });`,
+      `    return new Dictionary<string, object?> { ["${part}"] = found.Apply(one => one.${capital(part)}) };`,
+      "});",
+    ].join("\n"),
+};
+
+const javaProgram = (body: readonly string[]): string =>
+  [
+    ...["import com.pulumi.Pulumi;", "import cloud.reconcile.reconcilecloud.*;"],
+    ...["import cloud.reconcile.reconcilecloud.enums.*;", "import cloud.reconcile.reconcilecloud.inputs.*;"],
+    ...["import java.util.Map;\n", "public class App {", "    public static void main(String[] args) {"],
+    "        Pulumi.run(ctx -> {",
+    ...body.map((line) => `            ${line}`),
+    ...["        });", "    }", "}"],
+  ].join("\n");
+const builder = (type: string, entries: readonly Entry[]): string =>
+  `${type}Args.builder()${entries.map(([key, value]) => `.${key}(${value})`).join("")}.build()`;
+const java: Language = {
+  text: (value, enumName) => (enumName === undefined ? quoted(value) : `${enumName}.${capital(value)}`),
+  number: String,
+  boolean: String,
+  idOf: (name) => `${name}.id()`,
+  list: (items) => items.join(", "),
+  map: (entries) => `Map.of(${pairs(entries, (key, value) => `"${key}", ${value}`)})`,
+  record: (entries, type) => builder(type, entries),
+  program: (resources) =>
+    javaProgram(
+      resources.flatMap(({ type, name, fields }) => [
+        `var ${name} = new ${type}("${name}", ${type}Args.builder()`,
+        ...fields.map(([key, value]) => `    .${key}(${value})`),
+        "    .build());",
+      ]),
+    ),
+  call: (name, wanted, part) =>
+    javaProgram([
+      `var found = ReconcilecloudFunctions.${name}(${capital(name)}Args.builder().name("${wanted}").build());`,
+      `ctx.export("${part}", found.applyValue(one -> one.${part}()));`,
+    ]),
+};
+
+const yaml: Language = {
+  text: quoted,
+  number: String,
+  boolean: String,
+  idOf: (name) => quoted(`\${${name}.id}`),
+  list: (items) => `[${items.join(", ")}]`,
+  map: (entries) => `{ ${pairs(entries, (key, value) => `${key}: ${value}`)} }`,
+  record: (entries) => `{ ${pairs(entries, (key, value) => `${key}: ${value}`)} }`,
+  program: (resources) =>
+    [
+      "resources:",
+      ...resources.flatMap(({ type, name, fields }) => [
+        ...[`  ${name}:`, `    type: reconcile-cloud:${type}`, "    properties:"],
+        ...fields.map(([key, value]) => `      ${key}: ${value}`),
+      ]),
+    ].join("\n"),
+  call: (name, wanted, part) =>
+    [
+      ...["variables:", "  found:", "    fn::invoke:", `      function: reconcile-cloud:${name}`],
+      ...["      arguments:", `        name: "${wanted}"`, "outputs:", `  ${part}: \${found.${part}}`],
+    ].join("\n"),
+};
+
+const languages = { typescript, python, go, csharp, java, yaml } as const;
+
+const section = (title: string, program: (language: Language) => string): string =>
   ["{{% examples %}}", "## Example Usage", "{{% example %}}", `### ${title}`, ""]
-    .concat(Object.entries(programs).map(([language, program]) => `\`\`\`${language}\n${program}\n\`\`\``))
+    .concat(Object.entries(languages).map(([name, language]) => `\`\`\`${name}\n${program(language)}\n\`\`\``))
     .concat("{{% /example %}}", "{{% /examples %}}")
     .join("\n");
 
-const inTypescript = 'import * as cloud from "@reconcile-cloud/pulumi";\n';
-const inPython = "import pulumi_reconcile_cloud as cloud\n";
+/** The inputs of each type that has an example. */
+export type InputsOf = (type: string) => Readonly<Record<string, Property>>;
 
-export function exampleOf(type: string): string {
+export function exampleOf(type: string, inputsOf: InputsOf, nameOf: TypeName): string {
   const example = examples[type];
   if (example === undefined) return "";
-  const { title, name, args } = example;
-  const each = (write: (key: string, value: Value) => string): string[] =>
-    Object.entries(args).map(([key, value]) => write(key, value));
-  return section(title, {
-    typescript: [
-      inTypescript,
-      `const ${name} = new cloud.${type}("${name}", {`,
-      ...each((key, value) => `    ${key}: ${typescript(value)},`),
-      "});",
-    ].join("\n"),
-    python: [
-      inPython,
-      `${name} = cloud.${type}("${name}",`,
-      ...each((key, value) => `    ${snake(key)}=${python(value)},`),
-      ")",
-    ].join("\n"),
-    yaml: [
-      ...["resources:", `  ${name}:`, `    type: reconcile-cloud:${type}`, "    properties:"],
-      ...each((key, value) => `      ${key}: ${yaml(value)}`),
-    ].join("\n"),
-  });
+  const all = [...(example.after ?? []), type];
+  return section(example.title, (language) =>
+    language.program(
+      all.flatMap((one): Resource[] => {
+        const { name, args } = examples[one] ?? example;
+        const inputs = inputsOf(one);
+        const fields = Object.entries(args).map(([key, value]): Entry => {
+          const property = inputs[key];
+          const place = `${one}${capital(key)}`;
+          return [
+            key,
+            render(language, value, property, property === undefined ? place : nameOf(property, place), nameOf),
+          ];
+        });
+        return [
+          {
+            type: one,
+            name,
+            fields,
+            isNamed: one !== type && JSON.stringify(example.args).includes(`"idOf":"${name}"`),
+          },
+        ];
+      }),
+    ),
+  );
 }
 
 const looked: Readonly<Record<string, string>> = {
@@ -133,16 +382,14 @@ const looked: Readonly<Record<string, string>> = {
   ...{ getVm: "web", getVolume: "data", getSecurityGroup: "front" },
 };
 
-/** An example of the look-up: `getVm` looks up the VM with that name. */
+const listed: Readonly<Record<string, string>> = {
+  ...{ getFlavors: "m1.*", getImages: "ubuntu-*", getRegions: "in-*" },
+  ...{ getVms: "web-*", getVolumes: "data-*", getSecurityGroups: "web-*" },
+};
+
+/** An example of the look-up: `getVm` looks up the VM with that name, `getVms` all whose names fit. */
 export function lookupExampleOf(name: string): string {
-  const wanted = looked[name];
-  if (wanted === undefined) return "";
-  return section("By its name", {
-    typescript: `${inTypescript}\nconst found = cloud.${name}Output({ name: "${wanted}" });\nexport const id = found.id;`,
-    python: `import pulumi\n${inPython}\nfound = cloud.${snake(name)}_output(name="${wanted}")\npulumi.export("id", found.id)`,
-    yaml: [
-      ...["variables:", "  found:", "    fn::invoke:", `      function: reconcile-cloud:${name}`],
-      ...["      arguments:", `        name: ${wanted}`, "outputs:", "  id: ${found.id}"],
-    ].join("\n"),
-  });
+  const [one, some] = [looked[name], listed[name]];
+  if (one !== undefined) return section("By its name", (language) => language.call(name, one, "id"));
+  return some === undefined ? "" : section("By a pattern", (language) => language.call(name, some, "ids"));
 }

@@ -4,7 +4,7 @@ import { dynamicToken, packageName, pluginDownloadUrl, pluginToken } from "../ca
 import type { Component } from "../components/parts";
 import { components } from "../components/table";
 import { type ProviderSettingName, settingNames } from "../settings";
-import { exampleOf, lookupExampleOf } from "./examples";
+import { exampleOf, type InputsOf, lookupExampleOf } from "./examples";
 
 type Json = Record<string, unknown>;
 
@@ -13,14 +13,19 @@ const home = "https://github.com/reconcile-cloud/reconcile-cloud";
 export function packageSchema(): Json {
   const types: Json = {};
   const resources: Json = {};
-  for (const handler of listHandlers()) resources[pluginToken(handler.type)] = resourceSchema(handler, types);
   // A property that a component shares with a resource has the type that the resource's schema names.
   const shared = new Map<Property, string>();
   for (const { type, inputs } of listHandlers())
     for (const [name, property] of Object.entries(inputs))
       if (!shared.has(property)) shared.set(property, `${type}${capital(name)}`);
+  const inputsOf: InputsOf = (type) =>
+    [...listHandlers(), ...components].find((one) => one.type === type)?.inputs ?? {};
+  const example = (type: string): string =>
+    exampleOf(type, inputsOf, (property, ofPlace) => shared.get(property) ?? ofPlace);
+  for (const handler of listHandlers())
+    resources[pluginToken(handler.type)] = resourceSchema(handler, types, example(handler.type));
   for (const component of components)
-    resources[pluginToken(component.type)] = componentSchema(component, types, shared);
+    resources[pluginToken(component.type)] = componentSchema(component, types, shared, example(component.type));
   const variables = Object.fromEntries(settingNames.map((name) => [name, settings[name]]));
   return {
     name: packageName,
@@ -115,9 +120,9 @@ const requiredIn = (properties: Readonly<Record<string, Property>>): string[] =>
 const requiredOfExisting = (properties: Readonly<Record<string, Property>>): string[] =>
   requiredIn(properties).filter((name) => properties[name]?.onlyToCreate !== true);
 
-function resourceSchema({ type, description, inputs, outputs }: Handler, types: Json): Json {
+function resourceSchema({ type, description, inputs, outputs }: Handler, types: Json, example: string): Json {
   return {
-    description: `${description}\n\n${exampleOf(type)}`,
+    description: `${description}\n\n${example}\n\n${importOf(type)}`,
     inputProperties: describeAll(inputs, type, types, true),
     // The name may be left out; then it is the resource's name in the program.
     requiredInputs: requiredOfExisting(inputs).filter((name) => name !== "name"),
@@ -128,14 +133,37 @@ function resourceSchema({ type, description, inputs, outputs }: Handler, types: 
   };
 }
 
+/** The id by which an existing one is imported, in words and as a command. */
+const idForms: Readonly<Record<string, readonly [words: string, id: string]>> = {
+  Vm: ["the id of the VM", "0b5c3a1e-5b7e-4d0c-9a53-8f0a3a5f9d11"],
+  Volume: ["the id of the volume", "7d1f6c52-8f4e-4c0e-8d4b-2b6a1c9e5f22"],
+  VolumeAttachment: [
+    "the ids of the VM and of the volume, with a slash between them",
+    "0b5c3a1e-5b7e-4d0c-9a53-8f0a3a5f9d11/7d1f6c52-8f4e-4c0e-8d4b-2b6a1c9e5f22",
+  ],
+  SecurityGroup: ["the id of the group", "3e9a4b70-1c2d-4f5a-b6c7-d8e9f0a1b233"],
+  SecurityGroupRule: [
+    "the ids of the group and of the rule, with a slash between them",
+    "3e9a4b70-1c2d-4f5a-b6c7-d8e9f0a1b233/5c8d7e6f-9a0b-4c1d-8e2f-3a4b5c6d7e44",
+  ],
+};
+
+function importOf(type: string): string {
+  const form = idForms[type];
+  if (form === undefined) return "";
+  const [words, id] = form;
+  return `## Import\n\nAn existing one is imported by ${words}:\n\n\`\`\`sh\n$ pulumi import ${pluginToken(type)} example ${id}\n\`\`\``;
+}
+
 function componentSchema(
   { type, description, inputs, outputs }: Component,
   types: Json,
   shared: ReadonlyMap<Property, string>,
+  example: string,
 ): Json {
   return {
     isComponent: true,
-    description: `${description}\n\n${exampleOf(type)}`,
+    description: `${description}\n\n${example}`,
     inputProperties: describeAll(inputs, type, types, true, shared),
     requiredInputs: requiredIn(inputs).filter((name) => name !== "name"),
     properties: describeAll(outputs, type, types, false),

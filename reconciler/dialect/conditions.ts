@@ -31,13 +31,14 @@ import { isAssumed, isList, type Operation, type RequestKind, rowOf } from "../c
 import type { Accepted, Condition, Failure, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { itemAt } from "../core/text/invariant";
+import { patternFits, patternIsIn } from "../core/text/pattern";
 import { isEpoch, readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
 import type { ErrorRule } from "./dialect";
 import { contractEnvelope, type EnvelopeReader } from "./envelope";
 import { failureInside, holdsMore } from "./failure-inside";
 import { parseJsonText } from "./json-text";
-import { cleanMessage, messageFits, messageInBody, own } from "./messages";
+import { cleanMessage, messageInBody, own } from "./messages";
 import { credentialMayBeOver, isHtml, leadsToSignIn, looksLikeSignIn } from "./sign-in";
 
 export interface Answer {
@@ -366,22 +367,14 @@ function ruleFits(
 ): boolean {
   if (rule.status === undefined ? status >= 500 : rule.status !== status) return false;
   if (rule.type !== undefined && !typeFits(contentType, rule.type)) return false;
-  if (rule.location !== undefined && (location === undefined || !messageFits(location, rule.location))) return false;
+  if (rule.location !== undefined && (location === undefined || !patternIsIn(location, rule.location))) return false;
   if (rule.code !== undefined && (code === undefined || !patternFits(code, String(rule.code)))) return false;
-  return rule.message === undefined || messageFits(message, rule.message);
+  return rule.message === undefined || patternIsIn(message, rule.message);
 }
 
 /** Without what follows the type, such as a charset. */
 const typeFits = (contentType: string | undefined, type: string): boolean =>
   contentType !== undefined && patternFits((contentType.split(";")[0] ?? "").trim(), type);
-
-/** Whether the pattern fits the whole text; `*` stands for anything. */
-function patternFits(text: string, pattern: string): boolean {
-  const [first = "", ...rest] = pattern.toLowerCase().split("*");
-  const lower = text.toLowerCase();
-  if (rest.length === 0) return lower === first;
-  return lower.startsWith(first) && lower.endsWith(rest.at(-1) ?? "") && messageFits(text, pattern);
-}
 
 function conditionOf(operation: Operation, status: number, message: string, inEnvelope: boolean): Condition {
   if (status === 401) return "unauthenticated";

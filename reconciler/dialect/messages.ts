@@ -34,21 +34,6 @@ function rawMessageOf(body: unknown): string {
   return "";
 }
 
-/**
- * Whether the pattern is found in the text, in either case; `*` stands for anything. Pieces are looked for from left to
- * right, each at its first place, so the cost is linear whatever the pattern.
- */
-export function messageFits(text: string, pattern: string): boolean {
-  const lower = text.toLowerCase();
-  let from = 0;
-  for (const piece of pattern.toLowerCase().split("*")) {
-    const at = lower.indexOf(piece, from);
-    if (at < 0) return false;
-    from = at + piece.length;
-  }
-  return true;
-}
-
 export function own(value: unknown, key: string): unknown {
   return Object.hasOwn(fieldsIn(value), key) ? fieldsIn(value)[key] : undefined;
 }

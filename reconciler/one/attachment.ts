@@ -7,7 +7,7 @@ import { deepEqual } from "../core/text/deep-equal";
 import { fieldsIn } from "../core/text/objects";
 import { isChanged } from "./changed-volumes";
 import { holding } from "./exclusion";
-import { assertSameService, notProvenGone } from "./guards";
+import { assertSameService, notFound, notProvenGone } from "./guards";
 import {
   type Handler,
   type HandlerContext,
@@ -19,6 +19,7 @@ import {
   type PropertyChange,
   type Props,
 } from "./handler";
+import { refuseUnknownIds } from "./named-ids";
 import { checkInputs, desiredOf, type Written } from "./one-desired";
 import {
   carryOut,
@@ -218,9 +219,11 @@ export const attachmentHandler: Handler = {
     const service = await context.service();
     if (isUnknown(props["vmId"]) || isUnknown(props["volumeId"])) return [];
     const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
+    await refuseUnknownIds(service, [
+      { kind: "vm", id: ids.vmId },
+      { kind: "volume", id: ids.volumeId },
+    ]);
     const planned = await plan(context, service, ids, flushOf(props), true, {}, "recent");
-    const sighting = sight(planned.live, "volume", ids.volumeId);
-    if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
     const hangsOn = hostIn(planned.live, ids.volumeId);
     if (hangsOn === ids.vmId) return [takesOver(ids)];
     return typeof hangsOn === "string"
@@ -304,13 +307,3 @@ export const attachmentHandler: Handler = {
     });
   },
 };
-
-export const notFound = (what: string): HandlerFailure =>
-  new HandlerFailure([
-    {
-      severity: "error",
-      code: "service/not_found",
-      summary: `the service shows no ${what}`,
-      fix: "check the id, and the credential's project and rights",
-    },
-  ]);

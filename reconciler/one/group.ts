@@ -6,6 +6,7 @@ import { isPlatformShaped } from "../core/diff/group-rules";
 import type { RecordedGroup } from "../core/model/recorded";
 import { isObject } from "../core/text/objects";
 import { holdsUnknown, type Props } from "./handler";
+import { groupsIn } from "./named-ids";
 import { desiredOf, type Written } from "./one-desired";
 import { createHandler } from "./resource";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./rule-properties";
@@ -67,6 +68,7 @@ export const groupHandler = createHandler<"group">({
   emptied: ["description"],
   deleteBeforeReplace: true,
   write,
+  names: groupsIn,
   recordOfLive(address, live): RecordedGroup {
     const rules = (live.rules ?? []).map((rule) => ({
       rule: canonicalLiveRule(rule),

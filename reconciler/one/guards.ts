@@ -62,6 +62,16 @@ export const notedOpen = (inputs: Props, sentAt: string): HandlerFailure =>
 export const saidBefore =
   'adopt: "none" stood in the program already when it was sent, and so says nothing of it: take that out and update once';
 
+export const notFound = (...whats: readonly string[]): HandlerFailure =>
+  new HandlerFailure(
+    whats.map((what) => ({
+      severity: "error",
+      code: "service/not_found",
+      summary: `the service shows no ${what}`,
+      fix: "check the id, and the credential's project and rights",
+    })),
+  );
+
 /** Not shown is not gone: nothing shows that the credential is of the project that the resource is in. */
 export const notProvenGone = (what: string, reason: string): HandlerFailure =>
   new HandlerFailure([

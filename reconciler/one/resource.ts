@@ -33,6 +33,7 @@ import {
   type Props,
 } from "./handler";
 import { lookAt, lookAtAll, recordById } from "./looking";
+import { refuseUnknownIds } from "./named-ids";
 import { addressOf, checkInputs, desiredOf } from "./one-desired";
 import {
   assertOwnProject,
@@ -98,6 +99,18 @@ function lossesToTell<K extends Kind>(
   if (told.length > 0 || !isReplacedByProgram) return told;
   const loss = shape.lossOfReplacing?.(inputs) ?? "";
   return loss === "" ? [] : [loss];
+}
+
+/** What hangs on a resource that is replaced, and so is lost or left with it, only a look tells. */
+async function planReplacementAsObserved(
+  context: HandlerContext,
+  planned: PlannedOne,
+  desired: Closed,
+): Promise<PlannedOne> {
+  if (changeOf(planned)?.action !== "replace" || hasErrors(planned.plan.diagnostics)) return planned;
+  const { state, address } = planned;
+  const seen = await planAsObserved(await context.service(), desired, state, address, context.signal, "recent");
+  return changeOf(seen)?.action === "replace" && !hasErrors(seen.plan.diagnostics) ? seen : planned;
 }
 
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
@@ -166,7 +179,11 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const observed = record !== undefined && shape.isUnsettled(record);
       const planned = observed
         ? await planAsObserved(service, desired, state, address, context.signal)
-        : await planAsRecorded(service, desired, state, address, context.signal);
+        : await planReplacementAsObserved(
+            context,
+            await planAsRecorded(service, desired, state, address, context.signal),
+            desired,
+          );
       throwErrors(planned);
       const change = changeOf(planned);
       // A change that `up` would refuse is refused here, before anything else is changed.
@@ -174,6 +191,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         assertPermitted(await planUpdate(context, service, id, before, inputs, "recent"), flushStated(inputs));
       const losses = lossesToTell(shape, change, changes.some(isOtherwiseNow(before, inputs)), inputs);
       changes.push(...plannedChanges(shape, change, changes));
+      if (changes.length > 0) await refuseUnknownIds(service, shape.names?.(inputs) ?? []);
       if (changes.length > 0 && shape.hangsOn !== undefined) noteChange(service, id);
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
       if (changes.length === 0 && compareScopes(remembered.scope, { origin: service.client.origin }) !== undefined)
@@ -186,6 +204,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
     async preview(context, inputs, former) {
       const service = await context.service();
+      await refuseUnknownIds(service, shape.names?.(inputs) ?? []);
       if (holdsUnknown(inputs)) return [];
       const { desired, address } = desiredOf(shape.write(inputs));
       const adopted = adoptedId(inputs);

@@ -6,8 +6,7 @@ import { type LiveGroup, type LiveRule, sight } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
 import { itemAt } from "../core/text/invariant";
-import { notFound } from "./attachment";
-import { assertSameService, notProvenGone } from "./guards";
+import { assertSameService, notFound, notProvenGone } from "./guards";
 import {
   type Handler,
   type HandlerContext,
@@ -18,6 +17,7 @@ import {
   type PropertyChange,
   type Props,
 } from "./handler";
+import { groupsIn, refuseUnknownIds } from "./named-ids";
 import { asProperty, checkInputs, desiredOf, type Written } from "./one-desired";
 import { carryOut, type HowFresh, plain, planAsObserved, type Remembered, stateOf } from "./one-run";
 import { claimMade, claimSeen, claimTaken, newOwner, releaseClaim, staysWithAnother } from "./ownership";
@@ -213,8 +213,8 @@ export const ruleHandler: Handler = {
     const service = await context.service();
     const groupId = props["securityGroupId"];
     if (typeof groupId !== "string" || isUnknown(groupId)) return [];
+    await refuseUnknownIds(service, [{ kind: "group", id: groupId }, ...groupsIn(props)]);
     const sighting = await sightingOf(context, service, groupId, undefined, "recent");
-    if (sighting.seen === "gone") throw notFound(`security group ${groupId}`);
     const isThere = sighting.seen === "yes" && findRule(sighting.value, ruleKey(ruleOf(props))) !== undefined;
     return isThere ? [takesOver(groupId)] : [];
   },

@@ -5,6 +5,7 @@ import type { Closed, DesiredResource } from "../core/model/desired";
 import type { Live, LiveOf } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
 import type { Property, Props } from "./handler";
+import type { NamedId } from "./named-ids";
 import { desiredOf, type Written, writtenOfExisting } from "./one-desired";
 import type { Remembered } from "./one-run";
 
@@ -19,6 +20,8 @@ export interface Shape<K extends Kind> {
   readonly optional: readonly string[];
   /** Texts that are emptied in the service when the program no longer gives them. */
   readonly emptied?: readonly string[];
+  /** The other things that the inputs name by their ids. */
+  names?(inputs: Props): readonly NamedId[];
   /** What is lost when a program's user replaces a resource that would not have to be replaced. */
   lossOfReplacing?(inputs: Props): string;
   /** The former version must be deleted first, because its name is taken until then. */

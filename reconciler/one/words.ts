@@ -28,11 +28,13 @@ const operations: ReadonlySet<string> = new Set(
   ]),
 );
 
-const resourceAddress = new RegExp(`(?<![\\w.])(${kinds.join("|")})\\.([\\w-]+)(?![\\w.])`, "g");
+const nouns = kinds.map((kind) => kindRows[kind].noun).join("|");
+/** Where the noun stands before the address already, it is not said twice. */
+const resourceAddress = new RegExp(`(?:\\b(?:${nouns}) )?(?<![\\w.])(${kinds.join("|")})\\.([\\w-]+)(?![\\w.])`, "g");
 
 export const inProgramWords = (text: string): string =>
   text
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => (fields.has(word) ? asProperty(word) : word))
     .replace(resourceAddress, (whole, kind: Kind, name: string) =>
-      operations.has(name) ? whole : (ownNames[whole] ?? `${kindRows[kind].noun} ${name}`),
+      operations.has(name) ? whole : (ownNames[`${kind}.${name}`] ?? `${kindRows[kind].noun} ${name}`),
     );

@@ -1,0 +1,65 @@
+/**
+ * The ids of other things that a program's resource names. A preview refuses one that the service shows not to exist:
+ * the create would fail with it, after others were made.
+ */
+import { type Kind, kindRows } from "../core/model/kinds";
+import type { Outcome } from "../core/model/outcome";
+import { isObject } from "../core/text/objects";
+import type { ServiceClient } from "../service/client";
+import { notFound } from "./guards";
+import { type HandlerService, isUnknown, type Props } from "./handler";
+
+export interface NamedId {
+  readonly kind: Kind;
+  readonly id: string;
+}
+
+type Lists = { readonly [K in Kind]: (client: ServiceClient) => Promise<Outcome<readonly { readonly id: string }[]>> };
+type Reads = { readonly [K in Kind]: (client: ServiceClient, id: string) => Promise<Outcome<unknown>> };
+
+const lists: Lists = {
+  vm: (client) => client.listVms(),
+  volume: (client) => client.listVolumes(),
+  group: (client) => client.listGroups(),
+};
+
+const reads: Reads = {
+  vm: (client, id) => client.getVm(id),
+  volume: (client, id) => client.getVolume(id),
+  group: (client, id) => (client.can.readsOneGroup ? client.getGroup(id) : client.listRules(id)),
+};
+
+export async function refuseUnknownIds(service: HandlerService, named: readonly NamedId[]): Promise<void> {
+  const client = service.looks?.recent ?? service.client;
+  const unknown = await Promise.all(
+    named.map(async ({ kind, id }) =>
+      (await isUnknownTo(client, kind, id))
+        ? [`${kind === "group" ? "security group" : kindRows[kind].noun} ${id}`]
+        : [],
+    ),
+  );
+  const all = new Set(unknown.flat());
+  if (all.size > 0) throw notFound(...all);
+}
+
+/** A list may be behind, so that a read of the id has the last word where there is one. */
+async function isUnknownTo(client: ServiceClient, kind: Kind, id: string): Promise<boolean> {
+  if (client.can.canFindCreated(kind)) {
+    const listed = await lists[kind](client);
+    if (listed.status !== "accepted" || listed.value.some((one) => one.id === id)) return false;
+    if (!client.can.readsOne(kind) && kind !== "group") return true;
+  } else if (!client.can.readsOne(kind) && kind !== "group") return false;
+  const read = await reads[kind](client, id);
+  return read.status === "rejected" && read.condition === "not_found";
+}
+
+const groupIn = (rule: unknown): readonly NamedId[] => {
+  const id = isObject(rule) ? rule["remoteGroup"] : undefined;
+  return typeof id === "string" && id !== "self" && !isUnknown(id) ? [{ kind: "group", id }] : [];
+};
+
+/** The groups that rules admit, by their ids. */
+export const groupsIn = (inputs: Props): readonly NamedId[] => {
+  const { rules } = inputs;
+  return Array.isArray(rules) ? rules.flatMap(groupIn) : groupIn(inputs);
+};
