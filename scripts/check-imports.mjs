@@ -78,6 +78,7 @@ const rules = [
     "reconciler/rehearse",
     [
       "reconciler/core",
+      "reconciler/config",
       "reconciler/dialect",
       "reconciler/engine",
       "reconciler/service",
@@ -96,6 +97,8 @@ const rules = [
       "reconciler/engine/events",
       "reconciler/engine/run-plan",
       "reconciler/dialect/dialect",
+      "reconciler/dialect/built-in",
+      "reconciler/dialect/questions",
       "reconciler/engine/doctor",
       "reconciler/engine/watch",
       "reconciler/rehearse",

@@ -5,6 +5,8 @@ import type { ValueShape } from "./flag-values";
 export interface FlagRow {
   readonly type: "string" | "boolean";
   readonly multiple?: boolean;
+  /** The value is `NAME=REST`, or two words: the name, and what belongs to it. */
+  readonly twoWords?: true;
   readonly short?: string;
   readonly value?: string;
   readonly oneOf?: readonly string[];
@@ -154,14 +156,29 @@ export const flagTable = {
   sample: {
     type: "string",
     multiple: true,
-    value: "OP FILE",
+    twoWords: true,
+    value: "OP=FILE",
     help: "an answer of this operation, as JSON, to learn its records from (repeatable)",
   },
   curl: {
     type: "string",
     multiple: true,
-    value: "OP COMMAND",
+    twoWords: true,
+    value: "OP=COMMAND",
     help: "the request of this operation: a command for curl, or a file with one (repeatable)",
+  },
+  part: {
+    type: "string",
+    multiple: true,
+    value: "PART",
+    oneOf: ["life-cycle", "kills", "faults"],
+    help: "only this part of the proof: life-cycle, kills or faults (repeatable)",
+  },
+  none: {
+    type: "string",
+    multiple: true,
+    value: "OP",
+    help: "this service does not have the operation, such as vm.resize.confirm (repeatable)",
   },
   openapi: {
     type: "string",

@@ -50,7 +50,7 @@ export function readFlags(argv: readonly string[], command: Reads): ReadFlags {
     positionals: before,
     tokens,
   } = parseArgs({
-    args: withBareValues(words.map(withoutShortEquals)),
+    args: withBareValues(withTwoWords(words.map(withoutShortEquals))),
     options,
     allowPositionals: true,
     strict: false,
@@ -72,6 +72,20 @@ export function readFlags(argv: readonly string[], command: Reads): ReadFlags {
   if (extra !== undefined) problems.push(`reconcile ${name} takes no ${JSON.stringify(extra)}`);
   // `parseArgs` has read each flag by its type in the table of flags.
   return { flags: values as Flags, args: positionals, problems, badValues };
+}
+
+/** `--curl OP COMMAND` as `--curl=OP=COMMAND`: both words belong to the flag, wherever it stands. */
+function withTwoWords(argv: readonly string[]): string[] {
+  const words: string[] = [];
+  for (let at = 0; at < argv.length; at++) {
+    const [word = "", name = "", rest = ""] = argv.slice(at, at + 3);
+    const takesTwo = word.startsWith("--") && flagRowOf(word.slice(2))?.twoWords === true;
+    if (takesTwo && /^[a-z][a-z.]*$/.test(name) && rest !== "" && !rest.startsWith("--")) {
+      words.push(`${word}=${name}=${rest}`);
+      at += 2;
+    } else words.push(word);
+  }
+  return words;
 }
 
 /** What is wrong with one flag of a command. */

@@ -3,6 +3,7 @@ import type { Commands } from "./command";
 import { applyCommand } from "./commands/apply";
 import { completionCommand } from "./commands/completion";
 import { destroyCommand } from "./commands/destroy";
+import { dialectProveCommand } from "./commands/dialect-prove";
 import { dialectTestCommand } from "./commands/dialect-test";
 import { docsCommand } from "./commands/docs";
 import { doctorCommand } from "./commands/doctor";
@@ -118,6 +119,7 @@ export const commands: Commands = {
   "export pulumi": () => exportPulumiCommand,
   doctor: () => doctorCommand,
   "dialect test": () => dialectTestCommand,
+  "dialect prove": () => dialectProveCommand,
   rehearse: () => rehearseCommand,
   watch: () => watchCommand,
   emulator: () => emulatorCommand,

@@ -4,11 +4,15 @@
  * colours; the caller gives the width.
  */
 import type { AssumedOperation } from "../core/model/operation";
+import { deepEqual } from "../core/text/deep-equal";
+import { builtInDialect } from "../dialect/built-in";
 import type { RecordPlace } from "../dialect/dialect";
-import { commonWay, type DoctorReport, type OperationFinding } from "../engine/doctor/report";
+import { ownQuestions } from "../dialect/questions";
+import { commonWay, type DoctorReport, type OperationFinding, saidAt } from "../engine/doctor/report";
 import { hang } from "./style";
 
-export function doctorText(report: DoctorReport, width = 80): string {
+/** `yaml`: the dialect to show, where it is more than what was learnt. */
+export function doctorText(report: DoctorReport, width = 80, yaml = dialectYaml(report)): string {
   const lines: string[] = [];
   lines.push(`service     ${report.reachable ? "reachable" : "not reachable"}`);
   lines.push(`credential  ${report.credential === "unknown" ? "not tried" : report.credential}`);
@@ -38,7 +42,7 @@ export function doctorText(report: DoctorReport, width = 80): string {
     lines.push("", "For a person to find out");
     for (const todo of report.todo) lines.push(...hang("  - ", todo, width));
   }
-  lines.push("", "A dialect that fits", "", dialectYaml(report).trimEnd());
+  lines.push("", "A dialect that fits", "", yaml.trimEnd());
   return `${lines.join("\n")}\n`;
 }
 
@@ -62,23 +66,53 @@ export interface DialectOrigin {
 
 const schemaLine = "# yaml-language-server: $schema=node_modules/reconcile-cloud/schemas/dialect.schema.json";
 
-/** The dialect as YAML: the operations as found, and every line that was learnt with what was seen there. */
+/**
+ * The dialect as YAML: the operations as found, and every line that was learnt with what was seen there. Of a dialect that
+ * was given, only what is to be laid over it.
+ */
 export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): string {
-  const { dialect } = report;
+  const { dialect, base } = report;
   const lines: string[] = [];
   if (origin !== undefined)
     lines.push(schemaLine, `# What reconcile doctor learnt on ${origin.date} from ${origin.baseUrl}`, "");
-  if (report.todo.length > 0) lines.push("todo:", ...report.todo.flatMap((todo) => folded(todo)));
-  lines.push("operations:");
+  const todo = [...report.todo, ...ownQuestions(saidAt(base, "todo"))];
+  if (todo.length > 0) lines.push("todo:", ...todo.flatMap((question) => folded(question)));
   const way = commonWay(report);
-  for (const finding of report.operations) {
+  const routes = report.operations.flatMap((finding) => {
     const { operation } = finding;
-    lines.push(...routeLines(operation, dialect.operations[operation], remarkOf(finding), way !== undefined));
-  }
+    const route = dialect.operations[operation];
+    const isSaid = saidAt(base, "operations", operation) !== undefined;
+    if (isSaid && isSameRoute(route, base?.dialect.operations[operation] ?? null, way)) return [];
+    return routeLines(operation, route, remarkOf(finding), way !== undefined);
+  });
+  if (routes.length > 0) lines.push("operations:", ...routes);
   if (way !== undefined) lines.push(`pagination: ${flow(way)}   # followed once`);
   lines.push(...answerLines(report), ...recordLines(report), ...stateLines(report), ...refusalLines(report));
-  if (report.authorization !== undefined) lines.push(`authorization: ${flow(report.authorization)}   # was taken`);
-  return `${lines.join("\n")}\n`;
+  const { authorization } = report;
+  if (authorization !== undefined) lines.push(`authorization: ${flow(authorization)}   # was taken`);
+  else lines.push(...toldAuthorization(report));
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}
+
+/** Whether the file says the route as it was found; how its list goes on may be written once for all. */
+function isSameRoute(
+  found: OperationFinding["route"],
+  said: OperationFinding["route"],
+  way: ReturnType<typeof commonWay>,
+): boolean {
+  if (found === null || said === null) return found === said;
+  const { pagination: one, ...bare } = { pagination: undefined, ...found };
+  const { pagination: other, ...otherBare } = { pagination: undefined, ...said };
+  return deepEqual(bare, otherBare) && (deepEqual(one, other) || deepEqual(one, way));
+}
+
+/** How the credential is sent, where a person told it beside the file. */
+function toldAuthorization({ given, base }: DoctorReport): string[] {
+  const { name, header } = given.authorization;
+  const before = (base?.dialect ?? builtInDialect).authorization;
+  return before.name === name && before.header === header
+    ? []
+    : [`authorization: ${flow({ name, header })}   # was told`];
 }
 
 /** A quoted text over as many lines as it needs; YAML folds them into one line. */
@@ -87,7 +121,8 @@ function folded(text: string): string[] {
   return [`  - ${first.trimStart()}`, ...rest];
 }
 
-const remarkOf = ({ verdict, items, isTried }: OperationFinding): string => {
+const remarkOf = ({ verdict, items, isTried, isSaid }: OperationFinding): string => {
+  if (isSaid === true) return "   # there is none, as was told";
   if (isTried === true) return "   # tried, and seen to work";
   if (verdict === "not_tried") return "   # not tried";
   if (verdict === "unclear") return "   # unclear";
@@ -114,11 +149,13 @@ function routeLines(
   ];
 }
 
-function answerLines({ dialect, operations }: DoctorReport): string[] {
+function answerLines({ dialect, operations, base }: DoctorReport): string[] {
   const hasGroup = operations.some(
     ({ operation, route }) => operation === "group.get" && route !== null && "item" in route,
   );
-  const lines = Object.entries(dialect.answers).map(([operation, answer]) => {
+  const said: Readonly<Record<string, unknown>> = base?.dialect.answers ?? {};
+  const lines = Object.entries(dialect.answers).flatMap(([operation, answer]) => {
+    if (deepEqual(said[operation], answer)) return [];
     const isSeen = operation === "volume.get" || operation === "group.rule.list";
     const like = isSeen
       ? ""
@@ -195,13 +232,16 @@ function refusalLines({ refusal, trial }: DoctorReport): string[] {
   if (refusal === undefined) return tried.length === 0 ? [] : ["errors:", ...tried];
   const { error, success } = refusal.envelope;
   const code = error === undefined || error.code.length === 0 ? "" : `code: ${flow(error.code[0])}, `;
-  return [
-    "envelope:",
+  const envelope = [
     ...(error === undefined ? [] : [`  error: { ${code}message: ${flow(error.message[0])} }`]),
     ...(success === undefined ? [] : [`  success: ${flow(success)}`]),
-    `errors:   # to a volume that nobody has it said: ${shown(refusal.said)}`,
-    ...tried,
-    ...refusal.errors.map((rule) => `  - ${flow(rule)}`),
+  ];
+  const rules = [...tried, ...refusal.errors.map((rule) => `  - ${flow(rule)}`)];
+  return [
+    ...(envelope.length === 0 ? [] : ["envelope:", ...envelope]),
+    ...(rules.length === 0
+      ? []
+      : [`errors:   # to a volume that nobody has it said: ${shown(refusal.said)}`, ...rules]),
   ];
 }
 

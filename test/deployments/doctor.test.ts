@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Dialect } from "../../reconciler/dialect/dialect";
+import { layOver, saysMore } from "../../reconciler/dialect/lay-over";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
 import type { DoctorPorts } from "../../reconciler/engine/doctor/look";
@@ -79,6 +80,16 @@ describe.each(deployments.map((known) => [known.deployment.title, known] as cons
     expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
     const truth = await reading(clientFor(front.url, readDialectText(known.dialect, "d.yaml").dialect));
     expect(await reading(clientFor(front.url, dialect))).toEqual(truth);
+
+    // Started from the whole of it, nothing of that is lost, and the same is read.
+    const whole = readDialectText(known.dialect, "d.yaml").dialect;
+    const base = { value: parse(known.dialect), dialect: whole };
+    const again = await diagnoseService(portsFor(front.url, whole), whole, { base });
+    const kept = layOver(known.dialect, dialectYaml(again));
+    expect(saysMore(known.dialect, kept)).toEqual([]);
+    const laid = readDialectText(kept, "kept.yaml").dialect;
+    expect(laid.operations).toEqual(whole.operations);
+    expect(await reading(clientFor(front.url, laid))).toEqual(truth);
 
     // And the same file carries a project through its life, in a world of its own.
     const { world: other } = await worldBehind(known.deployment, { dialect });

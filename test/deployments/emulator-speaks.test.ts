@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
+import { proofParts, proveDialect } from "../../reconciler/rehearse/prove";
 import { type BenchWorld, desiredOf, startBenchWorld } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
 import { liveThrough } from "../support/deployments/life";
@@ -108,4 +109,17 @@ retry_after: X-Wait
   expect(JSON.stringify(await answer.json())).toContain("slow down");
   world.emulator.setFaults([{ operation: "vm.list", kind: "status", code: 429, retry_after: 0, count: 1 }]);
   expect(await world.client.listVms()).toEqual({ status: "accepted", value: [] });
+});
+
+test.each(["openstack-like", "camel-case", "documented-only"])("%s is proven", async (name) => {
+  const { dialect } = readDialectText(ready(name), "dialect.yaml");
+  const checks = await proveDialect(dialect, { parts: proofParts, every: 23 });
+  expect(checks.filter(({ problem }) => problem !== undefined)).toEqual([]);
+  expect(new Set(checks.map(({ part }) => part))).toEqual(new Set(proofParts));
+});
+
+test("a dialect that takes one thing for another is not proven", async () => {
+  const { dialect } = readDialectText("records: { vm: { id: /x, name: /x } }", "dialect.yaml");
+  const checks = await proveDialect(dialect, { parts: ["life-cycle"] });
+  expect(checks.at(-1)?.problem).toBeDefined();
 });

@@ -1,34 +1,40 @@
 /** `reconcile doctor`: finds out, with reads alone, what this service has and lacks, and whether a dialect fits it. */
 
 import { existsSync, readFileSync } from "node:fs";
+<<<<<<< HEAD
 import { dirname, resolve } from "node:path";
 import { parseValue } from "../../config/yaml-reader";
+=======
+>>>>>>> cf9242a8 (dialect: the doctor writes what it was given and what it learnt, proven, and dialect prove)
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Kind } from "../../core/model/kinds";
-import { type AssumedOperation, assumedOperations, type Operation, operationNames } from "../../core/model/operation";
+import type { AssumedOperation, Operation } from "../../core/model/operation";
 import type { RecordedResource } from "../../core/model/recorded";
 import { errorMessage } from "../../core/text/errors";
+<<<<<<< HEAD
 import { nearestName } from "../../core/text/nearest";
 import { builtInDialect } from "../../dialect/built-in";
+=======
+>>>>>>> cf9242a8 (dialect: the doctor writes what it was given and what it learnt, proven, and dialect prove)
 import type { Dialect } from "../../dialect/dialect";
-import { readCurl } from "../../dialect/learn/curl";
-import { readDescription, toldDialect } from "../../dialect/learn/description";
+import { parseJsonText } from "../../dialect/json-text";
 import { placeInDialect } from "../../dialect/read-dialect";
 import { type DialectMisfit, misfitsOf, readByDialect } from "../../engine/doctor/check";
 import { diagnoseService } from "../../engine/doctor/diagnose";
 import type { DoctorPorts } from "../../engine/doctor/look";
 import type { DoctorReport, KnownIds } from "../../engine/doctor/report";
 import { openStoredState } from "../../engine/plan";
-import { writePrivately } from "../../outside/private-file";
-import { dialectYaml, doctorText } from "../../report/doctor-text";
+import { doctorText } from "../../report/doctor-text";
 import { command, type Invocation } from "../command";
-import { fail, newLineage, readDialect } from "../compose";
+import { fail, newLineage, readDialect, type Service } from "../compose";
 import { answersFrom, recordingIn, withSamples } from "../doctor-answers";
+import { type Start, startOf, writeDialectFile, writtenText } from "../doctor-file";
+import { readTold, type Told, withTold } from "../doctor-told";
 import { leftBehind, planTrial, runTrial, type TrialPlan, trialLeft } from "../doctor-trial";
 import { commonFlags } from "../flags";
 import type { Session } from "../session";
 import { withLockedSession, withSession } from "../with-session";
-import { readWorkspace, type Workspace } from "../workspace";
+import { readWorkspace } from "../workspace";
 
 const flags = [
   "file",
@@ -37,6 +43,7 @@ const flags = [
   "from",
   "sample",
   "curl",
+  "none",
   "openapi",
   "trial",
   "allow-trial",
@@ -66,25 +73,34 @@ export const doctorCommand = command({
 });
 
 async function run(invocation: Doctor): Promise<number> {
+<<<<<<< HEAD
   const told = readTold(invocation);
   const workspace = withoutItsFile(
     readWorkspace(invocation, { args: told.files, needed: false }),
     invocation.flags.out,
   );
+=======
+  const told = readTold(invocation.flags);
+  const start = startOf(readWorkspace(invocation, { args: invocation.args, needed: false }), invocation.flags);
+  const { workspace } = start;
+>>>>>>> cf9242a8 (dialect: the doctor writes what it was given and what it learnt, proven, and dialect prove)
   if (invocation.flags.from !== undefined) {
-    const { dialect, diagnostics } = readDialect(workspace, invocation.flags);
-    const ports = keptAnswers(invocation.flags.from, dialect);
-    const { start, report } = await diagnose(invocation, ports, dialect, told, {});
-    return finish(invocation, report, start, diagnostics, `the answers in ${invocation.flags.from}`, []);
+    const { dialect, diagnostics } = readDialect(workspace, start.flags);
+    const { start: given, reads } = withTold(dialect, told, undefined, new Set());
+    const ports = keptAnswers(invocation.flags.from, given);
+    const report = await diagnose({ ...ports, ...(reads !== undefined && { told: reads }) }, { told, given, start });
+    return finish(invocation, { report, start, before: diagnostics, from: `the answers in ${invocation.flags.from}` });
   }
   const trial = invocation.flags.trial === true ? planTrial(workspace, invocation.flags) : undefined;
   if (trial !== undefined && "missing" in trial)
     return invocation.output.finish({ exitCode: 3, diagnostics: [trial.missing] });
+  // The session reads the dialect from which the doctor starts.
+  const opening = { ...invocation, flags: start.flags };
   if (trial !== undefined)
-    return withLockedSession(invocation, workspace, (session, { soft }) =>
-      examine(invocation, workspace, told, session, { ...trial, signal: soft }),
+    return withLockedSession(opening, workspace, (session, { soft }) =>
+      examine(invocation, start, told, session, { ...trial, signal: soft }),
     );
-  return withSession(invocation, workspace, (session) => examine(invocation, workspace, told, session, undefined));
+  return withSession(opening, workspace, (session) => examine(invocation, start, told, session, undefined));
 }
 
 /** The file of desired state names the dialect that is about to be written: until then there is what is built in. */
@@ -97,35 +113,62 @@ function withoutItsFile(workspace: Workspace, out: string | undefined): Workspac
 
 async function examine(
   invocation: Doctor,
-  workspace: Workspace,
+  start: Start,
   told: Told,
   { service, store }: Session,
   trial: (TrialPlan & { readonly signal: AbortSignal }) | undefined,
 ): Promise<number> {
+  const { workspace } = start;
   const { state } = openStoredState(await store.read(), store.location, newLineage());
   const recorded = [...state.resources.values()];
-  const live: DoctorPorts = {
-    probe: (request) => service.client.probe(request),
-    baseUrl: service.url,
-    withAuthorization(name, header) {
-      const { client } = service.inDialect({
-        ...service.dialect,
-        authorization: { ...service.dialect.authorization, name, header },
-      });
-      return { probe: (request) => client.probe(request), baseUrl: service.url };
-    },
-  };
+  const known = idsIn(recorded);
+  const { start: given, reads } = withTold(service.dialect, told, service.url, new Set(Object.values(known)));
+  const live = portsAt(service, given);
   const { record } = invocation.flags;
-  const ports = record === undefined ? live : recordingIn(record, live);
-  const looked = await diagnose(invocation, ports, service.dialect, told, idsIn(recorded), service.url);
+  const recording = record === undefined ? live : recordingIn(record, live);
+  const ports: DoctorPorts = { ...recording, ...(reads !== undefined && { told: reads }) };
+  const looked = await diagnose(ports, { told, given, start, known });
   const report =
-    trial === undefined || looked.report.operations.length === 0
-      ? looked.report
-      : await runTrial({ workspace, service, output: invocation.output }, ports, looked.report, trial, trial.signal);
+    trial === undefined || looked.operations.length === 0
+      ? looked
+      : await runTrial({ workspace, service, output: invocation.output }, ports, looked, trial, trial.signal);
   const left = trial === undefined ? trialLeft(workspace) : leftBehind(report);
   const isChecked = invocation.flags.dialect !== undefined && report.operations.length > 0;
-  const misfits = isChecked ? [...misfitsOf(report), ...(await readByDialect(service.client, recorded))] : [];
-  return finish(invocation, report, looked.start, [...service.diagnostics, ...left], service.baseUrl, misfits);
+  return finish(invocation, {
+    report,
+    start,
+    before: [...service.diagnostics, ...left],
+    from: service.baseUrl,
+    ...(isChecked && { misfits: [...misfitsOf(report), ...(await readByDialect(service.client, recorded))] }),
+    again: async (dialect) => {
+      const { client } = service.inDialect(dialect);
+      const again = await diagnoseService({ ...portsAt(service, dialect), baseUrl: service.url }, dialect, {
+        known,
+        notAgain: missingIn(report),
+      });
+      // A word without a meaning is a question, which the file has among its own.
+      const misfits = [...misfitsOf({ ...again, unknownVmStates: [] }), ...(await readByDialect(client, recorded))];
+      // What a sample says the service need not be able to show.
+      return misfits.filter(
+        ({ path: [, name = ""] }) =>
+          !told.samples.has(`${name}.list` as Operation) && !told.samples.has(name as Operation),
+      );
+    },
+  });
+}
+
+/** What was looked for everywhere once is not looked for again. */
+const missingIn = ({ operations }: DoctorReport): ReadonlySet<AssumedOperation> =>
+  new Set(operations.flatMap(({ operation, verdict }) => (verdict === "missing" ? [operation] : [])));
+
+function portsAt(service: Service, dialect: Dialect): DoctorPorts {
+  const client = dialect === service.dialect ? service.client : service.inDialect(dialect).client;
+  return {
+    probe: (request) => client.probe(request),
+    baseUrl: service.url,
+    withAuthorization: (name, header) =>
+      portsAt(service, { ...dialect, authorization: { ...dialect.authorization, name, header } }),
+  };
 }
 
 function idsIn(recorded: readonly RecordedResource[]): KnownIds {
@@ -146,112 +189,61 @@ function keptAnswers(folder: string, dialect: Dialect): DoctorPorts {
   }
 }
 
-interface Told {
-  readonly files: readonly string[];
-  readonly samples: ReadonlyMap<Operation, string>;
-  readonly commands: readonly (readonly [operation: AssumedOperation, command: string])[];
+interface Diagnosis {
+  readonly told: Told;
+  readonly given: Dialect;
+  readonly start: Start;
+  readonly known?: KnownIds;
 }
 
-/** `--sample OP FILE` and `--curl OP COMMAND`: the parser leaves the second word among the arguments. */
-function readTold({ flags, args }: Doctor): Told {
-  const files = [...args];
-  const pair = (flag: string, given: string): readonly [string, string] => {
-    const at = given.indexOf("=");
-    if (at > 0) return [given.slice(0, at), given.slice(at + 1)];
-    const second = files.shift();
-    if (second === undefined)
-      throw fail(
-        "cli/usage",
-        `--${flag} ${given} needs a second word`,
-        `write --${flag} ${given} ${flag === "sample" ? "FILE" : "COMMAND"}`,
-      );
-    return [given, second];
-  };
-  const samples = new Map<Operation, string>();
-  for (const given of flags.sample ?? []) {
-    const [name, file] = pair("sample", given);
-    samples.set(oneOf(name, operationNames), readText(file));
-  }
-  const commands = (flags.curl ?? []).map((given) => {
-    const [name, text] = pair("curl", given);
-    return [oneOf(name, assumedOperations), /^\s*curl\s/.test(text) ? text : readText(text)] as const;
+const isListed = (operation: Operation): boolean => operation.endsWith(".list") && operation !== "group.rule.list";
+
+async function diagnose(ports: DoctorPorts, { told, given, start, known }: Diagnosis): Promise<DoctorReport> {
+  const lists = new Map([...told.samples].filter(([operation]) => isListed(operation)));
+  const answers = new Map(
+    [...told.samples]
+      .filter(([operation]) => !isListed(operation))
+      .map(([operation, text]) => [operation, sampleOf(operation, text)]),
+  );
+  const report = await diagnoseService(lists.size === 0 ? ports : withSamples(ports, lists, given), given, {
+    ...(known !== undefined && { known }),
+    ...(start.base !== undefined && { base: start.base }),
+    none: new Set(told.none),
+    answers,
   });
-  return { files, samples, commands };
-}
-
-function oneOf<O extends string>(name: string, all: readonly O[]): O {
-  const found = all.find((one) => one === name);
-  if (found !== undefined) return found;
-  const nearest = nearestName(name, all);
-  throw fail(
-    "cli/usage",
-    `${name} is no operation that can be told here`,
-    nearest === undefined ? `write one of ${all.join(", ")}` : `write ${nearest}`,
-  );
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw fail("cli/file-unreadable", `${file} cannot be read: ${errorMessage(error)}`, "correct the path");
-  }
-}
-
-async function diagnose(
-  { flags }: Doctor,
-  ports: DoctorPorts,
-  dialect: Dialect,
-  told: Told,
-  known: KnownIds,
-  baseUrl?: string,
-): Promise<{ readonly start: Dialect; readonly report: DoctorReport }> {
-  let start = dialect;
-  const ids = new Set(Object.values(known));
-  for (const [operation, text] of told.commands) {
-    const request = readCurl(operation, text.trim(), baseUrl, ids);
-    if (request === undefined)
-      throw fail(
-        "cli/usage",
-        `what --curl says of ${operation} is no command for curl with a URL`,
-        "copy it whole, as it runs in a shell",
-      );
-    start = toldDialect(start, { [operation]: request.route });
-    if (request.authorization !== undefined)
-      start = { ...start, authorization: { ...start.authorization, ...request.authorization } };
-  }
-  let reads: DoctorPorts["told"];
-  if (flags.openapi !== undefined) {
-    const described = readDescription(parseValue(readText(flags.openapi)));
-    if (described === undefined)
-      throw fail("cli/usage", `${flags.openapi} is no OpenAPI document`, "it has to have paths");
-    start = toldDialect(start, described.writes);
-    reads = described.reads;
-  }
-  const asked: DoctorPorts = { ...ports, ...(reads !== undefined && { told: reads }) };
-  const report = await diagnoseService(
-    told.samples.size === 0 ? asked : withSamples(asked, told.samples, start),
-    start,
-    { known },
-  );
-  const samples = [...told.samples.keys()].filter(
-    (operation) => operation.endsWith(".list") || operation.endsWith(".get"),
-  );
-  const todo = samples.map(
+  const todo = [...lists.keys()].map(
     (operation) => `${operation}: learnt from a sample; its path is as the dialect has it, and was not tried`,
   );
-  return { start, report: { ...report, todo: [...todo, ...report.todo] } };
+  return { ...report, todo: [...todo, ...report.todo] };
 }
 
-function finish(
-  { flags, output }: Doctor,
-  report: DoctorReport,
-  start: Dialect,
-  before: readonly Diagnostic[],
-  from: string,
-  misfits: readonly DialectMisfit[],
-): number {
+function sampleOf(operation: Operation, text: string): unknown {
+  try {
+    return parseJsonText(text);
+  } catch (error) {
+    throw fail(
+      "cli/file-unreadable",
+      `the sample of ${operation} is no JSON: ${errorMessage(error)}`,
+      "keep the body of one answer in the file",
+    );
+  }
+}
+
+interface Ended {
+  readonly report: DoctorReport;
+  readonly start: Start;
+  readonly before: readonly Diagnostic[];
+  readonly from: string;
+  /** Which lines of the dialect that was named to be checked do not fit. */
+  readonly misfits?: readonly DialectMisfit[];
+  /** The same of the file that was written; left out: there is no service to ask. */
+  again?(dialect: Dialect): Promise<readonly DialectMisfit[]>;
+}
+
+async function finish({ flags, output }: Doctor, ended: Ended): Promise<number> {
+  const { report, start, before, from, misfits = [] } = ended;
   const origin = { baseUrl: from, date: new Date().toISOString().slice(0, 10) };
+  const isSeen = report.operations.length > 0;
   for (const finding of report.operations)
     output.event({
       type: "operation",
@@ -260,22 +252,36 @@ function finish(
       route: finding.route,
       ...(finding.fallback === undefined ? {} : { fallback: finding.fallback }),
     });
-  if (report.operations.length > 0) output.event({ type: "dialect", yaml: dialectYaml(report, origin) });
+  const text = isSeen ? writtenText(report, start.base, origin) : "";
+  if (isSeen) output.event({ type: "dialect", yaml: text });
   const wrong = misfits.map((misfit) => asDiagnostic(misfit, flags.dialect));
-  if (wrong.length === 0) output.print(doctorText(report, output.width));
-  else
+  if (wrong.length > 0)
     output.print(
       `${wrong.length} ${wrong.length === 1 ? "line" : "lines"} of ${flags.dialect} do not fit this service`,
     );
-  if (flags.out !== undefined && report.operations.length > 0) {
-    writePrivately(flags.out, dialectYaml({ ...report, given: start }, origin));
-    output.note(`Wrote ${flags.out}. Use it with service.dialect in the file, or --dialect ${flags.out}`);
-  }
-  const failed = !report.reachable || report.credential === "refused" || hasErrors([...before, ...report.diagnostics]);
+  if (wrong.length === 0 || report.trial !== undefined)
+    output.print(doctorText(report, output.width, writtenText(report, start.base)));
+  const { out } = flags;
+  const written =
+    out === undefined || !isSeen
+      ? undefined
+      : await writeDialectFile(text, {
+          out,
+          base: start.base,
+          misfits: async (dialect) => ((await ended.again?.(dialect)) ?? []).map((misfit) => asDiagnostic(misfit, out)),
+        });
+  if (written?.proof !== undefined)
+    output.note(
+      `Wrote ${out}: it fits what was seen, and on the embedded service it carries a project through ${written.proof}. Use it with service.dialect in the file, or --dialect ${out}`,
+    );
+  else if (written?.isWritten === true) output.note(`Wrote ${out}. It is not to be used as it is`);
+  const found = [...wrong.filter(() => out === undefined), ...(written?.diagnostics ?? [])];
+  const failed =
+    !report.reachable || report.credential === "refused" || hasErrors([...before, ...report.diagnostics, ...found]);
   // The text shows the report's diagnostics in their places; JSON readers find them in the summary.
   return output.finish({
-    exitCode: failed ? 1 : wrong.length > 0 ? 2 : 0,
-    diagnostics: [...(output.json ? [...before, ...report.diagnostics] : before), ...wrong],
+    exitCode: failed ? 1 : found.length > 0 ? 2 : 0,
+    diagnostics: [...(output.json ? [...before, ...report.diagnostics] : before), ...found],
   });
 }
 

@@ -32,17 +32,23 @@ export function readCurl(
   const query = Object.fromEntries(
     [...at.searchParams].map(([name, value]): [string, Scalar] => [name, ids.put(value)]),
   );
+  const body = told.data === undefined ? undefined : ids.within(parsed(told.data));
   const carrier = told.headers.find(([name]) => /^(authorization|x-auth-token|x-api-key|api-key)$/i.test(name));
   const others = told.headers.filter(
     ([name]) => name !== carrier?.[0] && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
   );
+  // JSON keeps the form of a value, and only its texts change.
+  const isRuleAlone = operation === "group.rule.delete" && ids.count === 1;
+  /** A rule's delete that names one id names the rule. */
+  const named = <T>(value: T): T =>
+    isRuleAlone ? JSON.parse(JSON.stringify(value).replaceAll("{id}", "{rule_id}")) : value;
   return {
     route: {
       method: verb,
-      path,
-      ...(Object.keys(query).length > 0 && { query }),
+      path: named(path),
+      ...(Object.keys(query).length > 0 && { query: named(query) }),
       ...(others.length > 0 && { headers: Object.fromEntries(others) }),
-      ...(told.data !== undefined && { body: ids.within(parsed(told.data)) }),
+      ...(told.data !== undefined && { body: named(body) }),
     },
     ...(carrier !== undefined && { authorization: { name: carrier[0], header: withoutToken(carrier[1]) } }),
   };
@@ -127,6 +133,10 @@ class Placeholders {
     private readonly known: ReadonlySet<string>,
   ) {
     this.#wanted = [...wanted];
+  }
+
+  get count(): number {
+    return this.#names.size;
   }
 
   put(text: string): string {

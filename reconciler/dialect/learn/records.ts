@@ -3,7 +3,9 @@
  * flavor must be in the list of flavors, an attachment must be a VM's id), and by the words of a key last. What cannot
  * be told is left open and never guessed at.
  */
+import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn, isObject } from "../../core/text/objects";
+import { builtInDialect } from "../built-in";
 import type { Dialect, Pointers, RecordPlace } from "../dialect";
 import { asText, findAtPath } from "../places";
 import { compilePointers, findText, findWord } from "../pointers";
@@ -162,7 +164,7 @@ export function learnRecord(
     return learnt === undefined ? { field } : { field, ...learnt, learnt: true };
   });
   if (kind === "group") fields.push(...rulesOfGroup(said["rules"] ?? [], looked));
-  if (kind === "vm") fields.push(...volumesOfVm(said["volumes"] ?? [], looked, evidence));
+  if (kind === "vm") fields.push(...volumesOfVm(dialect, looked, evidence));
   return { record: kind, looked: looked.length, keys, fields };
 }
 
@@ -297,10 +299,11 @@ function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFindi
 
 /** The list of a VM's disks, and how one of them is read. */
 function volumesOfVm(
-  places: Pointers,
+  dialect: Dialect,
   records: readonly unknown[],
   { volumes, flavors, images }: KnownThings,
 ): FieldFinding[] {
+  const { volumes: places, volume_entry: said } = dialect.records.vm;
   const lists: { place: RecordPlace; entries: readonly unknown[]; isSaid: boolean }[] = [];
   for (const place of places) {
     const [path] = compilePointers([place]);
@@ -351,15 +354,26 @@ function volumesOfVm(
     { volumes, flavors, images },
   );
   const root = rootOf(entryLeaves);
-  return [
-    shown,
-    ...(id === undefined
-      ? [{ field: "volume_entry.id" }]
-      : [{ field: "volume_entry.id", ...id, learnt: true as const }]),
-    ...(root === undefined
-      ? [{ field: "volume_entry.root" }]
-      : [{ field: "volume_entry.root", ...root, learnt: true as const }]),
-  ];
+  // What was given and finds something in every entry is kept; and what a root disk is, a person knows best.
+  const saidId = list.entries.every((entry) => (findText(entry, compilePointers(said.id)) ?? "") !== "")
+    ? givenPlace(said.id, builtInDialect.records.vm.volume_entry.id)
+    : undefined;
+  const saidRoot = givenPlace(said.root, builtInDialect.records.vm.volume_entry.root);
+  return [shown, entryField("id", id, saidId), entryField("root", root, saidRoot)];
+}
+
+/** The first place of those that were given, where they are not those that are built in. */
+const givenPlace = (given: Pointers, builtIn: Pointers): RecordPlace | undefined =>
+  deepEqual(given, builtIn) ? undefined : given[0];
+
+function entryField(
+  name: "id" | "root",
+  learnt: { readonly place: RecordPlace; readonly shows?: string } | undefined,
+  given: RecordPlace | undefined,
+): FieldFinding {
+  const field = `volume_entry.${name}`;
+  if (given !== undefined) return { field, place: given };
+  return learnt === undefined ? { field } : { field, ...learnt, learnt: true };
 }
 
 const namesOne = (entry: unknown, known: ReadonlySet<string>): boolean =>

@@ -5,22 +5,30 @@
  * and not tried are three things. The report is a value; report/doctor-text.ts prints it.
  */
 import { kindRows } from "../../core/model/kinds";
-import { type AssumedOperation, assumedOperations, rowOf } from "../../core/model/operation";
+import { type AssumedOperation, assumedOperations, type Operation, rowOf } from "../../core/model/operation";
+import { isGone } from "../../core/model/outcome";
 import { keysOf } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
+import { learnFromAnswer } from "./answers";
 import { answersEverythingAlike, enter, judgeFirst, notThisService } from "./enter";
 import { findList } from "./find-list";
 import { findOne, readRules, tryVolumeRead } from "./find-one";
 import { fittingDialect } from "./fit";
 import { Learnings } from "./learnings";
 import type { DoctorPorts, SeenAnswer } from "./look";
-import { type DoctorReport, type KnownIds, notTried } from "./report";
+import { type DialectBase, type DoctorReport, type KnownIds, keptIfGiven, notTried, saidMissing } from "./report";
 import { wordsSeen } from "./states";
 import { leftToDo } from "./todo";
 
 export interface DiagnoseOptions {
+  /** The file from which the doctor starts. */
+  readonly base?: DialectBase;
   readonly known?: KnownIds;
+  /** Operations that, by a person's word, this service does not have. */
+  readonly none?: ReadonlySet<AssumedOperation>;
+  /** Bodies of answers that were not asked for here: samples, or what a trial was answered. */
+  readonly answers?: ReadonlyMap<Operation, unknown>;
   /** An operation that was not found is not looked for again. */
   readonly notAgain?: ReadonlySet<AssumedOperation>;
 }
@@ -28,7 +36,7 @@ export interface DiagnoseOptions {
 export async function diagnoseService(
   given: DoctorPorts,
   dialect: Dialect,
-  { known = {}, notAgain = new Set() }: DiagnoseOptions = {},
+  { known = {}, notAgain = new Set(), none = new Set(), answers = new Map(), base }: DiagnoseOptions = {},
 ): Promise<DoctorReport> {
   const { ports, seen, authorization } = await enter(given);
   const first = judgeFirst(seen.outcome);
@@ -44,30 +52,47 @@ export async function diagnoseService(
       given: dialect,
       samples: new Map(),
     };
-  const learnings = new Learnings(ports, dialect, known);
-  await examine(learnings, (operation) => !notAgain.has(operation));
+  const learnings = new Learnings(ports, dialect, known, base);
+  await examine(learnings, (operation) => !notAgain.has(operation), { none, answers });
   return reportOf(learnings, first, seen, authorization, await answersEverythingAlike(ports, seen));
 }
 
-async function examine(learnings: Learnings, isLookedFor: (operation: AssumedOperation) => boolean): Promise<void> {
+async function examine(
+  learnings: Learnings,
+  isLookedFor: (operation: AssumedOperation) => boolean,
+  { none, answers }: Required<Pick<DiagnoseOptions, "none" | "answers">>,
+): Promise<void> {
   // Kinds to which others refer come first: the list of flavors tells a VM's flavor.
   for (const kind of ["flavor", "image", "region", ...keysOf(kindRows)] as const) {
-    await findList(learnings, `${kind}.list`, isLookedFor(`${kind}.list`));
+    if (!none.has(`${kind}.list`)) await findList(learnings, `${kind}.list`, isLookedFor(`${kind}.list`));
     learnings.learn(kind);
   }
   learnings.goOnAlike();
-  for (const operation of ["vm.get", "group.get"] as const) await findOne(learnings, operation, isLookedFor(operation));
+  for (const operation of ["vm.get", "group.get"] as const)
+    if (!none.has(operation)) await findOne(learnings, operation, isLookedFor(operation));
   await tryVolumeRead(learnings);
   await readRules(learnings);
+  for (const [operation, body] of answers) learnFromAnswer(learnings, operation, body);
   // Once volumes are known, a VM's list of them can be told; and once VMs are, what a volume hangs on.
   for (const kind of keysOf(kindRows)) learnings.learn(kind);
+  for (const operation of none) learnings.findings.set(operation, saidMissing(operation));
   for (const operation of assumedOperations)
-    if (rowOf(operation).kind !== "read") learnings.findings.set(operation, notTried(learnings.given, operation));
+    if (!none.has(operation) && rowOf(operation).kind !== "read")
+      learnings.findings.set(operation, notTried(learnings.given, operation));
 }
 
-function refusalOf({ lists }: Learnings, { status, body }: SeenAnswer): LearntEnvelope | undefined {
+/** What the dialect understands already is not learnt again. */
+function refusalOf({ lists, given }: Learnings, { status, body, outcome }: SeenAnswer): LearntEnvelope | undefined {
   const successes = [...lists.values()].flatMap(({ bodies }) => bodies);
-  return status === undefined ? undefined : learnRefusal({ status, body }, successes);
+  const refusal = status === undefined ? undefined : learnRefusal({ status, body }, successes);
+  if (refusal === undefined) return undefined;
+  const { error, success } = refusal.envelope;
+  const envelope = {
+    ...(error !== undefined && given.envelope.error.message.length === 0 && { error }),
+    ...(success !== undefined && given.envelope.success === undefined && { success }),
+  };
+  const errors = isGone(outcome) ? [] : refusal.errors;
+  return errors.length + Object.keys(envelope).length === 0 ? undefined : { ...refusal, envelope, errors };
 }
 
 const order: readonly string[] = [...keysOf(kindRows), "flavor", "image", "region"];
@@ -79,10 +104,10 @@ function reportOf(
   authorization: DoctorReport["authorization"],
   isSaidOfEverything: boolean,
 ): DoctorReport {
-  const { given, samples } = learnings;
+  const { given, samples, file: base } = learnings;
   const refusal = refusalOf(learnings, missing);
-  const findings = assumedOperations.map(
-    (operation) => learnings.findings.get(operation) ?? notTried(given, operation),
+  const findings = assumedOperations.map((operation) =>
+    keptIfGiven({ given, base }, learnings.findings.get(operation) ?? notTried(given, operation)),
   );
   const isFound = findings.some(({ verdict }) => verdict === "found");
   const isRead = [...learnings.lists.values()].some(({ items }) => items.length > 0);
@@ -103,6 +128,7 @@ function reportOf(
     likelyStates: likely,
     ...(refusal !== undefined && { refusal }),
     given,
+    ...(base !== undefined && { base }),
     dialect: fittingDialect(learnings, findings, likely, refusal, authorization),
     samples,
     diagnostics: isProven

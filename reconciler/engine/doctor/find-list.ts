@@ -5,7 +5,6 @@ import type { ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { findListIn, itemsAt } from "../../dialect/learn/items";
 import { candidates, nouns, recordOfOperation, styleOf } from "../../dialect/learn/where";
 import { findAt, tokensOf } from "../../dialect/places";
-import { payloadOf } from "../../dialect/records";
 import { type FilledRequest, fillRoute } from "../../dialect/requests";
 import type { Learnings } from "./learnings";
 import { describe, isSuccess, leavesUndecided, look, type SeenAnswer } from "./look";
@@ -73,14 +72,15 @@ type ItemsThere =
 
 /** The list in an answer and the places to write for it, or what the answer is instead. */
 function itemsIn(
-  { lists }: Learnings,
+  learnings: Learnings,
   seen: SeenAnswer,
   operation: ListOperation,
   route: ListRoute | null,
 ): ItemsThere {
   if (!isSuccess(seen)) return describe(seen.outcome);
+  const { lists } = learnings;
   const usual = route?.items ?? rowOf(operation).items ?? [];
-  const payload = payloadOf(seen.body);
+  const payload = learnings.payload(seen.body);
   const where = placeOfItems(payload, usual) ?? findListIn(payload, nouns[recordOfOperation(operation)]);
   if (where === undefined) {
     // An empty map is an empty list where the service's other lists are maps.

@@ -1,11 +1,11 @@
 /** One record read by itself: where it is found, and what wraps it. */
 import { operations } from "../../core/model/operation";
-import type { Route } from "../../dialect/dialect";
+import type { Pointers, Route } from "../../dialect/dialect";
 import { findListIn, findRecordIn } from "../../dialect/learn/items";
 import { placeOfText } from "../../dialect/learn/values";
 import { placesOfOne } from "../../dialect/learn/where";
+import { findAtPath } from "../../dialect/places";
 import { compilePointers, findArray, findText } from "../../dialect/pointers";
-import { payloadOf } from "../../dialect/records";
 import { fillRoute } from "../../dialect/requests";
 import { volumePath } from "./enter";
 import type { Learnings } from "./learnings";
@@ -43,9 +43,15 @@ export async function findOne(
       tried.push({ path, answer: describe(seen.outcome) });
       continue;
     }
-    const payload = payloadOf(seen.body);
+    const payload = learnings.payload(seen.body);
+    const held = candidate.item === undefined ? undefined : findIn(payload, candidate.item);
+    const isAsGiven = held !== undefined && findText(held, compilePointers(given.records[kind].id)) === id;
     const isPlain = findText(payload, compilePointers(given.records[kind].id)) === id;
-    const own = isPlain ? { item: "", record: payload } : findRecordIn(payload, id);
+    const own = isAsGiven
+      ? { item: "", record: held }
+      : isPlain
+        ? { item: "", record: payload }
+        : findRecordIn(payload, id);
     if (own === undefined) {
       tried.push({ path, answer: "an answer that is not the record" });
       continue;
@@ -56,7 +62,7 @@ export async function findOne(
     findings.set(operation, {
       operation,
       verdict: "found",
-      route: { ...bare, ...(item !== "" && { item: [item] }) },
+      route: isAsGiven ? candidate : { ...bare, ...(item !== "" && { item: [item] }) },
       tried,
     });
     if (!samples.has(kind)) {
@@ -67,6 +73,11 @@ export async function findOne(
   }
   findings.set(operation, operationNotFound(operation, route, tried, unclear));
 }
+
+const findIn = (payload: unknown, places: Pointers): unknown =>
+  compilePointers(places)
+    .map((place) => findAtPath(payload, place))
+    .find((found) => found !== undefined);
 
 function routeOf(path: string): Route {
   const [before = path, query] = path.split("?id=");
@@ -87,13 +98,15 @@ export async function tryVolumeRead(learnings: Learnings): Promise<void> {
   if (!id) return;
   const seen = await look(ports, { operation: "volume.get", path: volumePath(id) });
   if (!isSuccess(seen)) return;
-  const payload = payloadOf(seen.body);
+  const payload = learnings.payload(seen.body);
   const own = findRecordIn(payload, id);
   if (own !== undefined && own.item !== "") learnings.volumeItem = own.item;
   const record = own?.record ?? payload;
   if (listed.length === 0) samples.set("volume", [record]);
-  const idPlace = learnings.placeOf("volume", "id");
-  const isThere = findText(record, compilePointers(idPlace === undefined ? volume.id : [idPlace])) === id;
+  const listedId = learnings.records.get("volume")?.fields.find(({ field }) => field === "id");
+  // Places that hold are kept all together; one that was learnt stands alone.
+  const places = listedId?.learnt === true && listedId.place !== undefined ? [listedId.place] : volume.id;
+  const isThere = findText(record, compilePointers(places)) === id;
   if (!isThere) learnings.idAlone = placeOfText(record, id);
 }
 
@@ -104,7 +117,7 @@ export async function readRules(learnings: Learnings): Promise<void> {
   const path = operations["group.rule.list"].path.replace("{id}", () => encodeURIComponent(id));
   const seen = await look(learnings.ports, { operation: "group.rule.list", path });
   if (!isSuccess(seen)) return;
-  const payload = payloadOf(seen.body);
+  const payload = learnings.payload(seen.body);
   const where = Array.isArray(payload) ? undefined : findListIn(payload, ["rule", "rules"]);
   if (where !== undefined && !("several" in where) && typeof where.place === "string" && where.place !== "")
     learnings.rulesItem = where.place;

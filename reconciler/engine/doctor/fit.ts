@@ -1,4 +1,5 @@
 /** Lays what was found over the dialect that was given. */
+import { isAssumed } from "../../core/model/operation";
 import type { AssumedRoutes, Dialect, ErrorRule, RecordPlace } from "../../dialect/dialect";
 import type { LearntEnvelope } from "../../dialect/learn/envelope";
 import type { Learnings } from "./learnings";
@@ -30,8 +31,8 @@ export function fittingDialect(
 /** An operation that was tried and is not there is switched off. An unclear one stays as the dialect has it. */
 function fittingRoutes(dialect: Dialect, findings: readonly OperationFinding[]): AssumedRoutes {
   let routes = dialect.operations;
-  for (const { operation, verdict, route } of findings)
-    if (verdict === "found" || verdict === "missing") routes = { ...routes, [operation]: route };
+  for (const { operation, verdict, route, isKept } of findings)
+    if ((verdict === "found" || verdict === "missing") && isKept !== true) routes = { ...routes, [operation]: route };
   return routes;
 }
 
@@ -39,7 +40,9 @@ function fittingRecords({ given, records: found }: Learnings): Dialect["records"
   let { records } = given;
   for (const { record, fields } of found.values()) {
     const learnt = fields.filter(({ learnt, field }) => learnt === true && !field.includes("."));
-    const entry = fields.filter(({ field, place }) => field.startsWith("volume_entry.") && place !== undefined);
+    const entry = fields.filter(
+      ({ field, place, learnt }) => learnt === true && field.startsWith("volume_entry.") && place !== undefined,
+    );
     const placed = learnt.map(({ field, place, also }): [string, readonly (RecordPlace | undefined)[]] => [
       field,
       also === undefined ? [place] : [place, also],
@@ -72,12 +75,16 @@ export const withWords = <S extends Words>(
   ),
 });
 
-function fittingAnswers({ given, volumeItem: item, rulesItem: rules, findings }: Learnings): Dialect["answers"] {
+function fittingAnswers({
+  given,
+  volumeItem: item,
+  rulesItem: rules,
+  findings,
+  wrapped,
+}: Learnings): Dialect["answers"] {
   const group = findings.get("group.get")?.route?.item;
   return {
-    ...given.answers,
-    ...(item !== undefined && { "volume.get": { item: [item] }, "volume.create": { item: [item] } }),
-    ...(rules !== undefined && { "group.rule.list": { item: [rules] } }),
+    ...(item !== undefined && { "volume.create": { item: [item] } }),
     // A wrapper that two kinds of answers have in common is taken for the other kinds too: where they lack it, looking
     // there costs nothing.
     ...(rules !== undefined &&
@@ -88,5 +95,14 @@ function fittingAnswers({ given, volumeItem: item, rulesItem: rules, findings }:
         "vm.snapshot": { item: [rules] },
       }),
     ...(group !== undefined && { "group.create": { item: group } }),
+    // What was given is kept before what is likely; what was seen comes before both.
+    ...given.answers,
+    ...(item !== undefined && { "volume.get": { item: [item] } }),
+    ...(rules !== undefined && { "group.rule.list": { item: [rules] } }),
+    ...Object.fromEntries(
+      [...wrapped]
+        .filter(([operation]) => !isAssumed(operation))
+        .map(([operation, place]) => [operation, { item: [place] }]),
+    ),
   };
 }

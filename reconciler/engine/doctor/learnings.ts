@@ -1,12 +1,14 @@
 /** What has been learnt so far: lists and their records, from which the rest follows. */
-import type { AssumedOperation, ListOperation } from "../../core/model/operation";
+import type { AssumedOperation, ListOperation, Operation } from "../../core/model/operation";
 import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { isSameWay, translated, type Way } from "../../dialect/learn/pages";
 import { type KnownThings, learnRecord, type RecordFinding } from "../../dialect/learn/records";
 import { type Learnt, recordOfOperation, type Style } from "../../dialect/learn/where";
+import { findAtPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
+import { payloadOf } from "../../dialect/records";
 import type { DoctorPorts } from "./look";
-import type { KnownIds, OperationFinding } from "./report";
+import type { DialectBase, KnownIds, OperationFinding } from "./report";
 
 export interface FoundList {
   readonly route: ListRoute;
@@ -26,6 +28,8 @@ export class Learnings {
   readonly todo: string[] = [];
   volumeItem: string | undefined;
   rulesItem: string | undefined;
+  /** What the record is wrapped in, in an answer that was shown. */
+  readonly wrapped = new Map<Operation, string>();
   /** Where a record that is read by itself shows its id, if not where the list does. */
   idAlone: RecordPlace | undefined;
 
@@ -33,7 +37,15 @@ export class Learnings {
     readonly ports: DoctorPorts,
     readonly given: Dialect,
     readonly known: KnownIds,
+    readonly file?: DialectBase,
   ) {}
+
+  /** What an answer holds, by the envelope that the dialect names. */
+  payload(body: unknown): unknown {
+    const places = compilePointers(this.given.envelope.data);
+    if (places.length === 0) return payloadOf(body);
+    return places.map((place) => findAtPath(body, place)).find((found) => found !== undefined) ?? body;
+  }
 
   get base(): { readonly origin: string; readonly basePath: string } {
     const { origin, pathname } = new URL(this.ports.baseUrl ?? "http://service.invalid");

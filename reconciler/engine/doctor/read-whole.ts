@@ -9,7 +9,6 @@ import { mostPages, nextPage, type PageRequest } from "../../dialect/next-page";
 import { nextLink } from "../../dialect/page-signs";
 import { findAtPath, type PointerPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
-import { payloadOf } from "../../dialect/records";
 import type { FilledRequest } from "../../dialect/requests";
 import type { FoundList, Learnings } from "./learnings";
 import { type DoctorRequest, isSuccess, look, type SeenAnswer } from "./look";
@@ -30,9 +29,9 @@ export async function readWholeList(
 ): Promise<FoundList> {
   const { given, base, lists } = learnings;
   const { body, headers } = first;
-  const place = route.items.find((one) => itemsAt(payloadOf(body), one) !== undefined) ?? "";
+  const place = route.items.find((one) => itemsAt(learnings.payload(body), one) !== undefined) ?? "";
   const inBody = (typeof place === "string" ? place : (place.in ?? "")) || "";
-  const at = payloadOf(body) === body ? inBody : `/data${inBody}`;
+  const at = learnings.payload(body) === body ? inBody : `/data${inBody}`;
   const key = at.split("/").at(-1) ?? "";
   const single: FoundList = { route, items, bodies: [body], key };
   const id = learnRecord(recordOfOperation(operation), given, items, nothingKnown).fields.find(
@@ -71,10 +70,11 @@ interface Start {
 
 /** `undefined`: this way does not lead on. */
 async function follow(
-  { ports, base }: Learnings,
+  learnings: Learnings,
   paging: Dialect["pagination"],
   { request, first, items, place, id }: Start,
 ): Promise<Pick<FoundList, "items" | "bodies"> | undefined> {
+  const { ports, base } = learnings;
   const { origin, basePath } = base;
   const [next, marker, idPath] = [
     compilePointers(paging.next),
@@ -119,7 +119,7 @@ async function follow(
       path: below,
       ...(to.request.body !== undefined && { body: to.request.body }),
     });
-    const found = isSuccess(again) ? itemsAt(payloadOf(again.body), place) : undefined;
+    const found = isSuccess(again) ? itemsAt(learnings.payload(again.body), place) : undefined;
     if (found === undefined || !isNew(found, idsOf, all, pages)) return undefined;
     all.push(...found);
     bodies.push(again.body);

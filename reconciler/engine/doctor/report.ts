@@ -1,11 +1,34 @@
 /** What the doctor says: of each operation, each kind of record, and what a person still has to find out. */
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { type AssumedOperation, type Fallback, operations } from "../../core/model/operation";
+import { deepEqual } from "../../core/text/deep-equal";
+import { isObject } from "../../core/text/objects";
+import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ErrorRule, ListRoute, Route } from "../../dialect/dialect";
 import type { LearntEnvelope } from "../../dialect/learn/envelope";
 import { isSameWay, type Way } from "../../dialect/learn/pages";
 import type { RecordFinding } from "../../dialect/learn/records";
 import type { Learnt } from "../../dialect/learn/where";
+
+/** The file from which the doctor starts: what it says is kept, unless something else was seen. */
+export interface DialectBase {
+  /** As it is written. */
+  readonly value: unknown;
+  readonly dialect: Dialect;
+}
+
+/** What the file says at a place; `undefined`: it says nothing there. */
+export const saidAt = (base: DialectBase | undefined, ...path: readonly string[]): unknown =>
+  path.reduce<unknown>((at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined), base?.value);
+
+/** A route that a person gave, in the file or beside it: it is never switched off. */
+export const isGivenRoute = (
+  { given, base }: { readonly given: Dialect; readonly base: DialectBase | undefined },
+  operation: AssumedOperation,
+): boolean =>
+  given.operations[operation] !== null &&
+  (isObject(saidAt(base, "operations", operation)) ||
+    !deepEqual(given.operations[operation], builtInDialect.operations[operation]));
 
 /** Ids that are known already, for operations that read one resource when no list gives an id. */
 export interface KnownIds {
@@ -28,6 +51,10 @@ export interface OperationFinding {
   readonly items?: number;
   /** A trial sent the request, and saw its effect. */
   readonly isTried?: true;
+  /** A person says that the service does not have it. */
+  readonly isSaid?: true;
+  /** A person gave the route, and it was not found there. */
+  readonly isKept?: true;
   /** For operations that are missing, or that the dialect switches off. */
   readonly fallback?: Fallback;
 }
@@ -69,6 +96,7 @@ export interface DoctorReport {
   /** The records that were looked at. */
   readonly samples: ReadonlyMap<Learnt, readonly unknown[]>;
   readonly given: Dialect;
+  readonly base?: DialectBase;
   /** The given dialect, with what was found laid over it. */
   readonly dialect: Dialect;
   /** What a trial learnt, where one was asked for. */
@@ -95,6 +123,16 @@ export const notTried = (dialect: Dialect, operation: AssumedOperation): Operati
   };
 };
 
+/** By a person's word the service does not have it. */
+export const saidMissing = (operation: AssumedOperation): OperationFinding => ({
+  operation,
+  verdict: "missing",
+  route: null,
+  tried: [],
+  isSaid: true,
+  fallback: fallbackOf(operation),
+});
+
 export function operationNotFound(
   operation: AssumedOperation,
   route: Route | null,
@@ -105,6 +143,13 @@ export function operationNotFound(
     ? { operation, verdict: "unclear", route, tried, ...(route === null && { fallback: fallbackOf(operation) }) }
     : { operation, verdict: "missing", route: null, tried, fallback: fallbackOf(operation) };
 }
+
+/** A route that was given and not found stays in the dialect. */
+export const keptIfGiven = (
+  of: { readonly given: Dialect; readonly base: DialectBase | undefined },
+  finding: OperationFinding,
+): OperationFinding =>
+  finding.verdict === "missing" && isGivenRoute(of, finding.operation) ? { ...finding, isKept: true } : finding;
 
 /** The way that most of its lists go on, to be written once. */
 export function commonWay(report: Pick<DoctorReport, "dialect">): Way | undefined {

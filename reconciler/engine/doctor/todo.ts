@@ -20,6 +20,9 @@ export function leftToDo(
   for (const { operation, verdict, tried } of report.operations)
     if (verdict === "unclear" && tried.length > 0)
       todo.push(`${operation}: it was tried, and the answers decide nothing`);
+  for (const { operation, isKept } of report.operations)
+    if (isKept === true)
+      todo.push(`${operation}: it was given, and not found where it is said to be; take the line out if there is none`);
   for (const kind of keysOf(kindRows))
     if ((report.samples.get(kind)?.length ?? 0) === 0)
       todo.push(

@@ -3,16 +3,25 @@ import type { AssumedOperation } from "../../core/model/operation";
 import { keysOf, tableOf } from "../../core/text/objects";
 import type { Dialect, Route } from "../../dialect/dialect";
 import { withWords } from "./fit";
-import { type DoctorReport, type OperationFinding, operationNotFound, type TrialFindings } from "./report";
+import {
+  type DoctorReport,
+  isGivenRoute,
+  keptIfGiven,
+  type OperationFinding,
+  operationNotFound,
+  type TrialFindings,
+} from "./report";
 import { leftToDo } from "./todo";
 
 export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorReport {
+  const given = { given: report.given, base: report.base };
   const routes: Partial<Record<AssumedOperation, Route>> = trial.routes;
   const vain: Partial<Record<AssumedOperation, OperationFinding["tried"]>> = trial.inVain;
   const operations = report.operations.map((finding): OperationFinding => {
     const route = routes[finding.operation];
     const inVain = vain[finding.operation];
-    if (route === undefined && inVain !== undefined) return operationNotFound(finding.operation, null, inVain, false);
+    if (route === undefined && inVain !== undefined)
+      return keptIfGiven(given, operationNotFound(finding.operation, null, inVain, false));
     return route === undefined
       ? finding
       : { operation: finding.operation, verdict: "found", route, tried: [], isTried: true };
@@ -28,14 +37,18 @@ export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorRep
         likely.filter((word) => !Object.values(trial.states.vm).some((seen) => seen.includes(word))),
       ]),
     ),
-    dialect: tried(report.dialect, trial),
+    dialect: tried(report, trial),
     trial,
   };
   return { ...whole, todo: [...leftToDo(whole), ...trial.open] };
 }
 
 /** Each word has one meaning: what the trial saw counts before a guess by the word alone. */
-function tried(dialect: Dialect, { states, routes, inVain, errors }: TrialFindings): Dialect {
+function tried(
+  { dialect, given: start, base }: DoctorReport,
+  { states, routes, inVain, errors }: TrialFindings,
+): Dialect {
+  const given = { given: start, base };
   const seen = new Set(
     Object.values(states.vm)
       .flat()
@@ -46,7 +59,8 @@ function tried(dialect: Dialect, { states, routes, inVain, errors }: TrialFindin
   );
   let operations: Dialect["operations"] = { ...dialect.operations, ...routes };
   for (const operation of keysOf(inVain))
-    if (routes[operation] === undefined) operations = { ...operations, [operation]: null };
+    if (routes[operation] === undefined && !isGivenRoute(given, operation))
+      operations = { ...operations, [operation]: null };
   return {
     ...dialect,
     operations,

@@ -110,7 +110,11 @@ export class Trial {
       this.notes.made.find((one) => one.kind === kind && one.id !== undefined)?.id;
     const [volume, group] = [idOf("volume"), idOf("group")];
     const known = { ...(volume !== undefined && { volume }), ...(group !== undefined && { group }) };
-    const again = await diagnoseService(this.ports.doctor, dialect, { notAgain, known });
+    const again = await diagnoseService(this.ports.doctor, dialect, {
+      notAgain,
+      known,
+      ...(this.report.base !== undefined && { base: this.report.base }),
+    });
     if (again.operations.length === 0) return;
     // Operations that were found or missing before keep their verdict.
     const operations = again.operations.map((finding) => {
@@ -128,11 +132,10 @@ export class Trial {
         // Learnt by an earlier look, so the dialect says it now; it counts as learnt all the same.
         return {
           ...record,
-          fields: record.fields.map((field) =>
-            earlier?.fields.some((one) => one.field === field.field && one.learnt === true)
-              ? { ...field, learnt: true as const }
-              : field,
-          ),
+          fields: record.fields.map((field) => {
+            const known = earlier?.fields.find((one) => one.field === field.field && one.learnt === true);
+            return known === undefined ? field : { ...known, ...field, learnt: true as const };
+          }),
         };
       }),
     };

@@ -189,6 +189,14 @@ export const input = {
     "A line of the dialect does not hold for the service that was looked at.",
     "The message has the line that would. `reconcile doctor --out FILE` writes all of them.",
   ),
+  "dialect/not-proven": row(
+    "On the embedded service that speaks it, the dialect did not hold.",
+    "The message names the part of the life, and what was otherwise; `reconcile dialect prove FILE` tries all of it.",
+  ),
+  "dialect/says-more": row(
+    "The doctor does not write over a dialect that says more than the new one.",
+    "Start from it with --dialect FILE --out FILE, or write into another file.",
+  ),
   "dialect/error-rule": row(
     "A rule under errors can never apply, or names no condition.",
     "The message says which and lists the conditions.",

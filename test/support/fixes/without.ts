@@ -70,6 +70,8 @@ export const withoutWorld = [
   "dialect/invalid-name",
   "dialect/missing",
   "dialect/not-allowed",
+  "dialect/not-proven",
+  "dialect/says-more",
   "dialect/state-twice",
   "fleet/bad-input",
   "fleet/bad-schedule",

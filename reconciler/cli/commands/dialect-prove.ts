@@ -1,0 +1,85 @@
+/** `reconcile dialect prove`: lives a project through on the embedded service that speaks a dialect, kills it and lies to it. */
+import { existsSync, readFileSync } from "node:fs";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { hasErrors } from "../../core/model/diagnostic";
+import { readDialectFile } from "../../open-service";
+import { writePrivately } from "../../outside/private-file";
+import { type ProofCheck, proofParts, proveDialect } from "../../rehearse/prove";
+import { command } from "../command";
+import { CommandFailed } from "../crash";
+import { listenForStop } from "../stop-signals";
+
+export const dialectProveCommand = command({
+  usage: "dialect prove FILE",
+  summary: "lives, kills and disturbs a project on the embedded service in that dialect",
+  section: "Looking",
+  examples: [
+    ["reconcile dialect prove my.dialect.yaml", "exit 1 when something does not hold; the figures go into its head"],
+    ["reconcile dialect prove openstack-like --json", "one that is ready, with a line for each thing that was tried"],
+  ],
+  flags: ["part", "json", "no-color", "log-level"],
+  positionals: { min: 1, max: 1, what: "a dialect" },
+  async run({ args: [file = ""], flags, output }) {
+    const parts = flags.part === undefined ? proofParts : proofParts.filter((part) => flags.part?.includes(part));
+    const { dialect, diagnostics } = readDialectFile(file);
+    if (hasErrors(diagnostics)) throw new CommandFailed(diagnostics);
+    const stop = listenForStop(output);
+    const began = performance.now();
+    const seen = new Set<string>();
+    let checks: readonly ProofCheck[];
+    try {
+      checks = await proveDialect(dialect, {
+        parts,
+        signal: stop.soft,
+        onCheck({ part, title, problem }) {
+          if (!seen.has(part)) output.note(`${part} …`);
+          seen.add(part);
+          output.event({
+            type: "proof",
+            part,
+            title,
+            ok: problem === undefined,
+            ...(problem !== undefined && { problem }),
+          });
+        },
+      });
+    } finally {
+      stop.close();
+    }
+    const figures = parts.map((part) => {
+      const of = checks.filter((check) => check.part === part);
+      return { part, held: of.filter(({ problem }) => problem === undefined).length, of: of.length };
+    });
+    const isWhole = !stop.soft.aborted;
+    output.event({ type: "proven", file, whole: isWhole, figures, duration_ms: Math.round(performance.now() - began) });
+    const text = figures.map(({ part, held, of }) => `${part} ${held}/${of}`).join(", ");
+    output.print(text);
+    const failed = checks.flatMap(({ title, problem }): Diagnostic[] =>
+      problem === undefined
+        ? []
+        : [
+            {
+              severity: "error",
+              code: "dialect/not-proven",
+              summary: title,
+              detail: problem,
+              fix: "correct the line of the dialect that the message is about",
+            },
+          ],
+    );
+    if (isWhole && existsSync(file)) {
+      writeHead(file, `# Proven by reconcile dialect prove on ${new Date().toISOString().slice(0, 10)}: ${text}`);
+      output.note(`Wrote it into the head of ${file}`);
+    }
+    return output.finish({ exitCode: failed.length > 0 || !isWhole ? 1 : 0, diagnostics: failed.slice(0, 20) });
+  },
+});
+
+/** The figures stand in one line, behind what is there for editors. */
+function writeHead(file: string, line: string): void {
+  const lines = readFileSync(file, "utf8")
+    .split("\n")
+    .filter((one) => !one.startsWith("# Proven by reconcile dialect prove "));
+  const at = lines[0]?.startsWith("# yaml-language-server") === true ? 1 : 0;
+  writePrivately(file, [...lines.slice(0, at), line, ...lines.slice(at)].join("\n"));
+}

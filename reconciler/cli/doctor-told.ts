@@ -1,0 +1,90 @@
+/** What a person tells the doctor beside the files: requests, answers, and what the service does not have. */
+import { readFileSync } from "node:fs";
+import { parseValue } from "../config/yaml-reader";
+import { type AssumedOperation, assumedOperations, type Operation, operationNames } from "../core/model/operation";
+import { errorMessage } from "../core/text/errors";
+import { nearestName } from "../core/text/nearest";
+import type { Dialect } from "../dialect/dialect";
+import { readCurl } from "../dialect/learn/curl";
+import { readDescription, toldDialect } from "../dialect/learn/description";
+import type { DoctorPorts } from "../engine/doctor/look";
+import { fail } from "./compose";
+import type { Flags } from "./flags";
+
+export interface Told {
+  readonly samples: ReadonlyMap<Operation, string>;
+  readonly commands: readonly (readonly [operation: AssumedOperation, command: string])[];
+  readonly none: readonly AssumedOperation[];
+  readonly openapi?: string;
+}
+
+export function readTold(flags: Flags): Told {
+  const samples = new Map<Operation, string>();
+  for (const given of flags.sample ?? []) {
+    const [name, file] = pair("sample", "FILE", given);
+    samples.set(oneOf(name, operationNames), readText(file));
+  }
+  const commands = (flags.curl ?? []).map((given) => {
+    const [name, text] = pair("curl", "COMMAND", given);
+    return [oneOf(name, assumedOperations), /^\s*curl\s/.test(text) ? text : readText(text)] as const;
+  });
+  const none = (flags.none ?? []).flatMap((names) => names.split(",").map((name) => oneOf(name, assumedOperations)));
+  return { samples, commands, none, ...(flags.openapi !== undefined && { openapi: flags.openapi }) };
+}
+
+function pair(flag: string, what: string, given: string): readonly [name: string, rest: string] {
+  const at = given.indexOf("=");
+  if (at > 0) return [given.slice(0, at), given.slice(at + 1)];
+  throw fail("cli/usage", `--${flag} ${given} needs a second word`, `write --${flag} ${given}=${what}`);
+}
+
+function oneOf<O extends string>(name: string, all: readonly O[]): O {
+  const found = all.find((one) => one === name);
+  if (found !== undefined) return found;
+  const nearest = nearestName(name, all);
+  throw fail(
+    "cli/usage",
+    `${name} is no operation that can be told here`,
+    nearest === undefined ? `write one of ${all.join(", ")}` : `write ${nearest}`,
+  );
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw fail("cli/file-unreadable", `${file} cannot be read: ${errorMessage(error)}`, "correct the path");
+  }
+}
+
+/** The dialect with what was told over it, and the paths at which reads are to be looked for. */
+export function withTold(
+  dialect: Dialect,
+  told: Told,
+  baseUrl: string | undefined,
+  ids: ReadonlySet<string>,
+): { readonly start: Dialect; readonly reads: DoctorPorts["told"] } {
+  let start = dialect;
+  for (const [operation, text] of told.commands) {
+    const request = readCurl(operation, text.trim(), baseUrl, ids);
+    if (request === undefined)
+      throw fail(
+        "cli/usage",
+        `what --curl says of ${operation} is no command for curl with a URL`,
+        "copy it whole, as it runs in a shell",
+      );
+    start = toldDialect(start, { [operation]: request.route });
+    if (request.authorization !== undefined)
+      start = { ...start, authorization: { ...start.authorization, ...request.authorization } };
+  }
+  let reads: DoctorPorts["told"];
+  if (told.openapi !== undefined) {
+    const described = readDescription(parseValue(readText(told.openapi)));
+    if (described === undefined)
+      throw fail("cli/usage", `${told.openapi} is no OpenAPI document`, "it has to have paths");
+    start = toldDialect(start, described.writes);
+    reads = described.reads;
+  }
+  for (const operation of told.none) start = { ...start, operations: { ...start.operations, [operation]: null } };
+  return { start, reads };
+}

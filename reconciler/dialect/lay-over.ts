@@ -1,0 +1,130 @@
+/**
+ * Lays what was learnt of a service over the file that a dialect was given in. What the file says stays, with its
+ * comments, unless something else was learnt at the same place; words of states and rules for errors are added to what
+ * is there.
+ */
+import { Document, isMap, isNode, isScalar, isSeq, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
+import { isObject } from "../core/text/objects";
+
+type SomeMap = YAMLMap<unknown, unknown>;
+
+/** What the doctor writes behind a value, and what it says at the head of a file: written anew each time. */
+const ownRemark =
+  /^\s*(shows |found|not found where|not tried|unclear$|tried, and seen|seen in a trial|by the word alone|was taken|followed once|there is none, as)/;
+const ownHead = /^#? ?(What reconcile doctor (learnt|found)|Proven by reconcile dialect prove) .*$/;
+
+/** Sections whose keys hold values of their own; below the others a value is replaced whole. */
+const depths: Readonly<Record<string, number>> = {
+  ...{ operations: 1, answers: 1, authorization: 1, pagination: 1, rules: 1, limits: 1, values: 1, headers: 1 },
+  ...{ records: 2, states: 2, envelope: 2, names: 2 },
+};
+
+export function layOver(base: string, learnt: string): string {
+  const below = parseDocument(withoutOwnHead(base));
+  const above = parseDocument(learnt);
+  if (!isMap(above.contents)) return base;
+  if (!isMap(below.contents)) return learnt;
+  if (!above.has("todo")) below.delete("todo");
+  for (const pair of above.contents.items) layPair(below.contents, pair, depths[keyOf(pair)] ?? 0, [keyOf(pair)]);
+  const head = (above.commentBefore ?? above.contents.commentBefore ?? "")
+    .split("\n")
+    .filter((line) => ownHead.test(line));
+  return withHead(narrowLists(below.toString({ lineWidth: 0, flowCollectionPadding: true })), head);
+}
+
+/** A value as the text of a dialect, for one that is written within another file. */
+export const dialectText = (value: unknown): string =>
+  new Document(isObject(value) ? value : {}).toString({ lineWidth: 0 });
+
+const keyOf = (pair: Pair<unknown, unknown>): string => String(isScalar(pair.key) ? pair.key.value : pair.key);
+
+function layPair(map: SomeMap, pair: Pair<unknown, unknown>, depth: number, path: readonly string[]): void {
+  const key = keyOf(pair);
+  const present = map.items.find((one) => keyOf(one) === key);
+  if (present === undefined) {
+    if (key === "todo") map.items.unshift(pair);
+    else map.items.push(pair);
+    return;
+  }
+  const { value } = pair;
+  if (depth > 0 && isMap(present.value) && isMap(value)) {
+    if (value.flow !== true) present.value.flow = false;
+    for (const inner of value.items)
+      layPair(present.value, inner, depthBelow(depth, path, keyOf(inner)), [...path, keyOf(inner)]);
+    return;
+  }
+  const [section] = path;
+  if (section === "states") present.value = withWords(present.value, value);
+  else if (section === "errors" && isSeq(present.value) && isSeq(value)) present.value.items.unshift(...value.items);
+  else present.value = withCommentOf(present.value, value);
+}
+
+/** The places of an entry within a record are values of their own as well. */
+const depthBelow = (depth: number, path: readonly string[], key: string): number =>
+  path[0] === "records" && key === "volume_entry" ? depth : depth - 1;
+
+function withWords(present: unknown, learnt: unknown): unknown {
+  const words = (node: unknown): unknown[] => {
+    const value: unknown = isNode(node) ? node.toJSON() : node;
+    return value === null || value === undefined ? [] : Array.isArray(value) ? value : [value];
+  };
+  const known = new Set(words(present).map((word) => String(word).toLowerCase()));
+  const more = words(learnt).filter((word) => !known.has(String(word).toLowerCase()));
+  if (more.length === 0) return present;
+  const document = new Document([...words(present), ...more]);
+  const list = document.contents;
+  if (isSeq(list)) list.flow = true;
+  return withCommentOf(present, list, isNode(learnt) ? learnt : undefined);
+}
+
+/** The new node with what a person had written beside the old one. */
+function withCommentOf(old: unknown, node: unknown, remarked: unknown = node): unknown {
+  if (!isNode(node)) return node;
+  const said = isNode(old) ? (old.comment ?? (isFlow(old) ? undefined : old.commentBefore)) : undefined;
+  const remark = isNode(remarked) ? (remarked.comment ?? undefined) : undefined;
+  const parts = [remark, said].filter(
+    (part): part is string => typeof part === "string" && (part === remark || !ownRemark.test(part)),
+  );
+  if (parts.length > 0) node.comment = parts.join(";").replaceAll("\n", ";");
+  if (remarked !== node && isNode(remarked) && remarked.commentBefore != null)
+    node.commentBefore = remarked.commentBefore;
+  return node;
+}
+
+const isFlow = (node: Node): boolean => "flow" in node && node.flow === true;
+
+/** `[a, b]` for `[ a, b ]`, as dialects are written; what stands in quotes or behind a # stays. */
+const narrowLists = (text: string): string =>
+  text.replaceAll(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|(?<=^|\s)#.*|\[ (?=\S)|(?<=\S) \]/gm, (found) =>
+    found === "[ " ? "[" : found === " ]" ? "]" : found,
+  );
+
+const withoutOwnHead = (text: string): string =>
+  text
+    .split("\n")
+    .filter((line) => !ownHead.test(line))
+    .join("\n");
+
+/** Behind the line for editors, where there is one. */
+function withHead(text: string, head: readonly string[]): string {
+  const lines = text.split("\n");
+  const at = lines[0]?.startsWith("# yaml-language-server") === true ? 1 : 0;
+  const own = head.map((line) => (line.startsWith("#") ? line : `#${line}`));
+  const isLoose = at < lines.length && own.length > 0 && lines[at] !== "" && !lines[at]?.startsWith("#");
+  return [...lines.slice(0, at), ...own, ...(isLoose ? [""] : []), ...lines.slice(at)].join("\n");
+}
+
+/** The places that a text says something at and another one does not, as keys with dots. */
+export function saysMore(text: string, than: string): readonly string[] {
+  const [one, other]: unknown[] = [parseDocument(text).toJS(), parseDocument(than).toJS()];
+  return leavesBelow(one, other, []);
+}
+
+function leavesBelow(one: unknown, other: unknown, path: readonly string[]): string[] {
+  if (one === null || one === undefined || path[0] === "todo") return [];
+  if (isObject(one) && path.length < 3 && !("method" in one) && isObject(other))
+    return Object.entries(one).flatMap(([key, inner]) => leavesBelow(inner, other[key], [...path, key]));
+  if (isObject(one) && path.length < 3 && !("method" in one) && other === undefined && Object.keys(one).length > 0)
+    return Object.keys(one).map((key) => [...path, key].join("."));
+  return other === undefined || other === null ? [path.join(".")] : [];
+}

@@ -1,0 +1,46 @@
+/** What an answer teaches that was not asked for here: a sample, or what a trial was answered to its own create. */
+import type { Kind } from "../../core/model/kinds";
+import type { Operation } from "../../core/model/operation";
+import { isObject } from "../../core/text/objects";
+import { findListIn, findRecordIn } from "../../dialect/learn/items";
+import type { Learnings } from "./learnings";
+
+const kindOf: Partial<Readonly<Record<Operation, Kind>>> = {
+  "vm.get": "vm",
+  "volume.get": "volume",
+  "volume.create": "volume",
+  "group.get": "group",
+  "group.create": "group",
+};
+
+export function learnFromAnswer(learnings: Learnings, operation: Operation, body: unknown, id?: string): void {
+  const payload = learnings.payload(body);
+  if (operation === "group.rule.list" || operation === "group.rule.create") {
+    const where = Array.isArray(payload) ? undefined : findListIn(payload, ["rule", "rules"]);
+    if (where !== undefined && !("several" in where) && typeof where.place === "string" && where.place !== "")
+      learnings.rulesItem = where.place;
+    return;
+  }
+  const kind = kindOf[operation];
+  if (kind === undefined) {
+    learnings.todo.push(`${operation}: the sample teaches nothing; the doctor learns from lists, reads and creates`);
+    return;
+  }
+  const { item, record } = (id === undefined ? undefined : findRecordIn(payload, id)) ?? unwrapped(payload);
+  if (item !== "") learnings.wrapped.set(operation, item);
+  if (learnings.samples.has(kind) || !isObject(record)) return;
+  learnings.samples.set(kind, [record]);
+  learnings.learn(kind);
+}
+
+/** What a record is wrapped in: maps with one member each, which is a map. */
+function unwrapped(payload: unknown): { readonly item: string; readonly record: unknown } {
+  let [item, record] = ["", payload];
+  for (;;) {
+    if (!isObject(record)) return { item, record };
+    const [only, ...others] = Object.entries(record);
+    if (only === undefined || others.length > 0 || !isObject(only[1])) return { item, record };
+    item += `/${only[0].replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    record = only[1];
+  }
+}

@@ -1,0 +1,412 @@
+/**
+ * Proves a dialect on the embedded service that speaks it: a whole life of a small project, a run that dies at each of its
+ * writes, and answers that are lost or refused, with a service that is done at once and with one that takes its time.
+ * The service interprets the dialect with code of its own, so that a mistake in the file shows as a difference.
+ */
+
+import type { RunningEmulator, WorldDump } from "../../emulator";
+import { startEmulator } from "../../emulator";
+import type { PlanOptions } from "../core/diff/context";
+import { asClosed } from "../core/model/desired";
+import { hasErrors } from "../core/model/diagnostic";
+import { type Operation, operationNames, rowOf } from "../core/model/operation";
+import { PermittedPlan } from "../core/plan/permitted";
+import { isEmpty, type Plan } from "../core/plan/plan";
+import type { Dialect } from "../dialect/dialect";
+import { carryOutPermitted } from "../engine/apply";
+import { awaitInterrupted } from "../engine/await-interrupted";
+import { type Prepared, preparePlan } from "../engine/plan";
+import { defaultTiming, type Ports } from "../engine/ports";
+import type { ServiceClient } from "../service/client";
+import { Credential } from "../service/credential";
+import { createServiceClient } from "../service/http-client";
+import { systemClock } from "../service/system-clock";
+import { createMemoryStore } from "../store/memory";
+import type { StoredState } from "../store/store";
+import { type Chapter, lifeIn } from "./prove-life";
+
+export const proofParts = ["life-cycle", "kills", "faults"] as const;
+export type ProofPart = (typeof proofParts)[number];
+
+export interface ProofCheck {
+  readonly part: ProofPart;
+  readonly title: string;
+  /** What was otherwise than it has to be; left out: it held. */
+  readonly problem?: string;
+}
+
+export interface ProofOptions {
+  readonly parts: readonly ProofPart[];
+  /** Of the kills and the faults every n-th alone. */
+  readonly every?: number;
+  readonly onCheck?: (check: ProofCheck) => void;
+  /** Once aborted, nothing new is begun. */
+  readonly signal?: AbortSignal;
+}
+
+/** `0`: the service is done when it answers; the other makes a VM in about a tenth of a second. */
+const paces = [0, 600] as const;
+
+export async function proveDialect(dialect: Dialect, options: ProofOptions): Promise<readonly ProofCheck[]> {
+  const checks: ProofCheck[] = [];
+  const report = (part: ProofPart, title: string, problem: string | undefined): void => {
+    const check: ProofCheck = { part, title, ...(problem !== undefined && { problem }) };
+    checks.push(check);
+    options.onCheck?.(check);
+  };
+  const isOver = (): boolean => options.signal?.aborted === true;
+  const moments: Moment[] = [];
+  const world = await openWorld(dialect, { pace: 0 });
+  try {
+    for (const [index, chapter] of lifeIn(dialect).entries()) {
+      if (isOver()) return checks;
+      const before = { stored: await world.store.read(), seed: world.emulator.dump() };
+      const { problem, writes } = await live(world, chapter);
+      if (options.parts.includes("life-cycle")) report("life-cycle", chapter.title, problem);
+      if (problem !== undefined) return checks;
+      if (index < 2) moments.push({ before, chapter, writes, after: shapeOf(world.emulator.dump()) });
+    }
+  } finally {
+    await world.close();
+  }
+  const misfortunes = [...killsIn(dialect, moments), ...faultsIn(dialect, moments)];
+  for (const [nth, { part, title, happen }] of misfortunes.entries())
+    if (!isOver() && options.parts.includes(part) && nth % (options.every ?? 1) === 0)
+      report(part, title, await happen());
+  return checks;
+}
+
+interface Misfortune {
+  readonly part: ProofPart;
+  readonly title: string;
+  /** Lets it happen in a world of its own; what was otherwise than it has to be. */
+  happen(): Promise<string | undefined>;
+}
+
+const killsIn = (dialect: Dialect, moments: readonly Moment[]): readonly Misfortune[] =>
+  paces.flatMap((pace) =>
+    moments.flatMap(({ before, chapter, writes, after }) =>
+      writes.flatMap((operation, index) =>
+        (["before", "after"] as const).map((when) => ({
+          part: "kills" as const,
+          title: `${chapter.title}: killed ${when} ${operation} (write ${index + 1}${paceWords(pace)})`,
+          happen: () => dieAt(dialect, { ...before, pace }, chapter, { nth: index + 1, when }, after),
+        })),
+      ),
+    ),
+  );
+
+const faultsIn = (dialect: Dialect, moments: readonly Moment[]): readonly Misfortune[] =>
+  paces.flatMap((pace) =>
+    moments.flatMap(({ before, chapter, writes, after }) =>
+      [...new Set(writes)].flatMap((operation) =>
+        faults.map(([words, fault]) => ({
+          part: "faults" as const,
+          title: `${chapter.title}: ${operation} ${words}${paceWords(pace)}`,
+          happen: () => disturb(dialect, { ...before, pace }, chapter, { operation, ...fault }, after),
+        })),
+      ),
+    ),
+  );
+
+const paceWords = (pace: number): string => (pace === 0 ? "" : ", of a service that takes its time");
+
+interface Moment {
+  readonly before: { readonly stored: StoredState; readonly seed: WorldDump };
+  readonly chapter: Chapter;
+  /** The operations that changed something, in their order. */
+  readonly writes: readonly Operation[];
+  readonly after: Shape;
+}
+
+const faults = [
+  ["lost before it was done", { kind: "drop-before", count: 1 }],
+  ["lost after it was done", { kind: "drop-after", count: 1 }],
+  ["answered with 500 after it was done", { kind: "status", code: 500, when: "after", count: 1 }],
+  ["answered with a page in HTML before it was done", { kind: "html", code: 502, when: "before", count: 1 }],
+  ["throttled", { kind: "status", code: 429, retry_after: 0, count: 1 }],
+] as const;
+
+const token = "ops-token";
+const holder = { who: "reconcile dialect prove", host: "here", pid: 0, since: "", command: "dialect prove" };
+
+interface WorldStart {
+  readonly pace: number;
+  readonly stored?: StoredState;
+  readonly seed?: WorldDump;
+}
+
+interface ProofWorld {
+  readonly emulator: RunningEmulator;
+  readonly store: ReturnType<typeof createMemoryStore>;
+  readonly client: ServiceClient;
+  plan(chapter: Chapter, client?: ServiceClient): Promise<Prepared>;
+  /** One run; `undefined`: there was nothing to do. */
+  run(chapter: Chapter, client?: ServiceClient): Promise<RunEnd>;
+  close(): Promise<void>;
+}
+
+interface RunEnd {
+  readonly plan: Plan;
+  readonly problems: readonly string[];
+}
+
+async function openWorld(dialect: Dialect, { pace, stored, seed }: WorldStart): Promise<ProofWorld> {
+  const emulator = await startEmulator({
+    speaks: dialect,
+    timeScale: pace,
+    pageSize: 2,
+    control: false,
+    autoConfirmResize: dialect.operations["vm.resize.confirm"] === null,
+    ...(seed !== undefined && { seed }),
+  });
+  const timing = {
+    ...defaultTiming,
+    pollIntervalMs: 2,
+    discoveryWindowMs: 60,
+    vmCreateTimeoutMs: 10_000,
+    requestTimeoutMs: 5000,
+  };
+  const client = createServiceClient({
+    baseUrl: emulator.url,
+    origin: "embedded",
+    dialect,
+    credential: new Credential(dialect.authorization.header.replace("{token}", token), { kind: "fixed" }),
+    timing,
+    // Waits before a request is repeated are a hundredth of what they are.
+    clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 100, signal) },
+  });
+  const store = createMemoryStore(stored, stored === undefined ? 0 : 1);
+  const never = new AbortController().signal;
+  const portsOf = (used: ServiceClient): Ports => ({
+    client: used,
+    clock: systemClock,
+    timing,
+    runCommand: async () => ({ exitCode: 0, output: "" }),
+    checkHealth: async () => true,
+    emit: () => undefined,
+  });
+  const plan = (chapter: Chapter, used: ServiceClient = client): Promise<Prepared> =>
+    preparePlan({
+      desired: asClosed(chapter.desired),
+      store,
+      client: used,
+      options: optionsOf(chapter),
+      clock: systemClock,
+      lineage: "prove",
+      observe: true,
+      discoveryWindowMs: timing.discoveryWindowMs,
+    });
+  return {
+    emulator,
+    store,
+    client,
+    plan,
+    async run(chapter, used: ServiceClient = client) {
+      await awaitInterrupted(store, used, portsOf(used), "prove", never);
+      const prepared = await plan(chapter, used);
+      const problems = errorsOf(prepared.plan);
+      if (problems.length > 0 || (isEmpty(prepared.plan) && prepared.plan.bookkeeping.length === 0))
+        return { plan: prepared.plan, problems };
+      const report = await carryOutPermitted(PermittedPlan.onTwin(prepared.plan), {
+        prepared,
+        store,
+        ports: portsOf(used),
+        holder,
+        stop: { soft: never, hard: never },
+        planId: "prove",
+      });
+      return {
+        plan: prepared.plan,
+        problems: report.steps.flatMap(({ step, result }) =>
+          result.end === "done" ? [] : [`${step.title}: ${"message" in result ? result.message : result.end}`],
+        ),
+      };
+    },
+    async close() {
+      await client.close();
+      await emulator.close();
+    },
+  };
+}
+
+const optionsOf = ({ destroy }: Chapter): PlanOptions => (destroy === true ? { destroy: true } : {});
+
+const errorsOf = (plan: Plan): string[] =>
+  hasErrors(plan.diagnostics)
+    ? plan.diagnostics.flatMap(({ severity, summary, fix }) =>
+        severity === "error" ? [`${summary}${fix === undefined ? "" : ` (${fix})`}`] : [],
+      )
+    : [];
+
+const stillToDo = ({ changes, steps }: Plan): string | undefined =>
+  steps.length === 0
+    ? undefined
+    : `planned again, it still wants: ${changes.map(({ action, address }) => `${action} ${address}`).join(", ") || steps.map(({ title }) => title).join(", ")}`;
+
+/** One chapter, and a second plan that has to be empty. */
+async function live(
+  world: ProofWorld,
+  chapter: Chapter,
+): Promise<{ readonly problem: string | undefined; readonly writes: readonly Operation[] }> {
+  const watched = mortal(world.client);
+  const { problems } = await world.run(chapter, watched.client);
+  const [first] = problems;
+  if (first !== undefined) return { problem: first, writes: watched.writes };
+  const again = await world.plan(chapter);
+  return { problem: errorsOf(again.plan)[0] ?? stillToDo(again.plan), writes: watched.writes };
+}
+
+async function dieAt(
+  dialect: Dialect,
+  start: WorldStart,
+  chapter: Chapter,
+  at: { readonly nth: number; readonly when: "before" | "after" },
+  expected: Shape,
+): Promise<string | undefined> {
+  const world = await openWorld(dialect, start);
+  try {
+    const dying = mortal(world.client, at);
+    await Promise.race([world.run(chapter, dying.client), dying.death]);
+    await dying.idle();
+    await world.store.breakLock();
+    return await goesOn(world, chapter, expected);
+  } finally {
+    await world.close();
+  }
+}
+
+async function disturb(
+  dialect: Dialect,
+  start: WorldStart,
+  chapter: Chapter,
+  fault: (typeof faults)[number][1] & { readonly operation: Operation },
+  expected: Shape,
+): Promise<string | undefined> {
+  const world = await openWorld(dialect, start);
+  try {
+    world.emulator.setFaults([fault]);
+    return await goesOn(world, chapter, expected);
+  } finally {
+    await world.close();
+  }
+}
+
+/** The runs that follow: they end with the world that an undisturbed run makes, or ask where nothing can be looked up. */
+async function goesOn(world: ProofWorld, chapter: Chapter, expected: Shape): Promise<string | undefined> {
+  let last: RunEnd | undefined;
+  for (let run = 0; run < 3; run++) {
+    last = await world.run(chapter);
+    if (last.problems.length === 0) break;
+  }
+  const shape = shapeOf(world.emulator.dump());
+  const twins = twinsIn(shape, expected);
+  if (twins !== undefined) return twins;
+  if (last !== undefined && last.problems.length > 0)
+    return asksRightly(world.client, last) ? undefined : last.problems[0];
+  const again = await world.plan(chapter);
+  const open = errorsOf(again.plan)[0] ?? stillToDo(again.plan);
+  if (open !== undefined) return open;
+  const [other] = differences(shape, expected);
+  return other;
+}
+
+/** Where no list shows what was made, only a person can say whether a create whose answer was lost was done. */
+const asksRightly = ({ can }: ServiceClient, { plan }: RunEnd): boolean =>
+  plan.diagnostics.some(({ code }) => code === "plan/outcome-unknown") &&
+  !(["vm", "volume", "group"] as const).every((kind) => can.canFindCreated(kind));
+
+type Shape = readonly string[];
+
+/** What is in the project, in a form without ids. */
+function shapeOf(dump: WorldDump): Shape {
+  const nameOf = new Map(dump.vms.map(({ id, name }) => [id, name]));
+  const groupOf = new Map(dump.groups.map(({ id, name }) => [id, name]));
+  const vms = dump.vms.map((vm) => `vm ${vm.name} ${vm.flavor_id} ${vm.image_id} ${vm.status}`);
+  const volumes = dump.volumes.flatMap((one) =>
+    one.root ? [] : [`volume ${one.name} ${one.size} on ${nameOf.get(one.attached_to ?? "") ?? "nothing"}`],
+  );
+  const own = dump.groups.filter(({ platform }) => !platform);
+  const rules = dump.rules.flatMap((rule) => {
+    const group = own.find(({ id }) => id === rule.security_group_id);
+    const from = rule.remote_ip_prefix ?? groupOf.get(rule.remote_group_id ?? "") ?? "anywhere";
+    return group === undefined || rule.direction !== "ingress"
+      ? []
+      : [`rule of ${group.name} ${rule.protocol} ${rule.port_range_min}-${rule.port_range_max} ${from}`];
+  });
+  return [...vms, ...volumes, ...own.map(({ name }) => `group ${name}`), ...rules].sort();
+}
+
+const nameIn = (line: string): string => line.split(" ").slice(0, 2).join(" ");
+const isMade = (line: string): boolean => !line.startsWith("rule ");
+
+/** What was made more than once. */
+function twinsIn(shape: Shape, expected: Shape): string | undefined {
+  const count = (all: Shape, name: string): number =>
+    all.filter((line) => isMade(line) && nameIn(line) === name).length;
+  const twin = shape.find(
+    (line) => isMade(line) && count(shape, nameIn(line)) > Math.max(1, count(expected, nameIn(line))),
+  );
+  return twin === undefined ? undefined : `${nameIn(twin)} was made twice`;
+}
+
+const differences = (shape: Shape, expected: Shape): readonly string[] => [
+  ...expected.filter((line) => !shape.includes(line)).map((line) => `in the end there is no ${line}`),
+  ...shape.filter((line) => !expected.includes(line)).map((line) => `in the end there is ${line} as well`),
+];
+
+const callOf = new Map<string, Operation>(
+  operationNames.flatMap((operation): [string, Operation][] => {
+    const row = rowOf(operation);
+    return row.kind === "read" ? [] : [[row.call, operation]];
+  }),
+);
+
+/** A client that answers nobody any more from the n-th write on, as if its process had been killed. */
+function mortal(client: ServiceClient, at?: { readonly nth: number; readonly when: "before" | "after" }) {
+  const writes: Operation[] = [];
+  const underWay = new Set<Promise<unknown>>();
+  const never = new Promise<never>(() => undefined);
+  let die: () => void = () => undefined;
+  let isDead = false;
+  const death = new Promise<void>((resolve) => {
+    die = () => {
+      isDead = true;
+      resolve();
+    };
+  });
+  async function pass(operation: Operation | undefined, send: () => Promise<unknown>): Promise<unknown> {
+    if (isDead) return never;
+    if (operation !== undefined) writes.push(operation);
+    const isLast = operation !== undefined && writes.length === at?.nth;
+    if (isLast && at.when === "before") {
+      die();
+      return never;
+    }
+    const sent = send();
+    underWay.add(sent);
+    try {
+      const answer = await sent;
+      if (isLast) die();
+      return isDead ? never : answer;
+    } finally {
+      underWay.delete(sent);
+    }
+  }
+  const watched = new Proxy(client, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key);
+      if (typeof member !== "function" || key === "close") return member;
+      const operation = callOf.get(String(key));
+      return (...args: unknown[]) => pass(operation, async (): Promise<unknown> => Reflect.apply(member, target, args));
+    },
+  });
+  return {
+    client: watched,
+    writes,
+    death,
+    async idle() {
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+    },
+  };
+}
