@@ -167,14 +167,14 @@ vms: { web: { flavor_id: m1.small, image_id: ubuntu-24.04, owner: ops@acme.examp
   expect(readdirSync(join(folder, ".reconcile"))).toEqual([]);
 });
 
-<<<<<<< HEAD
 test("the file of desired state may name the dialect that is about to be written", async () => {
   writeFileSync(join(folder, "reconcile.yaml"), "version: 1\nproject: acme\nservice: { dialect: ./mine.yaml }\n");
   const ran = await doctor("--out", "mine.yaml");
   expect(ran.exitCode, ran.stderr).toBe(0);
   expect(written("mine.yaml")).toContain("operations:");
   expect((await doctor("--out", "other.yaml", "--dialect", "none.yaml")).exitCode).toBe(1);
-=======
+});
+
 test("what was given stays in what is written, with its comments, and the result is proven before it is to be used", async () => {
   const mine = `# my own notes
 todo: [ask the provider about quotas]
@@ -218,15 +218,6 @@ limits: { connections: 3 }
   expect(parse(readFileSync(join(folder, "mine.yaml"), "utf8"))).toEqual(parse(text));
 });
 
-test("a file that the desired state names and that is not there yet is written by the doctor", async () => {
-  writeFileSync(
-    join(folder, "reconcile.yaml"),
-    `version: 1\nservice: { base_url: "${front.url}", dialect: ./dialect.yaml }\n`,
-  );
-  expect((await doctor("--out", "dialect.yaml")).exitCode).toBe(0);
-  expect(written("dialect.yaml")).toContain("path: /api/v1/servers/detail");
-});
-
 test("what a person tells stands anywhere among the words, and its credential's place is used", async () => {
   writeFileSync(join(folder, "volume.json"), JSON.stringify({ volume: { volume_uuid: "v-1", gigabytes: 3 } }));
   const curl = `curl -X DELETE -H 'X-Auth-Token: ops-token' ${front.url}/api/v1/security-group-rules/0b7c1a52-8f6e-4b0e-9d0f-6f2d1f6a9e11`;
@@ -258,5 +249,4 @@ test("a proof is a line for each thing that was tried, and its figures stand in 
   const words = figures.map(({ part, held, of }: Record<string, unknown>) => `${part} ${held}/${of}`).join(", ");
   const [head, ...rest] = readFileSync(join(folder, "bare.yaml"), "utf8").split("\n");
   expect([head, rest.join("\n")]).toEqual([expect.stringContaining(words), text]);
->>>>>>> cf9242a8 (dialect: the doctor writes what it was given and what it learnt, proven, and dialect prove)
 });

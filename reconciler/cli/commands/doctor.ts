@@ -1,21 +1,11 @@
 /** `reconcile doctor`: finds out, with reads alone, what this service has and lacks, and whether a dialect fits it. */
 
 import { existsSync, readFileSync } from "node:fs";
-<<<<<<< HEAD
-import { dirname, resolve } from "node:path";
-import { parseValue } from "../../config/yaml-reader";
-=======
->>>>>>> cf9242a8 (dialect: the doctor writes what it was given and what it learnt, proven, and dialect prove)
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Kind } from "../../core/model/kinds";
 import type { AssumedOperation, Operation } from "../../core/model/operation";
 import type { RecordedResource } from "../../core/model/recorded";
 import { errorMessage } from "../../core/text/errors";
-<<<<<<< HEAD
-import { nearestName } from "../../core/text/nearest";
-import { builtInDialect } from "../../dialect/built-in";
-=======
->>>>>>> cf9242a8 (dialect: the doctor writes what it was given and what it learnt, proven, and dialect prove)
 import type { Dialect } from "../../dialect/dialect";
 import { parseJsonText } from "../../dialect/json-text";
 import { placeInDialect } from "../../dialect/read-dialect";
@@ -73,17 +63,9 @@ export const doctorCommand = command({
 });
 
 async function run(invocation: Doctor): Promise<number> {
-<<<<<<< HEAD
-  const told = readTold(invocation);
-  const workspace = withoutItsFile(
-    readWorkspace(invocation, { args: told.files, needed: false }),
-    invocation.flags.out,
-  );
-=======
   const told = readTold(invocation.flags);
   const start = startOf(readWorkspace(invocation, { args: invocation.args, needed: false }), invocation.flags);
   const { workspace } = start;
->>>>>>> cf9242a8 (dialect: the doctor writes what it was given and what it learnt, proven, and dialect prove)
   if (invocation.flags.from !== undefined) {
     const { dialect, diagnostics } = readDialect(workspace, start.flags);
     const { start: given, reads } = withTold(dialect, told, undefined, new Set());
@@ -101,14 +83,6 @@ async function run(invocation: Doctor): Promise<number> {
       examine(invocation, start, told, session, { ...trial, signal: soft }),
     );
   return withSession(opening, workspace, (session) => examine(invocation, start, told, session, undefined));
-}
-
-/** The file of desired state names the dialect that is about to be written: until then there is what is built in. */
-function withoutItsFile(workspace: Workspace, out: string | undefined): Workspace {
-  const { dialect: named } = workspace.desired.service;
-  if (out === undefined || named === undefined || !("path" in named)) return workspace;
-  const path = resolve(dirname(named.source.file), named.path);
-  return path === resolve(out) && !existsSync(path) ? { ...workspace, dialect: builtInDialect } : workspace;
 }
 
 async function examine(
