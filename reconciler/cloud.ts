@@ -94,8 +94,8 @@ export function openCloud(settings: Settings, folder: string): Cloud {
         lineage,
         observe: refresh !== false,
         discoveryWindowMs,
-        ...(onEvent === undefined ? {} : { emit: onEvent }),
-        ...(signal === undefined ? {} : { signal }),
+        emit: onEvent,
+        signal,
       });
       return { ...prepared.plan, prepared, store };
     },

@@ -98,7 +98,7 @@ export function openConnection(settings: Settings, folder: string): OpenConnecti
       const service = await openOnce();
       const ports = portsOf(service, folder, resources);
       const shared = opened?.service === service ? opened.shared : sharedBy(service);
-      return { ...ports, ...shared, ...(settings.acceptService === true ? { acceptService: true } : {}) };
+      return { ...ports, ...shared, acceptService: settings.acceptService === true ? true : undefined };
     },
     notesOf: (urn) => programNotes(join(folder, ".reconcile"), { urn, service: baseUrlOf(settings) ?? "" }),
     async close() {

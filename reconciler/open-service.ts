@@ -84,15 +84,15 @@ export function openService(setup: ServiceSetup, { url, timeScale }: Location): 
   const traced = tracing();
   const client = createServiceClient({
     baseUrl: url,
-    ...(embedded ? { origin: "embedded" } : {}),
+    origin: embedded ? "embedded" : undefined,
     dialect,
     credential: found.credential,
     timing,
     insecureHttp,
     parallelism,
-    ...(onRequest === undefined ? {} : { onRequest }),
-    ...(traced === undefined ? {} : { follow: requestSpans(traced, new URL(url).host) }),
-    ...(pace === undefined ? {} : { pace }),
+    onRequest,
+    follow: traced === undefined ? undefined : requestSpans(traced, new URL(url).host),
+    pace,
   });
   return { client, dialect, timing, realTiming, parallelism, embedded, timeScale: timeScale ?? 1, trust };
 }

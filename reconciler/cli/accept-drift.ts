@@ -91,7 +91,7 @@ function editsOf(drift: Drift, desired: Desired, state: State, leave: (what: str
       field === "attach_to" && typeof after === "string"
         ? byKey(parseAddress(after) === undefined ? { id: after } : { address: after }, "vm")
         : after;
-    return [{ address, edit: { ...place, field, ...(value === null ? {} : { value }) } }];
+    return [{ address, edit: { ...place, field, value: value === null ? undefined : value } }];
   });
 }
 

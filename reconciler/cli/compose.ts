@@ -78,7 +78,7 @@ export async function openWorkspaceService(workspace: Workspace, invocation: Inv
     environment: process.env,
     trust,
     dialectGiven: given,
-    ...(flags["log-level"] === "debug" ? { onRequest: (event) => output.note(requestLine(event)) } : {}),
+    onRequest: flags["log-level"] === "debug" ? (event) => output.note(requestLine(event)) : undefined,
   };
   try {
     const location = embedded ?? { url: baseUrl };
@@ -265,6 +265,6 @@ function held(shape: ValueShape, text: string, flag: string): string {
 }
 
 export const fail = (code: DiagnosticCode, summary: string, fix?: string): CommandFailed =>
-  new CommandFailed([{ severity: "error", code, summary, ...(fix === undefined ? {} : { fix }) }]);
+  new CommandFailed([{ severity: "error", code, summary, fix }]);
 
 export { systemClock };

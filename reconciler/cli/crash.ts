@@ -28,8 +28,7 @@ export function asDiagnostics(error: unknown): readonly Diagnostic[] | undefined
   if (carried !== undefined) return carried;
   const code = errorCode(error);
   const message = errorMessage(error);
-  if (isExplained(code))
-    return [{ severity: "error", code, summary: message, ...(fixes[code] === undefined ? {} : { fix: fixes[code] }) }];
+  if (isExplained(code)) return [{ severity: "error", code, summary: message, fix: fixes[code] }];
   if (typeof code === "string" && /^E[A-Z]+$/.test(code))
     return [{ severity: "error", code: "cli/system", summary: message }];
   return undefined;

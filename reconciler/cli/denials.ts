@@ -16,7 +16,7 @@ export function assertKnown(denials: readonly Denial[]): void {
         code: "config/not-allowed",
         summary: `there is no code ${code} to deny`,
         fix: near === undefined ? "reconcile explain lists all codes" : `write ${near}`,
-        ...(source === undefined ? {} : { source }),
+        source,
       };
     }),
   );

@@ -40,7 +40,7 @@ export function recordingIn(folder: string, ports: DoctorPorts): DoctorPorts {
       if (seen.answer !== undefined) {
         const { operation, method, path, body } = request;
         const kept: Kept = {
-          request: { operation, method, path, ...(body !== undefined && { body }) },
+          request: { operation, method, path, body },
           answer: { ...seen.answer, text: scrubbed(seen.answer.text) },
         };
         const name = `${String(++count).padStart(4, "0")}-${operation}.json`;

@@ -45,7 +45,7 @@ export function planTrial({ desired }: Workspace, flags: Flags): TrialPlan | { r
             : `--allow-trial ${vm.flavor}, or --allow-trial ${vm.flavor},OTHER to resize it to the flavor OTHER and back as well`,
       }),
     };
-  return { ...(vm !== undefined && { vm }), ...(otherFlavor !== undefined && otherFlavor !== "" && { otherFlavor }) };
+  return { vm, otherFlavor: otherFlavor !== undefined && otherFlavor !== "" ? otherFlavor : undefined };
 }
 
 const notesFile = (workspace: Workspace): string => join(workspace.folder, ".reconcile", "trial.json");
@@ -105,8 +105,8 @@ export async function runTrial(
   const { timing } = service;
   const unit = timing.pollIntervalMs;
   const wish: TrialWish = {
-    ...(vm !== undefined && { vm: madeLike(vm) }),
-    ...(otherFlavor !== undefined && { otherFlavor }),
+    vm: vm !== undefined ? madeLike(vm) : undefined,
+    otherFlavor,
   };
   try {
     const { report: after, findings } = await tryOut(

@@ -97,7 +97,7 @@ export function createOutput(command: string, flags: Flags): Output {
     const told = silent ? diagnostics.filter((diagnostic) => diagnostic.severity === "error") : diagnostics;
     const text = diagnosticsText(told, {
       color: colour && process.stderr.isTTY === true,
-      ...(process.stderr.isTTY === true ? { width: process.stderr.columns || 80 } : {}),
+      width: process.stderr.isTTY === true ? process.stderr.columns || 80 : undefined,
     });
     process.stderr.write(masked(text));
   };
@@ -167,10 +167,10 @@ export function createOutput(command: string, flags: Flags): Output {
             orphans,
             durationMs,
             findings,
-            ...(located === undefined ? {} : { where: located }),
-            ...(plan === undefined ? {} : { plan }),
-            ...(run === undefined ? {} : { run }),
-            ...(extra === undefined ? {} : { extra }),
+            where: located,
+            plan,
+            run,
+            extra,
           }),
         );
         into?.close();

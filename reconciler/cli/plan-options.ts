@@ -6,12 +6,12 @@ import type { Flags } from "./flags";
 import { readSource } from "./workspace";
 
 export const planOptions = (flags: Flags): PlanOptions => ({
-  ...(flags.destroy === true ? { destroy: true } : {}),
+  destroy: flags.destroy === true ? true : undefined,
   ...targetsOf(flags),
-  ...(flags.exclude === undefined ? {} : { excludes: [...flags.exclude].sort() }),
-  ...(flags.replace === undefined ? {} : { replace: [...flags.replace].sort() }),
-  ...(flags.adopt === true ? { adopt: true } : {}),
-  ...(flags["accept-service"] === true ? { acceptService: true } : {}),
+  excludes: flags.exclude === undefined ? undefined : [...flags.exclude].sort(),
+  replace: flags.replace === undefined ? undefined : [...flags.replace].sort(),
+  adopt: flags.adopt === true ? true : undefined,
+  acceptService: flags["accept-service"] === true ? true : undefined,
   ...maxAgeOf(flags),
 });
 

@@ -58,10 +58,10 @@ export async function prepare(session: Session, options: PlanOptions, given?: Cl
       lineage: newLineage(),
       observe,
       letGo: ({ resources }) => letGoOf(resources.size),
-      ...(session.memory === undefined ? {} : { memory: session.memory }),
-      ...(session.swept === undefined ? {} : { swept: session.swept }),
+      memory: session.memory,
+      swept: session.swept,
       discoveryWindowMs: service.timing.discoveryWindowMs,
-      ...(session.signal === undefined ? {} : { signal: session.signal }),
+      signal: session.signal,
       emit: (event) => {
         if (event.type === "refresh" && event.status === "started" && observe && event.resources >= manyResources)
           invocation.output.note(`Looking at ${event.resources} resources in the service.`);
@@ -235,7 +235,7 @@ function writeReport(
   const page = htmlReport({
     ...finished,
     who: `${who} on ${host}`,
-    ...(where === undefined ? {} : { where: whereText(where) }),
+    where: where === undefined ? undefined : whereText(where),
     command,
     version,
     at: new Date().toISOString(),

@@ -12,8 +12,8 @@ export const consentMissing = (consent: MissingConsent): Diagnostic => ({
   code: consentCodes[consent.kind],
   summary: consent.detail,
   fix: consent.grant,
-  ...(consent.address === undefined ? {} : { address: consent.address }),
-  ...(consent.source === undefined ? {} : { source: consent.source }),
+  address: consent.address,
+  source: consent.source,
 });
 
 const why: Partial<Record<MissingConsent["kind"], string>> = {

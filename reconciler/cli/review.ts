@@ -87,7 +87,7 @@ export async function askPolicy(
   const { policy: own, project } = desired;
   const { policy, said } = policyIn(own, service.trust);
   if (policy === undefined) return said;
-  const where = { service: service.baseUrl, state: store.location, ...(project === undefined ? {} : { project }) };
+  const where = { service: service.baseUrl, state: store.location, project };
   const input = `${JSON.stringify(policyInput(plan, desired, findings, where))}\n`;
   // A saved plan brings no files along: paths in it are relative to its folder here.
   const beside = sources.length === 0 && policy === own ? folder : dirname(resolve(policy.source.file));
@@ -117,7 +117,7 @@ function policyIn(
       instead === undefined
         ? `${closedBy} starts no program that a file names; nothing else judged this plan`
         : `${closedBy} starts no program that a file names; RECONCILE_POLICY judged this plan instead`,
-    ...(instead === undefined ? { fix: "RECONCILE_POLICY=/path of a program that judges it instead" } : {}),
+    fix: instead === undefined ? "RECONCILE_POLICY=/path of a program that judges it instead" : undefined,
     source: own.source,
   };
   return { policy: instead, said: [said] };

@@ -32,7 +32,7 @@ export function runDiagnostics(report: RunReport): Diagnostic[] {
       code: said?.code ?? `apply/${result.end}`,
       summary: `${step.title}: ${result.message ?? result.end}`,
       address: step.address,
-      ...(fix === undefined ? {} : { fix }),
+      fix,
     });
   }
   diagnostics.push(...unseenIn(report).map(unseenDiagnostic));

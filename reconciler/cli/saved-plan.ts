@@ -101,9 +101,9 @@ function essenceOf(plan: Plan) {
   const { attached, outputs, cost } = plan;
   return {
     ...{ lineage, serial, options, changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged },
-    ...(attached === undefined ? {} : { attached }),
-    ...(outputs === undefined ? {} : { outputs }),
-    ...(cost === undefined ? {} : { cost }),
+    attached,
+    outputs,
+    cost,
   };
 }
 
@@ -226,8 +226,8 @@ export function planOfSaved(saved: SavedPlan): Plan {
   return {
     ...{ changes, steps, bookkeeping, consents, diagnostics, estimate, unchanged, options, lineage, serial },
     orphans: [],
-    ...(saved.attached === undefined ? {} : { attached: saved.attached }),
-    ...(saved.cost === undefined ? {} : { cost: saved.cost }),
+    attached: saved.attached,
+    cost: saved.cost,
   };
 }
 

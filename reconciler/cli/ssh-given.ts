@@ -24,5 +24,5 @@ export function sshGiven({ jump: text, user }: Pick<Flags, "jump" | "user">, vms
       near === undefined ? "reconcile state list" : `--jump ${near}`,
     );
   }
-  return { ...(user === undefined ? {} : { user }), ...(jump === undefined ? {} : { jump }) };
+  return { user, jump };
 }

@@ -149,7 +149,7 @@ async function recorded(flags: Flags, kind?: Kind): Promise<Suggestion[]> {
   const state = await stateOf(flags);
   return [...(state?.resources.values() ?? [])]
     .filter((record) => kind === undefined || record.kind === kind)
-    .map(({ address, name }) => ({ word: address, ...(name === undefined ? {} : { says: name }) }));
+    .map(({ address, name }) => ({ word: address, says: name }));
 }
 
 function declared(flags: Flags): Suggestion[] {

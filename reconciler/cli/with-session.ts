@@ -40,10 +40,10 @@ function whereOf({ desired, sources, folder }: Workspace, service: Service, stor
   return {
     service: service.baseUrl,
     state: shownLocation(store.location),
-    ...(project === undefined ? {} : { project }),
-    ...(environment === undefined ? {} : { environment }),
-    ...(commit === undefined ? {} : { commit: changed.length === 0 ? commit : `${commit}-dirty` }),
-    ...(changed.length === 0 ? {} : { uncommitted: changed }),
+    project,
+    environment,
+    commit: commit === undefined ? undefined : changed.length === 0 ? commit : `${commit}-dirty`,
+    uncommitted: changed.length === 0 ? undefined : changed,
   };
 }
 

@@ -80,11 +80,12 @@ export function readWorkspace(
     given: sources,
     trust,
     folder: dirname(resolve(itemAt(paths, 0))),
-    ...(ssh === undefined ? {} : { ssh: withWholePaths(ssh) }),
+    ssh: ssh === undefined ? undefined : withWholePaths(ssh),
     readOthers: (texts) => readEach(texts, { ...options, external: "later" }),
-    ...(desired.external === undefined
-      ? {}
-      : { readAgain: (external: ExternalValues) => readIn(readDesired(sources, { ...options, external })).desired }),
+    readAgain:
+      desired.external === undefined
+        ? undefined
+        : (external: ExternalValues) => readIn(readDesired(sources, { ...options, external })).desired,
   };
 }
 
@@ -206,7 +207,7 @@ export function readSource(path: string, trust: Trust = trustFrom()): ConfigSour
       severity: "error",
       code: "cli/file-unreadable",
       summary: read.isMissing ? `there is no file ${path}` : `${path} cannot be read: ${read.problem}`,
-      ...(read.isMissing ? { fix: "name a file or folder, or write one with: reconcile init" } : {}),
+      fix: read.isMissing ? "name a file or folder, or write one with: reconcile init" : undefined,
     },
   ]);
 }
@@ -241,10 +242,10 @@ function readOptions(flags: Flags, trust: Trust) {
   const env = chosenEnvironment(flags);
   const prices = flags.prices ?? setting("RECONCILE_PRICES");
   return {
-    ...(prices === undefined ? {} : { prices: readSource(prices, trustFrom()) }),
+    prices: prices === undefined ? undefined : readSource(prices, trustFrom()),
     ...givenVars(flags, trust),
     open: openBesideIn(trust),
     environment,
-    ...(env === undefined ? {} : { env }),
+    env,
   };
 }

@@ -143,7 +143,7 @@ function makeInstance(
     within,
     kind: block.kind,
     key: block.key,
-    ...(each === undefined ? {} : { each: each.key }),
+    each: each?.key,
   });
   let holdsShapes = false;
   const scope: InterpolationScope = each === undefined ? whole : { ...whole, each };
@@ -164,8 +164,8 @@ function makeInstance(
     block,
     address,
     values: block.defaults.below === undefined ? own : mergeUnder(own, inherited(block, scope, report)),
-    ...(each === undefined ? {} : { each: each.key }),
-    ...(holdsShapes ? { holdsShapes } : {}),
+    each: each?.key,
+    holdsShapes: holdsShapes ? holdsShapes : undefined,
   };
 }
 

@@ -165,8 +165,8 @@ function asProblem(
   return {
     code: "config/interpolation",
     summary,
-    ...(detail === undefined ? {} : { detail }),
-    ...(right === undefined ? {} : { fix: right }),
+    detail,
+    fix: right,
   };
 }
 
@@ -227,8 +227,8 @@ function fail(report: Report, summary: string, detail?: string, fix?: string): u
   report({
     code: "config/interpolation",
     summary,
-    ...(detail === undefined ? {} : { detail }),
-    ...(fix === undefined ? {} : { fix }),
+    detail,
+    fix,
   });
   return undefined;
 }

@@ -91,8 +91,8 @@ function unknown(address: string, kind: Kind, declared: Declared, report: Report
   report({
     code: "config/unknown-reference",
     summary,
-    ...(detail === undefined ? {} : { detail }),
-    ...(fix === undefined ? {} : { fix }),
+    detail,
+    fix,
   });
   return undefined;
 }
@@ -114,6 +114,6 @@ function withAttribute(
   return say({
     summary: `\${${text}} is not known`,
     detail: `of a ${kind} there is ${known.join(", ")}`,
-    ...(nearest === undefined ? {} : { fix: `write \${${text.slice(0, text.length - name.length)}${nearest}}` }),
+    fix: nearest === undefined ? undefined : `write \${${text.slice(0, text.length - name.length)}${nearest}}`,
   });
 }

@@ -119,11 +119,11 @@ export function problemAsDiagnostic({
     severity: severity ?? "error",
     code,
     summary: printable(summary),
-    ...(detail === undefined ? {} : { detail: printable(detail) }),
-    ...(fix === undefined ? {} : { fix: printable(fix) }),
-    ...(address === undefined ? {} : { address: printable(address) }),
-    ...(at === undefined ? {} : { source: positionOf(at) }),
-    ...(excerpt === undefined ? {} : { excerpt }),
+    detail: detail === undefined ? undefined : printable(detail),
+    fix: fix === undefined ? undefined : printable(fix),
+    address: address === undefined ? undefined : printable(address),
+    source: at === undefined ? undefined : positionOf(at),
+    excerpt,
   };
 }
 

@@ -146,11 +146,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
     if ("source" in found) opened.push(found.source);
     return found;
   };
-  const chosen = chooseEnvironment(
-    written,
-    { ...(options.env === undefined ? {} : { env: options.env }), open },
-    problems,
-  );
+  const chosen = chooseEnvironment(written, { env: options.env, open }, problems);
   const environments = written.environments.map(({ key }) => key);
   if (chosen === undefined) {
     for (const file of files) addShapeProblems(file, problems);
@@ -172,8 +168,8 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   for (const file of files) addShapeProblems(file, problems);
   const diagnostics = sortDiagnostics(problems.diagnostics);
   const sensitive = [...new Set([...sensitiveTexts(vars), ...secrets])];
-  const result = { diagnostics, environments, opened, ...(sensitive.length === 0 ? {} : { sensitive }) };
-  return hasErrors(diagnostics) ? result : { desired, ...(ssh === undefined ? {} : { ssh }), ...result };
+  const result = { diagnostics, environments, opened, sensitive: sensitive.length === 0 ? undefined : sensitive };
+  return hasErrors(diagnostics) ? result : { desired, ssh, ...result };
 }
 
 const isMapped = (name: string): boolean => name === "service" || name === "ssh";
@@ -198,7 +194,7 @@ function readMerged(
   problems: Problems,
 ): Desired & { readonly ssh?: SshAccess } {
   checkVersion(merged, files, problems);
-  const scope: InterpolationScope = { vars, ...(environment === undefined ? {} : { environment }) };
+  const scope: InterpolationScope = { vars, environment };
   const setting = (
     name: "project" | "region" | "service" | "state" | "ssh",
   ): { subject: Subject; values: Values; raw: Values } => {
@@ -252,21 +248,24 @@ function readMerged(
   const guards = readGuards(merged, { scope, declared: main.declared, problems }, rooms);
   const lists = readLists(merged.lists, { scope, declared: main.declared, problems });
   return {
-    ...(top.project === undefined ? {} : { project: top.project }),
-    ...(top.region === undefined ? {} : { region: top.region }),
-    ...(environment === undefined ? {} : { environment }),
+    project: top.project,
+    region: top.region,
+    environment,
     ...(merged.protection === undefined ? {} : { isProtected: true as const, protection: merged.protection }),
     ...readState(setting("state")),
     service: readServiceSettings(service.subject, service.values, service.raw),
     resources: withWayBack(resources, guards.rollouts ?? []).sort((a, b) => compareAddresses(a.address, b.address)),
     ...lists,
-    ...(external.reads.length + external.lookups.length === 0
-      ? {}
-      : { external: given === "later" ? external : { ...external, values: used } }),
-    ...(outputs.length === 0 ? {} : { outputs }),
-    ...(prices === undefined ? {} : { prices }),
+    external:
+      external.reads.length + external.lookups.length === 0
+        ? undefined
+        : given === "later"
+          ? external
+          : { ...external, values: used },
+    outputs: outputs.length === 0 ? undefined : outputs,
+    prices,
     ...guards,
-    ...(ssh === undefined ? {} : { ssh }),
+    ssh,
     files: files.map(({ file }) => file),
   };
 }

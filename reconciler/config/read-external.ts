@@ -97,7 +97,7 @@ function refuseOthers(
       code: "config/unknown-key",
       summary: `${key} is not known here`,
       detail: `expected ${known.join(", ")}`,
-      ...(near === undefined ? {} : { fix: `write ${near}` }),
+      fix: near === undefined ? undefined : `write ${near}`,
       at: subject.place([...within, key], "key"),
     });
   }
@@ -175,7 +175,7 @@ function noAttribute(
   return {
     summary: `\${${text}} is not known`,
     detail: `of a ${kind} there is ${attributes.join(", ")}`,
-    ...(near === undefined ? {} : { fix: `write \${lookup.${name}.${near}}` }),
+    fix: near === undefined ? undefined : `write \${lookup.${name}.${near}}`,
   };
 }
 

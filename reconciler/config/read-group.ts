@@ -24,8 +24,8 @@ export function readGroup(subject: Subject, instance: Instance, declared: Declar
     ...readRows("group", subject, instance),
     rules: rules.map(({ rule }) => rule),
     lifecycle,
-    ...(isSaid ? {} : { nameUnsaid: true as const }),
-    ...(placed ? { rulePlaces: rules.map(({ path }) => placeOfRule(subject, path)) } : {}),
+    nameUnsaid: isSaid ? undefined : (true as const),
+    rulePlaces: placed ? rules.map(({ path }) => placeOfRule(subject, path)) : undefined,
     source: positionOf(placeOfBlock(instance.block)),
   };
 }

@@ -24,11 +24,11 @@ export function readGuards(merged: Merged, context: ReachabilityContext, rooms: 
   const rollouts = readRollouts(merged, context, rooms);
   const read = policy === undefined ? undefined : readPolicy(policy.subject, policy.values);
   return {
-    ...(deny.length === 0 ? {} : { deny }),
-    ...(reachability.length === 0 ? {} : { reachability }),
-    ...(checks === undefined ? {} : { checks: readChecks(checks.subject, checks.values) }),
-    ...(read === undefined ? {} : { policy: read }),
-    ...(rollouts.length === 0 ? {} : { rollouts }),
+    deny: deny.length === 0 ? undefined : deny,
+    reachability: reachability.length === 0 ? undefined : reachability,
+    checks: checks === undefined ? undefined : readChecks(checks.subject, checks.values),
+    policy: read,
+    rollouts: rollouts.length === 0 ? undefined : rollouts,
   };
 }
 

@@ -43,7 +43,7 @@ export function readVmLifecycle(subject: Subject, values: Values): DesiredVm["li
     onImageChange:
       readEnum(subject, lifecycle, "on_image_change", ["rebuild", "replace", "ignore"], within) ?? "rebuild",
     snapshotBefore: readEnumList(subject, lifecycle, "snapshot_before", ["rebuild", "resize", "delete"], within),
-    ...(deleteFloatingIp === undefined ? {} : { deleteFloatingIp }),
+    deleteFloatingIp,
     preservedVolumes: readEnum(subject, lifecycle, "preserved_volumes", ["retain", "delete"], within) ?? "retain",
     verifyResize: readVerifyResize(subject, lifecycle),
     ...readCommon(subject, lifecycle, "vm"),
@@ -74,7 +74,7 @@ function readVerifyResize(subject: Subject, lifecycle: Values): VerifyResize {
   const check = readCheck(subject, verify, path);
   return {
     confirm: readEnum(subject, verify, "confirm", ["auto", "manual"], path) ?? defaultVerify.confirm,
-    ...(check === undefined ? {} : { check }),
+    check,
     timeoutMs: readDuration(subject, verify, "timeout", path) ?? defaultVerify.timeoutMs,
     onFailure: readEnum(subject, verify, "on_failure", ["revert", "leave"], path) ?? defaultVerify.onFailure,
   };

@@ -52,7 +52,7 @@ function readGroup(value: unknown, at: string, problems: string[]): ListedGroup 
     listAt(group, key, at, problems).map((item, index) => readPermission(item, `${at}.${key}[${index}]`, problems));
   return {
     name,
-    ...(id === "" ? {} : { id }),
+    id: id === "" ? undefined : id,
     description: textAt(group, "Description", at, problems),
     ingress: permissions("IpPermissions"),
     egress: permissions("IpPermissionsEgress"),
@@ -74,8 +74,8 @@ function readPermission(value: unknown, at: string, problems: string[]): ListedP
   const to = portAt(permission, "ToPort", at, problems);
   return {
     protocol: textAt(permission, "IpProtocol", at, problems).toLowerCase(),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
+    from,
+    to,
     ipv4: sources("IpRanges", "CidrIp"),
     ipv6: sources("Ipv6Ranges", "CidrIpv6"),
     prefixLists: sources("PrefixListIds", "PrefixListId"),

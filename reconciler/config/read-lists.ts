@@ -118,9 +118,7 @@ function readImports(items: readonly Item[], context: ListContext): ImportReques
         ),
       );
     const source = positionOf(subject.place([]));
-    return [
-      { to, ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name: name.toLowerCase() }), source },
-    ];
+    return [{ to, id, name: name?.toLowerCase(), source }];
   });
 }
 

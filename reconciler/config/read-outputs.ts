@@ -74,8 +74,8 @@ function readOutput(
     {
       name,
       value,
-      ...(description === undefined ? {} : { description }),
-      ...(sensitive === true ? { sensitive } : {}),
+      description,
+      sensitive: sensitive === true ? sensitive : undefined,
       source: positionOf(subject.place([])),
     },
   ];

@@ -107,9 +107,9 @@ function readList(subject: Subject, values: Values): Prices | undefined {
     currency,
     per,
     vm: Object.fromEntries(vm),
-    ...(volumeGb === undefined ? {} : { volumeGb }),
-    ...(floatingIp === undefined ? {} : { floatingIp }),
-    ...(imageGb === undefined ? {} : { imageGb }),
+    volumeGb,
+    floatingIp,
+    imageGb,
     source: positionOf(subject.place([], "key")),
   };
 }

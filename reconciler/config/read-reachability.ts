@@ -90,12 +90,12 @@ function readAssertion(subject: Subject, values: Values, { declared }: Reachabil
     label: labelOf(kind, from, to, ports, direction),
     from,
     to,
-    ...(direction === undefined ? {} : { direction }),
+    direction,
     ports,
-    ...(ethertype === undefined ? {} : { ethertype }),
+    ethertype,
     except,
     allow,
-    ...(because === undefined ? {} : { because }),
+    because,
     source: positionOf(subject.place([])),
   };
 }
@@ -149,7 +149,7 @@ function readAllowance(subject: Subject, item: Values, path: Path, declared: Dec
   }
   if (until === undefined || reason === undefined) return undefined;
   const source: SourcePosition = positionOf(subject.place(path));
-  return { from, ports, until, reason, ...(owner === undefined ? {} : { owner }), source };
+  return { from, ports, until, reason, owner, source };
 }
 
 const isDay = (text: string): boolean => {

@@ -66,10 +66,10 @@ function readOne(subject: Subject, name: string, values: Values, context: Reacha
       name,
       members: [...new Set(members)],
       maxUnavailable,
-      ...(isCount ? { canary } : {}),
-      ...(check === undefined ? {} : { check }),
+      canary: isCount ? canary : undefined,
+      check,
       timeoutMs,
-      ...(reverts ? { reverts } : {}),
+      reverts: reverts ? reverts : undefined,
       source: positionOf(subject.place([name], "key")),
     },
   ];

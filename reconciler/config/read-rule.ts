@@ -96,8 +96,8 @@ export function readRule(subject: Subject, written: Values, path: Path, declared
     ethertype,
     protocol,
     remote,
-    ...(ports === undefined ? {} : { ports }),
-    ...(description ? { description } : {}),
+    ports,
+    description: description ? description : undefined,
   };
 }
 
@@ -256,9 +256,9 @@ function readOpenRemote(subject: Subject, text: OpenText, family: Ethertype | un
       code: "config/invalid-rule",
       summary: `remote_ip cannot be \${${computedName(computed)}}`,
       detail: "expected an address: the private_ip or the floating_ip of a VM",
-      ...(computed.address.includes("vm.") ? { fix: `write \${${computed.address}.private_ip}` } : {}),
+      fix: computed.address.includes("vm.") ? `write \${${computed.address}.private_ip}` : undefined,
       address: subject.address,
       at,
     });
-  return { kind: "computed", text: { ...text, source: positionOf(at) }, ...(family === undefined ? {} : { family }) };
+  return { kind: "computed", text: { ...text, source: positionOf(at) }, family };
 }

@@ -9,8 +9,8 @@ export function readServiceSettings(subject: Subject, values: Values, raw: Value
   const baseUrl = readBaseUrl(subject, values);
   const dialect = readDialect(subject, values, raw);
   return {
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(dialect === undefined ? {} : { dialect }),
+    baseUrl,
+    dialect,
     timing: readTiming(subject, readMap(subject, values, "timing")),
   };
 }

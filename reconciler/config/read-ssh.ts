@@ -43,10 +43,10 @@ function readSettings(
   const identityFile = readIdentity(subject, values, within);
   const port = readPort(subject, values, within);
   return {
-    ...(user === undefined || !fits ? {} : { user }),
-    ...(jump === undefined ? {} : { jump }),
+    user: user === undefined || !fits ? undefined : user,
+    jump,
     ...identityFile,
-    ...(port === undefined ? {} : { port }),
+    port,
   };
 }
 
@@ -70,7 +70,7 @@ function readJump(
     subject.problems.add({
       code: "config/unknown-reference",
       summary: `jump names ${text}, which is not declared`,
-      ...(instances.length === 0 ? {} : { detail: `its block has a for_each: ${instances.slice(0, 5).join(", ")}` }),
+      detail: instances.length === 0 ? undefined : `its block has a for_each: ${instances.slice(0, 5).join(", ")}`,
       fix: near === undefined ? "name a VM of this file, or user@host" : `write ${near}`,
       address: subject.address,
       at: subject.place(path),

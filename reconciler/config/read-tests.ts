@@ -96,7 +96,7 @@ function readTest(test: TestBlock, source: SourcePosition): FileTest {
   const when = readSide(test.when, test) ?? { files: ["reconcile.yaml"], ...surroundingsOf(test) };
   return {
     name,
-    ...(given === undefined ? {} : { given }),
+    given,
     when,
     destroy: destroy === true,
     replace: several(replace) ?? [],
@@ -110,8 +110,8 @@ function readSide(side: SideBlock | undefined, test: TestBlock): TestSide | unde
   const { files, inline, set, ...own }: SideMap = isFiles(side) ? { files: side } : side;
   return {
     files: several(files) ?? (inline === undefined ? ["reconcile.yaml"] : []),
-    ...(inline === undefined ? {} : { inline }),
-    ...(set === undefined ? {} : { set }),
+    inline,
+    set,
     ...shared,
     ...(own.env === undefined ? {} : { env: own.env }),
     vars: { ...shared.vars, ...surroundingsOf(own).vars },
@@ -131,7 +131,7 @@ function surroundingsOf({ vars, env, reads, lookups }: Surroundings): Pick<TestS
     typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
   return {
     vars: Object.fromEntries(Object.entries(vars ?? {}).map(([name, value]) => [name, asText(value)])),
-    ...(env === undefined ? {} : { env }),
+    env,
     external: { reads: reads ?? {}, lookups: lookups ?? {} },
   };
 }
@@ -143,14 +143,14 @@ function readExpected(block: ExpectBlock): Expected {
   const { changes, exit_code, outputs, reachability, converges } = block;
   const [steps, consents, findings] = [several(block.steps), several(block.consents), several(block.findings)];
   return {
-    ...(changes === undefined || changes === null ? {} : { changes }),
-    ...(steps === undefined ? {} : { steps }),
-    ...(consents === undefined ? {} : { consents }),
-    ...(findings === undefined ? {} : { findings }),
-    ...(outputs === undefined ? {} : { outputs }),
-    ...(reachability === undefined ? {} : { reachability }),
-    ...(exit_code === undefined ? {} : { exitCode: exit_code }),
-    ...(converges === undefined ? {} : { converges }),
+    changes: changes === undefined || changes === null ? undefined : changes,
+    steps,
+    consents,
+    findings,
+    outputs,
+    reachability,
+    exitCode: exit_code,
+    converges,
   };
 }
 

@@ -19,9 +19,8 @@ export function readVm(subject: Subject, instance: Instance, top: TopPlace): Des
     address: instance.address,
     ...fields,
     lifecycle,
-    ...(lifecycle.verifyResize.check?.kind === "command"
-      ? { commandFile: positionOf(subject.place(checkCommand)).file }
-      : {}),
+    commandFile:
+      lifecycle.verifyResize.check?.kind === "command" ? positionOf(subject.place(checkCommand)).file : undefined,
     source: positionOf(placeOfBlock(instance.block)),
   };
 }

@@ -31,11 +31,11 @@ export function readVolume(subject: Subject, instance: Instance, declared: Decla
     kind: "volume",
     address: instance.address,
     ...fields,
-    ...(attachTo === undefined ? {} : { attachTo }),
+    attachTo,
     flush,
-    ...(flush.via === "command" ? { commandFile: positionOf(subject.place(["flush", "command"])).file } : {}),
+    commandFile: flush.via === "command" ? positionOf(subject.place(["flush", "command"])).file : undefined,
     lifecycle: readPlainLifecycle(subject, values, "volume"),
-    ...(isGiven(values, "name") ? {} : { nameUnsaid: true as const }),
+    nameUnsaid: isGiven(values, "name") ? undefined : (true as const),
     source: positionOf(placeOfBlock(instance.block)),
   };
 }

@@ -34,7 +34,7 @@ export function unknownComponent(
     code: "config/unknown-reference",
     summary: `there is no component ${named}`,
     detail: known.length === 0 ? "none is used" : `there is ${listed(known)}`,
-    ...(nearest === undefined ? {} : { fix: `write ${nearest}` }),
+    fix: nearest === undefined ? undefined : `write ${nearest}`,
   };
 }
 
@@ -158,7 +158,7 @@ function unknownInstance(
         }
       : { code: "config/unknown-reference", summary: `${address} is not declared` }),
     detail: keys.length === 0 ? "its for_each is empty" : `its keys are ${listed(keys)}`,
-    ...(nearest === undefined ? {} : { fix: `write ${written(key, nearest)}` }),
+    fix: nearest === undefined ? undefined : `write ${written(key, nearest)}`,
   };
 }
 
@@ -176,7 +176,7 @@ function unknownBlock(
   return {
     code: "config/unknown-reference",
     summary: `${address} is not declared`,
-    ...(blocks.size === 0 ? { detail: `there are no ${sectionOf[kind]}` } : {}),
+    detail: blocks.size === 0 ? `there are no ${sectionOf[kind]}` : undefined,
     fix: nearest === undefined ? declareFirst : `write ${written(nearest, each)}`,
   };
 }

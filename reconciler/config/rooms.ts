@@ -76,7 +76,7 @@ export function openRooms(
 function openRoom(plan: Plan, house: House): Room & { readonly uses: Uses } {
   const { within, merged, defaults, base, problems, use } = plan;
   const expanded = perKind((kind) =>
-    expandBlocks(kind, merged.entries[kind], defaults[kind], base, problems, { within, ...(use && { use }) }),
+    expandBlocks(kind, merged.entries[kind], defaults[kind], base, problems, { within, use: use ? use : undefined }),
   );
   const declared = declare(expanded, { within, addresses: house.addresses, rooms: house.rooms });
   const uses = readUses(plan, house, () => scope);
@@ -90,7 +90,7 @@ function openRoom(plan: Plan, house: House): Room & { readonly uses: Uses } {
         : plan.outside(expression, report, inner);
     },
   };
-  const room = { within, scope, expanded, declared, problems, uses, ...(use === undefined ? {} : { use }) };
+  const room = { within, scope, expanded, declared, problems, uses, use };
   house.opened.push(room);
   uses.openAll();
   return room;
@@ -225,13 +225,13 @@ function openUse(name: string, use: Use, plan: Plan, house: House, parent: Inter
     },
     file.parameters,
     readWith(use, file, parent, problems),
-    { componentKey: key, ...(parent.environment === undefined ? {} : { environment: parent.environment }) },
+    { componentKey: key, environment: parent.environment },
     inside,
     house.secrets,
   );
   const base: InterpolationScope = {
     vars: new Map(),
-    ...(parent.environment === undefined ? {} : { environment: parent.environment }),
+    environment: parent.environment,
     component: { key, params },
   };
   const room = openRoom(
@@ -307,8 +307,8 @@ function readWith(
       within,
       isText: false,
       isTemplate: false,
-      ...(isSensitive ? { isSensitive } : {}),
-      ...(problems.reported > before || hasHole(worth) ? { isBroken: true } : {}),
+      isSensitive: isSensitive ? isSensitive : undefined,
+      isBroken: problems.reported > before || hasHole(worth) ? true : undefined,
     });
   }
   return given;
@@ -334,8 +334,8 @@ function outputOf(expression: Expression, scope: InterpolationScope, uses: Uses,
     void report({
       code: "config/unknown-reference",
       summary,
-      ...(detail === undefined ? {} : { detail }),
-      ...(fix === undefined ? {} : { fix }),
+      detail,
+      fix,
     });
   const key = first === undefined ? undefined : keyOf(first, scope, report);
   if (key === undefined) return fail(`\${${expression.text}} is not known`, "expected ${component.KEY.OUTPUT}");
@@ -397,7 +397,7 @@ function outputAt(
     summary:
       wanted === undefined ? `\${${expression.text}} names no output` : `the component ${name} has no output ${wanted}`,
     detail: names.length === 0 ? "it hands out nothing" : `it hands out ${listed(names)}`,
-    ...(nearest === undefined ? {} : { fix: `write \${component.${name}.${nearest}}` }),
+    fix: nearest === undefined ? undefined : `write \${component.${name}.${nearest}}`,
   });
   return undefined;
 }

@@ -55,11 +55,11 @@ export function readDeclaration(declared: unknown, place: (path: Path) => Place,
   if (typeof min === "number" && typeof max === "number" && min > max)
     report("min", `min ${min} is more than max ${max}`, `write min: ${max} and max: ${min}`);
   return {
-    ...(type === undefined ? {} : { type }),
-    ...(of === undefined || of === "list" || of === "map" ? {} : { of }),
-    ...(Array.isArray(oneOf) ? { oneOf } : {}),
-    ...(typeof min === "number" ? { min } : {}),
-    ...(typeof max === "number" ? { max } : {}),
+    type,
+    of: of === undefined || of === "list" || of === "map" ? undefined : of,
+    oneOf: Array.isArray(oneOf) ? oneOf : undefined,
+    min: typeof min === "number" ? min : undefined,
+    max: typeof max === "number" ? max : undefined,
     ...(typeof matches === "string" ? readPattern(matches, report) : {}),
     sensitive: declared["sensitive"] === true,
   };
@@ -224,6 +224,6 @@ export function reportMisfit(
     detail: `expected ${misfit.expected}${given.from === undefined ? "" : `; it is given with ${given.from}`}`,
     fix: sensitive ? undefined : misfit.fix,
     at: given.at,
-    ...(sensitive ? { withoutExcerpt: true } : {}),
+    withoutExcerpt: sensitive ? true : undefined,
   });
 }

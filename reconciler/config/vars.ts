@@ -74,7 +74,7 @@ export function readVars(
     },
     [...declarations.values()],
     given,
-    { ...(environment === undefined ? {} : { environment }) },
+    { environment },
     problems,
   );
 }
@@ -138,8 +138,8 @@ export function resolveVars(
   };
   const scope = {
     vars: resolver,
-    ...(names.environment === undefined ? {} : { environment: names.environment }),
-    ...(names.componentKey === undefined ? {} : { component: { key: names.componentKey, params: resolver } }),
+    environment: names.environment,
+    component: names.componentKey === undefined ? undefined : { key: names.componentKey, params: resolver },
   };
   // The sources of a value one after the other, the strongest first.
   const work = (declaration: VarDeclaration): unknown => {

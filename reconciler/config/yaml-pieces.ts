@@ -44,7 +44,7 @@ export function cutIntoPieces(text: string, smallest = worthCutting, batch = bat
   let start = 0;
   let isFirst = true;
   const close = (end: number) => {
-    if (end > start) pieces.push({ ...(section === undefined ? {} : { section: section.name }), start, end });
+    if (end > start) pieces.push({ section: section?.name, start, end });
     start = end;
   };
   for (const line of linesOf(text)) {

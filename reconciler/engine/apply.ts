@@ -116,7 +116,7 @@ export async function rememberSeen(
 const seenChange = ({ at, addresses }: Sightings): StateChange => ({
   type: "seen",
   at,
-  ...(addresses === undefined ? {} : { addresses }),
+  addresses,
 });
 
 /** Throws ConsentMissing, before the state is even locked, when the plan needs more than the grants give. */
@@ -140,7 +140,7 @@ function startOf(
   }
   const counts = Object.entries(countChanges(plan.changes)).filter(([, count]) => count > 0);
   return {
-    by: { who, host, command, ...(commit === undefined ? {} : { commit }) },
+    by: { who, host, command, commit },
     consents: plan.consents.map(({ kind, address }) => (address === undefined ? kind : `${kind} ${address}`)),
     changes: Object.fromEntries(counts),
     open,
@@ -173,7 +173,7 @@ async function rememberEnd(
     outcome,
     steps: counts,
     open: Object.fromEntries(Object.entries(open).filter(([address]) => left.has(address))),
-    ...(unseen.length === 0 ? {} : { unseen: unseen.slice(0, mostOpen) }),
+    unseen: unseen.length === 0 ? undefined : unseen.slice(0, mostOpen),
   };
   try {
     await recorder.record([{ type: "run_end", end }]);

@@ -148,7 +148,7 @@ const hintOf = (outcome: Outcome<unknown>): string | undefined =>
 /** `undefined`: there was no answer to read, or it was read. */
 const unreadIn = (outcome: Outcome<unknown>, name: string): Unread | undefined =>
   outcome.status === "unknown" && outcome.accepted === true
-    ? { name, reason: outcome.reason, ...(outcome.hint === undefined ? {} : { line: outcome.hint }) }
+    ? { name, reason: outcome.reason, line: outcome.hint }
     : undefined;
 
 /** What came instead of an answer that can be read. Of a broken connection there is nothing to say. */

@@ -155,7 +155,7 @@ async function leftBehind(
     const isOwn = own === undefined ? left.length === 1 && !known.has(volume) : own === volume;
     // A disk that the answer names is not the root disk.
     const { maybeRoot: doubtful, ...disk } = known.get(volume) ?? { id: volume };
-    const told = { ...(isOwn && sizeGb !== undefined ? { sizeGb } : {}), ...disk };
+    const told = { ...disk, sizeGb: disk.sizeGb ?? (isOwn ? sizeGb : undefined) };
     const isDoubtful = doubtful === true && named?.includes(volume) !== true;
     // The answer gives only the id. The record says which volume of which size it was.
     const name = disk.name ?? `${isOwn ? "data volume of" : "volume that hung on"} ${host}`;

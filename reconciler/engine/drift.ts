@@ -88,8 +88,8 @@ export async function findDrift(
                   field,
                   before: after,
                   after: before,
-                  ...(rule === undefined ? {} : { rule }),
-                  ...(rule !== undefined && opensToAll(rule) ? { opens: true } : {}),
+                  rule,
+                  opens: rule !== undefined && opensToAll(rule) ? true : undefined,
                 };
               }),
       }),

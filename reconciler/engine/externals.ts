@@ -192,7 +192,7 @@ type Chosen =
 function choose({ name, kind, by, wanted }: LookupRequest, seen: Seen): Chosen {
   const what = `${kind} ${by === "id" ? "" : "named "}${wanted}`;
   const problem = (summary: string, fix: string, detail?: string): Chosen => ({
-    problem: { code: "config/lookup-failed", summary, fix, ...(detail === undefined ? {} : { detail }) },
+    problem: { code: "config/lookup-failed", summary, fix, detail },
   });
   if (seen === undefined)
     return problem(

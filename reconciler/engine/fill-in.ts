@@ -62,7 +62,7 @@ export function filledRule(rule: Rule, value: Value): Rule {
     end: "failed",
     code: "apply/value-not-shown",
     message: `nothing was sent: ${made.problem}`,
-    ...(made.fix === undefined ? {} : { fix: made.fix }),
+    fix: made.fix,
   });
 }
 

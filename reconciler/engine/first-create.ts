@@ -30,8 +30,7 @@ export function createFirstCreates(): FirstCreates {
     // The answer to a VM's create shows no id: there is nothing to read.
     if (kind === "vm") return { leave: () => undefined };
     const first = answered.get(kind);
-    if (first !== undefined)
-      return first.then((unread) => ({ ...(unread === undefined ? {} : { unread }), leave: () => undefined }));
+    if (first !== undefined) return first.then((unread) => ({ unread, leave: () => undefined }));
     let leave: ((unread?: Unread) => void) | undefined;
     answered.set(
       kind,

@@ -41,8 +41,8 @@ export async function lookAtKinds(
   const isOpen = (kind: Kind): boolean =>
     [...state.intents.values()].some(({ operation }) => operation === `${kind}.create`);
   const optionsFor = (kind: Kind) => ({
-    ...(looking.signal === undefined ? {} : { signal: looking.signal }),
-    ...(isOpen(kind) ? { proves: true } : {}),
+    signal: looking.signal,
+    proves: isOpen(kind) ? true : undefined,
   });
   const asked = (kind: Kind): Asked => ({ wanted: wanted[kind], known: known[kind], whole: whole(kind) });
   const orphans = [...state.orphans.values()].flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));

@@ -20,9 +20,9 @@ export interface CatalogueLists {
 }
 
 export const catalogueLists = (client: ServiceClient, options: { readonly signal?: AbortSignal }): CatalogueLists => ({
-  ...(client.can.listsFlavors ? { flavors: lazily(() => client.listFlavors(options)) } : {}),
-  ...(client.can.listsImages ? { images: lazily(() => client.listImages(options)) } : {}),
-  ...(client.can.listsRegions ? { regions: lazily(() => client.listRegions(options)) } : {}),
+  flavors: client.can.listsFlavors ? lazily(() => client.listFlavors(options)) : undefined,
+  images: client.can.listsImages ? lazily(() => client.listImages(options)) : undefined,
+  regions: client.can.listsRegions ? lazily(() => client.listRegions(options)) : undefined,
 });
 
 /** Only the lists in which two spellings of one thing are looked up; a list that cannot be read counts as not there. */

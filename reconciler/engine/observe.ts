@@ -296,5 +296,5 @@ export async function observeEach<T>(
 const unobservedBy = (failure: Failure): Unobserved => ({
   seen: "unobserved",
   reason: failure.status === "rejected" ? failure.message : failure.reason,
-  ...(failure.status === "rejected" && failure.hint !== undefined ? { fix: failure.hint } : {}),
+  fix: failure.status === "rejected" && failure.hint !== undefined ? failure.hint : undefined,
 });

@@ -68,9 +68,7 @@ async function move(
   const noted = movedBy(before, { id, vmId, way });
   const note = async (fields: Fields | FieldsOfDataVolume | undefined): Promise<void> => {
     if (before === undefined || fields === undefined) return;
-    await run.recorder.record([
-      { type: "patch", address: step.address, ...(before.id === undefined ? {} : { of: before.id }), fields },
-    ]);
+    await run.recorder.record([{ type: "patch", address: step.address, of: before.id, fields }]);
   };
   const isAttach = way === "attaching";
   const look = lookForAttachment(run, id, vmId, isAttach);

@@ -39,7 +39,7 @@ const record: Performer<"record"> = async (_, action, run) => {
 const outside: Performer<"outside"> = async (_, action) => ({
   end: "waiting",
   message: `waits for ${action.waitsFor}`,
-  ...(action.command === undefined ? {} : { fix: action.command }),
+  fix: action.command,
 });
 
 const flush: Performer<"flush"> = async (step, action, run) => {

@@ -145,9 +145,9 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     const seen = await refresh(client, desired, state, {
       isYoung,
       acceptService: accepted,
-      ...(input.signal === undefined ? {} : { signal: input.signal }),
-      ...(part === undefined ? {} : { part }),
-      ...(before === undefined ? {} : { before }),
+      signal: input.signal,
+      part,
+      before,
     });
     // A look that was stopped shows nothing, and the caller knows why.
     if (input.signal?.aborted !== true) assertReached(client.origin, seen);
@@ -163,7 +163,7 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
       live: wholeOf(seen.live),
       can: client.can,
       takesPortRanges: client.takesPortRanges,
-      ...(client.names === undefined ? {} : { names: client.names }),
+      names: client.names,
       options,
       isYoung,
       findings: [...notes, ...seen.findings],
@@ -204,8 +204,8 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
     state,
     live: wholeOf(seen.live),
     plan,
-    ...(scope === undefined ? {} : { scope }),
-    ...(sightings === undefined ? {} : { sightings }),
-    ...(swept === undefined ? {} : { swept: sweptWith(swept, seen.live, state, started) }),
+    scope,
+    sightings,
+    swept: swept === undefined ? undefined : sweptWith(swept, seen.live, state, started),
   };
 }

@@ -101,7 +101,7 @@ export function createPoller(
   function dueAt({ from, soon, since, lookedAt }: Watcher, kind: "list" | "each"): number {
     const tookMs = soon === undefined ? undefined : took.get(soon);
     const mayBeSoon = soon !== undefined && mayLookSoon(looks, intervalMs);
-    const waiting = { waitedMs: lookedAt - from, mayBeSoon, ...(tookMs === undefined ? {} : { tookMs }) };
+    const waiting = { waitedMs: lookedAt - from, mayBeSoon, tookMs };
     const gap = Math.max(untilNextLook(waiting, intervalMs), Math.min(4 * last.tookMs, intervalMs));
     if (byAndBy === undefined) return lookedAt + gap;
     const shared = lookedAt + Math.max(gap, mayBeLate(tookMs, intervalMs));
@@ -225,7 +225,7 @@ export function createPoller(
           from: now,
           lookedAt: now,
           window: openWindow(timeoutMs, now),
-          ...(soon === undefined ? {} : { soon }),
+          soon,
           // `look` is the only source of the value, and it gives a `T`.
           settle: resolve as (waited: Waited<unknown>) => void,
         };

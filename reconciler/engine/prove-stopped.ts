@@ -27,9 +27,7 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<St
     const vm = read?.value;
     if (vm?.phase === "stopped") return { vm };
     if (vm === undefined || (vm.phase === "changing" && vm.status === undefined))
-      return run.stopped.has(id) || run.isFlushConfirmed(step.address)
-        ? { ...(vm === undefined ? {} : { vm }) }
-        : { result: unproven(step) };
+      return run.stopped.has(id) || run.isFlushConfirmed(step.address) ? { vm } : { result: unproven(step) };
     // A record may be behind the stop for a moment, and a service may answer before the VM has arrived.
     window = lookedAgain(window, clock.now());
     if (vm.phase === "failed" || isOver(window) || run.signal.aborted) return { result: notStopped(step, vm) };

@@ -114,7 +114,7 @@ async function pullVms(client: ServiceClient, wanted: Wanted, diagnostics: Diagn
         severity: "note",
         code: "pull/vms-unlisted",
         summary: "no VMs: this service has no list of them",
-        ...(client.can.readsOneVm ? { fix: "name them: reconcile pull --vm ID" } : {}),
+        fix: client.can.readsOneVm ? "name them: reconcile pull --vm ID" : undefined,
       });
       return { all: [], chosen: [] };
     }
@@ -178,8 +178,8 @@ function tellDisks(vm: LiveVm, volumes: ReadonlyMap<string, LiveVolume>): VmDisk
   const data = entries.find((entry) => entry.root !== true);
   return {
     told: true,
-    ...(root === undefined ? {} : { root: volumes.get(root.id) }),
-    ...(data === undefined ? {} : { data: volumes.get(data.id) }),
+    root: root === undefined ? undefined : volumes.get(root.id),
+    data: data === undefined ? undefined : volumes.get(data.id),
   };
 }
 

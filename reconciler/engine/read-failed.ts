@@ -15,7 +15,7 @@ export function readFailed(what: string, failure: Failure): Diagnostic {
     severity: "error",
     code: `service/${code}`,
     summary: `${what} could not be read${failure.httpStatus === undefined ? "" : ` (HTTP ${failure.httpStatus})`}: ${said}`,
-    ...(failure.status === "rejected" && failure.hint !== undefined ? { detail: failure.hint } : {}),
+    detail: failure.status === "rejected" && failure.hint !== undefined ? failure.hint : undefined,
     fix:
       failure.status === "rejected"
         ? (passing(failure) ?? fixes[failure.condition])

@@ -108,7 +108,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
         serial++;
         journalled++;
         const more = isGroup ? written.length - 1 - index : 0;
-        return writeEntry({ serial, epoch: session.epoch, change, ...(more > 0 ? { more } : {}) });
+        return writeEntry({ serial, epoch: session.epoch, change, more: more > 0 ? more : undefined });
       });
       if (lines.length > 0) await enqueue(lines);
     },

@@ -98,9 +98,8 @@ export async function refresh(
     young,
     findings,
     ...signalOf(options),
-    ...(part === undefined
-      ? { sawVms: (vm) => askForCatalogueEarly(lists, desired, state, { ...vm, byId: vm.looks }) }
-      : {}),
+    sawVms:
+      part === undefined ? (vm) => askForCatalogueEarly(lists, desired, state, { ...vm, byId: vm.looks }) : undefined,
   };
   const wanted = part === undefined ? known : knownIds(desired, state, part);
   let seen = await lookAtKinds(looking, wanted, (kind) => part === undefined || part.named.has(kind));
@@ -163,7 +162,7 @@ function liveOf(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt, state: State
   return {
     of: seenBy((kind) => weighAll(seen[kind], kind)),
     catalogue: {},
-    ...(isDoubt(verdict) ? { doubt: verdict } : {}),
+    doubt: isDoubt(verdict) ? verdict : undefined,
   };
 }
 
@@ -271,7 +270,7 @@ function importsUnseen(
   return desired.imports.flatMap(({ to, id, source }): Diagnostic[] => {
     const kind = parseAddress(to)?.kind;
     if (id === undefined || kind === undefined || state.resources.has(to)) return [];
-    const at = { address: to, ...(source === undefined ? {} : { source }) };
+    const at = { address: to, source };
     const cannot = `${to} cannot be imported:`;
     if (forbidden.has(`${kind}:${id}`))
       return [

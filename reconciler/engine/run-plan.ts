@@ -116,15 +116,15 @@ export async function runPlan(
     ports.emit({
       type: "step",
       status: status === "unknown" ? "failed" : status,
-      ...(status === "unknown" ? { unknown: true as const } : {}),
+      unknown: status === "unknown" ? (true as const) : undefined,
       step: step.id,
       address: step.address,
       operation: step.action.operation,
       attempt: 1,
       elapsedMs: startedAt === undefined ? 0 : endedAt - startedAt,
       title: step.title,
-      ...(message === undefined ? {} : { message }),
-      ...(waited.has(step.id) ? { waitingMs: mustGet(waited, step.id) } : {}),
+      message,
+      waitingMs: waited.has(step.id) ? mustGet(waited, step.id) : undefined,
       ...more,
     });
   };
@@ -288,8 +288,8 @@ export async function runPlan(
     // An orphan that the same run deleted, such as a replaced volume, is not left behind.
     orphans: orphans.filter((orphan) => recorder.state.orphans.has(orphanKey(orphan))),
     interrupted: stop.soft.aborted,
-    ...(broken === undefined ? {} : { broken }),
-    ...(bug === undefined ? {} : { bug }),
+    broken,
+    bug,
   };
 }
 
@@ -313,7 +313,7 @@ function failedToRecord(error: unknown, code: DiagnosticCode): StepResult {
     end: "failed",
     code,
     message: error instanceof Error ? error.message : String(error),
-    ...(error instanceof NotRecorded ? { fix: error.fix } : {}),
+    fix: error instanceof NotRecorded ? error.fix : undefined,
   };
 }
 

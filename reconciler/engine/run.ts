@@ -132,7 +132,7 @@ export function failedBy(failure: Failure): OpenStep {
       end: "failed",
       code: `service/${failure.condition}`,
       message: `refused${failure.httpStatus === undefined ? "" : ` (HTTP ${failure.httpStatus})`}: ${failure.message}`,
-      ...(failure.hint === undefined ? {} : { fix: failure.hint }),
+      fix: failure.hint,
     };
   if (failure.status === "unavailable" && failure.reason === notSent)
     return { end: "failed", code: "apply/interrupted", message: "the run was stopped before this was sent" };
@@ -144,7 +144,7 @@ export function failedBy(failure: Failure): OpenStep {
         failure.gaveWay === true
           ? `${failure.reason}; nothing was done`
           : `the service is not available: ${failure.reason}; nothing was done`,
-      ...(failure.fix === undefined ? {} : { fix: failure.fix }),
+      fix: failure.fix,
     };
   return {
     end: "unknown",

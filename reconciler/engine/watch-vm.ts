@@ -61,7 +61,7 @@ export const unsaidVerdict = (
 
 export const failedAs = ({ because, fix }: Extract<SettleVerdict, { readonly status: "failed" }>) => ({
   message: because,
-  ...(fix === undefined ? {} : { fix }),
+  fix,
 });
 
 /** Waits whose end looks like a VM that has not begun to change yet. */
@@ -114,7 +114,7 @@ export async function waitForVm(
     },
     run.ports.timing.vmCreateTimeoutMs,
     [id],
-    { signal: run.signal, ...(mayShowBefore.has(wait.for) ? {} : { soon: wait.for }) },
+    { signal: run.signal, soon: mayShowBefore.has(wait.for) ? undefined : wait.for },
   );
   run.waited(step, run.ports.clock.now() - started);
   switch (waited.ended) {

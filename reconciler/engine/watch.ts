@@ -75,10 +75,7 @@ export async function watch(setting: WatchSetting): Promise<void> {
     const ended = { at: clock.instant(), elapsed: clock.now() };
     failures = result.end === "failed" ? failures + 1 : 0;
     const pause = pauseMs(setting.intervalMs, failures, result.end, setting.random());
-    setting.ended(
-      { at, ended, durationMs: ended.elapsed - began, result, ...(seen === undefined ? {} : { seen }) },
-      pause,
-    );
+    setting.ended({ at, ended, durationMs: ended.elapsed - began, result, seen }, pause);
     await (setting.between?.(pause) ?? clock.sleep(pause, signal));
   }
 }

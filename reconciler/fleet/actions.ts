@@ -134,10 +134,10 @@ export async function approve(
     {
       digest: plan.digest,
       by: who,
-      ...(why === undefined ? {} : { why }),
+      why,
       at: now.toISOString(),
       until: new Date(now.getTime() + forMs).toISOString(),
-      ...(through ? { throughWindow: true as const } : {}),
+      throughWindow: through ? (true as const) : undefined,
     },
     through ? windowLetters(settings, stack, { who, why: why ?? "", plan: plan.digest, window: opening.why }, now) : [],
   );
@@ -294,13 +294,13 @@ export async function stop(
   { why, now, at = new Date() }: { readonly why?: string | undefined; readonly now: boolean; readonly at?: Date },
 ): Promise<boolean> {
   const { lastRun } = await stackNamed({ records }, name);
-  await records.stopStack(name, { by: who, ...(why === undefined ? {} : { why }), now, at: at.toISOString() });
+  await records.stopStack(name, { by: who, why, now, at: at.toISOString() });
   await queue.forget(name);
   await records.note({
     who,
     what: now ? "stop at once" : "stop",
     stack: name,
-    ...(why === undefined ? {} : { detail: why }),
+    detail: why,
   });
   return lastRun !== undefined && lastRun.endedAt === undefined;
 }

@@ -32,10 +32,10 @@ export function toldIn(body: Readonly<Record<string, unknown>>): Told {
     event: text("event") ?? "",
     stack: text("stack") ?? "",
     reason: text("reason") ?? "",
-    ...(plan === undefined ? {} : { plan }),
-    ...(url === undefined ? {} : { url }),
-    ...(repository === undefined ? {} : { repository }),
-    ...(revision === undefined ? {} : { revision }),
+    plan,
+    url,
+    repository,
+    revision,
   };
 }
 

@@ -120,7 +120,7 @@ export function decide(
       voids: true,
       why: `${opening.why} began before the plan was carried out, so that the approval of ${namesIn(approved).join(" and ")} is void: approve it again${opening.until === undefined ? "" : ` after ${opening.until.toISOString()}`}`,
     };
-  if (isHeld) return { do: "hold", why: opening.why, ...(opening.until === undefined ? {} : { until: opening.until }) };
+  if (isHeld) return { do: "hold", why: opening.why, until: opening.until };
   if (approved !== undefined) return { do: "apply", grants: listed(facts.consents), approval: approved };
   return { do: "apply", grants: approve === "auto" ? standing(facts.consents, consents) : noGrants };
 }

@@ -50,7 +50,7 @@ export const lettersOf = (
     return [
       ...receivers.filter(wants).map(({ webhook, secret }) => ({
         place: webhook,
-        receiver: { webhook, ...(secret === undefined ? {} : { secret }) },
+        receiver: { webhook, secret },
         body,
       })),
       ...channels.filter(wants).map(({ to }) => ({ place: placeOf(to), receiver: { channel: to }, body })),
@@ -108,10 +108,10 @@ const bodyOf = (
   awaiting_approval: status.awaitingApproval,
   blocked: status.blocked,
   reason: corrected === undefined ? status.reason : correctedText(corrected),
-  ...(corrected === undefined ? {} : { corrected }),
+  corrected,
   plan: status.plan,
-  ...(pages === undefined ? {} : { url: `${pages.replace(/\/$/, "")}/stacks/${encodeURIComponent(stack)}` }),
-  ...(source.kind === "git" ? { repository: withoutCredential(source.url) } : {}),
+  url: pages === undefined ? undefined : `${pages.replace(/\/$/, "")}/stacks/${encodeURIComponent(stack)}`,
+  repository: source.kind === "git" ? withoutCredential(source.url) : undefined,
   observed_revision: status.observedRevision,
   applied_revision: status.appliedRevision,
 });

@@ -38,7 +38,7 @@ export function pictureOf(input: PictureInput): Picture {
   return {
     sides: all.filter((side) => kept.has(side)),
     left: all.length - kept.size,
-    ...(input.desired.length > mostDrawn ? {} : { graph: resourceGraph(input.desired) }),
+    graph: input.desired.length > mostDrawn ? undefined : resourceGraph(input.desired),
     asOf: input.live === undefined ? "applied" : "looked",
   };
 }

@@ -35,7 +35,7 @@ export function readFleet(sources: readonly ConfigSource[], reading: FleetReadin
     channels: parts.flatMap(({ fleet: part }) => part.channels ?? []),
     stacks: parts.flatMap(({ fleet: part }) => part.stacks),
     generators: parts.flatMap(({ fleet: part }) => part.generators),
-    ...(signIn === undefined ? {} : { signIn }),
+    signIn,
     ...parts.reduce(
       (history, { fleet: part }) => (part.history === undefined ? history : { history: part.history }),
       {},
@@ -93,9 +93,9 @@ function fleetOf(block: FleetFile, reader: Reader): Fleet {
     tenants: Object.entries(block.tenants ?? {}).map(([name, tenant]) => readTenant(name, tenant ?? {})),
     windows: (block.windows ?? []).map((window, index) => readWindow(window, ["windows", index], reader)),
     ...readNotify(block.notify ?? [], reader),
-    ...(block.history === undefined ? {} : { history: readHistory(block.history) }),
+    history: block.history === undefined ? undefined : readHistory(block.history),
     stacks: Object.entries(block.stacks ?? {}).map(([name, stack]) => readStack(name, stack, defaults, reader)),
     generators: (block.generate ?? []).map((generate, index) => readGenerator(generate, index, defaults, reader)),
-    ...(block.sign_in === undefined ? {} : { signIn: readSignIn(block.sign_in, reader) }),
+    signIn: block.sign_in === undefined ? undefined : readSignIn(block.sign_in, reader),
   };
 }

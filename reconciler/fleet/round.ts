@@ -296,15 +296,15 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
     wish: planned.facts.wish,
     ...(isDone && undo !== undefined ? takenBack(undo) : { result: ended }),
     drifted: planned.facts.drifted.length,
-    ...(isDone && planned.facts.drifted.length > 0 ? { corrected: planned.facts.drifted } : {}),
+    corrected: isDone && planned.facts.drifted.length > 0 ? planned.facts.drifted : undefined,
     counts: { ...planned.counts, ...report.counts },
     gone: input.stack.leaving && isDone,
     plan: { digest: digestOf(planned, checkout), body: { ...planned.body, why: "" } },
-    ...(planned.facts.steps > 0 ? { begun: true as const } : {}),
+    begun: planned.facts.steps > 0 ? (true as const) : undefined,
     outputs,
     // A run that did not finish leaves the picture as it was seen before.
     picture: isDone ? picture : planned.picture,
-    ...(decision.approval === undefined ? {} : { approval: decision.approval }),
+    approval: decision.approval,
   };
 }
 
@@ -346,7 +346,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
       return {
         ...base,
         result: { end: "awaiting_approval", plan: digest, why: decision.why },
-        ...(decision.voids === true ? { voids: true as const } : {}),
+        voids: decision.voids === true ? (true as const) : undefined,
         plan: { digest, body: { ...planned.body, why: decision.why } },
       };
     case "hold":
@@ -377,9 +377,9 @@ const heldByWindow = ({
   readonly plan?: string;
 }): RoundEnd => ({
   end: "blocked",
-  ...(plan === undefined ? {} : { plan }),
+  plan,
   why: until === undefined ? why : `${why} until ${until.toISOString()}`,
-  waitingFor: { what: "window", detail: why, ...(until === undefined ? {} : { until: until.toISOString() }) },
+  waitingFor: { what: "window", detail: why, until: until?.toISOString() },
 });
 
 function resultOfRun(report: RunReport, sent: boolean, stack: StackRecord): RoundEnd {
@@ -427,7 +427,7 @@ function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachab
   const lasts = diagnostics.every(({ code }) => code.startsWith("config/")) ? ({ lasts: true } as const) : {};
   return {
     result: { end: "failed", why: sentences(diagnostics), ...lasts },
-    ...(isSilent ? { unreachable: true } : {}),
+    unreachable: isSilent ? true : undefined,
   };
 }
 

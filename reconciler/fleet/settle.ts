@@ -34,7 +34,7 @@ export async function settle(
     result,
     drifted: outcome.drifted,
     giveUpAfter: stack.spec.retry.giveUpAfter,
-    ...(revision === undefined ? {} : { revision }),
+    revision,
   });
   const next = nextOf(stack, status, result, run);
   const { corrected = [] } = outcome;
@@ -95,10 +95,10 @@ function finishedRun(outcome: RoundOutcome, { reason }: Status): Parameters<Reco
     result: resultOf(outcome),
     reason,
     counts,
-    ...(revision === undefined ? {} : { revision }),
-    ...(plan === undefined ? {} : { plan: plan.digest }),
-    ...(approval === undefined ? {} : { approval }),
-    ...(outcome.begun === true && plan !== undefined ? { report: reportOf(plan.body) } : {}),
+    revision,
+    plan: plan?.digest,
+    approval,
+    report: outcome.begun === true && plan !== undefined ? reportOf(plan.body) : undefined,
   };
 }
 
@@ -135,7 +135,7 @@ const reportOf = ({ text, consents, opens, exposure }: PlanBody): StoredReport =
   plan: text,
   consents: consents.map(({ detail }) => detail),
   opens,
-  ...(exposure === undefined ? {} : { exposure }),
+  exposure,
 });
 
 export const triggerOf = ({ name, spec }: StackRecord, cause: Cause) => ({ stack: name, tenant: spec.tenant, cause });

@@ -18,7 +18,7 @@ export const stackLine = ({ name, status, paused, stopping, lastRun, nextAt }: S
   awaiting_approval: status.awaitingApproval,
   blocked: status.blocked,
   paused,
-  reason: reasonOf({ name, status, paused, ...(stopping === undefined ? {} : { stopping }) }),
+  reason: reasonOf({ name, status, paused, stopping }),
   observed_revision: status.observedRevision,
   applied_revision: status.appliedRevision,
   plan: status.plan,
@@ -64,19 +64,15 @@ export const planEvent = ({ stack, digest, revision, madeAt, body }: WaitingPlan
   consents: body.consents,
   opens: body.opens,
   text: body.text,
-  ...(body.sum === undefined ? {} : { summary: body.sum }),
-  ...(body.cost === undefined ? {} : { cost: body.cost }),
-  ...(body.change === undefined
-    ? {}
-    : {
-        commits: body.change.commits.map(({ id, author, at, subject, link }) => ({
-          id,
-          author,
-          at,
-          message: subject,
-          ...(link === undefined ? {} : { link }),
-        })),
-      }),
+  summary: body.sum,
+  cost: body.cost,
+  commits: body.change?.commits.map(({ id, author, at, subject, link }) => ({
+    id,
+    author,
+    at,
+    message: subject,
+    ...(link === undefined ? {} : { link }),
+  })),
 });
 
 /** What was changed in the files, a line a commit. */

@@ -33,7 +33,7 @@ export function openingOf(windows: readonly FleetWindow[], stack: string, action
   const next = allowing
     .flatMap((one) => (one.times.next === undefined ? [] : [one.times.next]))
     .sort((a, b) => a - b)[0];
-  return { open: false, ...(next === undefined ? {} : { until: new Date(next) }), why: "no allow window is open" };
+  return { open: false, until: next === undefined ? undefined : new Date(next), why: "no allow window is open" };
 }
 
 interface Times {

@@ -174,7 +174,7 @@ async function oneRound(
     worker: setting.name,
     status: whileRunning(stack.status),
     limit: limitOf(settings, stack),
-    ...(job.startedBy === undefined ? {} : { startedBy: job.startedBy }),
+    startedBy: job.startedBy,
   });
   if ("held" in run) return hold(setting, settings, job, stack, run);
   if (run.lost >= mostLost) return giveUp(setting, settings, stack, run);

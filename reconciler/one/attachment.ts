@@ -87,7 +87,7 @@ function plan(
     kind: "volume",
     address,
     id: ids.volumeId,
-    ...(attach ? {} : { attachedTo: ids.vmId }),
+    attachedTo: attach ? undefined : ids.vmId,
     flush: policy,
     preventDestroy: false,
   };
@@ -96,12 +96,12 @@ function plan(
     address,
     name: ids.volumeId,
     sizeGb: 0,
-    ...(attach ? { attachTo: { id: ids.vmId } } : {}),
+    attachTo: attach ? { id: ids.vmId } : undefined,
     flush: policy,
     lifecycle: { preventDestroy: false, ignoreChanges: ["name", "size"] },
     source: { file: "properties", line: 1 },
   };
-  const state = stateOf(address, { record, ...(scope === undefined ? {} : { scope }) }, [hostOf(ids.vmId)]);
+  const state = stateOf(address, { record, scope }, [hostOf(ids.vmId)]);
   return planAsObserved(
     service,
     closedWith(nothingDesired, { resources: [volume] }),

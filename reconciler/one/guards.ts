@@ -55,7 +55,7 @@ export const notedOpen = (inputs: Props, sentAt: string): HandlerFailure =>
       severity: "error",
       code: "apply/id-unknown",
       summary: `a run that was cut off sent the create of ${String(inputs["name"])} at ${sentAt}, and its outcome is not known`,
-      ...(adoptsNothing(inputs) ? { detail: saidBefore } : {}),
+      detail: adoptsNothing(inputs) ? saidBefore : undefined,
     },
   ]);
 

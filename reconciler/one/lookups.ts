@@ -142,7 +142,9 @@ function answered<T>(answer: Outcome<T>, name: string): T {
 }
 
 const fail = (summary: string, fix: string): HandlerFailure =>
-  new HandlerFailure([{ severity: "error", code: "plan/import-not-found", summary, ...(fix === "" ? {} : { fix }) }]);
+  new HandlerFailure([
+    { severity: "error", code: "plan/import-not-found", summary, fix: fix === "" ? undefined : fix },
+  ]);
 
 /** A size that cannot be seen fails nothing. */
 async function sizeOf(id: string, client: ServiceClient): Promise<number | undefined> {

@@ -73,7 +73,7 @@ function readOne({ kind, lines }: Written): ReadOne {
         reason: sentence(diagnostic),
       });
   }
-  return { address, failures, warnings, ...(desired === undefined ? {} : { desired }) };
+  return { address, failures, warnings, desired };
 }
 
 /**

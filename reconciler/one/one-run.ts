@@ -203,7 +203,7 @@ function plan(
     live,
     can: service.client.can,
     takesPortRanges: service.client.takesPortRanges,
-    ...(service.client.names === undefined ? {} : { names: service.client.names }),
+    names: service.client.names,
     options: { targets: [address], ...options },
     findings,
   });
@@ -311,8 +311,7 @@ function noteLeaving(notes: ProgramNotes, changes: readonly StateChange[]): void
   }
 }
 
-const disksSeen = ({ dataVolumeId, disks = [] }: RecordedVm): readonly Disk[] =>
-  disksOf({ disks, ...(dataVolumeId === undefined ? {} : { dataVolumeId }) });
+const disksSeen = ({ dataVolumeId, disks = [] }: RecordedVm): readonly Disk[] => disksOf({ disks, dataVolumeId });
 
 function noteCreates(
   service: HandlerService,
@@ -324,8 +323,8 @@ function noteCreates(
   const openCreateOf = ({ sentAt, idsBefore, accepted }: Intent): OpenCreate => ({
     sentAt,
     idsBefore,
-    ...(accepted === undefined ? {} : { accepted }),
-    ...(saidNone ? { saidNone } : {}),
+    accepted,
+    saidNone: saidNone ? saidNone : undefined,
   });
   for (const change of changes) {
     if (change.type === "intent" && change.intent !== null && change.intent.operation !== "vm.snapshot")
@@ -365,7 +364,7 @@ function permit(plan: Plan, flushConfirmed: boolean): PermittedPlan {
 function remembered(state: State, address: Address): Remembered {
   const record = state.resources.get(address);
   const intent = state.intents.get(address);
-  return { ...(record === undefined ? {} : { record }), ...(intent === undefined ? {} : { intent }) };
+  return { record, intent };
 }
 
 function problemsOf(report: RunReport): Diagnostic[] {
@@ -377,7 +376,7 @@ function problemsOf(report: RunReport): Diagnostic[] {
       severity: "error",
       code: said?.code ?? `apply/${result.end}`,
       summary: `${step.title}: ${result.message ?? result.end}`,
-      ...(said?.fix === undefined ? {} : { fix: said.fix }),
+      fix: said?.fix,
     });
   }
   problems.push(

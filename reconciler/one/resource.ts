@@ -146,8 +146,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         [recordedKey]: {
           owner,
           scope: scope?.origin === origin ? scope : { origin },
-          ...(remembered.record === undefined ? {} : { record: remembered.record }),
-          ...(id !== undefined || ran.intent === undefined ? {} : { intent: ran.intent }),
+          record: remembered.record,
+          intent: id !== undefined || ran.intent === undefined ? undefined : ran.intent,
         },
       }),
     };

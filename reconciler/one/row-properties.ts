@@ -29,10 +29,10 @@ function propertyOf({ type, absent, effect, observed }: FieldRow): Omit<Property
   const plain = isOneOf(type, keysOf(types)) ? types[type] : undefined;
   return {
     type: plain ?? "string",
-    ...(absent !== "unset" && typeof absent === "string" ? { required: true } : {}),
-    ...((absent === "missing" || absent === "inherited") && observed !== true ? { onlyToCreate: true } : {}),
-    ...(effect === "replace" ? { replaces: true } : {}),
-    ...(typeof type === "string" ? {} : { values: type }),
+    required: absent !== "unset" && typeof absent === "string" ? true : undefined,
+    onlyToCreate: (absent === "missing" || absent === "inherited") && observed !== true ? true : undefined,
+    replaces: effect === "replace" ? true : undefined,
+    values: typeof type === "string" ? undefined : type,
   };
 }
 

@@ -99,7 +99,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
     const answer: Answer = { startedAt, ...counts, forRecent: wantedByRecent.delete(key), outcome };
     const { newest, before } = answers.get(key) ?? {};
     const last = newest?.accepted === true ? newest : before;
-    answers.set(key, { newest: answer, ...(last === undefined ? {} : { before: last }) });
+    answers.set(key, { newest: answer, before: last });
     outcome.then(
       ({ status, value }) => {
         answer.accepted = status === "accepted";

@@ -47,7 +47,7 @@ export const linesFor = (inputs: Props, names: readonly string[], section?: Line
     property,
     field: asFileKey(property),
     value: asFileValue(inputs[property]),
-    ...(section === undefined ? {} : { section }),
+    section,
   }));
 
 /**

@@ -39,7 +39,7 @@ export function profileInto(file: string, command: string, clean: Clean): Profil
             attributes: cleanAttributes({ ...attributes, ...more }, clean),
             isRequest: kind === "client",
             ...place,
-            ...(problem === undefined ? {} : { problem: clean(problem) }),
+            problem: problem === undefined ? undefined : clean(problem),
           });
         },
       };

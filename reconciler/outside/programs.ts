@@ -115,7 +115,7 @@ export function runProgram(program: Program): Promise<ProgramEnd> {
       answer.push(chunk);
     });
     child.on("error", (error: NodeJS.ErrnoException) =>
-      over({ kind: "not_started", why: error.message, ...(error.code === undefined ? {} : { code: error.code }) }),
+      over({ kind: "not_started", why: error.message, code: error.code }),
     );
     const ended = (code: number | null, by: string | null): void =>
       over(code === null ? { kind: "killed", by: by ?? "a signal" } : { kind: "ended", exitCode: code });
@@ -139,7 +139,7 @@ function start({ argv, folder, env, values }: Program): ChildProcess | Error {
     const child = spawn(itemAt(argv, 0), argv.slice(1), {
       cwd: folder,
       stdio: ["pipe", "pipe", "pipe"],
-      env: environmentFor({ ...(env === undefined ? {} : { env }), ...(values === undefined ? {} : { values }) }),
+      env: environmentFor({ env, values }),
       // A group of its own, which the time limit ends as a whole.
       detached: hasGroups,
       windowsHide: true,

@@ -16,7 +16,7 @@ export const withinStepSpan: NonNullable<Ports["within"]> = (step, work) =>
     work,
     ({ end, message }) => ({
       attributes: { "reconcile.end": end },
-      ...(end === "failed" || end === "unknown" ? { problem: message ?? end } : {}),
+      problem: end === "failed" || end === "unknown" ? (message ?? end) : undefined,
     }),
   );
 

@@ -164,7 +164,7 @@ function otlpOf(spans: readonly EndedSpan[], resource: Attributes): object {
 const otlpSpan = (span: EndedSpan): object => ({
   traceId: span.context.traceId,
   spanId: span.context.spanId,
-  ...(span.parentId === undefined ? {} : { parentSpanId: span.parentId }),
+  parentSpanId: span.parentId,
   name: span.name,
   kind: span.kind === "client" ? 3 : 1,
   startTimeUnixNano: nanoseconds(span.startedMs),

@@ -40,7 +40,7 @@ function both(first: Tracing, second: Tracing): Tracing {
     start(name, kind, attributes) {
       const pair = [first.start(name, kind, attributes), second.start(name, kind, attributes)] as const;
       const span: Span = {
-        ...(pair[0].traceparent === undefined ? {} : { traceparent: pair[0].traceparent }),
+        traceparent: pair[0].traceparent,
         end(more, problem) {
           for (const one of pair) one.end(more, problem);
         },

@@ -92,7 +92,7 @@ const refusal = (
   summary,
   detail: `${closedBy} closes this run: what its files name is not obeyed further than docs/safety.md says`,
   fix,
-  ...(source === undefined ? {} : { source }),
+  source,
 });
 
 /** The credential goes to no address that only a file names. `embedded` is no address. */

@@ -102,8 +102,8 @@ const convergenceProblem = (converges: boolean, stillToDo: string | undefined): 
 export async function runFileTest(test: RunTest): Promise<string[]> {
   const bench = benchOf(test.given);
   const options = {
-    ...(test.destroy ? { destroy: true } : {}),
-    ...(test.replace.length === 0 ? {} : { replace: test.replace }),
+    destroy: test.destroy ? true : undefined,
+    replace: test.replace.length === 0 ? undefined : test.replace,
   };
   const prepared = await bench.plan(test.when, options);
   const judged = judge(prepared, test);

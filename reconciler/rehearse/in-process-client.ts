@@ -93,9 +93,9 @@ export function inProcessClient(
     sent.push({
       operation,
       status: decision.status,
-      ...(id === undefined ? {} : { id }),
+      id,
       body,
-      ...(outcome.status === "rejected" ? { message: outcome.message } : {}),
+      message: outcome.status === "rejected" ? outcome.message : undefined,
     });
     return outcome.status === "accepted" ? reader(outcome.value) : outcome;
   }

@@ -144,11 +144,11 @@ function rehearsedStep({ step, result, startedAt, endedAt, waitedMs }: StepRepor
     operation: step.action.operation,
     title: step.title,
     end: result.end,
-    ...(startedAt === undefined ? {} : { startMs: startedAt - began }),
-    ...(endedAt === undefined ? {} : { endMs: endedAt - began }),
+    startMs: startedAt === undefined ? undefined : startedAt - began,
+    endMs: endedAt === undefined ? undefined : endedAt - began,
     waitedMs,
-    ...(result.message === undefined ? {} : { message: result.message }),
-    ...("fix" in result && result.fix !== undefined ? { fix: result.fix } : {}),
+    message: result.message,
+    fix: "fix" in result && result.fix !== undefined ? result.fix : undefined,
   };
 }
 

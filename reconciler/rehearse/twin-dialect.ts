@@ -25,7 +25,7 @@ export function twinDialect(dialect: Dialect, live: Live): Dialect {
     operations: routes,
     records: { vm: Object.fromEntries(hidden.map((field) => [field, []])) },
     rules: dialect.rules,
-    ...(named_groups === undefined ? {} : { limits: { named_groups } }),
+    limits: named_groups === undefined ? undefined : { named_groups },
   });
 }
 

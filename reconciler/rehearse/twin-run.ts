@@ -57,7 +57,7 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
     timeScale: setting.speed,
     control: false,
     ...twinOperations(realDialect),
-    ...(realDialect.rules.port_range === null ? {} : { portRange: realDialect.rules.port_range }),
+    portRange: realDialect.rules.port_range === null ? undefined : realDialect.rules.port_range,
     keepsNamedGroups: realDialect.limits.named_groups !== undefined,
   });
   const clock = fastClock(setting.speed);

@@ -62,7 +62,7 @@ function annotationOf(
     message: [`${about}${summary}`, detail, refused, fix].filter((part) => part !== undefined).join("; "),
     file: source?.file ?? firstFile,
     line: source?.line ?? 1,
-    ...(source?.column === undefined ? {} : { column: source.column }),
+    column: source?.column,
   };
 }
 

@@ -134,10 +134,10 @@ export function* exposureEvents(exposure: Exposure): Generator<object> {
       egress: directionEvent(group.egress),
       open_ports: group.openPorts.map(({ port, service, families, known }) => ({ port, service, families, known })),
       idle_egress: told(group.idleEgress),
-      ...(group.proof === undefined
-        ? {}
-        : {
-            proof: {
+      proof:
+        group.proof === undefined
+          ? undefined
+          : {
               holds: group.proof.holds,
               violations: group.proof.violations.map(({ step, admits, traffic }) => ({
                 step,
@@ -145,7 +145,6 @@ export function* exposureEvents(exposure: Exposure): Generator<object> {
                 traffic: told(traffic),
               })),
             },
-          }),
       observed: !group.unobserved,
       retired: group.retired,
     };

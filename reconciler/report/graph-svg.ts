@@ -96,7 +96,7 @@ function layOutInside(
     return { name, its, own, inner: layOutInside(its, own, gapX, depth + 1) };
   });
   const preferredWidth = depth === 0 ? undefined : framedWidth;
-  const options = { gapX, ...(preferredWidth === undefined ? {} : { preferredWidth }) };
+  const options = { gapX, preferredWidth };
   if (components.length === 0) return { ...layOut(boxes, edges, options), frames: [] };
   const placeOf = new Map(boxes.map(({ id }) => [id, id]));
   for (const { name, its } of components) for (const { id } of its) placeOf.set(id, `component:${name}`);

@@ -76,7 +76,7 @@ export function planGraph(plan: Plan): Graph {
   );
   const edges = essentialNeeds(plan.steps).map(({ step, needs }) =>
     needs.map(
-      (need): GraphEdge => ({ from: need.step, to: step.id, ...(need.on === "failed" ? { conditional: true } : {}) }),
+      (need): GraphEdge => ({ from: need.step, to: step.id, conditional: need.on === "failed" ? true : undefined }),
     ),
   );
   return {

@@ -34,7 +34,7 @@ const changeEvent = (change: Change): object => ({
   because: change.because,
   losses: change.losses.map(({ detail }) => detail),
   lost: change.losses.map(({ disk, id, sizeGb }) => ({ disk, id: id ?? null, size_gb: sizeGb ?? null })),
-  ...(change.movedFrom === undefined ? {} : { moved_from: change.movedFrom }),
+  moved_from: change.movedFrom,
   file: change.source?.file ?? null,
   line: change.source?.line ?? null,
 });
@@ -86,7 +86,7 @@ export const findingEntry = ({
   detail: detail ?? null,
   fix: fix ?? null,
   refused: refused ?? null,
-  ...(counterexample === undefined ? {} : { counterexample }),
+  counterexample,
 });
 
 export const stepEvent = (event: StepEvent): object => ({
@@ -97,10 +97,10 @@ export const stepEvent = (event: StepEvent): object => ({
   operation: event.operation,
   attempt: event.attempt,
   elapsed_ms: Math.round(event.elapsedMs),
-  ...(event.message === undefined ? {} : { message: event.message }),
-  ...(event.accepted === undefined ? {} : { accepted: event.accepted }),
-  ...(event.effect === undefined ? {} : { effect: event.effect }),
-  ...(event.waitingMs === undefined ? {} : { waiting_ms: Math.round(event.waitingMs) }),
+  message: event.message,
+  accepted: event.accepted,
+  effect: event.effect,
+  waiting_ms: event.waitingMs === undefined ? undefined : Math.round(event.waitingMs),
 });
 
 /** The service, project, environment and state that a command works on. */
@@ -150,7 +150,7 @@ export function summaryLine(input: SummaryInput): object {
       id,
       name,
       reason,
-      ...(missingSince === undefined ? {} : { missing_since: missingSince }),
+      missing_since: missingSince,
     })),
     duration_ms: Math.round(input.durationMs),
     service: where?.service ?? null,
@@ -158,20 +158,19 @@ export function summaryLine(input: SummaryInput): object {
     environment: where?.environment ?? null,
     state: where?.state ?? null,
     commit: where?.commit ?? null,
-    ...(where?.uncommitted === undefined ? {} : { uncommitted: where.uncommitted }),
+    uncommitted: where?.uncommitted,
     outputs: outputsForPrograms(plan, run),
     findings: (input.findings ?? []).map(findingEntry),
     unseen: unseenSteps(run),
-    ...(plan === undefined || run === undefined || !isUnfinished(run)
-      ? {}
-      : {
-          resources: standingsOf(run, plan).map(({ address, standing, waitsFor }) => ({
+    resources:
+      plan === undefined || run === undefined || !isUnfinished(run)
+        ? undefined
+        : standingsOf(run, plan).map(({ address, standing, waitsFor }) => ({
             address,
             standing,
             waits_for: waitsFor ?? null,
           })),
-        }),
-    ...(plan?.cost === undefined ? {} : { cost: costForPrograms(plan.cost) }),
+    cost: plan?.cost === undefined ? undefined : costForPrograms(plan.cost),
     ...input.extra,
   };
 }
@@ -191,6 +190,6 @@ const diagnosticEntry = ({ severity, summary, address, source, code, detail, fix
   file: source?.file ?? null,
   line: source?.line ?? null,
   code,
-  ...(detail === undefined ? {} : { detail }),
-  ...(fix === undefined ? {} : { fix }),
+  detail,
+  fix,
 });

@@ -289,7 +289,7 @@ function ruleSides(
     return {
       field: "rule",
       ...(left === undefined ? (own.has(key) ? { own: true } : {}) : { desired: left }),
-      ...(right === undefined ? {} : { live: right, ...(isRecorded ? { recorded: true } : {}) }),
+      ...(right === undefined ? {} : { live: right, recorded: isRecorded ? true : undefined }),
     };
   });
 }
@@ -308,9 +308,9 @@ function row(field: string, desired: Value, live: Value, recorded: Value): SideR
   return [
     {
       field,
-      ...(left === undefined ? {} : { desired: left }),
-      ...(shown === undefined ? {} : { live: shown }),
-      ...(right === undefined && kept !== undefined ? { recorded: true } : {}),
+      desired: left,
+      live: shown,
+      recorded: right === undefined && kept !== undefined ? true : undefined,
     },
   ];
 }

@@ -265,7 +265,7 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
         kind,
         title: `NEEDS A FLUSH: ${countOf(count, "volume comes", "volumes come")} off a running VM`,
         consents,
-        ...(count > 1 ? { grant: "--confirm-flush all, once every one of them is flushed" } : {}),
+        grant: count > 1 ? "--confirm-flush all, once every one of them is flushed" : undefined,
       };
     case "prevent_destroy":
       return { kind, title: `PROTECTED: prevent_destroy forbids ${countOf(count, "change")} of this plan`, consents };
@@ -276,7 +276,7 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
         kind,
         title: `GONE: ${countOf(count, "thing")} of the state would be made anew`,
         consents,
-        ...(count > 1 ? { grant: "--recreate with the address of each, or all" } : {}),
+        grant: count > 1 ? "--recreate with the address of each, or all" : undefined,
       };
     case "removal":
       return { kind, title: "MUCH WOULD GO: more than half of what the state has", consents };

@@ -22,7 +22,7 @@ export const policyInput = (
   changes: changeEvents(plan),
   steps: [...plannedStepEvents(plan.steps)],
   estimate: { duration_ms: plan.estimate.durationMs, downtime_ms: plan.estimate.downtimeMs },
-  ...(plan.cost === undefined ? {} : { cost: costForPrograms(plan.cost) }),
+  cost: plan.cost === undefined ? undefined : costForPrograms(plan.cost),
   findings: findings.map(findingEntry),
   resources,
 });

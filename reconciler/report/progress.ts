@@ -88,7 +88,7 @@ export function updateLive(state: LiveState, event: EngineEvent, now: number): L
           address: printable(event.address),
           title: printable(event.title),
           startedAt: now - event.elapsedMs,
-          ...(event.message === undefined ? {} : { message: printable(event.message) }),
+          message: event.message === undefined ? undefined : printable(event.message),
         });
       else if (event.message !== undefined) known.message = printable(event.message);
       return state;

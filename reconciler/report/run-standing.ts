@@ -49,7 +49,7 @@ function standingOf(address: Address, reports: readonly StepReport[], isUnseen: 
   return {
     address,
     standing: "in_progress",
-    ...(first === undefined ? {} : { waitsFor: waitFor(first, reports) }),
+    waitsFor: first === undefined ? undefined : waitFor(first, reports),
   };
 }
 

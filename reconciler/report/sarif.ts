@@ -53,7 +53,7 @@ const resultOf = ({ severity, code, message, file, line, column }: Result, codes
     {
       physicalLocation: {
         artifactLocation: { uri: encodeURI(file.replace(/^\.\//, "")) },
-        region: { startLine: line, ...(column === undefined ? {} : { startColumn: column }) },
+        region: { startLine: line, startColumn: column },
       },
     },
   ],

@@ -86,7 +86,7 @@ function marked(rows: readonly SideRow[], change: Change | undefined): SideRow[]
     const { live: _, recorded: __, ...rest } = one;
     return {
       ...rest,
-      ...(field.before === null ? {} : { live: short(valueText(one.field, field.before)) }),
+      live: field.before === null ? undefined : short(valueText(one.field, field.before)),
       differs: true,
     };
   });

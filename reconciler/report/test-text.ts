@@ -52,7 +52,7 @@ export const junitOfTests = (results: readonly TestResult[]): string =>
       suite: file,
       name,
       durationMs,
-      ...(problems.length === 0 ? {} : { failure: problems.join("\n") }),
+      failure: problems.length === 0 ? undefined : problems.join("\n"),
     })),
   );
 

@@ -175,7 +175,7 @@ export function healthOf(status: WatchStatus, now: Elapsed): { readonly healthy:
     body: {
       status: healthy ? "ok" : "failing",
       round: last?.result.end ?? "none yet",
-      ...(last !== undefined && "why" in last.result ? { why: last.result.why } : {}),
+      why: last !== undefined && "why" in last.result ? last.result.why : undefined,
       last_success: status.lastSuccessAt ?? null,
       failures: status.failures,
     },

@@ -161,9 +161,9 @@ export function createCaller(parts: CallerParts): Caller {
       if (typeof authorization !== "string") return authorization;
       if (!isRead && options.mayWrite !== undefined && !(await options.mayWrite())) return undefined;
       const limits: Limits = {
-        ...(!isRead && options.mayWrite !== undefined && { age: startAge() }),
+        age: !isRead && options.mayWrite !== undefined ? startAge() : undefined,
         // A write in flight is never cut off: its effect would be unknown for nothing.
-        ...(isRead && options.signal !== undefined && { signal: options.signal }),
+        signal: isRead && options.signal !== undefined ? options.signal : undefined,
       };
       return await send(request, attempt, authorization, limits);
     } finally {
@@ -232,8 +232,8 @@ export function createCaller(parts: CallerParts): Caller {
       path,
       authorization,
       timeoutMs: parts.requestTimeoutMs,
-      ...(body !== undefined && { body }),
-      ...(allHeaders !== undefined && { headers: allHeaders }),
+      body,
+      headers: allHeaders,
       ...limits,
     });
     // The credential is taken out before anything is read: what a record holds goes into the state and every plan.
@@ -308,7 +308,7 @@ export function createCaller(parts: CallerParts): Caller {
       if (retryAfterMs !== undefined) void parts.pace?.refused(Math.min(retryAfterMs, policy.askedMs));
     } else if (exchange.kind === "answer") {
       const isRead = rowOf(operation).kind === "read";
-      limiter.observe({ kind: "answered", atMs, operation, ...(isRead && { latencyMs: atMs - sentAtMs }) });
+      limiter.observe({ kind: "answered", atMs, operation, latencyMs: isRead ? atMs - sentAtMs : undefined });
     }
   }
 
@@ -346,7 +346,7 @@ function afterLost(operation: Operation, outcome: Failure & { status: "rejected"
   return {
     status: "unknown",
     reason: `the answer to ${operation} was lost, and the next was: ${outcome.message}`,
-    ...(outcome.httpStatus !== undefined && { httpStatus: outcome.httpStatus }),
+    httpStatus: outcome.httpStatus,
   };
 }
 

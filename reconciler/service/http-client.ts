@@ -89,7 +89,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     baseUrl: options.baseUrl,
     connections: parallelism,
     authorizationName: dialect.authorization.name,
-    ...(waitName !== undefined && { waitName }),
+    waitName,
   });
   const limiter = createLimiter(parallelism, clock, requests_per_second);
   const caller = createCaller({
@@ -101,9 +101,9 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     policy: retryPolicy(options.timing.requestTimeoutMs),
     requestTimeoutMs: options.timing.requestTimeoutMs,
     dialect,
-    ...(options.onRequest !== undefined && { onRequest: options.onRequest }),
-    ...(options.follow !== undefined && { follow: options.follow }),
-    ...(options.pace !== undefined && { pace: options.pace }),
+    onRequest: options.onRequest,
+    follow: options.follow,
+    pace: options.pace,
   });
   const read = createRecordReaders(dialect);
   const costs = lazily(() => measureLists((operation) => read.paging(operation).size));
@@ -134,8 +134,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
         operation,
         method: route.method,
         path: basePath + path + (request.query ?? ""),
-        ...(headers !== undefined && { headers }),
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        headers,
+        body: body !== undefined ? JSON.stringify(body) : undefined,
       },
       requestOptions,
     );
@@ -176,8 +176,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const filled = fillRoute(route, ids, dialect);
     if (filled === undefined) return invalidId(operation);
     const { headers, body } = filled;
-    const call: ListCall = { operation, method: route.method, ...(headers !== undefined && { headers }) };
-    const asked: PageRequest = { path: basePath + filled.path, ...(body !== undefined && { body }) };
+    const call: ListCall = { operation, method: route.method, headers };
+    const asked: PageRequest = { path: basePath + filled.path, body };
     const first = firstPage(asked, read.paging(operation), origin);
     const readOnce = () => readWhole(call, first, readRecord, requestOptions);
     const outcome = await readOnce();
@@ -258,7 +258,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const onward = { ...requestOptions, priority: (requestOptions?.priority ?? 0) + 1 };
     const ask = ({ path, body }: PageRequest, options: RequestOptions | undefined = onward) => {
       const askedAt = clock.now();
-      const sent = { ...call, path, ...(body !== undefined && { body: JSON.stringify(body) }) };
+      const sent = { ...call, path, body: body !== undefined ? JSON.stringify(body) : undefined };
       return caller.call(sent, options).then((outcome) => {
         if (outcome.status === "accepted") costs().page(operation, clock.now() - askedAt);
         return outcome;
@@ -326,7 +326,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     origin: options.origin ?? origin + basePath,
     subject: () => options.credential.subject,
     takesPortRanges: dialect.rules.port_range !== null,
-    ...(Object.keys(dialect.names).length > 0 && { names: dialect.names }),
+    names: Object.keys(dialect.names).length > 0 ? dialect.names : undefined,
     unique: dialect.limits.unique,
     volumesChange: dialect.states.volume.changing.length > 0 || dialect.states.volume.ready.length > 0,
 
@@ -334,7 +334,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     listCost: (kind) => costs().of(kind),
 
     probe: ({ path, body, ...request }) =>
-      caller.probe({ ...request, path: basePath + path, ...(body !== undefined && { body: JSON.stringify(body) }) }),
+      caller.probe({ ...request, path: basePath + path, body: body !== undefined ? JSON.stringify(body) : undefined }),
     get concurrencyLimit() {
       return limiter.limit;
     },
@@ -383,7 +383,7 @@ function settle<T>(operation: Operation, reading: Reading<T>): Outcome<T> {
     status: "unknown",
     reason: `the service did it, but ${reading.message}${hint}`,
     accepted: true,
-    ...(reading.hint === undefined ? {} : { hint: reading.hint }),
+    hint: reading.hint,
   };
 }
 

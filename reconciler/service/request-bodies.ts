@@ -43,11 +43,11 @@ export function ruleBody(rule: RuleInput, rules: Dialect["rules"]): RuleBody | R
   return {
     direction: rule.direction,
     ethertype: rule.ethertype,
-    ...(rule.description !== undefined && { description: rule.description }),
-    ...(port !== undefined && { dst_port: port }),
-    ...(rule.protocol !== undefined && { protocol: rule.protocol }),
-    ...(rule.remoteIp !== undefined && { remote_ip: rule.remoteIp }),
-    ...(rule.remoteGroupId !== undefined && { remote_group: rule.remoteGroupId }),
+    description: rule.description,
+    dst_port: port,
+    protocol: rule.protocol,
+    remote_ip: rule.remoteIp,
+    remote_group: rule.remoteGroupId,
   };
 }
 

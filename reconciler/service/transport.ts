@@ -203,12 +203,12 @@ function answerOf(
   return {
     status,
     text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text,
-    ...(contentType !== undefined && { contentType }),
-    ...(retryAfter !== undefined && { retryAfter }),
-    ...(wait !== undefined && { wait }),
-    ...(date !== undefined && { date }),
-    ...(location !== undefined && { location }),
-    ...(paging !== undefined && { paging }),
+    contentType,
+    retryAfter,
+    wait,
+    date,
+    location,
+    paging,
   };
 }
 

@@ -39,9 +39,9 @@ function encryptStore(inner: StateStore, keys: Keys): StateStore {
   const what = `the state ${inner.location}`;
   const open = (stored: StoredState): Opened => openStored(stored, keys, what);
   const plain = ({ snapshot, journal, acknowledged }: Opened): StoredState => ({
-    ...(snapshot === undefined ? {} : { snapshot }),
+    snapshot,
     journal,
-    ...(acknowledged === undefined ? {} : { acknowledged }),
+    acknowledged,
   });
 
   return {
@@ -106,7 +106,7 @@ export function openStoredText(
 ): StoredState {
   if (!isSealed(text)) return { snapshot: text, journal: [] };
   const { snapshot, journal } = openStored({ snapshot: text, journal: [] }, readKeys(environment), what);
-  return { ...(snapshot === undefined ? {} : { snapshot }), journal };
+  return { snapshot, journal };
 }
 
 /** For a reader without a key: reads a state in the clear, and says of any other that it is encrypted. */
@@ -167,9 +167,9 @@ function openStored(stored: StoredState, keys: Keys, what: string): Opened {
     return unseal(key, boundLine(salt, epoch, place), body ?? "") ?? line.slice(0, 60);
   });
   return {
-    ...(inside.snapshot === "" ? {} : { snapshot: inside.snapshot }),
+    snapshot: inside.snapshot === "" ? undefined : inside.snapshot,
     journal: [...inside.journal, ...opened],
-    ...(stored.acknowledged === undefined ? {} : { acknowledged: inside.journal.length + stored.acknowledged }),
+    acknowledged: stored.acknowledged === undefined ? undefined : inside.journal.length + stored.acknowledged,
     salt,
     isNewest,
   };

@@ -228,8 +228,7 @@ function readStored(paths: Paths): StoredState {
     const snapshot = readIfThere(paths.snapshot);
     const acknowledged = linesIn(end, snapshot);
     const journal = readIfThere(paths.journal);
-    if (identityOf(paths.snapshot) === before)
-      return { snapshot, journal: splitLines(journal), ...(acknowledged === undefined ? {} : { acknowledged }) };
+    if (identityOf(paths.snapshot) === before) return { snapshot, journal: splitLines(journal), acknowledged };
   }
 }
 

@@ -223,7 +223,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       async append(lines) {
         if (!protocol.checksId) await assertMine();
         await write({
-          ...(now.snapshot === undefined ? {} : { snapshot: now.snapshot }),
+          snapshot: now.snapshot,
           journal: [...now.journal, ...lines],
           lines: (now.lines ?? now.journal.length) + lines.length,
         });
@@ -370,9 +370,9 @@ function documentText({ serial, writer, snapshot, journal, lines }: Document): s
 }
 
 const storedIn = ({ snapshot, journal, lines }: Document): StoredState => ({
-  ...(snapshot === undefined ? {} : { snapshot }),
+  snapshot,
   journal,
-  ...(lines === undefined ? {} : { acknowledged: lines }),
+  acknowledged: lines,
 });
 
 const isLines = (value: unknown): value is readonly string[] =>
@@ -404,9 +404,9 @@ function parseDocument(text: string, location: string): Document {
   return {
     serial,
     writer: typeof writer === "string" ? writer : "",
-    ...(snapshot === undefined ? {} : { snapshot }),
+    snapshot,
     journal,
-    ...(Number.isSafeInteger(lines) ? { lines: Number(lines) } : {}),
+    lines: Number.isSafeInteger(lines) ? Number(lines) : undefined,
   };
 }
 
@@ -430,7 +430,7 @@ function parsePresent(text: string): Present {
     typeof told["who"] === "string"
       ? readHolder(told)
       : { ...unknownHolder, who: toldOf(fields["Who"]), since: toldOf(fields["Created"]) };
-  return { ...(id === undefined ? {} : { id }), holder };
+  return { id, holder };
 }
 
 const certificateProblemOf = (error: unknown): string | undefined =>

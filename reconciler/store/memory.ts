@@ -9,7 +9,7 @@ export function createMemoryStore(initial: StoredState = { journal: [] }, lastEp
   let epoch = lastEpoch;
 
   const read = async (): Promise<StoredState> => ({
-    ...(snapshot === undefined ? {} : { snapshot }),
+    snapshot,
     journal: [...journal],
   });
 

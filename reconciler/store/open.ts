@@ -72,7 +72,7 @@ export function openProtectedStore(location: string, options: OpenOptions): Stat
   // What was seen of a file lies beside it: it goes where the file's folder goes, whoever reads it from where.
   const place = folder === undefined || !isFile(location) ? folder : dirname(resolve(pathOf(location)));
   const note = place === undefined ? undefined : stateNote(place, location, store.location, environment);
-  return withMemory(store, { acceptsNew, ...(note === undefined ? {} : { note }) });
+  return withMemory(store, { acceptsNew, note });
 }
 
 /** A path is relative to the folder. */

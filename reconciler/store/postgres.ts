@@ -150,10 +150,10 @@ export function createPostgresStore(
       | undefined;
     const lines = row?.lines ?? [];
     return {
-      ...(row?.snapshot == null ? {} : { snapshot: row.snapshot }),
+      snapshot: row?.snapshot == null ? undefined : row.snapshot,
       journal: lines,
       // Lines are numbered on from one holder to the next, and not always from one.
-      ...(row?.tail == null ? {} : { acknowledged: lines.length + Math.max(0, Number(row.tail) - Number(row.last)) }),
+      acknowledged: row?.tail == null ? undefined : lines.length + Math.max(0, Number(row.tail) - Number(row.last)),
     };
   }
 

@@ -94,7 +94,7 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
           const etag = answer.ETag ?? "";
           const written = answer.LastModified?.getTime();
           const ageMs = ageBetween(written, serverTimeOf(answer));
-          return { text, etag, version: `${etag} ${written ?? ""}`, ...(ageMs === undefined ? {} : { ageMs }) };
+          return { text, etag, version: `${etag} ${written ?? ""}`, ageMs };
         } catch (error) {
           if (statusOf(error) === 404 && nameOf(error) !== "NoSuchBucket") return undefined;
           throw error;

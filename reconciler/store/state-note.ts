@@ -36,7 +36,7 @@ export function stateNote(
         const { lineage, serial, at } = fieldsOfJson(readFileSync(path, "utf8"));
         if (typeof lineage !== "string" || typeof serial !== "number" || !Number.isSafeInteger(serial))
           return undefined;
-        return { lineage, serial, ...(typeof at === "string" ? { at } : {}) };
+        return { lineage, serial, at: typeof at === "string" ? at : undefined };
       } catch {
         // A fresh checkout has none, and a note that cannot be read is none.
         return undefined;

@@ -224,7 +224,7 @@ async function finish({ flags, output }: Doctor, ended: Ended): Promise<number> 
       operation: finding.operation,
       verdict: finding.verdict,
       route: finding.route,
-      ...(finding.fallback === undefined ? {} : { fallback: finding.fallback }),
+      fallback: finding.fallback,
     });
   const text = isSeen ? writtenText(report, start.base, origin) : "";
   if (isSeen) output.event({ type: "dialect", yaml: text });
@@ -266,8 +266,8 @@ function asDiagnostic({ path, summary, detail, fix }: DialectMisfit, file: strin
     severity: "warning",
     code: "dialect/does-not-fit",
     summary,
-    ...(detail !== undefined && { detail }),
+    detail,
     fix,
-    ...(source !== undefined && { source }),
+    source,
   };
 }

@@ -48,9 +48,9 @@ function run(invocation: Invocation): Promise<number> {
           field,
           before,
           after,
-          ...(opens === true ? { opens } : {}),
+          opens: opens === true ? opens : undefined,
         })),
-        ...(drift.id === undefined ? {} : { id: drift.id }),
+        id: drift.id,
       });
     const failed = hasErrors(report.diagnostics);
     const { findings } = judgeReachability(

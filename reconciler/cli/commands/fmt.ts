@@ -53,6 +53,6 @@ const problemOf = ({ problem, line }: Extract<Formatted, { problem: string }>, f
   severity: "error",
   code: "config/yaml-syntax",
   summary: line === undefined ? `${file} cannot be formatted: ${problem}` : problem,
-  ...(line === undefined ? {} : { source: { file, line } }),
+  source: line === undefined ? undefined : { file, line },
   fix: "reconcile validate says what is wrong with it",
 });

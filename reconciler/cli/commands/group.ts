@@ -64,7 +64,7 @@ async function convert(invocation: Invocation, workspace: Workspace, groups: rea
   const outcomes = converted.map(
     ({ name, listedName, rules, skipped }): ListingOutcome => ({
       name,
-      ...(listedName.toLowerCase() === name ? {} : { listedName }),
+      listedName: listedName.toLowerCase() === name ? undefined : listedName,
       status: "converted",
       rules: rules.length,
       skipped,
@@ -127,11 +127,11 @@ const outcomeOf = ({
   error,
 }: GroupImportReport["groups"][number]): ListingOutcome => ({
   name,
-  ...(id === undefined ? {} : { id }),
+  id,
   status: status === "created" ? "created" : "failed",
   rules: rulesCreated,
   skipped,
-  ...(error === undefined ? {} : { error }),
+  error,
 });
 
 /** The blocks are made from the rules that the new groups have now, not from what the listing asked for. */
@@ -201,6 +201,6 @@ function notImported(outcome: {
         severity: "error",
         code: "listing/not-imported",
         summary: `nothing was imported: ${said}`,
-        ...(outcome.hint === undefined ? {} : { detail: outcome.hint }),
+        detail: outcome.hint,
       };
 }

@@ -138,8 +138,8 @@ function show({ output }: Of, name: string | undefined, outputs: Outputs): numbe
       before: shown,
       after: shown,
       known: true,
-      ...(description === undefined ? {} : { description }),
-      ...(sensitive === undefined ? {} : { sensitive }),
+      description,
+      sensitive,
     });
   }
   if (name !== undefined) output.print(rawText(chosen[name]?.value ?? null));

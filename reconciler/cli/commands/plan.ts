@@ -120,7 +120,7 @@ interface Part {
 /** The marker that tells comments of several environments or projects on one merge request apart. */
 const placeOf = ({ where }: Output, part: Part | undefined) => {
   const key = [part?.folder, where?.environment].filter((word) => word !== undefined).join("-");
-  return { ...(where === undefined ? {} : { where }), ...(key === "" ? {} : { key }) };
+  return { where, key: key === "" ? undefined : key };
 };
 
 /** `doctor` says that this service never shows the names of groups; a plan repeats it only when it changes a group. */

@@ -132,9 +132,9 @@ async function withCatalogue(prepared: Prepared, client: ServiceClient): Promise
     live: {
       ...prepared.live,
       catalogue: {
-        ...(flavors === undefined ? {} : { flavors }),
-        ...(images === undefined ? {} : { images }),
-        ...(regions === undefined ? {} : { regions }),
+        flavors,
+        images,
+        regions,
       },
     },
   };

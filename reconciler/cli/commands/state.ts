@@ -161,7 +161,7 @@ async function show({ args, flags, output }: OfOne, store: StateStore): Promise<
   const record = state.resources.get(address);
   const intent = state.intents.get(address);
   if (record === undefined && intent === undefined) throw unknownAddress(address, state);
-  output.event({ type: "resource", address, record: record ?? null, ...(intent === undefined ? {} : { intent }) });
+  output.event({ type: "resource", address, record: record ?? null, intent });
   const addressOf = lookUpIn(addressesByIdentity(state.resources.values()));
   output.print(recordText(address, record, intent, { width: output.width, addressOf }));
   return output.finish({ exitCode: 0 });

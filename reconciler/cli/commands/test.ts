@@ -55,7 +55,7 @@ async function run(invocation: Invocation): Promise<number> {
   if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
   const results = await runFileTests(tests, {
     now: new Date(),
-    given: { ...givenVars(flags), ...(flags.env === undefined ? {} : { env: flags.env }) },
+    given: { ...givenVars(flags), env: flags.env },
   });
   showResults(results, format, invocation);
   return output.finish({ exitCode: results.some(({ problems }) => problems.length > 0) ? 1 : 0 });
@@ -91,14 +91,14 @@ function writeFirst({ args, flags, output }: Invocation): number {
   const source = readSource(join(dirname(path), file));
   const given = givenVars(flags);
   const read = (env?: string): ReadResult<Desired> =>
-    readDesired([source], { ...given, open: openBeside, external: "later", ...(env === undefined ? {} : { env }) });
+    readDesired([source], { ...given, open: openBeside, external: "later", env });
   const env = flags.env ?? read().environments?.[0];
   const { desired, diagnostics } = read(env);
   if (desired === undefined) throw new CommandFailed(diagnostics);
   const text = firstTests(desired, {
     file,
     schema: schemaFor(path, "tests"),
-    ...(env === undefined ? {} : { env }),
+    env,
     ...given,
     reads: readReferences(source.text),
   });

@@ -332,10 +332,11 @@ function observation(prepared: Prepared, drifted: readonly string[]): Observatio
         : `${address} (${action})`,
     ),
     resources: prepared.state.resources.size,
-    ...(verdicts.length === 0
-      ? {}
-      : { assertions: verdicts.map(({ assertion, verdict }) => ({ label: assertion.label, verdict })) }),
-    ...(worldOpenPorts === undefined ? {} : { worldOpenPorts }),
+    assertions:
+      verdicts.length === 0
+        ? undefined
+        : verdicts.map(({ assertion, verdict }) => ({ label: assertion.label, verdict })),
+    worldOpenPorts,
   };
 }
 

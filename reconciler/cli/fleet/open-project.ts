@@ -71,7 +71,7 @@ export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectI
         ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
       ),
       "var-file": stack.varFiles.map((file) => resolve(checkout.folder, file)),
-      ...(stack.env === undefined ? {} : { env: stack.env }),
+      env: stack.env,
     };
     const trust = trustIn(input);
     const problems = await readers.check({ folder: checkout.folder, flags, trust }, checkout.revision, input.signal);

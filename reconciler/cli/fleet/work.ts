@@ -107,7 +107,7 @@ export async function readMetrics(
     workers,
     letters,
     now: new Date(),
-    ...(worker === undefined ? {} : { counts: worker.counts }),
+    counts: worker?.counts,
   };
 }
 

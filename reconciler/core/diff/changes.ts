@@ -74,7 +74,7 @@ export const fieldChange = (
   before: before ?? null,
   after: after ?? null,
   verb,
-  ...(row.effect === "replace" || verb === "replace" ? { forces: "replace" as const } : {}),
+  forces: row.effect === "replace" || verb === "replace" ? ("replace" as const) : undefined,
 });
 
 /** A resource that has another address from now on. */

@@ -115,7 +115,7 @@ const leftOpenBy =
 function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "hostsShown"> {
   const volumesOn = new Map<string, Hanging[]>();
   const add = (vm: string, { id, name, sizeGb }: Hanging): void => {
-    const disk = { id, ...(name === undefined ? {} : { name }), ...(sizeGb === undefined ? {} : { sizeGb }) };
+    const disk = { id, name, sizeGb };
     const disks = volumesOn.get(vm);
     if (disks === undefined) volumesOn.set(vm, [disk]);
     else disks.push(disk);

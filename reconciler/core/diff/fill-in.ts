@@ -46,7 +46,7 @@ export function fillGroup(
           severity: "error",
           code: "plan/value-not-shown",
           summary: `\${${computedName(computed)}} in ${where} of ${group.address} has no value: ${standing.why}`,
-          ...(standing.fix === undefined ? {} : { fix: standing.fix }),
+          fix: standing.fix,
           address: group.address,
           source: source ?? group.source,
         });
@@ -68,7 +68,7 @@ export function fillGroup(
       severity: "error",
       code: "plan/value-not-shown",
       summary: `\${${computedIn(template).map(computedName).join(", ")}} cannot be the remote_ip of a rule of ${group.address}: ${filled.problem}`,
-      ...(filled.fix === undefined ? {} : { fix: filled.fix }),
+      fix: filled.fix,
       address: group.address,
       source: template.source ?? group.source,
     });

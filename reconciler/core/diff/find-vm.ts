@@ -47,7 +47,7 @@ function findImported(pair: VmPair, id: string, context: DiffContext): FoundVm {
     return { how: "error", diagnostic: importManaged(pair, "VM", id, manager) };
   const sighting = sight(context.live, "vm", id);
   if (sighting.seen === "gone") return { how: "error", diagnostic: vmImportGone(pair, id) };
-  return { how: "known", id, adopted: "imported", ...(sighting.seen === "yes" ? { live: sighting.value } : {}) };
+  return { how: "known", id, adopted: "imported", live: sighting.seen === "yes" ? sighting.value : undefined };
 }
 
 /**
@@ -126,4 +126,4 @@ const strangersNamed = (name: string, pair: VmPair, context: DiffContext): reado
 const fromSighting = (id: string, sighting: Sighting<LiveVm>): FoundVm =>
   sighting.seen === "gone"
     ? { how: "absent", gone: vanishedAs(id, sighting) }
-    : { how: "known", id, ...(sighting.seen === "yes" ? { live: sighting.value } : {}) };
+    : { how: "known", id, live: sighting.seen === "yes" ? sighting.value : undefined };

@@ -95,15 +95,15 @@ function findKnown<L extends LiveOf[ByList]>(
   return {
     how: "known",
     id,
-    ...(sighting.seen === "yes" ? { live: sighting.value } : {}),
-    ...(isImport ? { adopted: "imported" as const } : {}),
+    live: sighting.seen === "yes" ? sighting.value : undefined,
+    adopted: isImport ? ("imported" as const) : undefined,
   };
 }
 
 export const vanishedAs = (id: string, { because, doubt }: Gone): Vanished => ({
   id,
   because,
-  ...(doubt === undefined ? {} : { doubt }),
+  doubt,
 });
 
 const failed = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagnostic: Diagnostic } => ({
@@ -120,7 +120,7 @@ const absentUnless = <L extends LiveOf[ByList]>(
   gone?: Vanished,
 ): FoundLive<L> =>
   inItsPlace === undefined
-    ? { how: "absent", ...(gone === undefined ? {} : { gone }) }
+    ? { how: "absent", gone }
     : failed(nameTaken(pair, what, inItsPlace, [], orphanAt(pair, inItsPlace, context)));
 
 export const orphanAt = ({ kind }: Pair, { id }: { readonly id: string }, { orphanOf }: DiffContext) =>

@@ -75,10 +75,10 @@ export function lossesOfRemoval(leaving: Leaving, pair: Pair, context: DiffConte
               `data volume ${own.deletes.id} of ${own.deletes.sizeGb} GB of VM ${name} is deleted with its data`,
             ),
           ],
-    ...(said.length === 0 ? {} : { leaves: said }),
+    leaves: said.length === 0 ? undefined : said,
     departure: {
-      ...(hanging === undefined ? {} : { hanging: hanging.map((disk) => disk.id) }),
-      ...(own.deletes === undefined ? {} : { deletes: own.deletes }),
+      hanging: hanging?.map((disk) => disk.id),
+      deletes: own.deletes,
       leaves,
     },
     notes,
@@ -95,9 +95,9 @@ export function hangingOn(id: string, live: LiveVm | undefined, context: DiffCon
     const volume = sighting.seen === "yes" ? sighting.value : undefined;
     disks.set(disk, {
       id: disk,
-      ...(volume?.name === undefined ? {} : { name: volume.name }),
-      ...(volume?.sizeGb === undefined ? {} : { sizeGb: volume.sizeGb }),
-      ...(root === undefined ? {} : { root }),
+      name: volume?.name,
+      sizeGb: volume?.sizeGb,
+      root,
     });
   }
   return [...disks.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -136,7 +136,7 @@ function ownVolume(leaving: Leaving, hanging: readonly Hanging[] | undefined, co
       elsewhere === undefined
         ? `${label} stays behind as an orphan`
         : `${label}, which hangs on VM ${elsewhere}, stays there as an orphan`,
-    ...(id === undefined ? {} : { stays: { id, ...(sizeGb === undefined ? {} : { sizeGb }) } }),
+    stays: id === undefined ? undefined : { id, ...(sizeGb === undefined ? {} : { sizeGb }) },
   };
   const policy = desired?.lifecycle.preservedVolumes ?? recorded?.onDelete.preservedVolumes ?? "retain";
   if (policy === "retain" || !context.can.deletesVolumes) return stays;

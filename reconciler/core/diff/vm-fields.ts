@@ -89,7 +89,7 @@ export function compareVm(
   };
   for (const compare of Object.values(comparisons)) compare();
 
-  return { fields, imageId: image.wanted, drifted: !intended, ...(verify === undefined ? {} : { verify }) };
+  return { fields, imageId: image.wanted, drifted: !intended, verify };
 }
 
 function comparePower(
@@ -198,7 +198,7 @@ function wantedImage(
   const appliedAs = sameText ? recorded.imageId : undefined;
   if (appliedAs === image) return { id, sameText, isUnknown: true };
   const isUnknown = resolved.found !== "one" && recorded?.image === undefined && isUuid(live?.image ?? "");
-  return { id, sameText, isUnknown, ...(appliedAs === undefined || appliedAs === id ? {} : { appliedAs }) };
+  return { id, sameText, isUnknown, appliedAs: appliedAs === undefined || appliedAs === id ? undefined : appliedAs };
 }
 
 /**

@@ -229,7 +229,7 @@ function removeVm(
       fields: [],
       ...removalReason(context.options.destroy === true),
       losses: said.losses,
-      ...(said.leaves === undefined ? {} : { leaves: said.leaves }),
+      leaves: said.leaves,
     },
     departure: said.departure,
     diagnostics: said.notes,
@@ -359,7 +359,7 @@ function replaceVm(vm: PresentVm, reason: Reason): Replaced<"vm"> & Pick<VmFacts
       // the field in place.
       fields: [...movedField(pair), ...comparison.fields.map((field) => ({ ...field, verb: "replace" }))],
       losses: said.losses,
-      ...(said.leaves === undefined ? {} : { leaves: said.leaves }),
+      leaves: said.leaves,
     },
     departure: said.departure,
     diagnostics: [...checkCatalogue(desired, context).diagnostics, ...said.notes],

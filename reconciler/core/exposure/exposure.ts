@@ -105,7 +105,7 @@ export function exposureOf(input: ExposureInput, options: { readonly touchedOnly
       egress: compare(before, after, "egress"),
       openPorts: openPorts(before, after),
       idleEgress: idleEgress(lasting, traffic),
-      ...(world.touched.has(address) ? { proof: proveGapless(address, world, steps, before, after) } : {}),
+      proof: world.touched.has(address) ? proveGapless(address, world, steps, before, after) : undefined,
       unobserved: world.unobserved.has(address),
       retired: world.retired.get(address) ?? [],
     };

@@ -26,7 +26,7 @@ export function exposureFindings(
   const findings: Finding[] = [];
   for (const { address, openPorts, idleEgress, proof } of exposure.groups) {
     const source = sourceOf(address);
-    const place = { address, ...(source === undefined ? {} : { source }) };
+    const place = { address, source };
     for (const open of openPorts)
       if (!plannedOnly || !open.known)
         findings.push({

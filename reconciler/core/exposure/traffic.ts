@@ -66,7 +66,7 @@ function partOf(rule: Rule, identify: (group: Reference) => string): { readonly 
   const { direction, ethertype: family, remote } = rule;
   const span = spanOf(rule);
   const line = span ?? wholeLine;
-  const space: Space = { direction, family, ...(span === undefined ? { word: rule.protocol } : {}) };
+  const space: Space = { direction, family, word: span === undefined ? rule.protocol : undefined };
   switch (remote.kind) {
     case "any":
       return { space, slab: { ...line, peers: [{ from: 0n, to: lastAddress(bitsOf[family]) }] } };

@@ -33,8 +33,8 @@ export function findingsOfPlan(
       code: consentCodes[kind],
       summary: detail,
       fix: grant,
-      ...(address === undefined ? {} : { address }),
-      ...(source === undefined ? {} : { source }),
+      address,
+      source,
     };
   });
   return sortDiagnostics(judge([...diagnostics, ...opened, ...consents, ...more], strictness));

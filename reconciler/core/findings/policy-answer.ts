@@ -24,7 +24,7 @@ export function findingsOfAnswer(answer: PolicyAnswer, source: SourcePosition): 
         severity: "error",
         code: "policy/failed",
         summary: `the policy gave no answer that can be read (exit ${answer.exitCode})`,
-        ...(answer.said === "" ? {} : { detail: answer.said }),
+        detail: answer.said === "" ? undefined : answer.said,
         fix: "it reads the plan as JSON on standard input and prints a JSON list of findings",
         source,
         refused: refusal(source),
@@ -106,11 +106,11 @@ function findingOf(fields: Fields, source: SourcePosition): Finding {
     severity,
     code: codeOf(code),
     summary: text("summary", "message", "msg") ?? "the policy refuses the plan",
-    ...(detail === undefined ? {} : { detail }),
-    ...(fix === undefined ? {} : { fix }),
-    ...(address === undefined ? {} : { address }),
+    detail,
+    fix,
+    address,
     source: file === undefined ? source : { file, line: typeof line === "number" ? line : 1 },
-    ...(severity === "error" ? { refused: refusal(source) } : {}),
+    refused: severity === "error" ? refusal(source) : undefined,
   };
 }
 

@@ -37,10 +37,10 @@ export function parseAddress(text: string): AddressParts | undefined {
   if (!isKind(kind) || (each !== undefined && eachKeyProblem(each) !== undefined)) return undefined;
   if (within !== "" && !isComponentPath(within)) return undefined;
   return {
-    ...(within === "" ? {} : { within }),
+    within: within === "" ? undefined : within,
     kind,
     key,
-    ...(each === undefined ? {} : { each }),
+    each,
   };
 }
 

@@ -25,9 +25,7 @@ export const inOrder = (disks: readonly Disk[]): readonly Disk[] =>
 /** The disks that a VM leaves when it is gone, as far as its record names them. */
 export function disksOf({ dataVolumeId, sizeGb, disks = [] }: OwnDisks & { readonly sizeGb?: number }): Disk[] {
   const others = disks.filter(({ id }) => id !== dataVolumeId);
-  return dataVolumeId === undefined
-    ? others
-    : [{ id: dataVolumeId, ...(sizeGb === undefined ? {} : { sizeGb }) }, ...others];
+  return dataVolumeId === undefined ? others : [{ id: dataVolumeId, sizeGb }, ...others];
 }
 
 /**
@@ -42,8 +40,8 @@ export function orphanedDisk(disk: Disk, host: string, name: string): Orphan {
     id,
     name,
     reason: isDoubtful ? `outlived VM ${host}, or was its root disk` : `outlived VM ${host}`,
-    ...(sizeGb === undefined ? {} : { sizeGb }),
-    ...(isDoubtful ? { deleting: true } : {}),
+    sizeGb,
+    deleting: isDoubtful ? true : undefined,
   };
 }
 

@@ -18,8 +18,8 @@ export const rootDiskLoss = (
   fate: "is deleted with it" | "is wiped by the rebuild",
 ): Loss => ({
   disk: "root",
-  ...(vm.id === undefined ? {} : { id: vm.id }),
-  ...(vm.sizeGb === undefined ? {} : { sizeGb: vm.sizeGb }),
+  id: vm.id,
+  sizeGb: vm.sizeGb,
   detail: `the root disk${ofSize(vm.sizeGb)} of VM ${label(vm.name, vm.id)} ${fate}`,
 });
 
@@ -28,8 +28,8 @@ export const volumeLoss = (
   detail: string,
 ): Loss => ({
   disk: "volume",
-  ...(volume.id === undefined ? {} : { id: volume.id }),
-  ...(volume.sizeGb === undefined ? {} : { sizeGb: volume.sizeGb }),
+  id: volume.id,
+  sizeGb: volume.sizeGb,
   detail,
 });
 

@@ -89,6 +89,6 @@ export function jsonOf(shaped: Shaped): Json {
 
 export const recordOutput = ({ description, sensitive }: DesiredOutput, value: Json): RecordedOutput => ({
   value,
-  ...(description === undefined ? {} : { description }),
-  ...(sensitive === undefined ? {} : { sensitive }),
+  description,
+  sensitive,
 });

@@ -57,8 +57,8 @@ export function jumpFrom(text: string): Jump | undefined {
   if (host === undefined || !isPort(port)) return undefined;
   return {
     host: host.replace(/^\[|\]$/g, ""),
-    ...(user === undefined ? {} : { user }),
-    ...(port === undefined ? {} : { port: Number(port) }),
+    user,
+    port: port === undefined ? undefined : Number(port),
   };
 }
 
@@ -156,9 +156,9 @@ function hopOf(
   return {
     address,
     host,
-    ...(user === undefined ? {} : { user }),
-    ...(port === undefined ? {} : { port }),
-    ...(identityFile === undefined ? {} : { identityFile }),
+    user,
+    port,
+    identityFile,
   };
 }
 

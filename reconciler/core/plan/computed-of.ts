@@ -35,7 +35,7 @@ export const valuesMissing = (
           severity: "error",
           code: "plan/value-not-shown",
           summary: `\${${computedName(computed)}} in the ${action.operation === "flush" ? "flush command" : "check"} of ${address} has no value: ${why}`,
-          ...(standing.is !== "missing" || standing.fix === undefined ? {} : { fix: standing.fix }),
+          fix: standing.is !== "missing" || standing.fix === undefined ? undefined : standing.fix,
           address,
         },
       ];

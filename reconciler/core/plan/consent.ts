@@ -115,7 +115,7 @@ function protection(
       address,
       detail: `${address} (${name}) ${by}${place}, and this plan would ${harm.says}`,
       grant: `${unprotectGrant(address)}; ${lastingGrant(address, desired, isByEnvironment ? harm.word : undefined)}`,
-      ...(source === undefined ? {} : { source }),
+      source,
     },
   ];
 }
@@ -219,7 +219,7 @@ function recreations(
       address,
       detail: `${address} would be made anew: ${because}; ${why}`,
       grant: `--recreate ${address} (or all)`,
-      ...(unproven ? { unproven } : {}),
+      unproven: unproven ? unproven : undefined,
     };
   });
 }
@@ -320,8 +320,8 @@ export const missingConsent = ({ kind, address, detail, grant, source }: Consent
   code: consentCodes[kind],
   summary: detail,
   fix: grant,
-  ...(address === undefined ? {} : { address }),
-  ...(source === undefined ? {} : { source }),
+  address,
+  source,
 });
 
 /** What a consent is about, down to the id and the size: two consents of the same name permit the same. */

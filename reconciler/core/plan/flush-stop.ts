@@ -35,13 +35,13 @@ function addFlushStop(vm: { readonly id: string }, draft: Draft, stopped: boolea
   return addStep(draft, {
     id: `${address}/flush-stop`,
     address,
-    action: { operation: "vm.stop", vm, ...(stopped ? { looksFirst: true } : {}) },
+    action: { operation: "vm.stop", vm, looksFirst: stopped ? true : undefined },
     title: stopped
       ? `make sure that VM ${vmLabel(draft, vm)} is still stopped, so that its volumes are flushed`
       : `stop VM ${address} so that its volumes are flushed`,
     needs: [...(reverted === undefined ? [] : [need(reverted, "end")]), ...(options.after ?? [])],
     holds: [vmHold(draft, managed === undefined ? vm : { address: managed })],
-    ...(stopped || options.serves === false ? {} : { downtimeOf: address }),
-    ...(stopped || managed === undefined ? {} : { record: { stoppedForFlush: true } }),
+    downtimeOf: stopped || options.serves === false ? undefined : address,
+    record: stopped || managed === undefined ? undefined : { stoppedForFlush: true },
   });
 }

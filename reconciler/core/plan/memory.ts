@@ -67,7 +67,7 @@ export function takenFromMemory(pairs: readonly Pair[], state: State, live: Live
   return pairs.flatMap(({ kind, address, recorded }) => {
     if (recorded?.id === undefined || sight(live, kind, recorded.id).seen !== "unobserved") return [];
     const seenAt = lastSeen(state, address);
-    return [{ address, ...(seenAt === undefined ? {} : { seenAt }) }];
+    return [{ address, seenAt }];
   });
 }
 
@@ -89,7 +89,7 @@ export function sightingsIn(state: State, live: Live, { maxAgeMs }: PlanOptions,
   const old = maxAgeMs === undefined ? new Set<Address>() : tooOld(state, maxAgeMs, now);
   return {
     at: now,
-    ...(addresses.length === state.resources.size ? {} : { addresses }),
+    addresses: addresses.length === state.resources.size ? undefined : addresses,
     isDue: addresses.some((address) => old.has(address)),
   };
 }

@@ -53,7 +53,7 @@ export const missingOrphan = (record: RecordedResource, id: string, because: str
   id,
   name: record.name ?? id,
   reason: `it was ${record.address}; ${because}`,
-  ...(record.kind === "volume" && record.sizeGb !== undefined ? { sizeGb: record.sizeGb } : {}),
+  sizeGb: record.kind === "volume" && record.sizeGb !== undefined ? record.sizeGb : undefined,
   record,
 });
 

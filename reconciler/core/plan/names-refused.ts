@@ -31,7 +31,7 @@ export const nameRefused = (
   detail: `The dialect says which names of this kind the service takes (names.${kind}).`,
   fix: "choose another name, or correct the rule in the dialect",
   address,
-  ...(source === undefined ? {} : { source }),
+  source,
 });
 
 function nameSent(action: StepAction): string | undefined {

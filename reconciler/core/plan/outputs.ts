@@ -49,10 +49,10 @@ export function planOutputs(
         before: value,
         known: true,
         changes: true,
-        ...(sensitive === undefined ? {} : { sensitive }),
+        sensitive,
       });
   const outputs = [...planned.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { ...(outputs.length === 0 ? {} : { outputs }), diagnostics };
+  return { outputs: outputs.length === 0 ? undefined : outputs, diagnostics };
 }
 
 function planOutput(
@@ -74,7 +74,7 @@ function planOutput(
         severity: "error",
         code: "plan/value-not-shown",
         summary: `\${${computedName(computed)}} in the output ${name} has no value: ${standing.why}`,
-        ...(standing.fix === undefined ? {} : { fix: standing.fix }),
+        fix: standing.fix,
         source: output.source,
       });
     return computed;
@@ -83,14 +83,14 @@ function planOutput(
   const after = jsonOf(filled);
   return {
     name,
-    ...(before === undefined ? {} : { before: before.value }),
-    ...(isLeftOut ? {} : { after }),
+    before: before?.value,
+    after: isLeftOut ? undefined : after,
     known,
     changes: isLeftOut
       ? before !== undefined
       : !known || before === undefined || !deepEqual(before, recordOutput(output, after)),
-    ...(sensitive === undefined ? {} : { sensitive }),
-    ...(description === undefined ? {} : { description }),
+    sensitive,
+    description,
   };
 }
 

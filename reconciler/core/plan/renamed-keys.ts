@@ -34,7 +34,7 @@ export function renamedKeys(
   for (const [mark, [to, ...others]] of comeBy) {
     const [from, ...more] = goneBy.get(mark) ?? [];
     if (mark === "" || to === undefined || from === undefined || others.length > 0 || more.length > 0) continue;
-    pairs.push({ from: from.address, to: to.address, ...(to.source === undefined ? {} : { source: to.source }) });
+    pairs.push({ from: from.address, to: to.address, source: to.source });
   }
   const blocks = byBlock(pairs).map(
     ({ from, to, source }): Diagnostic => ({
@@ -43,7 +43,7 @@ export function renamedKeys(
       summary: `${from} would be deleted and ${to}, which is alike, created: was the key renamed?`,
       fix: `moved: [ { from: ${quoted(from)}, to: ${quoted(to)} } ]   keeps it under its new key`,
       address: to,
-      ...(source === undefined ? {} : { source }),
+      source,
     }),
   );
   return [...components.map(renamedComponent), ...blocks];
@@ -68,7 +68,7 @@ function renamedComponent({ from, to, count, otherwiseNamed, source }: RenamedCo
     code: "plan/renamed-key",
     summary: `all of ${from} would be deleted and ${to}, which has the same ${count} resources, created: was the component's key renamed?`,
     fix: `moved: [ { from: ${quoted(from)}, to: ${quoted(to)} } ]   keeps all of it under its new key${names}`,
-    ...(source === undefined ? {} : { source }),
+    source,
   };
 }
 
@@ -107,7 +107,7 @@ function renamedComponents(
       return kind === "volume" && old !== undefined && old.name !== desired.get(address)?.name ? [address] : [];
     });
     const source = changes[0]?.source;
-    return [{ from, to, count: changes.length, otherwiseNamed, ...(source === undefined ? {} : { source }) }];
+    return [{ from, to, count: changes.length, otherwiseNamed, source }];
   });
 }
 

@@ -32,18 +32,18 @@ export function planVmDelete(
     action: {
       operation: "vm.delete",
       vm: { id },
-      ...(deleteFloatingIp === undefined ? {} : { deleteFloatingIp }),
-      ...(hanging === undefined ? {} : { hanging }),
+      deleteFloatingIp,
+      hanging,
       managedVolumes,
       leaves,
-      ...(deletes === undefined ? {} : { deletesVolume: deletes }),
-      ...(flush === undefined ? {} : { flush }),
+      deletesVolume: deletes,
+      flush,
     },
     title: `delete VM ${name}`,
     needs: stepsBeforeDelete({ difference, recorded, name, draft }, managedVolumes.length > 0, flush, after),
     holds: [vmHold(draft, { address })],
     forgets: true,
-    ...(action === "replace" ? { downtimeOf: address } : {}),
+    downtimeOf: action === "replace" ? address : undefined,
   });
   draft.freesName(nameKey("vm", name), step);
   draft.deletesHost(id, step);

@@ -36,7 +36,7 @@ export function planVmSnapshot(
   return addStep(draft, {
     id: `${address}/snapshot-${reason}`,
     address,
-    action: { operation: "vm.snapshot", vm, name, ...(draft.context.can.listsImages ? {} : { unproven: true }) },
+    action: { operation: "vm.snapshot", vm, name, unproven: draft.context.can.listsImages ? undefined : true },
     title: `snapshot VM ${label} as ${name}`,
     needs: after,
     holds: [vmHold(draft, { address })],

@@ -60,7 +60,7 @@ function createVm(desired: DesiredVm, imageId: string | undefined, draft: Draft,
     holds,
     // A new VM runs. Where the file wants it stopped, the stop step records that.
     record: { ...vmRecord(desired, imageId), ...(desired.power === undefined ? {} : { power: "running" as const }) },
-    ...(needs.length > 0 ? { downtimeOf: address } : {}),
+    downtimeOf: needs.length > 0 ? address : undefined,
   });
   draft.makes(address, created);
   draft.takesName(nameKey("vm", desired.name), created);
@@ -278,7 +278,7 @@ function powerStep(
   const unless = operation === "vm.stop" ? " unless it is stopped" : " unless it runs";
   return {
     id: `${address}/${verb}`,
-    action: { operation, vm: { id }, ...(looksFirst ? { looksFirst: true } : {}) },
+    action: { operation, vm: { id }, looksFirst: looksFirst ? true : undefined },
     title: `${verb} VM ${label}${looksFirst ? unless : ""}`,
   };
 }

@@ -120,7 +120,7 @@ function flushBy(
   const step = addStep(draft, {
     id: `${address}/flush`,
     address,
-    action: { operation: "flush", argv, ...(env === undefined ? {} : { env }) },
+    action: { operation: "flush", argv, env },
     title: `flush volume ${label}: ${argv.map(shownText).join(" ")}`,
     needs,
     holds: [hold(address)],
@@ -196,7 +196,7 @@ const orphanOf = (recorded: RecordedVolume, reason: string) => ({
   id: recorded.id,
   name: recorded.name ?? recorded.id,
   reason,
-  ...(recorded.sizeGb === undefined ? {} : { sizeGb: recorded.sizeGb }),
+  sizeGb: recorded.sizeGb,
 });
 
 function replaceVolume(difference: To<"replace">, draft: Draft): void {

@@ -215,7 +215,7 @@ function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan"
           ? `add the rule that admits it to ${missingFrom(query)}, or narrow the assertion`
           : "narrow the rule, or add `allow: { from: …, until: …, reason: … }` to the assertion",
         ...found,
-        ...(refuses ? { refused: refusal(assertion) } : {}),
+        refused: refuses ? refusal(assertion) : undefined,
       },
     ];
   };

@@ -41,7 +41,7 @@ function trimmed(runs: readonly RecordedRun[]): RecordedRun[] {
     else if (!full && index < kept.length - 2) former += countFormer(before);
     full ||= former > mostFormer;
     // Only of the last run does anybody ask how it ended.
-    kept[index] = { ...run, open: {}, ...(full || before === undefined ? {} : { before }) };
+    kept[index] = { ...run, open: {}, before: full || before === undefined ? undefined : before };
   }
   return kept;
 }

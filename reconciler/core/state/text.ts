@@ -67,7 +67,7 @@ export function writeEntry(entry: Entry): string {
   const body = JSON.stringify({
     n: entry.serial,
     e: entry.epoch,
-    ...(more === undefined ? {} : { more }),
+    more,
     c: entry.change,
   });
   return `${fingerprint(body)} ${body}`;
@@ -179,7 +179,7 @@ function readEntry(line: string): Entry | string {
   const problem = changeProblem(change);
   if (problem !== undefined) return problem;
   const { more } = parsed;
-  return { serial: parsed.n, epoch: parsed.e, change, ...(typeof more === "number" ? { more } : {}) };
+  return { serial: parsed.n, epoch: parsed.e, change, more: typeof more === "number" ? more : undefined };
 }
 
 /**
@@ -289,10 +289,10 @@ function readSnapshot(text: string): FoldedState | (ReadState & { readonly ok: f
     orphans: keep<Orphan>("orphans", (_, value) => orphanProblem(value)),
     quarantined,
     // A damaged scope counts as not remembered: the next run that writes records the scope anew.
-    ...(isScope(head.scope) ? { scope: head.scope } : {}),
+    scope: isScope(head.scope) ? head.scope : undefined,
     ...runsOf(head.runs),
     // Damaged outputs are left out: they are made anew from the records.
-    ...(areOutputs(head.outputs) ? { outputs: head.outputs } : {}),
+    outputs: areOutputs(head.outputs) ? head.outputs : undefined,
     // Damaged sightings are left out: a resource that nobody saw is looked at.
     ...(isLastSeen(head.seen) ? { seen: head.seen } : {}),
     ...movesOf(head.moves, quarantined),

@@ -64,8 +64,8 @@ export const pageStatements = ({ query }: Database) => ({
         status: written(row, "status"),
         paused: row["paused"] === true,
         tenant: textOf(row["tenant"]),
-        ...(service === undefined ? {} : { service }),
-        ...(row["ran"] === true ? { lastRun: true as const } : {}),
+        service,
+        lastRun: row["ran"] === true ? (true as const) : undefined,
         isFound: row["found"] === true,
       };
       return written(row, "names").map((name) => ({ name, ...alike }));
@@ -88,7 +88,7 @@ export const pageStatements = ({ query }: Database) => ({
       count: Number(row["count"]),
       names: written(row, "names"),
       lateS: Number(row["late"]),
-      ...(row["ran"] === true ? { lastRun: true } : {}),
+      lastRun: row["ran"] === true ? true : undefined,
     }));
   },
   async savePicture(name: string, digest: string, picture: Picture): Promise<void> {

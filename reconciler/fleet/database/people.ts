@@ -35,8 +35,8 @@ export const peopleStatements = ({ query }: Database) => ({
         at: timeOf(row["at"]),
         who: textOf(row["who"]),
         what: textOf(row["what"]),
-        ...(about === undefined ? {} : { stack: about }),
-        ...(detail === undefined ? {} : { detail }),
+        stack: about,
+        detail,
       };
     });
   },

@@ -338,7 +338,7 @@ export const stackStatements = ({ query }: Database) => ({
         madeAt: timeOf(row["made_at"]),
         sum: maybeText(row["sum"]) ?? "",
         approvers: Number(row["approvers"] ?? 1),
-        ...(approval === undefined ? {} : { approval }),
+        approval,
       };
     });
   },
@@ -373,7 +373,7 @@ export const stackStatements = ({ query }: Database) => ({
         stack,
         JSON.stringify(approval),
         digest,
-        JSON.stringify({ by, ...(why === undefined ? {} : { why }), at }),
+        JSON.stringify({ by, why, at }),
         JSON.stringify(throughWindow === undefined ? {} : { throughWindow }),
         at,
         JSON.stringify(letters),

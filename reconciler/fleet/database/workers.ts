@@ -41,7 +41,7 @@ const mostDoublings = 3;
 function seenIn(row: Row | undefined): SeenRepository {
   const [revision, why] = [maybeText(row?.["revision"]), maybeText(row?.["why"])];
   const failures = Number(row?.["failures"] ?? 0);
-  return { failures, ...(revision === undefined ? {} : { revision }), ...(why === undefined ? {} : { why }) };
+  return { failures, revision, why };
 }
 
 const written = columnsOf<{ readonly doing: WorkerRecord["doing"] }>();
@@ -140,7 +140,7 @@ export const workerStatements = ({ query }: Database) => ({
         refusals: Number(row["refusals"]),
         used: Number(row["used"]),
         reserved: Number(row["reserved"]),
-        ...(pausedUntil === undefined ? {} : { pausedUntil }),
+        pausedUntil,
       };
     });
   },

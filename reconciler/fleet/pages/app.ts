@@ -129,12 +129,7 @@ export function createPages(setting: PagesSetting): Hono {
           404,
         );
       const { title, body, live: marked } = found;
-      return context.html(
-        page(
-          { title, here, visitor, signOut, ...saidIn(context), ...(marked === undefined ? {} : { live: marked }) },
-          body,
-        ),
-      );
+      return context.html(page({ title, here, visitor, signOut, ...saidIn(context), live: marked }, body));
     });
   };
 

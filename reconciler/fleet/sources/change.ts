@@ -56,7 +56,7 @@ export function commitsIn(log: string, url: string): Commit[] {
           .map(plain),
         at,
         subject: plain(subject.join(" ")),
-        ...(link === undefined ? {} : { link }),
+        link,
       };
     });
 }

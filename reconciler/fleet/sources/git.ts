@@ -112,7 +112,7 @@ async function changeBetween(
     commits: commits.slice(0, mostCommits),
     more: Math.max(0, commits.length - mostCommits),
     alsoBy: writersOf(commits.slice(mostCommits)),
-    ...(difference === "" ? {} : { difference: shortened(difference) }),
+    difference: difference === "" ? undefined : shortened(difference),
   };
 }
 
