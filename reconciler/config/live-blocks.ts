@@ -11,7 +11,7 @@ import { textKey } from "../core/model/computed";
 import type { Reference } from "../core/model/desired";
 import { type FieldRow, hasPlainNames, observedVmFields, vmFields } from "../core/model/fields";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
-import type { Rule } from "../core/model/rule";
+import { groupNamed, type Rule } from "../core/model/rule";
 import type { Plain, YamlBlock } from "./write-yaml";
 
 type Fields = Record<string, Plain>;
@@ -206,7 +206,7 @@ export function ruleFields(rule: Rule, reference: (group: Reference) => Plain): 
   const fields: Fields = {};
   if (direction === "egress") fields["direction"] = direction;
   // A CIDR says by itself which one it is.
-  if (ethertype === "IPv6" && remote.kind === "group") fields["ethertype"] = ethertype;
+  if (ethertype === "IPv6" && groupNamed(rule) !== undefined) fields["ethertype"] = ethertype;
   fields["protocol"] = protocol;
   if (ports !== undefined) fields["dst_port"] = ports.min === ports.max ? ports.min : `${ports.min}-${ports.max}`;
   switch (remote.kind) {

@@ -1,6 +1,6 @@
 /** A rule as properties, one by one or within a group. */
 import { textKey } from "../core/model/computed";
-import type { Rule } from "../core/model/rule";
+import { groupIdNamed, type Rule } from "../core/model/rule";
 import { isUnknown, type Property, type Props } from "./handler";
 
 export const ruleProperties: Readonly<Record<string, Property>> = {
@@ -52,7 +52,7 @@ export function ruleForFile(rule: Props, stand: string): Record<string, unknown>
 /** A rule as a program writes it. `own`: the id that is written as self. */
 export function ruleAsProperties(rule: Rule, own?: string): Props {
   const ports = rule.ports;
-  const group = rule.remote.kind === "group" && "id" in rule.remote.group ? rule.remote.group.id : undefined;
+  const group = groupIdNamed(rule);
   const properties: Record<string, unknown> = {
     direction: rule.direction,
     ethertype: rule.ethertype,

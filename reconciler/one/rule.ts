@@ -4,7 +4,7 @@ import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
 import { closedWith, type DesiredGroup, nothingDesired } from "../core/model/desired";
 import { type LiveGroup, type LiveRule, sight } from "../core/model/live";
 import type { RecordedGroup } from "../core/model/recorded";
-import type { Rule } from "../core/model/rule";
+import { namingGroup, type Rule } from "../core/model/rule";
 import { itemAt } from "../core/text/invariant";
 import { assertSameService, notFound, notProvenGone } from "./guards";
 import {
@@ -80,9 +80,7 @@ function ruleOf(props: Props): Rule {
   const { desired } = desiredOf(write(props));
   // `write` writes one group, with this rule alone.
   const rule = itemAt((desired.resources[0] as DesiredGroup).rules, 0);
-  return rule.remote.kind === "group" && "address" in rule.remote.group
-    ? { ...rule, remote: { kind: "group", group: { id: String(props["securityGroupId"]) } } }
-    : rule;
+  return namingGroup(rule, (named) => ("address" in named ? { id: String(props["securityGroupId"]) } : named));
 }
 
 const groupWith = (rules: readonly Rule[], rulesMode: DesiredGroup["rulesMode"]): DesiredGroup => ({
@@ -112,7 +110,7 @@ function plan(
   { scope }: Remembered = {},
   look: HowFresh = "fresh",
 ) {
-  const state = stateOf(address, { record, ...(scope === undefined ? {} : { scope }) });
+  const state = stateOf(address, { record, scope });
   return planAsObserved(
     service,
     closedWith(nothingDesired, { resources: [desired] }),

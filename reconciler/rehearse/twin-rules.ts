@@ -5,7 +5,7 @@ import { canonicalLiveRule } from "../core/canonical/rules";
 import { textKey } from "../core/model/computed";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import type { RecordedGroup, State } from "../core/model/recorded";
-import type { Rule } from "../core/model/rule";
+import { groupAddressNamed, groupIdNamed, type Rule } from "../core/model/rule";
 
 export function twinRules(
   groups: readonly (readonly [Group, LiveGroup | RecordedGroup])[],
@@ -66,12 +66,7 @@ function fromRecord(
     ether_type: rule.ethertype,
     remote_ip_prefix: cidr,
     normalized_cidr: cidr,
-    remote_group_id:
-      rule.remote.kind !== "group"
-        ? null
-        : "id" in rule.remote.group
-          ? rule.remote.group.id
-          : (state.resources.get(rule.remote.group.address)?.id ?? null),
+    remote_group_id: groupIdNamed(rule) ?? state.resources.get(groupAddressNamed(rule) ?? "")?.id ?? null,
     remote_address_group_id: null,
     belongs_to_default_sg: false,
     description: textKey(rule.description ?? ""),

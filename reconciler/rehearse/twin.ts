@@ -18,6 +18,7 @@ import {
   shownOf,
 } from "../core/model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, State } from "../core/model/recorded";
+import { groupIdNamed } from "../core/model/rule";
 import { twinRules } from "./twin-rules";
 
 export interface TwinInput {
@@ -372,7 +373,7 @@ function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rule
 const namedById = ({ resources }: Desired): string[] =>
   resources
     .flatMap((resource) => (resource.kind === "group" ? resource.rules : []))
-    .flatMap(({ remote }) => (remote.kind === "group" && "id" in remote.group ? [remote.group.id] : []));
+    .flatMap((rule) => groupIdNamed(rule) ?? []);
 
 /** An earlier run could not delete its retired groups because VMs still use them, so the twin has such VMs. */
 function attachedElsewhere(builder: Builder): Vm[] {

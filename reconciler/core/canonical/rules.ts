@@ -15,15 +15,22 @@ export const referenceText: GroupIdentity = (group) => ("id" in group ? group.id
 
 export function ruleKey(rule: Rule, identify: GroupIdentity = referenceText): string {
   const ports = rule.ports === undefined ? "*" : `${rule.ports.min}-${rule.ports.max}`;
-  const remote =
-    rule.remote.kind === "any"
-      ? "any"
-      : rule.remote.kind === "cidr"
-        ? rule.remote.cidr
-        : rule.remote.kind === "group"
-          ? `group:${identify(rule.remote.group)}`
-          : `computed:${textKey(rule.remote.text)}`;
-  return `${rule.direction} ${rule.ethertype} ${rule.protocol} ${ports} ${remote}`;
+  return `${rule.direction} ${rule.ethertype} ${rule.protocol} ${ports} ${remoteKey(rule.remote, identify)}`;
+}
+
+function remoteKey(remote: RuleRemote, identify: GroupIdentity): string {
+  switch (remote.kind) {
+    case "any":
+      return "any";
+    case "cidr":
+      return remote.cidr;
+    case "group":
+      return `group:${identify(remote.group)}`;
+    case "computed":
+      return `computed:${textKey(remote.text)}`;
+    default:
+      return remote satisfies never;
+  }
 }
 
 /** All ports and none named are the same range; icmp has none. Nothing talks on port 0, so a range may begin there or at 1. */
@@ -63,8 +70,8 @@ export function canonicalLiveRule(live: LiveRule): Rule {
     ethertype,
     protocol,
     remote,
-    ...(ports === undefined ? {} : { ports }),
-    ...(live.description ? { description: live.description } : {}),
+    ports,
+    description: live.description ? live.description : undefined,
   };
 }
 
@@ -86,13 +93,21 @@ export function describeRule(rule: Rule, nameGroup: GroupIdentity = referenceTex
       : rule.ports.min === rule.ports.max
         ? ` ${rule.ports.min}`
         : ` ${rule.ports.min}-${rule.ports.max}`;
-  const remote =
-    rule.remote.kind === "any"
-      ? `anywhere (${rule.ethertype})`
-      : rule.remote.kind === "cidr"
-        ? rule.remote.cidr
-        : rule.remote.kind === "group"
-          ? nameGroup(rule.remote.group)
-          : shownText(rule.remote.text);
+  const remote = describeRemote(rule, nameGroup);
   return `${rule.direction} ${rule.protocol === "any" ? "any protocol" : rule.protocol}${ports} ${rule.direction === "ingress" ? "from" : "to"} ${remote}`;
+}
+
+function describeRemote({ remote, ethertype }: Rule, nameGroup: GroupIdentity): string {
+  switch (remote.kind) {
+    case "any":
+      return `anywhere (${ethertype})`;
+    case "cidr":
+      return remote.cidr;
+    case "group":
+      return nameGroup(remote.group);
+    case "computed":
+      return shownText(remote.text);
+    default:
+      return remote satisfies never;
+  }
 }

@@ -15,7 +15,7 @@ import type { DesiredResource } from "../model/desired";
 import type { Kind } from "../model/kinds";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../model/live";
 import type { Intent } from "../model/recorded";
-import type { Rule } from "../model/rule";
+import { groupAddressNamed, type Rule } from "../model/rule";
 
 export interface Evidence {
   readonly agrees: readonly string[];
@@ -147,7 +147,7 @@ function dataVolumeSize({ volumes }: LiveVm, { volumeSize }: NameIndexes): numbe
 
 /** A group is created together with its rules. The rule that lets everything out is the service's own. */
 function compareRules({ rules }: LiveGroup, sent: readonly Rule[], evidence: Gathered): void {
-  const isById = (rule: Rule): boolean => rule.remote.kind !== "group" || "id" in rule.remote.group;
+  const isById = (rule: Rule): boolean => groupAddressNamed(rule) === undefined;
   if (rules === undefined || !sent.every(isById)) return;
   const have = new Set(rules.map((rule) => ruleKey(canonicalLiveRule(rule))));
   const shown = rules.filter((rule) => rule.platform !== true).map(canonicalLiveRule);

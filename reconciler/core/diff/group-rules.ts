@@ -2,7 +2,7 @@
 import { canonicalLiveRule, type GroupIdentity, ruleKey } from "../canonical/rules";
 import type { DesiredGroup } from "../model/desired";
 import type { LiveGroup, LiveRule } from "../model/live";
-import type { Rule } from "../model/rule";
+import { groupIdNamed, type Rule } from "../model/rule";
 import type { DiffContext } from "./context";
 import type { Known } from "./find";
 import type { PairOf } from "./pair";
@@ -60,7 +60,7 @@ export function comparison(
   const names =
     (groups: ReadonlySet<string>) =>
     ({ rule }: LiveRulePair): boolean =>
-      rule.remote.kind === "group" && "id" in rule.remote.group && groups.has(rule.remote.group.id);
+      groups.has(groupIdNamed(rule) ?? "");
   // Where a named group is kept, what names it has to go first. A rule that is shown and names a group that is gone has
   // outlived it.
   const dropped = liveRules === undefined ? new Set([...dying, ...gone]) : dying;

@@ -10,7 +10,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import { groupFields } from "../model/fields";
 import type { LiveGroup } from "../model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../model/recorded";
-import type { Rule } from "../model/rule";
+import { namingGroup, type Rule } from "../model/rule";
 import { type FieldChange, fieldChange, movedField, type Reason } from "./changes";
 import type { DiffContext } from "./context";
 import {
@@ -311,9 +311,12 @@ export const recordRules = (rules: readonly Rule[], resolve: (group: Reference) 
   sortRules(
     rules.flatMap((rule): Rule[] => {
       if (rule.remote.kind === "computed") return [];
-      if (rule.remote.kind !== "group") return [rule];
-      const id = resolve(rule.remote.group);
-      return [id === undefined ? rule : { ...rule, remote: { kind: "group", group: { id } } }];
+      return [
+        namingGroup(rule, (named) => {
+          const id = resolve(named);
+          return id === undefined ? named : { id };
+        }),
+      ];
     }),
   );
 

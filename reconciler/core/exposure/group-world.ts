@@ -10,7 +10,7 @@ import type { Address } from "../model/address";
 import type { Desired, Reference } from "../model/desired";
 import { type Live, sight } from "../model/live";
 import type { State } from "../model/recorded";
-import type { Rule } from "../model/rule";
+import { groupNamed, type Rule } from "../model/rule";
 import type { Plan } from "../plan/plan";
 import type { Step } from "../plan/step";
 
@@ -87,12 +87,13 @@ export function groupWorld(input: ExposureInput): GroupWorld {
   const facts = new Map<Address, DraftFact[]>();
   const unobserved = new Set<Address>();
   const addFact = (object: GroupObject, rule: Rule, addedBy?: string): void => {
-    const target = rule.remote.kind === "group" ? objectOf(rule.remote.group) : undefined;
+    const named = groupNamed(rule);
+    const target = named === undefined ? undefined : objectOf(named);
     const fact: DraftFact = {
       rule,
       removedBy: [],
       declared: wanted.get(object.address)?.has(ruleKey(rule, identify)) === true,
-      ...(addedBy === undefined ? {} : { addedBy }),
+      addedBy,
     };
     object.facts.push(fact);
     push(facts, object.address, fact);

@@ -19,7 +19,7 @@ import {
 } from "./fields";
 import type { Kind } from "./kinds";
 import type { RecordedByKind, RecordedResource } from "./recorded";
-import type { Rule } from "./rule";
+import { groupNamed, namingGroup, type Rule } from "./rule";
 
 /** The fields of a record beside those of its kind. */
 type Memory<R> = Readonly<Record<Exclude<keyof R, "kind" | "address">, Check>>;
@@ -45,8 +45,7 @@ interface Facts<K extends Kind> {
 const computedInCheck = (check: HealthCheck): Computed[] =>
   check.kind === "tcp" ? [] : computedInTexts(check.kind === "http" ? [check.url] : check.argv);
 
-const groupsIn = (rules: readonly Rule[]): Reference[] =>
-  rules.flatMap(({ remote }) => (remote.kind === "group" ? [remote.group] : []));
+const groupsIn = (rules: readonly Rule[]): Reference[] => rules.flatMap((rule) => groupNamed(rule) ?? []);
 
 const source = { file: "state", line: 1 };
 
@@ -168,7 +167,7 @@ const volume: Facts<"volume"> = {
       kind: "volume",
       address: record.address,
       ...fields,
-      ...(record.attachedTo === undefined ? {} : { attachTo: { id: record.attachedTo } }),
+      attachTo: record.attachedTo === undefined ? undefined : { id: record.attachedTo },
       lifecycle: { preventDestroy: record.preventDestroy, ignoreChanges: unknown },
       source,
     };
@@ -189,9 +188,7 @@ const group: Facts<"group"> = {
   references: ({ rules }) => groupsIn(rules),
   renamed: (desired, named) => ({
     ...desired,
-    rules: desired.rules.map((rule) =>
-      rule.remote.kind === "group" ? { ...rule, remote: { kind: "group", group: named(rule.remote.group) } } : rule,
-    ),
+    rules: desired.rules.map((rule) => namingGroup(rule, named)),
   }),
   computed: ({ description, rules }) => [...computedInTexts([description]), ...rules.flatMap(computedInRule)],
   names: ({ rules }) => groupsIn(rules).flatMap((named) => ("id" in named ? [named.id] : [])),

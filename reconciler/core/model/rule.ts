@@ -2,6 +2,7 @@
  * One rule of a group in canonical form. Two rules admit the same traffic exactly when their keys are equal
  * (canonical/rules.ts makes the key); the description is a remark and not part of what a rule is.
  */
+import type { Address } from "./address";
 import type { PlacedText, Text } from "./computed";
 import type { Reference } from "./reference";
 
@@ -29,4 +30,24 @@ export interface Rule {
   readonly ports?: PortRange;
   readonly remote: RuleRemote;
   readonly description?: Text;
+}
+
+/** The group that the rule names. */
+export const groupNamed = ({ remote }: Pick<Rule, "remote">): Reference | undefined =>
+  remote.kind === "group" ? remote.group : undefined;
+
+export function groupIdNamed(rule: Pick<Rule, "remote">): string | undefined {
+  const named = groupNamed(rule);
+  return named !== undefined && "id" in named ? named.id : undefined;
+}
+
+export function groupAddressNamed(rule: Pick<Rule, "remote">): Address | undefined {
+  const named = groupNamed(rule);
+  return named !== undefined && "address" in named ? named.address : undefined;
+}
+
+/** The rule with the group that it names written in another way; one that names none as it is. */
+export function namingGroup(rule: Rule, rename: (named: Reference) => Reference): Rule {
+  const named = groupNamed(rule);
+  return named === undefined ? rule : { ...rule, remote: { kind: "group", group: rename(named) } };
 }

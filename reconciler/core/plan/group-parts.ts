@@ -1,16 +1,12 @@
 /** What the planning of a group and the retiring of a replaced group have in common. */
 import type { GroupDifference } from "../diff/group";
 import type { Address } from "../model/address";
-import type { Rule } from "../model/rule";
 
 /** A group that has another id after this plan than before. */
 export type FreshGroup = Extract<GroupDifference, { readonly action: "create" | "replace" }>;
 
 export const getsNewId = (difference: GroupDifference): difference is FreshGroup =>
   difference.action === "create" || difference.action === "replace";
-
-export const ruleTarget = (rule: Rule): Address | undefined =>
-  rule.remote.kind === "group" && "address" in rule.remote.group ? rule.remote.group.address : undefined;
 
 export const hold = (address: Address): string => `group:${address}`;
 

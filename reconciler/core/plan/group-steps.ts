@@ -9,10 +9,10 @@ import { isPlatformShaped } from "../diff/group-rules";
 import type { Address } from "../model/address";
 import type { Reference } from "../model/desired";
 import type { RecordedGroup } from "../model/recorded";
-import type { Rule } from "../model/rule";
+import { groupAddressNamed, namingGroup, type Rule } from "../model/rule";
 import { addStep, type Draft, nameKey, settledRecord } from "./draft";
 import { orderBreakingCycles } from "./graph";
-import { asideName, type FreshGroup, getsNewId, hold, ruleTarget } from "./group-parts";
+import { asideName, type FreshGroup, getsNewId, hold } from "./group-parts";
 import { groupRecord, holdBack, patchFor } from "./records";
 import { indexNeighbours, retireGroups, retireSteps } from "./retire-groups";
 import { type Need, need, type StepId } from "./step";
@@ -42,7 +42,7 @@ export function stepsForGroups(differences: readonly GroupDifference[], draft: D
 function freshTargets(address: Address, fresh: ReadonlyMap<Address, FreshGroup>): Address[] {
   const targets: Address[] = [];
   for (const rule of fresh.get(address)?.desired.rules ?? []) {
-    const target = ruleTarget(rule);
+    const target = groupAddressNamed(rule);
     if (target !== undefined && target !== address && fresh.has(target)) targets.push(target);
   }
   return targets;
@@ -50,7 +50,7 @@ function freshTargets(address: Address, fresh: ReadonlyMap<Address, FreshGroup>)
 
 /** Rules that cannot be in the create: they name their own group, or close a cycle. */
 const comesLate = (rule: Rule, own: Address, open: ReadonlySet<Address>): boolean => {
-  const target = ruleTarget(rule);
+  const target = groupAddressNamed(rule);
   return target !== undefined && (target === own || open.has(target));
 };
 
@@ -64,9 +64,10 @@ const resolver =
 
 /** A rule that is sent names a group by id where the id stays what it is, and by address where this plan makes it. */
 function sendable(rule: Rule, draft: Draft): Rule {
-  if (rule.remote.kind !== "group") return rule;
-  const id = resolver(draft)(rule.remote.group);
-  return id === undefined ? rule : { ...rule, remote: { kind: "group", group: { id } } };
+  return namingGroup(rule, (named) => {
+    const id = resolver(draft)(named);
+    return id === undefined ? named : { id };
+  });
 }
 
 function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: Draft): StepId {
@@ -74,7 +75,7 @@ function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: 
   const old = difference.action === "replace" ? renameAside(difference, draft) : undefined;
   const needs: Need[] = old?.renamed === undefined ? [] : [need(old.renamed)];
   const atomic = desired.rules.filter((rule) => !comesLate(rule, address, open) && !isPlatformShaped(rule));
-  for (const target of new Set(atomic.map(ruleTarget))) needs.push(...draft.onceMade(target));
+  for (const target of new Set(atomic.map(groupAddressNamed))) needs.push(...draft.onceMade(target));
   const retired = [...difference.retired, ...(old === undefined ? [] : [{ id: old.id, name: old.aside }])];
   const created = addStep(draft, {
     id: `${address}/create`,
@@ -82,7 +83,7 @@ function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: 
     action: {
       operation: "group.create",
       name: desired.name,
-      ...(desired.description === undefined ? {} : { description: desired.description }),
+      description: desired.description,
       rules: atomic.map((rule) => sendable(rule, draft)),
     },
     title: `create group ${desired.name} with ${atomic.length} ${atomic.length === 1 ? "rule" : "rules"}`,
@@ -163,7 +164,7 @@ function addLateRules(
 }
 
 function targetNeed(rule: Rule, fresh: ReadonlyMap<Address, unknown>, draft: Draft): readonly Need[] {
-  const target = ruleTarget(rule);
+  const target = groupAddressNamed(rule);
   return target !== undefined && fresh.has(target) ? draft.onceMade(target) : [];
 }
 
@@ -222,8 +223,8 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
       action: {
         operation: "group.update",
         group,
-        ...(name === undefined ? {} : { name: desired.name }),
-        ...(description === undefined ? {} : { description: desired.description ?? "" }),
+        name: name === undefined ? undefined : desired.name,
+        description: description === undefined ? undefined : (desired.description ?? ""),
       },
       title:
         name === undefined ? `describe group ${change.name} anew` : `rename group ${name.before} to ${desired.name}`,
@@ -240,7 +241,7 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
     }
   }
   const additions = difference.added.map((rule, index) =>
-    addRule(address, group, rule, index, [...needs, ...draft.onceMade(ruleTarget(rule))], draft),
+    addRule(address, group, rule, index, [...needs, ...draft.onceMade(groupAddressNamed(rule))], draft),
   );
   // Additions first: what stays admitted is never interrupted.
   const open = difference.added.filter(({ remote }) => remote.kind === "computed");
@@ -253,7 +254,7 @@ function updateGroup(difference: To<"update" | "import">, draft: Draft): void {
         group,
         ruleId: live.id,
         rule,
-        ...(open.length === 0 ? {} : { unless: open.map((one) => sendable(one, draft)) }),
+        unless: open.length === 0 ? undefined : open.map((one) => sendable(one, draft)),
       },
       title: `remove rule from ${address}: ${describeRule(rule)}`,
       needs: [...needs, ...additions.map((step) => need(step))],

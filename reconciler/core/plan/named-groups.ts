@@ -9,7 +9,7 @@ import type { Address } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import type { SightingsOf } from "../model/live";
 import type { State } from "../model/recorded";
-import type { Rule } from "../model/rule";
+import { groupIdNamed, type Rule } from "../model/rule";
 import { mustGet } from "../text/invariant";
 import { type Draft, onceEach } from "./draft";
 import { orderNodes } from "./graph";
@@ -44,7 +44,7 @@ export function namersByGroup(state: State, groups: SightingsOf["group"]): Reado
   for (const owner of groupsWithRules(state, groups)) {
     const targets = new Map<string, Rule[]>();
     for (const rule of owner.rules) {
-      const target = targetOf(rule);
+      const target = groupIdNamed(rule);
       if (target !== undefined && target !== owner.id) targets.set(target, [...(targets.get(target) ?? []), rule]);
     }
     for (const [target, rules] of targets) named.set(target, [...(named.get(target) ?? []), { ...owner, rules }]);
@@ -54,9 +54,6 @@ export function namersByGroup(state: State, groups: SightingsOf["group"]): Reado
 
 const byLabel = (one: Namer, other: Namer): number =>
   one.label < other.label || (one.label === other.label && one.id < other.id) ? -1 : 1;
-
-const targetOf = ({ remote }: Rule): string | undefined =>
-  remote.kind === "group" && "id" in remote.group ? remote.group.id : undefined;
 
 /** In words: which groups name the group of this name, and by which rules. */
 export const describeNamers = (namers: readonly Namer[], name: string): string =>
@@ -122,7 +119,7 @@ export function deleteNamedGroupsLast(draft: Draft): void {
 function rulesTakenAway(steps: readonly Step[]): ReadonlyMap<string, readonly StepId[]> {
   const taken = new Map<string, StepId[]>();
   for (const { id, action } of steps) {
-    const target = action.operation === "group.rule.delete" ? targetOf(action.rule) : undefined;
+    const target = action.operation === "group.rule.delete" ? groupIdNamed(action.rule) : undefined;
     if (target !== undefined) taken.set(target, [...(taken.get(target) ?? []), id]);
   }
   return taken;

@@ -4,8 +4,9 @@
  */
 import type { GroupDifference } from "../diff/group";
 import type { Address } from "../model/address";
+import { groupAddressNamed, groupIdNamed } from "../model/rule";
 import { addStep, type Draft } from "./draft";
-import { asideName, getsNewId, hold, ruleTarget } from "./group-parts";
+import { asideName, getsNewId, hold } from "./group-parts";
 import { type Need, need, type StepId } from "./step";
 
 /** Which groups have rules that name which, so that retiring a group looks only at those. */
@@ -31,19 +32,21 @@ export function indexNeighbours(differences: readonly GroupDifference[], draft: 
     if (step.action.operation === "group.verify") push(own, step.address, step.id);
     // A replaced neighbour names the new group in its create, and its old self loses its rule with the deletion.
     if (step.action.operation === "group.create")
-      for (const target of new Set(step.action.rules.map(ruleTarget)))
+      for (const target of new Set(step.action.rules.map(groupAddressNamed)))
         if (target !== undefined) push(pointing, target, step.id);
     if (step.action.operation !== "group.rule.create") continue;
     push(own, step.address, step.id);
-    const target = ruleTarget(step.action.rule);
+    const target = groupAddressNamed(step.action.rule);
     if (target !== undefined) push(pointing, target, step.id);
   }
   for (const difference of differences) {
     // A group that this plan creates has never named the group that goes.
     if (difference.desired === undefined || getsNewId(difference)) continue;
     const ids = new Set<string>();
-    for (const { rule } of difference.cascaded)
-      if (rule.remote.kind === "group" && "id" in rule.remote.group) ids.add(rule.remote.group.id);
+    for (const { rule } of difference.cascaded) {
+      const id = groupIdNamed(rule);
+      if (id !== undefined) ids.add(id);
+    }
     for (const id of ids) push(losing, id, difference);
   }
   return { pointing, own, losing };

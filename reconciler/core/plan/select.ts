@@ -13,6 +13,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import { computedOfResource, referencesIn } from "../model/facts";
 import { sight } from "../model/live";
 import type { RecordedVolume } from "../model/recorded";
+import { groupIdNamed } from "../model/rule";
 import { nearestName } from "../text/nearest";
 
 /** `destroy` is a plan for an empty file. */
@@ -105,8 +106,8 @@ export function unknownAddresses(wanted: readonly Address[], pairs: readonly Pai
         severity: "error" as const,
         code: "plan/unknown-address",
         summary: `${flag} ${address} names nothing that is declared or recorded`,
-        ...(keys.length === 0 ? {} : { detail: `${block} has ${fewOf(keys)}` }),
-        ...(near === undefined ? {} : { fix: `did you mean ${near}?` }),
+        detail: keys.length === 0 ? undefined : `${block} has ${fewOf(keys)}`,
+        fix: near === undefined ? undefined : `did you mean ${near}?`,
         address,
       };
     });
@@ -167,10 +168,7 @@ export function leftOutDependents(
       recorded?.kind === "volume"
         ? // A volume that this file does not declare is as recorded: a plan for one resource knows its neighbours by id.
           deletedVms.has((desired === undefined ? recorded.attachedTo : vmUnder(recorded, context)) ?? "")
-        : recorded?.kind === "group" &&
-          recorded.rules.some(
-            ({ remote }) => remote.kind === "group" && "id" in remote.group && goingGroups.has(remote.group.id),
-          );
+        : recorded?.kind === "group" && recorded.rules.some((rule) => goingGroups.has(groupIdNamed(rule) ?? ""));
     if (!touched) return [];
     const excluded = context.options.excludes?.length !== undefined && context.options.targets === undefined;
     const what = recorded?.kind === "volume" ? "the VM it is attached to" : "a group that its rules name";
