@@ -6,8 +6,8 @@ import { createHash } from "node:crypto";
 import { errorMessage } from "../core/text/errors";
 import { fieldsIn, isOneOf, keysOf } from "../core/text/objects";
 import type { ChannelTarget, Occasion, SecretAddress } from "./model";
+import { type HostPlace, hostPlace, statusCall, tokenHeader } from "./pulls/host";
 import { readSecret } from "./secrets";
-import { hostedAt } from "./sources/change";
 
 /** The fields of a letter that are said in words. */
 export interface Told {
@@ -120,32 +120,14 @@ const states: Readonly<Record<Occasion, "success" | "failure" | "pending">> = {
 export function statusRequest(
   told: Told,
   { api }: { readonly api?: string },
-): { readonly url: string; readonly token: "bearer" | "private-token"; readonly body: object } | undefined {
+): { readonly url: string; readonly kind: HostPlace["kind"]; readonly body: object } | undefined {
   const { repository = "", revision = "", url, stack, event } = told;
-  const place = hostedAt(repository);
+  const place = hostPlace(repository, api);
   if (place === undefined || !/^[0-9a-f]{40,64}$/.test(revision)) return undefined;
-  const { host, path } = place;
   const state = isOneOf(event, keysOf(states)) ? states[event] : "pending";
   const description = shortened(headline(told), 140);
-  const target = url === undefined ? {} : { target_url: url };
-  const context = `reconcile/${stack}`;
-  if (/gitlab/i.test(host) || /\/api\/v4\/?$/.test(api ?? "")) {
-    const root = (api ?? `https://${host}/api/v4`).replace(/\/$/, "");
-    return {
-      url: `${root}/projects/${encodeURIComponent(path)}/statuses/${revision}`,
-      token: "private-token",
-      body: { state: state === "failure" ? "failed" : state, name: context, description, ...target },
-    };
-  }
-  const root = (api ?? (host === "github.com" ? "https://api.github.com" : `https://${host}/api/v3`)).replace(
-    /\/$/,
-    "",
-  );
-  return {
-    url: `${root}/repos/${path.split("/").map(encodeURIComponent).join("/")}/statuses/${revision}`,
-    token: "bearer",
-    body: { state, context, description, ...target },
-  };
+  const call = statusCall(place, revision, { state, context: `reconcile/${stack}`, description, link: url });
+  return { url: `${place.root}/${call.path}`, kind: place.kind, body: call.body };
 }
 
 /** The secret of a channel; a text: its address stands in the file. */
@@ -188,9 +170,7 @@ export async function tell(to: ChannelTarget, told: Told, id: string, sending: S
       const request = statusRequest(told, to);
       if (request === undefined) return;
       const token = await readSecret(to.token);
-      const own: Record<string, string> =
-        request.token === "bearer" ? { authorization: `Bearer ${token}` } : { "private-token": token };
-      return post(request.url, request.body, own, to.kind, sending);
+      return post(request.url, request.body, tokenHeader(request.kind, token), to.kind, sending);
     }
     default:
       return to satisfies never;

@@ -31,8 +31,24 @@ export interface Tenant {
   readonly mayRead?: readonly string[];
 }
 
+/** The pull requests of a repository are planned, and told there. */
+export interface PullSetting {
+  /** Absent: GITHUB_TOKEN or GITLAB_TOKEN of the worker. */
+  readonly token?: SecretSource;
+  /** The host's API, where it is not the usual one. */
+  readonly api?: string;
+  /** Who may approve by a comment, by their names at the host. */
+  readonly approvers: readonly string[];
+}
+
 export type Source =
-  | { readonly kind: "git"; readonly url: string; readonly ref: string; readonly path: string }
+  | {
+      readonly kind: "git";
+      readonly url: string;
+      readonly ref: string;
+      readonly path: string;
+      readonly pulls?: PullSetting;
+    }
   | { readonly kind: "folder"; readonly folder: string }
   | { readonly kind: "artifact"; readonly url: string; readonly digest: string; readonly path: string };
 

@@ -29,9 +29,14 @@ export interface ProjectInput {
   /** Plans the way back to before the run of this id in the state. */
   readonly undo?: string;
   readonly worker: string;
+  /** Why files of this stack may name no programs and no addresses; absent: they may. */
+  readonly closedBy?: string;
+  /**
+   * For a change that is not merged: the files without it. Their dialect, their address of the service and what judges
+   * their plans count.
+   */
+  readonly base?: Checkout;
   /** Whether the stack's files may read this state, and where it is as the fleet's file says. */
-  /** Files of this stack may name no programs and no addresses: other tenants have theirs beside it. */
-  readonly isClosed: boolean;
   readonly mayRead: (location: string) => Promise<MayRead>;
   /** Fires when nothing needs to be opened any more. */
   readonly signal?: AbortSignal;
@@ -53,6 +58,8 @@ export interface Project {
 
 export interface Planned {
   readonly facts: PlanFacts;
+  /** The change has another dialect or another judge than what it is to be merged into: these did not count. */
+  readonly changesJudges?: true;
   /** So many runs came after the one that is taken back, and are taken back with it. */
   readonly laterRuns?: number;
   readonly body: Omit<PlanBody, "why">;

@@ -19,19 +19,32 @@ export interface Job {
    * sent it.
    */
   readonly turn?: number;
+  /** Only a plan is to be made, of what this pull request changes. */
+  readonly pull?: number;
   /** Fires when the round is no longer this worker's. */
   readonly signal: AbortSignal;
   /** Lets another round run in the place of this one until the result is called. */
   lend(): () => void;
 }
 
-export type Cause = "interval" | "push" | "dependency" | "approval" | "person" | "retry" | "window" | "new";
+export type Cause =
+  | "interval"
+  | "push"
+  | "dependency"
+  | "approval"
+  | "person"
+  | "retry"
+  | "window"
+  | "new"
+  | "pull request";
 
 export interface Trigger {
   readonly stack: string;
   readonly tenant: string;
   readonly cause: Cause;
   readonly startedBy?: string;
+  /** The plan of a pull request waits beside the stack's own round. */
+  readonly pull?: number;
   /** Absent: now. */
   readonly at?: Date;
 }
@@ -120,7 +133,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
 
   let isDraining = false;
 
-  async function jobOf({ stack, tenant, cause, startedBy, at }: Trigger) {
+  async function jobOf({ stack, tenant, cause, startedBy, pull, at }: Trigger) {
     const turn = await turnOf(database, tenant);
     const data: RoundData = {
       stack,
@@ -128,9 +141,10 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       cause,
       turn: turn.start,
       ...(startedBy === undefined ? {} : { startedBy }),
+      ...(pull === undefined ? {} : { pull }),
     };
     const options = {
-      singletonKey: stack,
+      singletonKey: pull === undefined ? stack : `${stack} pull request ${pull}`,
       priority: priorityOf(turn, cause === "person" || cause === "approval" ? "person" : "clock"),
       group: { id: tenant, tier: tenant },
       ...(at === undefined ? {} : { startAfter: at }),
@@ -189,12 +203,13 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
           open().catch(onError);
           try {
             for (const job of jobs) {
-              const { stack, cause, startedBy, turn } = job.data;
+              const { stack, cause, startedBy, pull, turn } = job.data;
               await round({
                 stack,
                 cause,
                 turn,
                 ...(startedBy === undefined ? {} : { startedBy }),
+                ...(pull === undefined ? {} : { pull }),
                 signal: job.signal,
                 lend,
               });
@@ -245,8 +260,9 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     },
     async behind(tenants) {
       const rows = await database.query(
-        `SELECT singleton_key AS stack, group_id AS tenant FROM reconcile_queue.job
-         WHERE name = '${rounds}' AND state < 'active' AND start_after < now() - interval '1 second' AND group_id = ANY($1) LIMIT 2000`,
+        `SELECT data ->> 'stack' AS stack, group_id AS tenant FROM reconcile_queue.job
+         WHERE name = '${rounds}' AND state < 'active' AND start_after < now() - interval '1 second' AND group_id = ANY($1)
+           AND NOT data ? 'pull' LIMIT 2000`,
         [tenants],
       );
       return rows.map((row) => ({ stack: String(row["stack"]), tenant: String(row["tenant"]) }));

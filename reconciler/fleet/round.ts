@@ -8,33 +8,23 @@ import type { EngineEvent } from "../engine/events";
 import { notSeenIn, type RunReport } from "../engine/run-plan";
 import { standingsOf, standingText } from "../report/run-standing";
 import { describeHolder, LeaseLost, StateLocked, StoreFailed } from "../store/store";
-import type { Budget } from "./database/budget";
 import type { PlanBody, StackRecord } from "./database/stacks";
 import { type Approval, type Decision, decide, type UndoRequest, undoneWhy, undoWhy } from "./decide";
-import { mayRead, partOfPlace, type StackState } from "./may-read";
-import type { FleetSettings, Tenant } from "./model";
+import type { FleetSettings } from "./model";
+import { type Inputs, inputsOfLeaving, type OpeningPorts, projectInput, readInputs } from "./open-stack";
 import type { Picture } from "./picture";
 import { CannotUndo, type OpenProject, type Planned, type Project, ReadingEnded } from "./project";
-import type { Ear } from "./silence";
 import { asInRepository, type Checkout, SourceFailed } from "./sources/checkout";
 import type { RoundEnd } from "./status";
 import { openingOf } from "./windows";
 
-export interface RoundPorts {
+export interface RoundPorts extends OpeningPorts {
   readonly openProject: OpenProject;
   readonly checkOut: (stack: StackRecord, signal: AbortSignal) => Promise<Checkout>;
-  readonly budgetOf: (service: string) => Budget | undefined;
-  /** The last outputs of another stack; absent: that stack was never applied. */
-  readonly outputsOf: (stack: string) => Promise<Readonly<Record<string, unknown>> | undefined>;
-  /** Stacks of the fleet that depend on this one. */
-  readonly dependentsOf: (stack: string) => Promise<readonly Pick<StackRecord, "name">[]>;
-  /** The stacks of the fleet whose state's place holds this text. */
-  readonly statesWith: (text: string) => Promise<readonly StackState[]>;
   readonly emit: (event: EngineEvent) => void;
   readonly now: () => Date;
-  readonly worker: string;
-  /** Told of each request to the service. */
-  readonly ear?: Pick<Ear, "asked" | "heard">;
+  /** What people approved of this plan in a pull request, before it was merged. */
+  readonly approvedBefore: (digest: string) => Promise<Approval | undefined>;
 }
 
 export interface RoundInput {
@@ -114,77 +104,16 @@ function namedAsInRepository(outcome: RoundOutcome, checkout: Checkout): RoundOu
   };
 }
 
-type Inputs = { readonly values: Readonly<Record<string, unknown>>; readonly used: Readonly<Record<string, unknown>> };
-
-async function readInputs({ spec }: StackRecord, { outputsOf }: RoundPorts): Promise<Inputs | RoundEnd> {
-  const values: Record<string, unknown> = {};
-  const used: Record<string, unknown> = {};
-  const known = new Map<string, Readonly<Record<string, unknown>>>();
-  for (const name of spec.dependsOn) {
-    const outputs = await outputsOf(name);
-    if (outputs === undefined) return waitsFor(name, `the stack ${name} has not been applied yet`);
-    known.set(name, outputs);
-  }
-  for (const [name, { stack, output }] of Object.entries(spec.inputs)) {
-    const outputs = known.get(stack) ?? {};
-    if (!Object.hasOwn(outputs, output))
-      return {
-        end: "failed",
-        why: `the stack ${stack} has no output ${output}; it has ${Object.keys(outputs).sort().join(", ") || "none"}`,
-      };
-    values[name] = outputs[output];
-    used[`${stack}.${output}`] = outputs[output];
-  }
-  return { values, used };
-}
-
-/**
- * A stack that is destroyed goes before the stacks that it depends on, and needs nothing of them any more: they may
- * have left as well. Its variables have the values that it used last.
- */
-async function inputsOfLeaving(
-  { name, spec, outputsUsed }: StackRecord,
-  { dependentsOf }: RoundPorts,
-): Promise<Inputs | RoundEnd> {
-  const [dependent] = await dependentsOf(name);
-  if (dependent !== undefined)
-    return waitsFor(dependent.name, `the stack ${dependent.name} depends on it, and has to be gone first`);
-  const known = Object.entries(spec.inputs).flatMap(([variable, { stack, output }]) => {
-    const key = `${stack}.${output}`;
-    return Object.hasOwn(outputsUsed, key) ? [[variable, outputsUsed[key]] as const] : [];
-  });
-  return { values: Object.fromEntries(known), used: outputsUsed };
-}
-
-const waitsFor = (stack: string, why: string): RoundEnd => ({
-  end: "blocked",
-  why,
-  waitingFor: { what: "dependency", detail: stack },
-});
-
 async function withProject(
   input: RoundInput,
   ports: RoundPorts,
   checkout: Checkout,
   inputs: Inputs,
 ): Promise<RoundOutcome> {
-  const { stack, settings } = input;
-  const service = settings.services.find(({ name }) => name === stack.spec.service);
-  const budget = service === undefined ? undefined : ports.budgetOf(service.name);
-  const undo = undoOf(stack);
-  const tenant: Partial<Tenant> = settings.tenants.find(({ name }) => name === stack.spec.tenant) ?? {};
+  const undo = undoOf(input.stack);
   const project = await ports.openProject({
-    stack: stack.spec,
-    checkout,
-    inputs: inputs.values,
-    destroy: stack.leaving,
-    worker: ports.worker,
+    ...projectInput(input, ports, checkout, inputs.values),
     signal: anyOf(input),
-    isClosed: settings.tenants.length > 1 && tenant.trusted !== true,
-    mayRead: async (location) => mayRead(location, stack.spec, tenant, await ports.statesWith(partOfPlace(location))),
-    ...(ports.ear === undefined ? {} : { ear: ports.ear }),
-    ...(service === undefined ? {} : { service }),
-    ...(budget === undefined ? {} : { budget }),
     ...(undo === undefined ? {} : { undo: undo.id }),
   });
   const seen = { revision: checkout.revision, outputsUsed: inputs.used, files: project.files };
@@ -232,7 +161,7 @@ async function look(input: RoundInput, ports: RoundPorts, project: Project, chec
   if (!input.resumed || !project.leases) {
     const planned = await project.plan(anyOf(input));
     if (isCutShort(input, planned)) return leftToAnother;
-    const decision = decisionOf(input, ports, planned, checkout);
+    const decision = await decisionOf(input, ports, planned, checkout);
     const mayAct = decision === undefined ? project.leases : decision.do === "apply";
     if (!mayAct) return withChange(conclude(planned, decision, checkout, input.stack), input, checkout);
   }
@@ -249,13 +178,35 @@ async function withChange(seen: Seen, { stack }: RoundInput, { changeSince }: Ch
 }
 
 /** Absent: the plan has errors. */
-function decisionOf(
+async function decisionOf(
+  input: RoundInput,
+  ports: RoundPorts,
+  planned: Planned,
+  checkout: Checkout,
+): Promise<Decision | undefined> {
+  if (planned.errors.length > 0) return undefined;
+  const decision = decisionWith(input, ports, planned, checkout, input.stack.approval);
+  if (decision.do !== "await" || decision.voids === true) return decision;
+  const before = await ports.approvedBefore(digestOf(planned, checkout));
+  return before === undefined
+    ? decision
+    : decisionWith(input, ports, planned, checkout, joined(before, input.stack.approval));
+}
+
+/** Who approved it before the merge and who did afterwards count together. */
+function joined(before: Approval, since: Approval | undefined): Approval {
+  if (since?.digest !== before.digest) return before;
+  const { by, at, also = [] } = since;
+  return { ...before, also: [...(before.also ?? []), { by, at }, ...also] };
+}
+
+function decisionWith(
   { stack, settings }: RoundInput,
   ports: RoundPorts,
   planned: Planned,
   checkout: Checkout,
-): Decision | undefined {
-  if (planned.errors.length > 0) return undefined;
+  approval: Approval | undefined,
+): Decision {
   const now = ports.now();
   const { approve, consents, approvers = 1 } = stack.spec;
   const undo = undoOf(stack);
@@ -264,7 +215,7 @@ function decisionOf(
   const decision = decide(
     { ...planned.facts, digest: digestOf(planned, checkout) },
     { approve: isAsked ? "plan" : approve, consents: isAsked ? [] : consents, approvers },
-    stack.approval,
+    approval,
     openingOf(settings.windows, stack.name, "apply", now),
     now,
     { rejection: stack.rejection, undo: stack.undoing },
@@ -282,7 +233,7 @@ const digestOf = ({ facts }: Planned, { content }: Checkout): string => `${facts
 
 async function act(input: RoundInput, ports: RoundPorts, planned: Planned, checkout: Checkout): Promise<Seen> {
   if (isCutShort(input, planned)) return leftToAnother;
-  const decision = decisionOf(input, ports, planned, checkout);
+  const decision = await decisionOf(input, ports, planned, checkout);
   if (decision?.do !== "apply") return withChange(conclude(planned, decision, checkout, input.stack), input, checkout);
   const { report, outputs, picture } = await planned.apply(
     decision.grants,

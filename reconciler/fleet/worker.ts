@@ -8,7 +8,11 @@ import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./datab
 import type { StackRecord } from "./database/stacks";
 import { rejectedWhy } from "./decide";
 import { type FleetSettings, type Source, usualHistory } from "./model";
+import type { OpeningPorts } from "./open-stack";
 import { openPost } from "./post";
+import { lookForPulls } from "./pulls/look";
+import { planPull } from "./pulls/plan";
+import { tellPulls } from "./pulls/tell";
 import { lookForPushes } from "./pushes";
 import type { Cause, Job } from "./queue";
 import { type RoundOutcome, runRound } from "./round";
@@ -57,6 +61,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   const services = new Map<string, string | undefined>();
   const post = openPost(setting);
   let isLooking = false;
+  let isReading = false;
   let tidiedAt = 0;
   const stops = new Map<string, Stops>();
   async function lookForStops(): Promise<void> {
@@ -91,6 +96,14 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
           isLooking = false;
         });
     }
+    if (!isReading) {
+      isReading = true;
+      pullsOnce(setting, shared, draining.signal)
+        .catch(() => undefined)
+        .finally(() => {
+          isReading = false;
+        });
+    }
     if (await records.claimTask("forget", forgetEveryS)) await forgetOld(records, await shared.settings());
     if (Date.now() - tidiedAt > tidyEveryMs) {
       tidiedAt = Date.now();
@@ -106,6 +119,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     concurrency: setting.concurrency,
     tenants: (await records.settings()).tenants,
     round: async (job) => {
+      if (job.pull !== undefined) return onePull(setting, shared, job, job.pull, draining.signal);
       doing.set(job.stack, new Date());
       const mine: Stops = { soft: new AbortController(), hard: new AbortController() };
       stops.set(job.stack, mine);
@@ -152,6 +166,65 @@ interface Stops {
   readonly hard: AbortController;
   request?: StopRequest;
 }
+
+/** Looks at the pull requests whose turn it is, and tells those of which something is new. */
+async function pullsOnce(setting: WorkerSetting, shared: Shared, signal: AbortSignal): Promise<void> {
+  await lookForPulls(setting, signal);
+  await tellPulls(setting, (await shared.settings()).signIn?.url, signal);
+}
+
+/** Plans a stack as a pull request leaves it, in a place of its own among the rounds. */
+async function onePull(
+  setting: WorkerSetting,
+  shared: Shared,
+  job: Job,
+  number: number,
+  draining: AbortSignal,
+): Promise<void> {
+  const { records } = setting;
+  const stack = await records.takeStack(job.stack, job.turn);
+  if (stack === undefined) return;
+  const busy = whyNotHere(setting, shared, stack);
+  if (busy !== undefined) return later(setting, job, stack, busy);
+  const settings = await shared.settings();
+  const signal = AbortSignal.any([job.signal, draining]);
+  const ear = shared.silences.begin(stack.spec.service);
+  const reading = createSilences().begin(undefined);
+  const lender = lendWhile(() => ear.waits || reading.waits, job);
+  try {
+    await planPull(
+      {
+        ...openingPorts(setting, shared, settings, ear),
+        records,
+        cache: setting.cache,
+        openProject: (project) => asking(reading, () => setting.openProject(project)),
+      },
+      { stack, settings, number, signal },
+    );
+  } catch (error) {
+    // Another worker plans it.
+    if (draining.aborted) await later(setting, job, stack, 0);
+    else throw error;
+  } finally {
+    lender.end();
+    ear.end(true);
+  }
+  await tellPulls(setting, settings.signIn?.url, draining);
+}
+
+const openingPorts = (
+  { records, name }: WorkerSetting,
+  shared: Shared,
+  settings: FleetSettings,
+  ear: Ear,
+): OpeningPorts => ({
+  budgetOf: (service) => shared.budgetOf(settings, service),
+  outputsOf: async (stack) => outputsOf(await records.stack(stack)),
+  dependentsOf: (stack) => records.dependents(stack),
+  statesWith: (text) => records.statesWith(text),
+  ear,
+  worker: name,
+});
 
 async function oneRound(
   setting: WorkerSetting,
@@ -202,14 +275,10 @@ async function oneRound(
             return checkOut(spec.source, setting.cache, { signal, ...freshness });
           });
         },
-        budgetOf: (service) => shared.budgetOf(settings, service),
-        outputsOf: async (name) => outputsOf(await records.stack(name)),
-        dependentsOf: (name) => records.dependents(name),
-        statesWith: (text) => records.statesWith(text),
+        ...openingPorts(setting, shared, settings, ear),
+        approvedBefore: (digest) => records.approvalBeforeMerge(stack.name, digest),
         emit: log.emit,
-        ear,
         now: () => new Date(),
-        worker: setting.name,
       },
     );
   const lender = lendWhile(() => ear.waits || reading.waits || origin?.waits === true, job);
@@ -359,7 +428,8 @@ async function hold(
 async function later({ queue }: WorkerSetting, job: Job, stack: StackRecord, ms: number): Promise<void> {
   const at = new Date(Date.now() + ms * (1 + stack.jitter));
   const startedBy = job.startedBy === undefined ? {} : { startedBy: job.startedBy };
-  await queue.enqueue({ ...triggerOf(stack, job.cause), ...startedBy, at });
+  const pull = job.pull === undefined ? {} : { pull: job.pull };
+  await queue.enqueue({ ...triggerOf(stack, job.cause), ...startedBy, ...pull, at });
 }
 
 async function forgetOld(records: Records, { history = usualHistory }: FleetSettings): Promise<void> {

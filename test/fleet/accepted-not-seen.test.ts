@@ -56,6 +56,7 @@ test("a rule that was accepted and does not show keeps the stack from being read
         budgetOf: () => undefined,
         outputsOf: async () => undefined,
         dependentsOf: async () => [],
+        approvedBefore: async () => undefined,
         statesWith: async () => [],
         emit: () => undefined,
         now: () => new Date(),

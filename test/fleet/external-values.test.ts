@@ -113,6 +113,7 @@ describe("a stack whose files read elsewhere", () => {
         budgetOf: () => undefined,
         outputsOf: async () => undefined,
         dependentsOf: async () => [],
+        approvedBefore: async () => undefined,
         statesWith: async () => stacks,
         emit: () => undefined,
         now: () => new Date(),

@@ -34,6 +34,7 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
       queue: idleQueue,
       local: async () => undefined,
       provider: createProvider(),
+      pulled: async () => false,
       pushed: async () => ({ fetched: false, woken: [] }),
       hooks: { github: [], gitlab: [] },
       metrics: async () => "",

@@ -62,6 +62,7 @@ describe.skipIf(postgresMissing !== undefined)(`the pages of ${many} stacks`, ()
       queue: idleQueue,
       local: async () => "ann",
       provider: createProvider(),
+      pulled: async () => false,
       pushed: async () => ({ fetched: false, woken: [] }),
       hooks: { github: [], gitlab: [] },
       metrics: async () => metricsText(await readMetrics({ records: createRecords(database), queue: idleQueue })),

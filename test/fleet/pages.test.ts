@@ -97,6 +97,7 @@ describe("the pages of a fleet", () => {
       local: async () => local,
       provider: createProvider(),
       pushed: (url, ref) => repositoryPushed({ records, queue, cache }, url, ref),
+      pulled: async (urls) => urls.length > 0,
       hooks: { github: ["hook-secret", "the one before"], gitlab: [] },
       metrics: async () => "up 1\n",
       say: () => undefined,
@@ -282,6 +283,14 @@ describe("the pages of a fleet", () => {
     commit("README.md", "nothing of theirs\n");
     expect(await (await push("hook-secret")).json()).toEqual({ woken: [] });
     expect((await pages().request("/hooks/gitlab", { method: "POST", body: "{}" })).status).toBe(404);
+    // A comment on a pull request asks for a look at the host.
+    const comment = JSON.stringify({ action: "created", issue: { number: 7 }, repository: { clone_url: repository } });
+    const told = await pages().request("/hooks/github", {
+      method: "POST",
+      headers: { "x-hub-signature-256": `sha256=${createHmac("sha256", "hook-secret").update(comment).digest("hex")}` },
+      body: comment,
+    });
+    expect(await told.json()).toEqual({ woken: [], looked: true });
   });
 
   test("whoever sees a few stacks gets the newest runs of those", async () => {

@@ -62,6 +62,7 @@ describe("a round of a stack from a repository", () => {
       budgetOf: () => undefined,
       outputsOf: async () => undefined,
       dependentsOf: async () => [],
+      approvedBefore: async () => undefined,
       statesWith: async () => [],
       emit: () => undefined,
       now: () => new Date(),

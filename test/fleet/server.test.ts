@@ -52,6 +52,7 @@ describe("a command that asks the server", () => {
       queue: idleQueue,
       local: async () => undefined,
       provider: createProvider(),
+      pulled: async () => false,
       pushed: async () => ({ fetched: false, woken: [] }),
       hooks: { github: [], gitlab: [] },
       metrics: async () => "",

@@ -89,6 +89,7 @@ describe("signing in with a provider", () => {
       queue: idle,
       local: async () => undefined,
       provider: createProvider(async () => secret),
+      pulled: async () => false,
       pushed: async () => ({ fetched: false, woken: [] }),
       hooks: { github: [], gitlab: [] },
       metrics: async () => "up 1\n",

@@ -107,8 +107,8 @@ stacks:
     // Other files are applied, and the same ones after them as well: somebody wrote them on purpose.
     stage.write("shop/reconcile.yaml", file(1));
     await stage.session.queue.hasten({ stack: "shop", tenant: "default", cause: "push" });
-    const settled = await stage.untilSettled("shop");
-    expect(settled.undoing).toBeUndefined();
+    await stage.untilSettled("shop");
+    await stage.until("shop", ({ undoing }) => undoing === undefined);
     stage.write("shop/reconcile.yaml", file(1, withGroup));
     await stage.session.queue.hasten({ stack: "shop", tenant: "default", cause: "push" });
     await stage.untilSettled("shop");

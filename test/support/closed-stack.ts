@@ -29,7 +29,7 @@ export async function planStack(
     inputs: {},
     destroy: false,
     worker: "w",
-    isClosed,
+    ...(isClosed ? { closedBy: "a fleet of several tenants" } : {}),
     signal: never,
     ...(service === undefined ? {} : { service: { name: "here", baseUrl: service, insecureHttp: false } }),
     mayRead: async (location) => (readsAnything === true ? { state: location } : mayRead(location, spec, {}, [])),

@@ -10,7 +10,7 @@ import { exposureOf } from "../../core/exposure/exposure";
 import { checkPlan } from "../../core/findings/checks";
 import { findingAsDiagnostic } from "../../core/findings/finding";
 import { findingsOfPlan } from "../../core/findings/plan-findings";
-import type { Closed } from "../../core/model/desired";
+import { asClosed, type Closed, type Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Read } from "../../core/model/external";
 import { countChanges, isEmpty } from "../../core/plan/plan";
@@ -28,6 +28,7 @@ import { pictureOf } from "../../fleet/picture";
 import type { Planned, Project, ProjectInput } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { readSecret } from "../../fleet/secrets";
+import type { Checkout } from "../../fleet/sources/checkout";
 import {
   type Location,
   type OpenedService,
@@ -49,7 +50,7 @@ import { askPolicy, type PlanPlace, programsMissing } from "../review";
 import { readWorkspace, type Workspace } from "../workspace";
 import { digestBeside } from "./files-beside";
 import { bodyOf, digestOf, factsOf, type Looked, outputsIn, wayBack, wishOf } from "./plan-facts";
-import { createReaders } from "./readers";
+import { createReaders, type Readers } from "./readers";
 
 /** A worker that dies loses its stack to another one within seconds, not after the usual minute. */
 const lease: LeaseTimes = { leaseMs: 10_000, heartbeatMs: 3000 };
@@ -65,30 +66,36 @@ export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectI
   const secrets = createSecrets();
   const readers = createReaders();
   return async (input) => {
-    const { stack, checkout } = input;
-    const flags = {
-      var: [...Object.entries(stack.vars), ...Object.entries(input.inputs)].map(
-        ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
-      ),
-      "var-file": stack.varFiles.map((file) => resolve(checkout.folder, file)),
-      env: stack.env,
-    };
-    const trust = trustIn(input);
-    const problems = await readers.check({ folder: checkout.folder, flags, trust }, checkout.revision, input.signal);
-    if (problems.length > 0) throw new CommandFailed(problems);
-    const workspace = readWorkspace({ args: [checkout.folder], flags }, { trust });
+    const { stack, checkout, base } = input;
+    const workspace = await workspaceOf(input, checkout, readers);
+    const law = base === undefined ? workspace : await workspaceOf(input, base, readers);
     const readable = await statesToRead(input, workspace);
     const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true });
-    const service = await openFor(input, workspace, secrets, cache);
-    return project(input, workspace, service, store, readable);
+    const service = await openFor(input, law, secrets, cache);
+    return project(input, workspace, law, service, store, readable);
   };
 }
 
+async function workspaceOf(input: ProjectInput, checkout: Checkout, readers: Readers): Promise<Workspace> {
+  const { stack } = input;
+  const flags = {
+    var: [...Object.entries(stack.vars), ...Object.entries(input.inputs)].map(
+      ([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`,
+    ),
+    "var-file": stack.varFiles.map((file) => resolve(checkout.folder, file)),
+    env: stack.env,
+  };
+  const trust = trustIn(input, checkout);
+  const problems = await readers.check({ folder: checkout.folder, flags, trust }, checkout.revision, input.signal);
+  if (problems.length > 0) throw new CommandFailed(problems);
+  return readWorkspace({ args: [checkout.folder], flags }, { trust });
+}
+
 /** Files of one tenant start nothing and send nothing with the worker's rights where others have theirs beside them. */
-function trustIn({ isClosed, checkout }: ProjectInput): Trust {
+function trustIn({ closedBy }: ProjectInput, { root }: Checkout): Trust {
   const own = trustFrom();
-  if (own.closedBy === undefined && !isClosed) return own;
-  return closedTrust(own.closedBy ?? "a fleet of several tenants", checkout.root);
+  const closed = own.closedBy ?? closedBy;
+  return closed === undefined ? own : closedTrust(closed, root);
 }
 
 /** The states that the stack's files read, by the names of the reads. What the fleet does not permit is not opened. */
@@ -222,8 +229,9 @@ async function openFor(
 }
 
 function project(
-  { stack, checkout, destroy, undo, worker, service: named }: ProjectInput,
+  { stack, checkout, base, destroy, undo, worker, service: named }: ProjectInput,
   workspace: Workspace,
+  law: Workspace,
   service: OpenedService,
   store: StateStore,
   readable: ReadableStates,
@@ -265,7 +273,8 @@ function project(
   const holder = holderOf(`reconcile fleet work (${stack.name}, ${worker})`);
 
   const { trust } = service;
-  const asked = { workspace, service: { baseUrl: baseUrlOf(named, workspace) ?? "", trust }, store };
+  const asked = { workspace, service: { baseUrl: baseUrlOf(named, law) ?? "", trust }, store };
+  const changesJudges = base !== undefined && judgesOf(law, base.folder) !== judgesOf(workspace, checkout.folder);
   const files = workspace.sources.map(({ file }) => file);
   const beside = digestBeside(workspace.desired, files, checkout.folder);
   const plannedOn = async (from: StateStore, { prepared, wish, laterRuns }: Looked): Promise<Planned> => ({
@@ -275,10 +284,11 @@ function project(
       wish,
     },
     ...(laterRuns === undefined ? {} : { laterRuns }),
+    ...(changesJudges ? { changesJudges } : {}),
     body: bodyOf(prepared, stack.opensAt),
     errors: [
       ...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"),
-      ...(await refusals(prepared, asked)),
+      ...(await refusals(prepared, asked, base === undefined ? undefined : law.desired)),
     ].map((one) => sentences([one])),
     counts: { ...countChanges(prepared.plan.changes) },
     outputs: outputsIn(prepared.state),
@@ -329,9 +339,33 @@ function project(
   };
 }
 
+/** What is wished, with the judges of another version of the file. */
+const judgedBy = (law: Desired | undefined, desired: Closed): Closed =>
+  law === undefined ? desired : asClosed({ ...desired, policy: law.policy, checks: law.checks, deny: law.deny });
+
+/** What judges a plan of these files, and how they say that the service is spoken to. */
+function judgesOf(workspace: Workspace, folder: string): string {
+  const { policy, checks, deny, service } = workspace.desired;
+  const { source: _, ...judge } = policy ?? { source: undefined };
+  return canonicalJson({
+    judge,
+    beside: digestBeside(policy?.command, [], folder) ?? "",
+    checks: withoutPlaces(checks),
+    deny: withoutPlaces(deny),
+    address: service.baseUrl ?? "",
+    dialect: readDialect(workspace, {}).dialect,
+  });
+}
+
+/** Where in the file something stands changes with every line above it. */
+const withoutPlaces = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value ?? null, (key, one: unknown) => (key === "source" ? undefined : one)));
+
 /** What the file itself forbids: a broken assertion, a failed check, its policy, a code that it denies. */
-async function refusals(prepared: Prepared, asked: PlanPlace): Promise<readonly Diagnostic[]> {
-  const { plan, desired, state } = prepared;
+async function refusals(given: Prepared, asked: PlanPlace, law: Desired | undefined): Promise<readonly Diagnostic[]> {
+  const prepared = { ...given, desired: judgedBy(law, given.desired) };
+  const { desired } = prepared;
+  const { plan, state } = prepared;
   const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
   const soFar = {
     plan,

@@ -5,6 +5,7 @@ import { isLoopbackHost } from "../../core/text/outside-policy";
 import { createProvider } from "../../fleet/identity";
 import { metricsText } from "../../fleet/metrics";
 import { createPages } from "../../fleet/pages/app";
+import { pullsMoved } from "../../fleet/pulls/look";
 import { repositoryPushed } from "../../fleet/pushes";
 import { setting } from "../../outside/environment";
 import { portOf } from "../../outside/port-of";
@@ -65,6 +66,7 @@ export async function servePages(
     local: async () => (isLoopbackHost(host) && !(await signsIn()) ? session.who : undefined),
     provider: createProvider(),
     pushed: (url, ref) => repositoryPushed({ records: session.records, queue: session.queue, cache }, url, ref),
+    pulled: (urls) => pullsMoved(session.records, urls),
     hooks: { github: secretsIn("RECONCILE_FLEET_GITHUB_SECRET"), gitlab: secretsIn("RECONCILE_FLEET_GITLAB_TOKEN") },
     metrics: metrics ?? (async () => metricsText(await readMetrics(session))),
     say,

@@ -28,7 +28,7 @@ export interface WorkSetting {
 
 /** Variables of the fleet and of its states. Programs that a stack's file names do not get them. */
 const fleetVariables = (): string[] =>
-  Object.keys(process.env).filter((name) => /^(PG|AWS_|RECONCILE_FLEET_)/.test(name));
+  Object.keys(process.env).filter((name) => /^(PG|AWS_|RECONCILE_FLEET_|GITHUB_TOKEN$|GITLAB_TOKEN$)/.test(name));
 
 /** The environment variables that hold the fleet's own secrets, as its file names them. */
 const secretNames = ({ services, receivers, channels = [] }: FleetSettings): string[] =>

@@ -3,6 +3,7 @@ import type { Database } from "./database";
 import { letterStatements } from "./letters";
 import { pageStatements } from "./pages";
 import { peopleStatements } from "./people";
+import { pullStatements } from "./pulls";
 import { runStatements } from "./runs";
 import { stackStatements } from "./stacks";
 import { workerStatements } from "./workers";
@@ -14,5 +15,6 @@ export const createRecords = (database: Database) => ({
   ...peopleStatements(database),
   ...pageStatements(database),
   ...letterStatements(database),
+  ...pullStatements(database),
 });
 export type Records = ReturnType<typeof createRecords>;

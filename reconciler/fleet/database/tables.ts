@@ -128,6 +128,15 @@ const migrations: readonly string[] = [
    CREATE INDEX letters_of_place ON ${schema}.letters (place);`,
   `ALTER TABLE ${schema}.stacks ADD COLUMN stopping jsonb;`,
   `ALTER TABLE ${schema}.stacks ADD COLUMN undoing jsonb;`,
+  `CREATE TABLE ${schema}.pulls (
+     url text NOT NULL, number int NOT NULL, ref text NOT NULL, base text NOT NULL, head text NOT NULL, author text NOT NULL,
+     outside boolean NOT NULL, link text NOT NULL, updated_at text NOT NULL, why text, said text, last_comment text, comment text,
+     mark text NOT NULL, version bigint NOT NULL DEFAULT 1, told_version bigint NOT NULL DEFAULT 0, telling_until timestamptz,
+     closed_at timestamptz, PRIMARY KEY (url, number));
+   CREATE TABLE ${schema}.pull_plans (
+     url text NOT NULL, number int NOT NULL, stack text NOT NULL, head text NOT NULL, content text NOT NULL, result text NOT NULL,
+     digest text, body jsonb, why text, approval jsonb, told text, made_at timestamptz, PRIMARY KEY (url, number, stack));
+   CREATE INDEX pull_plans_of_stack ON ${schema}.pull_plans (stack);`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

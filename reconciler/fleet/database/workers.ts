@@ -84,6 +84,18 @@ export const workerStatements = ({ query }: Database) => ({
     );
     return rows.length > 0;
   },
+  /** The task is due now. */
+  async releaseTask(task: string): Promise<void> {
+    await query(`DELETE FROM ${schema}.documents WHERE name = $1`, [`task ${task}`]);
+  },
+  /** The repositories whose pull requests are planned. */
+  async repositoriesWithPulls(): Promise<readonly { readonly url: string; readonly ref: string }[]> {
+    const rows = await query(
+      `SELECT DISTINCT spec -> 'source' ->> 'url' AS url, spec -> 'source' ->> 'ref' AS ref FROM ${schema}.stacks
+       WHERE spec -> 'source' ? 'pulls'`,
+    );
+    return rows.map((row) => ({ url: textOf(row["url"]), ref: textOf(row["ref"]) }));
+  },
   /** True for the worker that looks at the repository now. One that failed is looked at after growing pauses. */
   async claimRepository(url: string, ref: string, everyS: number): Promise<boolean> {
     const rows = await query(

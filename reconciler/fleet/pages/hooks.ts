@@ -8,12 +8,15 @@ import type { Pushed } from "../pushes";
 
 export interface HookSetting {
   readonly pushed: (url: string, ref: string) => Promise<Pushed>;
+  /** Something is new in a pull request of these repositories; false: none of them is of the fleet. */
+  readonly pulled: (urls: readonly string[]) => Promise<boolean>;
   /** The secrets of each host; two while a secret is being changed. */
   readonly hooks: Readonly<Record<"github" | "gitlab", readonly string[]>>;
   readonly say: (text: string) => void;
 }
 
-const mostBody = 1_000_000;
+/** What GitHub sends at most: a merge of some thousand commits is long. */
+const mostBody = 25_000_000;
 
 export function hookRoutes(setting: HookSetting): Hono {
   const app = new Hono();
@@ -29,7 +32,7 @@ export function hookRoutes(setting: HookSetting): Hono {
 /** A request without the right signature is refused. */
 async function hook(
   context: Context,
-  { hooks, pushed, say }: HookSetting,
+  { hooks, pushed, pulled, say }: HookSetting,
   kind: "github" | "gitlab",
 ): Promise<Response> {
   const secrets = hooks[kind];
@@ -40,10 +43,13 @@ async function hook(
     kind === "github" ? `sha256=${createHmac("sha256", secret).update(body).digest("hex")}` : secret;
   if (!secrets.some((secret) => isSame(proof ?? "", wanted(secret))))
     return context.json({ error: "the signature is wrong" }, 401);
-  const push = readPush(body);
+  const given = jsonOf(body);
+  if (!isObject(given)) return context.json({ error: "the body is no push" }, 400);
+  const push = readPush(given);
   if (push === undefined) {
-    // GitHub tells of other things as well, which are no pushes to a branch or a tag.
-    return isObject(jsonOf(body)) ? context.json({ woken: [] }) : context.json({ error: "the body is no push" }, 400);
+    // Pull requests and comments are looked up at the host; other things are told as well.
+    const isKnown = await pulled(urlsIn(given));
+    return context.json({ woken: [], looked: isKnown });
   }
   const woken: string[] = [];
   for (const url of push.urls) {
@@ -71,15 +77,19 @@ function jsonOf(body: string): unknown {
 }
 
 /** The addresses of the repository, and the branch or tag that was pushed. */
-function readPush(body: string): { readonly urls: readonly string[]; readonly ref: string } | undefined {
-  const push = fieldsIn(jsonOf(body));
+function readPush(
+  push: Readonly<Record<string, unknown>>,
+): { readonly urls: readonly string[]; readonly ref: string } | undefined {
   const given = push["ref"];
   const ref = typeof given === "string" ? /^refs\/(?:heads|tags)\/([^\p{Cc}]+)$/u.exec(given)?.[1] : undefined;
-  if (ref === undefined) return undefined;
+  return ref === undefined ? undefined : { urls: urlsIn(push), ref };
+}
+
+function urlsIn(push: Readonly<Record<string, unknown>>): readonly string[] {
   const places = { ...fieldsIn(push["project"]), ...fieldsIn(push["repository"]) };
   const urls = ["clone_url", "git_http_url", "ssh_url", "git_ssh_url", "git_url"].flatMap((key) => {
     const url = places[key];
     return typeof url === "string" ? [url] : [];
   });
-  return { urls: [...new Set(urls)], ref };
+  return [...new Set(urls)];
 }

@@ -81,6 +81,7 @@ export interface GitBlock {
   git?: string;
   ref?: string;
   path?: string;
+  pull_requests?: boolean | { token?: SecretSource; api?: string; approvers?: string[] };
 }
 export interface SourceBlock extends GitBlock {
   folder?: string;

@@ -1,7 +1,8 @@
 /** Reads stacks, the sources of their files, and generators of stacks. */
 import type { Path } from "../../config/yaml-file";
-import { isLoopbackHost } from "../../core/text/outside-policy";
-import type { Generator, OutputReference, Retry, Source, StackSpec } from "../model";
+import { addressFault, isLoopbackHost } from "../../core/text/outside-policy";
+import type { Generator, OutputReference, PullSetting, Retry, Source, StackSpec } from "../model";
+import { hostPlace } from "../pulls/host";
 import {
   type Common,
   duration,
@@ -102,10 +103,42 @@ function readSource(block: SourceBlock, path: Path, { at, problems, reading, fil
   if (problem !== undefined) problems.push({ code: "fleet/bad-source", ...problem, at: at(path) });
   if (git !== undefined) {
     if (holdsPassword(git)) problems.push(passwordIn("git", at([...path, "git"]), "use git's own credential helper"));
-    return { kind: "git", url: localGit(git, file, reading), ref: block.ref ?? "main", path: inside };
+    const pulls = readPulls(block, path, at, problems);
+    return {
+      kind: "git",
+      url: localGit(git, file, reading),
+      ref: block.ref ?? "main",
+      path: inside,
+      ...(pulls === undefined ? {} : { pulls }),
+    };
   }
   if (artifact !== undefined) return { kind: "artifact", url: artifact, digest: block.digest ?? "", path: inside };
   return { kind: "folder", folder: reading.resolvePath(file, folder ?? ".") };
+}
+
+function readPulls(
+  { git = "", pull_requests: asked = false }: SourceBlock,
+  path: Path,
+  at: Reader["at"],
+  problems: Reader["problems"],
+): PullSetting | undefined {
+  if (asked === false) return undefined;
+  const { token, api, approvers = [] } = asked === true ? {} : asked;
+  if (hostPlace(git, api) === undefined)
+    problems.push({
+      code: "fleet/bad-source",
+      summary: `pull_requests needs a repository at GitHub or GitLab, and ${JSON.stringify(git)} is at no host`,
+      fix: "write git: https://HOST/OWNER/NAME or git@HOST:OWNER/NAME, or leave pull_requests out",
+      at: at([...path, "pull_requests"]),
+    });
+  if (api !== undefined && addressFault(URL.canParse(api) ? new URL(api) : null, false) !== undefined)
+    problems.push({
+      code: "fleet/bad-source",
+      summary: `the API ${JSON.stringify(api)} is no https:// address without a credential`,
+      fix: "write api: https://HOST/api/v3 (GitHub) or https://HOST/api/v4 (GitLab)",
+      at: at([...path, "pull_requests", "api"]),
+    });
+  return { approvers, ...(token === undefined ? {} : { token }), ...(api === undefined ? {} : { api }) };
 }
 
 /** The path of a local repository is relative to the fleet's file. */
@@ -131,6 +164,11 @@ function sourceProblem(
     return {
       summary: `the artifact ${JSON.stringify(block.artifact)} is no http:// or https:// address`,
       fix: "write source: { artifact: https://…, digest: sha256:… }",
+    };
+  if (block.git === undefined && block.pull_requests !== undefined && block.pull_requests !== false)
+    return {
+      summary: "only a Git repository has pull requests",
+      fix: "write source: { git: https://…, pull_requests: true }",
     };
   if (inside.split("/").includes(".."))
     return { summary: "the path of a source must not leave it", fix: "write it without .." };
@@ -192,12 +230,13 @@ function readInputs(inputs: Record<string, string>, path: Path, { at, problems }
 export function readGenerator(block: GenerateBlock, index: number, defaults: Common, reader: Reader): Generator {
   const path = ["generate", index];
   const { state, ...common } = readCommon(block, defaults);
-  const { git, ref, path: inside, folder } = block;
+  const { git, ref, path: inside, folder, pull_requests: pulls } = block;
   const source = {
     ...(git === undefined ? {} : { git }),
     ...(ref === undefined ? {} : { ref }),
     ...(inside === undefined ? {} : { path: inside }),
     ...(folder === undefined ? {} : { folder }),
+    ...(pulls === undefined ? {} : { pull_requests: pulls }),
   };
   return {
     source: readSource(source, path, reader),

@@ -332,7 +332,7 @@ async function answers(url: string, mirror: string, signal: AbortSignal): Promis
 }
 
 const nameOf = (url: string): string => createHash("sha256").update(url).digest("hex").slice(0, 16);
-const mirrorOf = ({ url }: Pick<GitSource, "url">, cache: string): string => join(cache, "mirrors", nameOf(url));
+export const mirrorOf = ({ url }: Pick<GitSource, "url">, cache: string): string => join(cache, "mirrors", nameOf(url));
 const turnOf = (mirror: string): string => `${mirror}.turn`;
 
 const running = new Map<string, Promise<void>>();

@@ -1,0 +1,244 @@
+/** What a fleet asks of GitHub and GitLab: the open pull requests, their comments, and the status of a commit. */
+import { fieldsIn } from "../../core/text/objects";
+import { hostedAt } from "../sources/change";
+
+/** A merge request of GitLab is one as well. */
+export interface Pull {
+  readonly number: number;
+  /** The commit that is to be merged. */
+  readonly head: string;
+  readonly author: string;
+  /** It comes from a repository into which its author may not push to this one. */
+  readonly outside: boolean;
+  readonly link: string;
+  /** Changes with each comment. */
+  readonly updatedAt: string;
+}
+
+export interface Comment {
+  readonly id: string;
+  readonly by: string;
+  readonly text: string;
+  /** Somebody changed it after it was written. */
+  readonly isEdited: boolean;
+}
+
+export interface CommitStatus {
+  readonly state: "pending" | "success" | "failure";
+  readonly context: string;
+  readonly description: string;
+  readonly link?: string | undefined;
+}
+
+export interface PullHost {
+  /** Those that are to be merged into this branch. */
+  open(ref: string): Promise<readonly Pull[]>;
+  isMerged(pull: number): Promise<boolean>;
+  /** The oldest first. */
+  comments(pull: number): Promise<readonly Comment[]>;
+  /** Writes a comment, or another text into one; the answer is its id. */
+  write(pull: number, text: string, id: string | undefined): Promise<string>;
+  setStatus(commit: string, status: CommitStatus): Promise<void>;
+}
+
+export interface HostPlace {
+  readonly kind: "github" | "gitlab";
+  /** The API, without a slash at its end. */
+  readonly root: string;
+  /** The repository within it. */
+  readonly project: string;
+}
+
+/** Where the API of a repository is; absent: at no host that is known. `api`: the host's own, where it is not the usual one. */
+export function hostPlace(repository: string, api: string | undefined): HostPlace | undefined {
+  const place = hostedAt(repository);
+  if (place === undefined) return undefined;
+  const { host, path } = place;
+  const isGitlab = /gitlab/i.test(host) || /\/api\/v4\/?$/.test(api ?? "");
+  const usual = isGitlab
+    ? `https://${host}/api/v4`
+    : host === "github.com"
+      ? "https://api.github.com"
+      : `https://${host}/api/v3`;
+  const root = (api ?? usual).replace(/\/$/, "");
+  return isGitlab
+    ? { kind: "gitlab", root, project: `projects/${encodeURIComponent(path)}` }
+    : { kind: "github", root, project: `repos/${path.split("/").map(encodeURIComponent).join("/")}` };
+}
+
+/** The path and body that set the status of a commit. */
+export function statusCall(
+  { kind, project }: HostPlace,
+  commit: string,
+  { state, context, description, link }: CommitStatus,
+): { readonly path: string; readonly body: object } {
+  const target = link === undefined ? {} : { target_url: link };
+  return kind === "gitlab"
+    ? {
+        path: `${project}/statuses/${commit}`,
+        body: { state: state === "failure" ? "failed" : state, name: context, description, ...target },
+      }
+    : { path: `${project}/statuses/${commit}`, body: { state, context, description, ...target } };
+}
+
+const limitMs = 10_000;
+const perPage = 100;
+/** More are not read: a repository with a thousand open pull requests is told of its newest. */
+const mostPages = 10;
+
+export const tokenHeader = (kind: HostPlace["kind"], token: string): Record<string, string> =>
+  kind === "github" ? { authorization: `Bearer ${token}` } : { "private-token": token };
+
+export interface HostSetting {
+  readonly place: HostPlace;
+  readonly token: string;
+  readonly fetch?: typeof fetch | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export function openHost(setting: HostSetting): PullHost {
+  const { place } = setting;
+  return place.kind === "github" ? github(setting) : gitlab(setting);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Ask = (method: string, path: string, body?: object) => Promise<unknown>;
+
+function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask {
+  const { host } = new URL(place.root);
+  return async (method, path, body) => {
+    const limit = AbortSignal.timeout(limitMs);
+    // What fails names no header: it holds the token.
+    const answer = await send(`${place.root}/${path}`, {
+      method,
+      headers: {
+        accept: "application/json",
+        "user-agent": "reconcile-fleet",
+        ...tokenHeader(place.kind, token),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
+      redirect: "error",
+    }).catch((error: unknown) => {
+      const { code } = fieldsIn(error instanceof Error ? error.cause : undefined);
+      throw new Error(
+        `${host} could not be asked (${typeof code === "string" ? code : limit.aborted ? "no answer" : "it failed"})`,
+      );
+    });
+    const given: unknown = await answer.json().catch(() => undefined);
+    if (answer.ok) return given;
+    const { message } = fieldsIn(given);
+    throw new Error(
+      `${host} answered ${answer.status} to ${method} ${path.replace(/\?.*$/, "")}${typeof message === "string" ? `: ${message.slice(0, 200)}` : ""}`,
+    );
+  };
+}
+
+async function allPages(ask: Ask, path: string): Promise<readonly Fields[]> {
+  const found: Fields[] = [];
+  for (let page = 1; page <= mostPages; page++) {
+    const some = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}per_page=${perPage}&page=${page}`);
+    if (!Array.isArray(some)) throw new Error(`the list ${path.replace(/\?.*$/, "")} is no list`);
+    found.push(...some.map(fieldsIn));
+    if (some.length < perPage) break;
+  }
+  return found;
+}
+
+const textIn = (fields: Fields, key: string): string => {
+  const value = fields[key];
+  return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+};
+
+function github(setting: HostSetting): PullHost {
+  const ask = asking(setting);
+  const { project } = setting.place;
+  return {
+    async open(ref) {
+      const query = `state=open&base=${encodeURIComponent(ref)}&sort=updated&direction=desc`;
+      return (await allPages(ask, `${project}/pulls?${query}`)).map((pull) => {
+        const [head, base] = [fieldsIn(pull["head"]), fieldsIn(pull["base"])];
+        const [from, to] = [head, base].map((end) => textIn(fieldsIn(end["repo"]), "id"));
+        return {
+          number: Number(pull["number"]),
+          head: textIn(head, "sha"),
+          author: textIn(fieldsIn(pull["user"]), "login"),
+          // The repository that it came from may be gone.
+          outside: from === "" || from !== to,
+          link: textIn(pull, "html_url"),
+          updatedAt: textIn(pull, "updated_at"),
+        };
+      });
+    },
+    async isMerged(pull) {
+      return fieldsIn(await ask("GET", `${project}/pulls/${pull}`))["merged"] === true;
+    },
+    async comments(pull) {
+      return (await allPages(ask, `${project}/issues/${pull}/comments`)).map((comment) => ({
+        id: textIn(comment, "id"),
+        by: textIn(fieldsIn(comment["user"]), "login"),
+        text: textIn(comment, "body"),
+        isEdited: textIn(comment, "created_at") !== textIn(comment, "updated_at"),
+      }));
+    },
+    async write(pull, text, id) {
+      const written =
+        id === undefined
+          ? await ask("POST", `${project}/issues/${pull}/comments`, { body: text })
+          : await ask("PATCH", `${project}/issues/comments/${id}`, { body: text });
+      return textIn(fieldsIn(written), "id");
+    },
+    async setStatus(commit, status) {
+      const { path, body } = statusCall(setting.place, commit, status);
+      await ask("POST", path, body);
+    },
+  };
+}
+
+function gitlab(setting: HostSetting): PullHost {
+  const ask = asking(setting);
+  const { project } = setting.place;
+  return {
+    async open(ref) {
+      const query = `state=opened&target_branch=${encodeURIComponent(ref)}&order_by=updated_at&sort=desc`;
+      return (await allPages(ask, `${project}/merge_requests?${query}`)).map((pull) => ({
+        number: Number(pull["iid"]),
+        head: textIn(pull, "sha"),
+        author: textIn(fieldsIn(pull["author"]), "username"),
+        outside: textIn(pull, "source_project_id") !== textIn(pull, "target_project_id"),
+        link: textIn(pull, "web_url"),
+        updatedAt: textIn(pull, "updated_at"),
+      }));
+    },
+    async isMerged(pull) {
+      return fieldsIn(await ask("GET", `${project}/merge_requests/${pull}`))["state"] === "merged";
+    },
+    async comments(pull) {
+      const notes = await allPages(ask, `${project}/merge_requests/${pull}/notes?sort=asc&order_by=created_at`);
+      return notes
+        .filter((note) => note["system"] !== true)
+        .map((note) => ({
+          id: textIn(note, "id"),
+          by: textIn(fieldsIn(note["author"]), "username"),
+          text: textIn(note, "body"),
+          isEdited: textIn(note, "created_at") !== textIn(note, "updated_at"),
+        }));
+    },
+    async write(pull, text, id) {
+      const notes = `${project}/merge_requests/${pull}/notes`;
+      const written =
+        id === undefined
+          ? await ask("POST", notes, { body: text })
+          : await ask("PUT", `${notes}/${id}`, { body: text });
+      return textIn(fieldsIn(written), "id");
+    },
+    async setStatus(commit, status) {
+      const { path, body } = statusCall(setting.place, commit, status);
+      // The same status again is refused, and is what was wanted.
+      await ask("POST", path, body).catch((error: unknown) => {
+        if (!(error instanceof Error && /Cannot transition status/.test(error.message))) throw error;
+      });
+    },
+  };
+}

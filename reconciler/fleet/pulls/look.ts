@@ -1,0 +1,236 @@
+/**
+ * Looks at the pull requests of a repository: which are open, which stacks each of them touches, and what people say in
+ * their comments. A webhook only asks for a look, so that nothing in it has to be believed.
+ */
+import { randomBytes } from "node:crypto";
+import { errorMessage } from "../../core/text/errors";
+import type { PullPlan, PullRecord } from "../database/pulls";
+import type { Records } from "../database/records";
+import type { StackRecord } from "../database/stacks";
+import type { PullSetting } from "../model";
+import { isTouched, sameRepository } from "../pushes";
+import type { Queue } from "../queue";
+import { readSecret } from "../secrets";
+import { isBy } from "../sources/change";
+import { folderAt, type Merged, mergedCommit } from "../sources/merge";
+import { type HostPlace, hostPlace, openHost, type Pull, type PullHost } from "./host";
+
+export interface PullPorts {
+  readonly records: Records;
+  readonly queue: Queue;
+  readonly cache: string;
+  readonly say: (text: string) => void;
+  readonly fetch?: typeof fetch | undefined;
+}
+
+/** How often the pull requests of a repository are looked at without a webhook. */
+const lookEveryS = 60;
+const dayMs = 86_400_000;
+const taskOf = (url: string): string => `pull requests of ${url}`;
+
+/** One of the workers looks at each repository whose turn it is. */
+export async function lookForPulls(ports: PullPorts, signal: AbortSignal): Promise<void> {
+  for (const { url, ref } of await ports.records.repositoriesWithPulls()) {
+    if (signal.aborted || !(await ports.records.claimTask(`${taskOf(url)} ${ref}`, lookEveryS))) continue;
+    await lookAt(ports, url, ref, signal).catch((error: unknown) => {
+      if (!signal.aborted) ports.say(`the pull requests of ${url}: ${errorMessage(error)}`);
+    });
+  }
+}
+
+/** A webhook told of something in these repositories: the next look is now. */
+export async function pullsMoved(records: Records, urls: readonly string[]): Promise<boolean> {
+  const mine = (await records.repositoriesWithPulls()).filter((one) =>
+    urls.some((url) => sameRepository(one.url, url)),
+  );
+  for (const { url, ref } of mine) await records.releaseTask(`${taskOf(url)} ${ref}`);
+  return mine.length > 0;
+}
+
+/** The stacks of one repository and branch, and its host. */
+interface Place {
+  readonly stacks: readonly StackRecord[];
+  readonly pulls: PullSetting;
+  readonly place: HostPlace;
+  readonly host: PullHost;
+}
+
+export async function placeOfPulls(
+  { records, fetch }: Pick<PullPorts, "records" | "fetch">,
+  url: string,
+  ref: string,
+  signal: AbortSignal,
+): Promise<Place | undefined> {
+  const stacks = (await records.stacksFrom([url], ref)).filter(({ leaving }) => !leaving);
+  const [pulls] = stacks.flatMap(({ spec: { source } }) => (source.kind === "git" ? (source.pulls ?? []) : []));
+  const place = pulls === undefined ? undefined : hostPlace(url, pulls.api);
+  if (pulls === undefined || place === undefined) return undefined;
+  const token = await readSecret(pulls.token ?? { env: place.kind === "github" ? "GITHUB_TOKEN" : "GITLAB_TOKEN" });
+  const planned = stacks.filter(({ spec: { source } }) => source.kind === "git" && source.pulls !== undefined);
+  return { stacks: planned, pulls, place, host: openHost({ place, token, fetch, signal }) };
+}
+
+async function lookAt(ports: PullPorts, url: string, ref: string, signal: AbortSignal): Promise<void> {
+  const { records } = ports;
+  const here = await placeOfPulls(ports, url, ref, signal);
+  if (here === undefined) return;
+  const open = await here.host.open(ref);
+  const known = await records.pulls(url, ref);
+  const base = (await records.repositorySeen(url, ref)).revision;
+  for (const pull of open) {
+    const before = known.get(pull.number);
+    if (before === undefined || before.head !== pull.head || (base !== undefined && before.base !== base))
+      await planAll(ports, here, { url, ref }, pull, before, signal);
+    if (before?.updatedAt === pull.updatedAt || !(await hear(ports, here, { url, ref }, pull, signal))) continue;
+    await planAll(ports, here, { url, ref }, pull, await records.pull(url, pull.number), signal);
+  }
+  for (const number of known.keys())
+    if (!open.some((pull) => pull.number === number))
+      await records.closePull(url, number, await here.host.isMerged(number));
+}
+
+/** Where a pull request is. */
+type Branch = { readonly url: string; readonly ref: string };
+
+async function planAll(
+  { records, queue, cache }: PullPorts,
+  { stacks, place }: Place,
+  { url, ref }: Branch,
+  pull: Pull,
+  before: PullRecord | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const source = { url, ref, path: "" };
+  let merged: Merged | undefined;
+  let why: string | undefined;
+  try {
+    merged = await mergedCommit(source, cache, { kind: place.kind, ...pull }, { signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    why = errorMessage(error);
+  }
+  const { files = [], base = before?.base ?? "", commit = "" } = merged ?? {};
+  const touched = stacks.filter((stack) => isTouched(stack, files));
+  // A pull request that touches no stack is none of ours to comment on.
+  if (touched.length === 0 && before === undefined && why === undefined) return;
+  const contents = await Promise.all(
+    touched.map(async ({ name, spec }) => ({
+      stack: name,
+      content:
+        spec.source.kind === "git"
+          ? ((await folderAt({ ...source, path: spec.source.path }, cache, commit, signal)) ?? "gone")
+          : "",
+    })),
+  );
+  await records.savePull({
+    url,
+    ref,
+    base,
+    number: pull.number,
+    head: pull.head,
+    author: pull.author,
+    outside: pull.outside,
+    link: pull.link,
+    mark: before?.mark ?? randomBytes(8).toString("hex"),
+    ...(why === undefined ? {} : { why }),
+  });
+  for (const name of await records.savePullStacks(url, pull.number, pull.head, contents)) {
+    const tenant = touched.find((stack) => stack.name === name)?.spec.tenant ?? "default";
+    await queue.hasten({ stack: name, tenant, cause: "pull request", pull: pull.number });
+  }
+}
+
+/** Carries out what people ask for in comments that are new: /approve DIGEST and /plan, for which the answer is true. */
+async function hear(
+  ports: PullPorts,
+  { host, pulls: { approvers }, stacks }: Place,
+  { url }: Branch,
+  pull: Pull,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { records } = ports;
+  const record = await records.pull(url, pull.number);
+  if (record === undefined) return false;
+  const comments = await host.comments(pull.number);
+  const heard = await records.lastHeard(url, pull.number);
+  const said: string[] = [];
+  let isAnew = false;
+  for (const { id, by, text, isEdited } of comments) {
+    signal.throwIfAborted();
+    if (Number(id) <= Number(heard) || text.includes(record.mark)) continue;
+    const [, word, digest = ""] =
+      /^\s*\/(approve|plan)(?:[ \t]+([0-9a-f]{6,16}(?:-[0-9a-f]{1,8})?))?\s*$/.exec(text) ?? [];
+    if (word === undefined) continue;
+    const may = approvers.includes(by);
+    if (isEdited) said.push(`the comment of ${by} was changed after it was written, and does not count: write it anew`);
+    else if (word === "plan" && (may || (by === pull.author && !pull.outside))) {
+      await records.planPullAnew(url, pull.number);
+      isAnew = true;
+    } else if (!may)
+      said.push(`${by} may not ${word} here: pull_requests: { approvers: […] } of the fleet's file names who may`);
+    else said.push(...(await approveAs(ports, by, digest, record, stacks)));
+  }
+  await records.heardPull(
+    url,
+    pull.number,
+    pull.updatedAt,
+    comments.at(-1)?.id ?? heard,
+    said.length === 0 ? undefined : said.slice(-3).join("; "),
+  );
+  return isAnew;
+}
+
+/** What was not approved, and why. */
+async function approveAs(
+  { records }: PullPorts,
+  by: string,
+  digest: string,
+  { url, number, author }: PullRecord,
+  stacks: readonly StackRecord[],
+): Promise<string[]> {
+  const found = (await records.pullPlans(url, number)).filter(
+    (plan) => plan.digest !== undefined && digest.length >= 6 && plan.digest.startsWith(digest),
+  );
+  if (found.length === 0)
+    return [`no plan of this pull request is ${digest === "" ? "named: /approve DIGEST" : digest}`];
+  const said: string[] = [];
+  for (const plan of found) {
+    const spec = stacks.find(({ name }) => name === plan.stack)?.spec;
+    const refusal =
+      spec === undefined
+        ? `${plan.stack} is not in the fleet any more`
+        : whyNot(plan, spec.notTheAuthor === true, by, author);
+    const at = new Date();
+    const approval = {
+      digest: plan.digest ?? "",
+      by,
+      at: at.toISOString(),
+      until: new Date(at.getTime() + 7 * dayMs).toISOString(),
+    };
+    if (refusal !== undefined) said.push(refusal);
+    else if (await records.approvePull(url, number, plan.stack, approval))
+      await records.note({
+        who: by,
+        what: "approve in pull request",
+        stack: plan.stack,
+        detail: `${number}: ${approval.digest}`,
+      });
+    else said.push(`the plan ${digest} of ${plan.stack} is another one by now`);
+  }
+  return said;
+}
+
+function whyNot(
+  { stack, body, approval, digest }: PullPlan,
+  notTheAuthor: boolean,
+  by: string,
+  author: string,
+): string | undefined {
+  if (approval?.digest === digest && [approval, ...(approval?.also ?? [])].some((voice) => voice?.by === by))
+    return `${by} has approved the plan of ${stack} already`;
+  if (!notTheAuthor) return undefined;
+  const { commits = [], alsoBy = [] } = body?.change ?? {};
+  const wrote = by === author || [...commits, ...alsoBy].some((writers) => isBy(writers, by));
+  if (!wrote && body?.change !== undefined) return undefined;
+  return `${by} wrote a change of ${stack}, and whoever did may not approve it`;
+}

@@ -1,0 +1,124 @@
+/** Plans one stack as a pull request would leave it. Nothing of the plan can be carried out before the merge. */
+import { diagnosticsIn } from "../../core/model/diagnostic";
+import { errorMessage } from "../../core/text/errors";
+import type { PullPlan } from "../database/pulls";
+import type { StackRecord } from "../database/stacks";
+import { type Decision, decide } from "../decide";
+import type { FleetSettings } from "../model";
+import { type OpeningPorts, projectInput, readInputs } from "../open-stack";
+import type { OpenProject, Planned } from "../project";
+import { sentences } from "../round";
+import { asInRepository, type Checkout } from "../sources/checkout";
+import { checkOutGit } from "../sources/git";
+import { mergedCommit } from "../sources/merge";
+import { hostPlace } from "./host";
+import type { PullPorts } from "./look";
+
+export interface PullRound extends OpeningPorts, Pick<PullPorts, "records" | "cache"> {
+  readonly openProject: OpenProject;
+}
+
+type Made = Pick<PullPlan, "result" | "digest" | "body" | "why">;
+
+export async function planPull(
+  ports: PullRound,
+  {
+    stack,
+    settings,
+    number,
+    signal,
+  }: { stack: StackRecord; settings: FleetSettings; number: number; signal: AbortSignal },
+): Promise<void> {
+  const { records } = ports;
+  const { source } = stack.spec;
+  if (source.kind !== "git") return;
+  const [pull, wanted] = [
+    await records.pull(source.url, number),
+    await records.pullPlan(source.url, number, stack.name),
+  ];
+  if (pull === undefined || wanted?.result !== "waits") return;
+  const place = hostPlace(source.url, source.pulls?.api);
+  if (place === undefined) return;
+  let made: Made;
+  try {
+    const merge = { kind: place.kind, number, head: pull.head, ...(pull.base === "" ? {} : { base: pull.base }) };
+    const { base, commit } = await mergedCommit(source, ports.cache, merge, { signal });
+    const [before, after] = [
+      await checkOutGit({ ...source, ref: base }, ports.cache, { signal }),
+      await checkOutGit({ ...source, ref: commit }, ports.cache, { signal }),
+    ];
+    made = await madeOf(ports, { stack, settings, outside: pull.outside, before, after, signal });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const diagnostics = diagnosticsIn(error);
+    made = { result: "failed", why: diagnostics === undefined ? errorMessage(error) : sentences(diagnostics) };
+  }
+  await records.savePullPlan(source.url, number, { stack: stack.name, content: wanted.content, ...made });
+}
+
+interface Planning {
+  readonly stack: StackRecord;
+  readonly settings: FleetSettings;
+  readonly outside: boolean;
+  readonly before: Checkout;
+  readonly after: Checkout;
+  readonly signal: AbortSignal;
+}
+
+async function madeOf(ports: PullRound, { stack, settings, outside, before, after, signal }: Planning): Promise<Made> {
+  const inputs = await readInputs(stack, ports);
+  if ("end" in inputs) return { result: "failed", why: "why" in inputs ? inputs.why : "its inputs are not there" };
+  const input = projectInput({ stack, settings }, ports, after, inputs.values);
+  const closedBy = input.closedBy ?? (outside ? "a pull request from outside" : undefined);
+  const project = await ports.openProject({
+    ...input,
+    base: before,
+    signal,
+    ...(closedBy === undefined ? {} : { closedBy }),
+  });
+  try {
+    const planned = await project.plan(signal);
+    signal.throwIfAborted();
+    const change = await after.changeSince?.(before.revision, project.files);
+    const named = asInRepository(after)(planned.body);
+    const body = { ...named, why: "", ...(change === undefined ? {} : { change }) };
+    if (planned.errors.length > 0)
+      return { result: "failed", body, why: asInRepository(after)(planned.errors.join("; ")) };
+    return { ...ending(planned, stack, after), body };
+  } finally {
+    await project.close();
+  }
+}
+
+/** What would happen after the merge, if nothing else changed. */
+function ending(planned: Planned, { spec }: StackRecord, { content }: Checkout): Omit<Made, "body"> {
+  const { approve, consents, approvers = 1 } = spec;
+  // Windows open and close until then.
+  const decision: Decision = decide(
+    planned.facts,
+    { approve, consents, approvers },
+    undefined,
+    { open: true },
+    new Date(),
+  );
+  // As a round after the merge names it (round.ts).
+  const digest = `${planned.facts.digest}-${content.slice(-8)}`;
+  switch (decision.do) {
+    case "nothing":
+      return { result: "nothing" };
+    case "apply":
+      return { result: "applies", digest };
+    case "observe":
+      return { result: "observes", why: decision.why };
+    case "await":
+    case "hold":
+      if (planned.changesJudges === true)
+        return {
+          result: "asks",
+          why: `${decision.why}; it changes its own dialect, policy, checks or address, and those of the branch judged it, so that it is approved after the merge`,
+        };
+      return { result: "asks", digest, why: decision.why };
+    default:
+      return decision satisfies never;
+  }
+}

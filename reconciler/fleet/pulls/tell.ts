@@ -1,0 +1,148 @@
+/** What a pull request is told: one comment that is kept up to date, and a status of its commit for each stack. */
+import { errorMessage } from "../../core/text/errors";
+import type { PullPlan, PullRecord, PullResult } from "../database/pulls";
+import { namesIn } from "../decide";
+import type { CommitStatus } from "./host";
+import { type PullPorts, placeOfPulls } from "./look";
+
+const words: Readonly<Record<PullResult, string>> = {
+  waits: "is planned",
+  nothing: "changes nothing",
+  applies: "is applied after the merge",
+  asks: "waits for approval after the merge",
+  observes: "is not applied by the fleet",
+  failed: "cannot be planned",
+};
+
+/** Hosts take comments of 65,536 characters. */
+const mostText = 60_000;
+
+const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+/** A fence that nothing in the text ends. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}text\n${text}\n${fence}`;
+}
+
+/** A text of a file or a person, within a line of Markdown. */
+const plain = (text: string): string =>
+  text.replace(/\s+/g, " ").replace(/[\\`*_{}[\]<>()#|@~&!$-]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+export function commentText(
+  { mark, head, ref, base, why, said }: PullRecord,
+  plans: readonly PullPlan[],
+  pages: string | undefined,
+): string {
+  const room = Math.floor(mostText / Math.max(1, plans.length));
+  const rows = plans.map(
+    ({ stack, result, body }) => `| ${plain(stack)} | ${plain(body?.sum ?? "–")} | ${words[result]} |`,
+  );
+  const lines = [
+    `<!-- reconcile-fleet ${mark} -->`,
+    "### What merging this changes",
+    "",
+    ...(why === undefined ? [] : [`It was not planned: ${plain(why)}.`, ""]),
+    ...(rows.length === 0
+      ? [...(why === undefined ? ["It touches no stack of the fleet."] : [])]
+      : ["| stack | plan | |", "| --- | --- | --- |", ...rows]),
+    ...plans.flatMap((plan) => ["", ...partOf(plan, room, pages)]),
+    "",
+    ...(said === undefined ? [] : [`Not carried out: ${plain(said)}.`, ""]),
+    `<sub>${head.slice(0, 12)}${base === "" ? "" : ` merged into ${plain(ref)} at ${base.slice(0, 12)}`}. /plan plans it anew.</sub>`,
+  ];
+  return shortened(lines.join("\n"), mostText + 4000);
+}
+
+function partOf(
+  { stack, result, digest, body, why, approval }: PullPlan,
+  room: number,
+  pages: string | undefined,
+): string[] {
+  const link =
+    pages === undefined ? "" : ` ([its page](${pages.replace(/\/$/, "")}/stacks/${encodeURIComponent(stack)}))`;
+  const approved = approval !== undefined && approval.digest === digest;
+  return [
+    ...(body === undefined || result === "waits"
+      ? []
+      : [
+          `<details><summary>${plain(stack)}: ${plain(body.sum ?? "the plan")}</summary>`,
+          "",
+          fenced(
+            shortened(
+              [body.exposure, body.text].filter((text) => text !== undefined).join("\n"),
+              Math.max(500, room - 1000),
+            ),
+          ),
+          "",
+          "</details>",
+          "",
+        ]),
+    ...(why === undefined ? [] : [`**${plain(stack)}** ${words[result]}: ${plain(shortened(why, 1500))}.${link}`]),
+    ...(approved
+      ? [
+          `Approved by ${namesIn(approval).map(plain).join(" and ")}: it is carried out after the merge, if it is still this plan then.`,
+        ]
+      : []),
+    ...(result === "asks" && digest !== undefined && !approved
+      ? [`To approve it before the merge: \`/approve ${digest}\``]
+      : []),
+  ];
+}
+
+const statusOf = ({ stack, result, body, why }: PullPlan, link: string | undefined): CommitStatus => ({
+  state: result === "waits" ? "pending" : result === "failed" ? "failure" : "success",
+  context: `reconcile/${stack}`,
+  description: shortened(
+    `${words[result]}${result === "failed" ? `: ${why ?? ""}` : body?.sum === undefined ? "" : `: ${body.sum}`}`,
+    140,
+  ),
+  link,
+});
+
+/** Writes what is new, one pull request after the other. What could not be written is tried again after a minute. */
+export async function tellPulls(ports: PullPorts, pages: string | undefined, signal: AbortSignal): Promise<void> {
+  const { records, say } = ports;
+  for (
+    let pull = await records.takeUntold();
+    pull !== undefined && !signal.aborted;
+    pull = await records.takeUntold()
+  ) {
+    const told: Record<string, string> = {};
+    try {
+      const comment = await tellOne(ports, pull, pages, told, signal);
+      await records.toldPull(pull.url, pull.number, {
+        version: pull.version,
+        told,
+        ...(comment === undefined ? {} : { comment }),
+      });
+    } catch (error) {
+      await records.toldPull(pull.url, pull.number, { told });
+      if (!signal.aborted)
+        say(`the pull request ${pull.number} of ${pull.url} could not be told: ${errorMessage(error)}`);
+    }
+  }
+}
+
+async function tellOne(
+  ports: PullPorts,
+  pull: PullRecord,
+  pages: string | undefined,
+  told: Record<string, string>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const here = await placeOfPulls(ports, pull.url, pull.ref, signal);
+  if (here === undefined) return undefined;
+  const plans = await ports.records.pullPlans(pull.url, pull.number);
+  for (const plan of plans) {
+    const key = `${plan.head} ${plan.result}`;
+    if (plan.told === key) continue;
+    await here.host.setStatus(pull.head, statusOf(plan, pull.link));
+    told[plan.stack] = key;
+  }
+  // A worker may have died after it wrote the comment and before it wrote down which one it is.
+  const written =
+    pull.comment ?? (await here.host.comments(pull.number)).find(({ text }) => text.includes(pull.mark))?.id;
+  return here.host.write(pull.number, commentText(pull, plans, pages), written);
+}

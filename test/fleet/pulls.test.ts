@@ -1,0 +1,287 @@
+/** Pull requests: planned by workers, told in one comment and a status, approved there by who may, carried out after the merge. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { PullPlan, PullRecord } from "../../reconciler/fleet/database/pulls";
+import { hostPlace, openHost } from "../../reconciler/fleet/pulls/host";
+import { commentText } from "../../reconciler/fleet/pulls/tell";
+import { eventually } from "../support/eventually";
+import { type FleetStage, openFleetStage } from "../support/fleet-processes";
+import { makeFolder } from "../support/folder";
+import { type GitHost, hostToken, startGitHost } from "../support/git-host";
+import { postgresMissing } from "../support/postgres-server";
+import { readDump } from "../support/world-shape";
+import githubExchanges from "./recorded/github.json";
+import gitlabExchanges from "./recorded/gitlab.json";
+
+interface Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly status: number;
+  readonly answer: unknown;
+}
+
+describe.each([
+  ["github", "https://github.com/octocat/Hello-World.git", githubExchanges],
+  ["gitlab", "git@gitlab.com:gitlab-org/gitlab-test.git", gitlabExchanges],
+] as const)("the answers that %s documents", (kind, repository, exchanges: readonly Exchange[]) => {
+  const place = hostPlace(repository, undefined);
+  const left = [...exchanges];
+  const play = (async (url: string, { method = "", headers, body }: RequestInit) => {
+    const next = left.shift();
+    expect({ method, path: url, ...(typeof body === "string" ? { body: JSON.parse(body) } : {}) }).toEqual({
+      method: next?.method,
+      path: next?.path,
+      ...(next?.body === undefined ? {} : { body: next.body }),
+    });
+    expect(headers).toMatchObject(kind === "github" ? { authorization: "Bearer t" } : { "private-token": "t" });
+    return new Response(JSON.stringify(next?.answer), { status: next?.status ?? 500 });
+    // The test's own player takes what the client gives to fetch.
+  }) as typeof fetch;
+  test("are read, and the requests are as documented", async () => {
+    if (place === undefined) throw new Error("no place");
+    expect(place.kind).toBe(kind);
+    const host = openHost({ place, token: "t", fetch: play });
+    const [pull] = await host.open("main");
+    expect(pull).toEqual(
+      kind === "github"
+        ? {
+            number: 1347,
+            head: "6dcb09b5b57875f334f61aebed695e2e4193db5e",
+            author: "octocat",
+            outside: false,
+            link: "https://github.com/octocat/Hello-World/pull/1347",
+            updatedAt: "2011-01-26T19:01:12Z",
+          }
+        : {
+            number: 1,
+            head: "8888888888888888888888888888888888888888",
+            author: "admin",
+            outside: true,
+            link: "http://gitlab.example.com/my-group/my-project/merge_requests/1",
+            updatedAt: "2017-04-29T08:46:00Z",
+          },
+    );
+    const number = pull?.number ?? 0;
+    expect(await host.isMerged(number)).toBe(true);
+    expect(await host.comments(number)).toEqual(
+      kind === "github"
+        ? [{ id: "1", by: "octocat", text: "Me too", isEdited: false }]
+        : [{ id: "305", by: "pipin", text: "Text of the comment", isEdited: true }],
+    );
+    expect(await host.write(number, "a", undefined)).toBe(kind === "github" ? "1" : "302");
+    expect(await host.write(number, "b", kind === "github" ? "1" : "302")).toBe(kind === "github" ? "1" : "302");
+    const link = "https://fleet.example/stacks/a";
+    await host.setStatus("6dcb09b5b57875f334f61aebed695e2e4193db5e", {
+      state: "failure",
+      context: "reconcile/a",
+      description: "d",
+      link,
+    });
+    await expect(host.open("main")).rejects.toThrow(/answered 40[13] to GET .*: /);
+    expect(left).toEqual([]);
+  });
+});
+
+test("a comment shows texts of files as they are, and no more than a host takes", () => {
+  const pull: PullRecord = {
+    url: "u",
+    number: 7,
+    ref: "main",
+    base: "b".repeat(40),
+    head: "a".repeat(40),
+    author: "eve",
+    outside: true,
+    link: "l",
+    updatedAt: "",
+    mark: "m4rk",
+    version: 1,
+    said: "eve may not approve here <b>@all</b>",
+  };
+  const plan: PullPlan = {
+    stack: "shop",
+    head: pull.head,
+    content: "c",
+    result: "asks",
+    digest: "0123456789abcdef-0a1b2c3d",
+    why: "[x](http://evil.example)",
+    body: {
+      text: `${"`".repeat(5)}\n</details> @all ${"x".repeat(100_000)}`,
+      consents: [],
+      opens: [],
+      why: "",
+      sum: "1 to create | 2",
+    },
+  };
+  const text = commentText(pull, [plan, { ...plan, stack: "b" }], "https://fleet.example/");
+  expect(text.length).toBeLessThan(65_536);
+  expect(text).toContain("/approve 0123456789abcdef-0a1b2c3d");
+  expect(text).toContain(`${"`".repeat(6)}text\n`);
+  expect(text.replace(/(`{6})text\n[\s\S]*?\n\1/g, "")).not.toMatch(/@all|evil\.example\)|<b>/);
+});
+
+describe.skipIf(postgresMissing !== undefined)("pull requests of a fleet", () => {
+  let host: GitHost;
+  const repository = makeFolder({ "a/reconcile.yaml": "", "judge.sh": "" });
+  const git = (...words: string[]): string =>
+    execFileSync("git", ["-c", "user.name=Ann", "-c", "user.email=ann@example.com", ...words], {
+      cwd: repository,
+      encoding: "utf8",
+    }).trim();
+  const stages: FleetStage[] = [];
+  const file = (name: string, more = ""): string => `version: 1
+project: acme
+region: in-west-1
+policy: { command: [sh, ../judge.sh] }
+vms:
+  web: { name: ${name}-web, owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 }
+${more}`;
+  const group = (name: string): string =>
+    `groups: { open: { name: ${name}-open, rules: [ { protocol: tcp, dst_port: 22, remote_ip: 0.0.0.0/0 } ] } }\n`;
+  function write(path: string, text: string): void {
+    mkdirSync(join(repository, path, ".."), { recursive: true });
+    writeFileSync(join(repository, path), text);
+  }
+  function commit(message: string): string {
+    git("add", "--all");
+    git("commit", "--quiet", "--message", message);
+    return git("rev-parse", "HEAD");
+  }
+  /** On a branch of its own; the work tree is main again afterwards. */
+  function propose(number: number, change: () => void): string {
+    git("checkout", "--quiet", "-B", `change-${number}`, "main");
+    change();
+    const head = commit(`change ${number}`);
+    for (const name of [`pull/${number}`, `merge-requests/${number}`]) git("update-ref", `refs/${name}/head`, head);
+    git("checkout", "--quiet", "main");
+    return head;
+  }
+  beforeAll(async () => {
+    host = await startGitHost();
+    git("init", "--quiet", "--initial-branch", "main");
+    for (const name of ["a", "b"]) write(`${name}/reconcile.yaml`, file(name));
+    write(
+      "judge.sh",
+      `grep -q forbidden && echo '[{"severity":"error","summary":"the judge of the branch says no"}]' || echo '[]'\n`,
+    );
+    commit("first");
+  });
+  afterAll(async () => {
+    for (const stage of stages) await stage.close();
+    await host.close();
+  });
+
+  async function begin(api: string): Promise<FleetStage> {
+    const stage = await openFleetStage({
+      timeScale: 200,
+      env: {
+        GITHUB_TOKEN: hostToken,
+        GITLAB_TOKEN: hostToken,
+        GIT_CONFIG_COUNT: "1",
+        GIT_CONFIG_KEY_0: `url.${repository}.insteadOf`,
+        GIT_CONFIG_VALUE_0: "https://git.example/acme/infra",
+      },
+    });
+    stages.push(stage);
+    const source = (path: string): string =>
+      `{ git: "https://git.example/acme/infra", path: ${path}, pull_requests: { api: "${host.url}${api}", approvers: [otto, ann] } }`;
+    await stage.sync(`version: 1
+${stage.services}
+defaults: { service: here, interval: 1h, not_the_author: true, state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 2s } }
+stacks:
+  a: { source: ${source("a")} }
+  b: { source: ${source("b")} }
+`);
+    await stage.worker();
+    for (const name of ["a", "b"]) await stage.until(name, ({ status }) => status.ready || status.awaitingApproval);
+    return stage;
+  }
+  /** As a webhook asks for a look. */
+  const look = (stage: FleetStage): Promise<void> =>
+    stage.session.records.releaseTask("pull requests of https://git.example/acme/infra main");
+  const ours = () => host.comments.filter(({ by }) => by === "reconcile-bot");
+  const told = (stage: FleetStage, what: string, pattern: RegExp) =>
+    eventually(what, async () => {
+      await look(stage);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return ours().find(({ text }) => pattern.test(text));
+    });
+  const groups = (stage: FleetStage): readonly string[] =>
+    readDump(stage.emulator.dump()).group.map(({ name }) => name);
+
+  test("github: planned, told, approved by who may, and carried out after the merge", { timeout: 0 }, async () => {
+    const stage = await begin("/api/v3");
+    const head = propose(7, () => write("a/reconcile.yaml", file("a", group("a"))));
+    host.pulls.push({ number: 7, head, base: "main", author: "ann", fork: false, state: "open" });
+    const comment = await told(stage, "a comment with the plan", /\/approve [0-9a-f-]+/);
+    expect(comment.text).toContain("| a |");
+    expect(comment.text).not.toContain("| b |");
+    expect(comment.text).toContain("+ group.open");
+    expect(host.statuses.filter(({ commit }) => commit === head).at(-1)).toMatchObject({
+      context: "reconcile/a",
+      state: "success",
+    });
+    // Nothing of it is sent, and the stack's own round knows nothing of it.
+    expect(groups(stage)).not.toContain("a-open");
+    expect((await stage.session.records.stack("a"))?.status).toMatchObject({ ready: true, plan: null });
+    const [, digest = ""] = /\/approve ([0-9a-f-]+)/.exec(comment.text) ?? [];
+
+    // Who may not, whose own change it is, and a comment that was changed.
+    for (const who of ["eve", "ann"]) host.comment(7, who, `/approve ${digest}`);
+    const edited = host.comment(7, "otto", `/approve ${digest}`);
+    edited.changedAt = "2026-11-20T23:00:00Z";
+    const refused = await told(stage, "that none of them counts", /was changed after it was written/);
+    expect(refused.text).toMatch(/eve may not approve here/);
+    expect(refused.text).toMatch(/ann wrote a change of a/);
+    expect((await stage.session.records.pullPlans("https://git.example/acme/infra", 7))[0]?.approval).toBeUndefined();
+    host.comment(7, "otto", `/approve ${digest}`);
+    await told(stage, "the approval", /Approved by otto/);
+    expect(ours()).toHaveLength(1);
+    expect(groups(stage)).not.toContain("a-open");
+
+    git("merge", "--quiet", "--no-ff", "--message", "merge 7", "change-7");
+    const pull = host.pulls.find(({ number }) => number === 7);
+    if (pull !== undefined) pull.state = "merged";
+    await look(stage);
+    await stage.hasten("a");
+    await stage.until("a", ({ status, lastRun }) => status.ready && lastRun?.approval?.by === "otto");
+    expect(groups(stage)).toContain("a-open");
+  });
+
+  test("gitlab: the branch's judge counts, a fork starts no program, and a conflict is told", {
+    timeout: 0,
+  }, async () => {
+    const [first] = stages;
+    for (const worker of first?.workers ?? []) await first?.stop(worker);
+    host.pulls.length = 0;
+    host.comments.length = 0;
+    const stage = await begin("/api/v4");
+    const judged = propose(8, () => {
+      write("judge.sh", "echo '[]'\n");
+      write("b/reconcile.yaml", file("b", "groups: { forbidden: { name: b-forbidden } }\n"));
+    });
+    host.pulls.push({ number: 8, head: judged, base: "main", author: "eve", fork: false, state: "open" });
+    await told(stage, "the judge's word", /the judge of the branch says no/);
+    expect(host.statuses.filter(({ commit }) => commit === judged).at(-1)).toMatchObject({
+      context: "reconcile/b",
+      state: "failed",
+    });
+
+    const forked = propose(9, () => write("b/reconcile.yaml", file("b", "groups: { fine: { name: b-fine } }\n")));
+    host.pulls.push({ number: 9, head: forked, base: "main", author: "mallory", fork: true, state: "open" });
+    await told(stage, "that no program was run", /a pull request from outside starts no program/);
+
+    const apart = propose(10, () => write("b/reconcile.yaml", file("other")));
+    host.pulls.push({ number: 10, head: apart, base: "main", author: "eve", fork: false, state: "open" });
+    write("b/reconcile.yaml", file("b-new"));
+    commit("main goes on");
+    await stage.hasten("b");
+    await told(stage, "the conflict", /It was not planned: it conflicts with the branch/);
+    for (const number of [8, 9, 10])
+      expect(host.comments.filter(({ pull, by }) => pull === number && by === "reconcile-bot")).toHaveLength(1);
+    // The token is in no comment and in no table.
+    expect(JSON.stringify(host.comments)).not.toContain(hostToken);
+  });
+});
