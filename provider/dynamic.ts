@@ -41,9 +41,9 @@ export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs>
     signal: new AbortController().signal,
     log: (severity, message) => say(severity, programNote(raw)?.of, hide(message)),
   });
-  const notesFor = (raw: Inputs): Pick<HandlerContext, "notes"> => {
+  const notesFor = (raw: Inputs): Pick<HandlerContext, "notes" | "isInState"> => {
     const of = programNote(raw)?.of;
-    return of === undefined ? {} : { notes: connectionFor(config).notesOf(of) };
+    return of === undefined ? {} : { notes: connectionFor(config).notesOf(of), isInState: known.has(of) };
   };
   const kept = (raw: Inputs, outputs: Props): Inputs => ({
     ...clean(outputs),

@@ -104,6 +104,7 @@ export function createService(log: Log) {
     service: () => connected().service(),
     signal,
     notes: connected().notesOf(urn),
+    isInState: known.has(urn),
     log: (severity, message) => log(severity, urn, hide(message)),
   });
 

@@ -1,7 +1,9 @@
 /**
  * What is known of a create that an earlier process sent, and that Pulumi's state may not have:
  *
- *   the note has the id              it is looked at, and managed from now on; nothing is sent
+ *   the note has the id, and the state has the resource since
+ *                                    nothing is open: a replacement is asked for
+ *   the note has the id otherwise    it is looked at, and managed from now on; nothing is sent
  *   it can be looked for by name     as after a lost answer (engine/create-once.ts)
  *   names of the kind are unique     it is sent again: the service refuses a second one
  *   the user says it made nothing    it is sent again
@@ -18,14 +20,14 @@ import { type PlannedOne, planAsObserved, planAsRecorded, type Remembered, state
 import { adoptsNothing } from "./shared-properties";
 
 export async function createdBefore(
-  { notes, signal, log }: HandlerContext,
+  { notes, signal, log, isInState = false }: HandlerContext,
   service: HandlerService,
   desired: Closed,
   address: Address,
   inputs: Props,
 ): Promise<Remembered | undefined> {
   const open = await notes?.find(signal);
-  if (open === undefined) return undefined;
+  if (open === undefined || (open.id !== undefined && isInState && open.hasFormer !== true)) return undefined;
   const { plan } = await planAsRecorded(service, desired, stateOf(address, {}), address, signal);
   const create = plan.steps.find(isCreate);
   if (create === undefined) return undefined;

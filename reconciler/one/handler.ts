@@ -76,6 +76,8 @@ export interface HandlerContext {
   readonly service: () => Promise<HandlerService>;
   readonly signal: AbortSignal;
   readonly log: (severity: "info" | "warning", message: string) => void;
+  /** Whether the program's state has this resource, as far as the engine has said. */
+  readonly isInState?: boolean;
   /** What other processes of the program wrote down about this resource and about things that it may name. */
   readonly notes?: ProgramNotes;
 }

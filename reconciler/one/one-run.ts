@@ -142,8 +142,11 @@ async function observe(
   const unproven = kindsUnproven(seen.live, state);
   if (isOfService || unproven.size === 0) return seen;
   const others = someUnseen(service, state, unproven);
-  if (others.length > 0)
+  if (others.length > 0) {
     noteShown(service, (await refresh(client, nothingDesired, withRecords(others), { signal })).live);
+    const again = await seeing();
+    if (kindsUnproven(again.live, state).size === 0) return again;
+  }
   const until = clock.now() + vouchMs;
   const isVouched = (): boolean => isVouchedFor(service, unproven);
   while (!isVouched() && clock.now() < until && !signal.aborted) await clock.sleep(vouchEveryMs, signal);
@@ -235,13 +238,13 @@ export async function carryOut(
   planned: PlannedOne,
   flushConfirmed: boolean,
   notes?: ProgramNotes,
-  saidNone = false,
+  said: Pick<OpenCreate, "saidNone" | "hasFormer"> = {},
 ): Promise<RanOne> {
   throwErrors(planned);
   const permitted = permit(planned.plan, flushConfirmed);
   for (const diagnostic of planned.plan.diagnostics)
     if (diagnostic.severity === "warning") context.log("warning", sentence(diagnostic));
-  const recorder = recorderWithNotes(service, notes, saidNone, createRecorder(planned.state, memorySession()));
+  const recorder = recorderWithNotes(service, notes, said, createRecorder(planned.state, memorySession()));
   const report = await runPlan(
     permitted,
     planned.live,
@@ -278,7 +281,7 @@ export async function carryOut(
 const recorderWithNotes = (
   service: HandlerService,
   notes: ProgramNotes | undefined,
-  saidNone: boolean,
+  said: Pick<OpenCreate, "saidNone" | "hasFormer">,
   recorder: Recorder,
 ): Recorder =>
   notes === undefined
@@ -291,8 +294,8 @@ const recorderWithNotes = (
         async record(changes) {
           const { state } = recorder;
           const written = writtenChanges(changes, state.resources);
-          noteCreates(service, notes, saidNone, state, written);
-          noteLeaving(notes, written);
+          noteCreates(service, notes, said, state, written);
+          noteLeaving(notes, state, written);
           await recorder.record(written);
         },
       };
@@ -301,13 +304,14 @@ const recorderWithNotes = (
  * Notes that something is being deleted: once it is gone, nothing else shows that this program meant it to go, and what
  * was attached to a VM.
  */
-function noteLeaving(notes: ProgramNotes, changes: readonly StateChange[]): void {
+function noteLeaving(notes: ProgramNotes, { resources }: State, changes: readonly StateChange[]): void {
   for (const change of changes) {
     if (change.type !== "resource" || change.record?.id === undefined) continue;
     const { record } = change;
     // The service refused it, so that whoever finds it gone later has not been told by this program.
-    if (record.deleting !== true) notes.forgetLeaving();
-    else notes.writeLeaving({ id: change.record.id, disks: record.kind === "vm" ? disksSeen(record) : [] });
+    if (record.deleting === true)
+      notes.writeLeaving({ id: change.record.id, disks: record.kind === "vm" ? disksSeen(record) : [] });
+    else if (resources.get(change.address)?.deleting === true) notes.forgetLeaving();
   }
 }
 
@@ -316,7 +320,7 @@ const disksSeen = ({ dataVolumeId, disks = [] }: RecordedVm): readonly Disk[] =>
 function noteCreates(
   service: HandlerService,
   notes: ProgramNotes,
-  saidNone: boolean,
+  said: Pick<OpenCreate, "saidNone" | "hasFormer">,
   { intents }: State,
   changes: readonly StateChange[],
 ): void {
@@ -324,7 +328,7 @@ function noteCreates(
     sentAt,
     idsBefore,
     accepted,
-    saidNone: saidNone ? saidNone : undefined,
+    ...said,
   });
   for (const change of changes) {
     if (change.type === "intent" && change.intent !== null && change.intent.operation !== "vm.snapshot")

@@ -14,6 +14,8 @@ export interface OpenCreate {
   readonly accepted?: true;
   /** The id of what was made, once that is known. */
   readonly id?: string;
+  /** A former version of the resource was in the program's state when the create was sent. */
+  readonly hasFormer?: true;
   /** The program said `adopt: "none"` already when this create was sent, so that it says nothing of this one. */
   readonly saidNone?: true;
 }
@@ -46,11 +48,16 @@ export interface ProgramNotes {
    * `sentAt`: of a create that the state itself keeps as open.
    */
   isInState(thing: string, sentAt: string | undefined): void;
+  /** The engine goes on with the former version, so that its state has what this process made. */
+  isKnownToEngine(): void;
   /** Written before the delete is sent, after which nothing else shows what was attached. Durable when it returns. */
   writeLeaving(open: OpenDelete): void;
   /** `undefined`: no delete was cut off. */
   findLeft(id: string): readonly Disk[] | undefined;
-  /** The delete came to its end. */
+  /**
+   * The service refused the delete, or the program wants to keep what was to go. The end of a delete is no reason: an engine that was killed
+   * meanwhile has not heard of it, and asks for the same delete again.
+   */
   forgetLeaving(): void;
   claimOf(thing: string): Claim | undefined;
   /** Durable when it returns. `by`: this resource, where it is left out. */

@@ -247,7 +247,11 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       else if (hasErrors(planned.plan.diagnostics)) throw notedOpen(inputs, intent.sentAt);
       if (adopted !== undefined) refuseLosses(planned, adoptsTooMuch);
       const owner = newOwner();
-      const doIt = () => carryOut(context, service, planned, flushStated(inputs), notes, adoptsNothing(inputs));
+      const said = {
+        ...(adoptsNothing(inputs) ? ({ saidNone: true } as const) : {}),
+        ...(context.isInState === true ? ({ hasFormer: true } as const) : {}),
+      };
+      const doIt = () => carryOut(context, service, planned, flushStated(inputs), notes, said);
       const takes = adopted ?? earlier?.record?.id;
       const ran = await (takes === undefined
         ? doIt()
@@ -271,6 +275,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       assertSameService(service, rememberedIn(before), String(inputs["name"]));
       noteInState(context, service, id, rememberedIn(before));
+      context.notes?.forgetLeaving();
       return exclusively(service, service.client, id, before, context.signal, () =>
         update(context, service, id, before, inputs),
       );
@@ -281,6 +286,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(before["name"]));
       noteInState(context, service, id, remembered);
+      context.notes?.isKnownToEngine();
       const isOthers = (): string | undefined =>
         isPending(id)
           ? undefined
@@ -289,7 +295,6 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         const stays = isOthers();
         if (stays !== undefined) return context.log("warning", stays);
         await remove(context, service, id, before);
-        context.notes?.forgetLeaving();
       });
     },
   };

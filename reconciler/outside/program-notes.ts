@@ -65,6 +65,7 @@ export function programNotes(
       // First where it is found by its id: a note with an id that nobody finds would never go.
       if (thing !== undefined) write(madeAt(thing), { file });
       write(path, { ...open, by: writer });
+      remove(leaving);
     },
     takeBackNone() {
       const { saidNone: _saidNone, ...note } = readNote(path) ?? {};
@@ -82,6 +83,10 @@ export function programNotes(
       if (sentAt === undefined || !existsSync(path)) return;
       const note = readNote(path);
       if (note?.id === undefined && note?.sentAt === sentAt) remove(path);
+    },
+    isKnownToEngine() {
+      const note = readNote(path);
+      if (note?.id !== undefined && note.by.name === writer.name) remove(path);
     },
     writeLeaving: (open) => write(leaving, open),
     findLeft(id) {

@@ -37,7 +37,7 @@ async function startStage(dialect: Dialect, abilities: readonly string[] = []) {
   const folder = mkdtempSync(join(tmpdir(), "reconcile-earned-"));
   const log: string[] = [];
   let processes = 0;
-  const startProcess = ({ token = "ops-token" } = {}) => {
+  const startProcess = ({ token = "ops-token", isInState = false } = {}) => {
     const { emit: _emit, client: _client, ...ports } = world.ports;
     const client = createServiceClient({
       baseUrl: world.baseUrl,
@@ -52,6 +52,7 @@ async function startStage(dialect: Dialect, abilities: readonly string[] = []) {
       service: async () => ({ ...ports, client: looks.fresh, looks }),
       signal: new AbortController().signal,
       log: (severity, message) => void log.push(`${severity}: ${message}`),
+      isInState,
       notes: programNotes(
         folder,
         { urn: `urn:pulumi:dev::demo::x:index:${type}::${name}`, service: world.baseUrl },
@@ -168,6 +169,21 @@ it.each(dialects)(
   },
 );
 
+it("a replacement that only Pulumi's user wants makes another one, whatever note its former version left", async () => {
+  stage = await startStage(full, everything);
+  const inputs = { name: "front" };
+  const old = await stage.startProcess().create("SecurityGroup", "front", inputs);
+  const next = stage.startProcess({ isInState: true });
+  // Pulumi asks for no difference then: nothing has told the process which id the state has.
+  const made = await next.create("SecurityGroup", "front", { name: "front-4f2a9c1" });
+  expect(made.id).not.toBe(old.id);
+  await next.remove(old);
+  expect(stage.groups().map(({ id }) => id)).toEqual([made.id]);
+  const last = stage.startProcess({ isInState: true });
+  const third = await last.create("SecurityGroup", "front", { name: "front-5a3b0d2" });
+  expect([old.id, made.id]).not.toContain(third.id);
+});
+
 describe("a delete that was sent", () => {
   it("and whose answer was lost is known to be this program's own, by the next process as well", async () => {
     stage = await startStage(builtIn);
@@ -181,7 +197,30 @@ describe("a delete that was sent", () => {
     stage.world.emulator.setFaults([]);
     await stage.startProcess().remove(only);
     expect(stage.volumes()).toEqual([]);
-    expect(stage.notes("creates")).toEqual([]);
+  });
+
+  it("and done, is done for the next process too, whose engine has not heard of it", async () => {
+    for (const [dialect, abilities] of [
+      [builtIn, []],
+      [full, everything],
+    ] as const) {
+      stage = await startStage(dialect, abilities);
+      const host = await stage.startProcess().create("Vm", "web-a", vm);
+      const other = await stage.startProcess().create("Volume", "other", { name: "other", size: 5 });
+      const group = await stage.startProcess().create("SecurityGroup", "front", { name: "front" });
+      await stage.startProcess().remove(group);
+      // The engine was killed, and so knows of no end: it asks again, while others of the program stay.
+      const next = stage.startProcess();
+      await next.diff(other, { name: "other", size: 5 });
+      await next.remove(group);
+      await stage.startProcess().remove(host);
+      await stage.startProcess().remove(host);
+      // The same name made anew is another one.
+      const again = await stage.startProcess().create("SecurityGroup", "front", { name: "front" });
+      await expect(stage.startProcess({ token: "outsider-token" }).remove(again)).rejects.toThrow(/is kept/);
+      expect(stage.notes("creates").filter((file) => file.includes("left"))).toHaveLength(1);
+      await stage.close();
+    }
   });
 
   it("and refused is no reason to believe later that it is gone", async () => {
