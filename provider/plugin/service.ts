@@ -32,7 +32,17 @@ import { construct } from "./construct";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
 import { packageSchema } from "./schema";
 import { Any, Empty, grpc, messages, type PropertyStruct, plugins, statuses } from "./sdk";
-import { anySecret, ownProps, readStruct, secretsIn, unwrap, unwrapAll, wrapSecret, writeStruct } from "./wire";
+import {
+  anySecret,
+  isInClear,
+  ownProps,
+  readStruct,
+  secretsIn,
+  unwrap,
+  unwrapAll,
+  wrapSecret,
+  writeStruct,
+} from "./wire";
 
 type Hide = (text: string) => string;
 
@@ -47,6 +57,8 @@ const detailOf = {
 /** Of CheckRequest.AutonamingOptions.Mode. */
 const namingDisabled = 2;
 const credentials: readonly string[] = ["token", "authorization"];
+const writtenAnew =
+  "an earlier version wrote a secret in the clear into the state: this update writes it as a secret and changes nothing in the service. Copies of the state that were made before keep it, so change the secret where that matters";
 /** Where providers keep the names of inputs that no program gave. */
 const madeUpKey = "__defaults";
 /** Where a refresh keeps their values, as long as the service shows others. */
@@ -311,14 +323,17 @@ export function createService(log: Log) {
       const hide = hidingIn(request.getOldInputs(), request.getOlds(), request.getNews());
       const found = await within(urn, 0, hide, (context) => handler.diff(context, request.getId(), before, inputs));
       for (const warning of found.warnings) log("warning", urn, hide(warning));
+      const isWrittenAnew = isInClear(readStruct(request.getOlds()), readStruct(request.getOldInputs()));
+      if (isWrittenAnew) log("warning", urn, writtenAnew);
+      const changes = isWrittenAnew ? [...found.changes, { property: "recorded", replaces: false }] : found.changes;
       const response = new messages.DiffResponse();
-      response.setChanges(found.changes.length > 0 ? changesOf.some : changesOf.none);
-      response.setDiffsList(found.changes.map(({ property }) => property));
+      response.setChanges(changes.length > 0 ? changesOf.some : changesOf.none);
+      response.setDiffsList(changes.map(({ property }) => property));
       response.setReplacesList([...found.replaces]);
       response.setDeletebeforereplace(found.deleteBeforeReplace);
       response.setStablesList([...handler.stables]);
       response.setHasdetaileddiff(true);
-      for (const { property, replaces } of found.changes) {
+      for (const { property, replaces } of changes) {
         const between = pathsBetween(property, before[property], inputs[property]);
         // A difference that only the service shows is reported at the property.
         for (const [path, kind] of between.length === 0 ? [[property, "update"] as const] : between) {

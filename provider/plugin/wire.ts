@@ -43,6 +43,13 @@ export const wrapSecret = <T>(value: T): T | { [signatureKey]: string; value: T 
 /** Whether any value of these bags came wrapped as a secret. */
 export const anySecret = (...bags: Props[]): boolean => bags.some((bag) => Object.values(bag).some(holdsSecret));
 
+/** Whether the state repeats in the clear what an input has as a secret: earlier versions wrote such states. */
+export const isInClear = (outputs: Props, inputs: Props): boolean =>
+  anySecret(inputs) &&
+  ["recorded", ...Object.keys(inputs).filter((key) => holdsSecret(inputs[key]))].some(
+    (key) => outputs[key] !== undefined && !holdsSecret(outputs[key]),
+  );
+
 /**
  * What came in secret goes out secret. The engine's record repeats the inputs, so it is secret as a whole where any
  * input is a secret, and only there: Pulumi encrypts each secret again for every checkpoint.

@@ -220,6 +220,27 @@ describe.each(["dynamic", "plugin"] as const)("the provider as a process, %s", (
   );
 
   it.runIf(kind === "plugin")(
+    "a state with a secret in the clear, from an earlier version, is written anew",
+    async () => {
+      const inputs = { name: secret("canary"), size: 5 };
+      const made = await provider.create(urn("Volume"), inputs);
+      expect((await provider.diff(made.id, urn("Volume"), made.outs, inputs, inputs)).changes).toBe("none");
+      const { value } = made.outs["recorded"] as { value: unknown };
+      const earlier = { ...made.outs, recorded: value };
+      const found = await provider.diff(made.id, urn("Volume"), earlier, inputs, inputs);
+      expect(found).toMatchObject({ changes: "some", replaces: [], detailed: ["recorded"] });
+      const before = emulator.requests().log.length;
+      const written = await provider.update(made.id, urn("Volume"), earlier, inputs);
+      expect(JSON.stringify(written)).toBe(JSON.stringify(made.outs));
+      const methods = emulator
+        .requests()
+        .log.slice(before)
+        .map(({ method }) => method);
+      expect(methods.filter((method) => method !== "GET")).toEqual([]);
+    },
+  );
+
+  it.runIf(kind === "plugin")(
     "cancel and custom timeouts end a create early and keep what it made by its id",
     async () => {
       await provider.stop();
