@@ -248,9 +248,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       if (adopted !== undefined) refuseLosses(planned, adoptsTooMuch);
       const owner = newOwner();
       const said = {
-        ...(adoptsNothing(inputs) ? ({ saidNone: true } as const) : {}),
-        ...(context.isInState === true ? ({ hasFormer: true } as const) : {}),
-      };
+        saidNone: adoptsNothing(inputs) ? true : undefined,
+        hasFormer: context.isInState === true ? true : undefined,
+      } as const;
       const doIt = () => carryOut(context, service, planned, flushStated(inputs), notes, said);
       const takes = adopted ?? earlier?.record?.id;
       const ran = await (takes === undefined
