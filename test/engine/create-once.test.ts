@@ -1,0 +1,255 @@
+/** The table at the head of engine/create-once.ts: what came back, what the list shows, and what becomes of the create. */
+import { describe, expect, it } from "vitest";
+import type { LiveVolume } from "../../reconciler/core/model/live";
+import { notSeen } from "../../reconciler/core/model/live";
+import { accepted, type Condition, type Outcome } from "../../reconciler/core/model/outcome";
+import type { Intent } from "../../reconciler/core/model/recorded";
+import { type Creation, createOnce, type HowFound } from "../../reconciler/engine/create-once";
+import { doneAndSeen } from "../../reconciler/engine/run";
+import { loneRun, stepAt } from "../support/lone-run";
+
+const address = "volume.data";
+const record: Intent["record"] = {
+  kind: "volume",
+  address,
+  name: "data",
+  sizeGb: 5,
+  flush: { via: "ask" },
+  preventDestroy: false,
+};
+const volume = (id: string, more: Partial<LiveVolume> = {}): LiveVolume => ({
+  kind: "volume",
+  id,
+  name: "data",
+  failed: false,
+  ...more,
+});
+const ours = volume("ours", { sizeGb: 5 });
+const another = volume("another", { sizeGb: 7 });
+/** Only its name speaks for it. */
+const hazy = volume("hazy");
+
+type Answer = Outcome<LiveVolume | undefined>;
+const lost: Answer = { status: "unknown", reason: "the connection broke" };
+const unreadable: Answer = { status: "unknown", reason: "no id in it", accepted: true };
+const refused = (condition: Condition): Extract<Answer, { status: "rejected" }> => ({
+  status: "rejected",
+  condition,
+  message: "no",
+});
+const perhapsRefused: Answer = { status: "unknown", reason: "error inside", refusal: refused("bad_request") };
+const away: Answer = { status: "unavailable", reason: "503" };
+const earlier: Intent = {
+  step: `${address}/create`,
+  address,
+  operation: "volume.create",
+  name: "data",
+  sentAt: "2026-01-01T00:00:00Z",
+  idsBefore: [],
+  record,
+};
+
+interface Row {
+  readonly answers: readonly Answer[];
+  /** What the list shows after the create. `undefined`: it cannot be read. */
+  readonly shows?: readonly LiveVolume[] | undefined;
+  readonly existed?: readonly LiveVolume[];
+  readonly earlier?: Intent;
+  readonly lists?: false;
+  readonly becomes: string;
+}
+
+/** How it ended, what was kept and how that was known, how often it was sent, and what the state remembers of it. */
+async function carriedOut(row: Row): Promise<string> {
+  const live = {
+    ...notSeen,
+    of: {
+      ...notSeen.of,
+      volume: {
+        ...notSeen.of.volume,
+        byId: new Map((row.existed ?? []).map((one) => [one.id, { seen: "yes" as const, value: one }])),
+      },
+    },
+  };
+  const { run, recorder } = await loneRun({
+    live,
+    has: (operation) => row.lists !== false || operation !== "volume.list",
+    openBefore: row.earlier,
+    intents: row.earlier === undefined ? [] : [row.earlier],
+    client: {
+      listVolumes: async () =>
+        "shows" in row && row.shows === undefined
+          ? { status: "rejected", condition: "forbidden", message: "not for you" }
+          : accepted([...(row.existed ?? []), ...(row.shows ?? [])]),
+    },
+  });
+  let sent = 0;
+  let kept = "";
+  const creation: Creation<"volume"> = {
+    kind: "volume",
+    what: "volume",
+    name: "data",
+    record: record!,
+    acceptedWindowMs: 60_000,
+    send: async () => row.answers[Math.min(sent++, row.answers.length - 1)]!,
+    keep: async (found: LiveVolume, how: HowFound) => {
+      kept = `${how} ${found.id}, `;
+      return doneAndSeen;
+    },
+  };
+  const result = await createOnce(stepAt(address, "create"), creation, run);
+  const intent = recorder.state.intents.get(address);
+  const memory =
+    intent === undefined
+      ? "nothing open"
+      : intent.unknown === true
+        ? intent.accepted === true
+          ? "accepted and unknown"
+          : "unknown"
+        : "open";
+  return `${result.end}${"code" in result && result.code !== undefined ? ` ${result.code}` : ""}: ${kept}sent ${sent}, ${memory}`;
+}
+
+const rows: Readonly<Record<string, Row>> = {
+  "an answer that names it is kept": {
+    answers: [accepted(ours)],
+    becomes: "done: answered ours, sent 1, open",
+  },
+  "an answer that names what existed before is not": {
+    answers: [accepted(another)],
+    existed: [another],
+    becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
+  },
+  "an answer that names nothing, and the list shows it": {
+    answers: [accepted(undefined)],
+    shows: [ours],
+    becomes: "done: seen ours, sent 1, open",
+  },
+  "an answer that names nothing, and the list never shows it": {
+    answers: [accepted(undefined)],
+    becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
+  },
+  "an acceptance that cannot be read is not sent again": {
+    answers: [unreadable],
+    becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
+  },
+  "a refusal whose words cannot be read is an acceptance": {
+    answers: [refused("unreadable")],
+    becomes: "unknown apply/outcome-unknown: sent 1, accepted and unknown",
+  },
+  "a refusal ends it": {
+    answers: [refused("bad_request")],
+    becomes: "failed service/bad_request: sent 1, nothing open",
+  },
+  "a refusal because of the name ends it, where nothing was lost before": {
+    answers: [refused("conflict")],
+    shows: [ours],
+    becomes: "failed service/conflict: sent 1, nothing open",
+  },
+  "a service that is away ends it": {
+    answers: [away],
+    becomes: "failed service/unavailable: sent 1, nothing open",
+  },
+  "a lost answer, and the list shows it": {
+    answers: [lost],
+    shows: [ours],
+    becomes: "done: seen ours, sent 1, open",
+  },
+  "a lost answer, and the whole list lacks it: sent again": {
+    answers: [lost, accepted(ours)],
+    becomes: "done: answered ours, sent 2, open",
+  },
+  "lost three times, and never shown": {
+    answers: [lost],
+    becomes: "unknown apply/outcome-unknown: sent 3, unknown",
+  },
+  "a lost answer, and another's has the name: sent again": {
+    answers: [lost, accepted(ours)],
+    shows: [another],
+    becomes: "done: answered ours, sent 2, open",
+  },
+  "a lost answer, and only the name speaks for what is there: not sent again": {
+    answers: [lost],
+    shows: [hazy],
+    becomes: "unknown apply/outcome-unknown: sent 1, unknown",
+  },
+  "a lost answer, and what bore the name before does not count": {
+    answers: [lost, accepted(ours)],
+    existed: [volume("old", { sizeGb: 5 })],
+    becomes: "done: answered ours, sent 2, open",
+  },
+  "a lost answer, and two are there": {
+    answers: [lost],
+    shows: [ours, volume("twin", { sizeGb: 5 })],
+    becomes: "unknown apply/ambiguous: sent 1, unknown",
+  },
+  "a lost answer, and the list cannot be read": {
+    answers: [lost],
+    shows: undefined,
+    becomes: "unknown apply/outcome-unknown: sent 1, unknown",
+  },
+  "a lost answer, and nobody can look": {
+    answers: [lost],
+    lists: false,
+    becomes: "unknown apply/outcome-unknown: sent 1, unknown",
+  },
+  "words that may be a refusal, and the list shows it": {
+    answers: [perhapsRefused],
+    shows: [ours],
+    becomes: "done: seen ours, sent 1, open",
+  },
+  "words that may be a refusal, and the whole list lacks it: refused": {
+    answers: [perhapsRefused],
+    becomes: "failed service/bad_request: sent 1, nothing open",
+  },
+  "the name is taken after a lost attempt, by what that attempt made": {
+    answers: [lost, refused("conflict")],
+    shows: [],
+    becomes: "unknown apply/outcome-unknown: sent 2, unknown",
+  },
+  "the name is taken by what an earlier run's lost create made": {
+    answers: [refused("conflict")],
+    earlier,
+    shows: [ours],
+    becomes: "done: seen ours, sent 1, open",
+  },
+  "the name is taken by another's, after an earlier run's lost create": {
+    answers: [refused("name_taken")],
+    earlier,
+    shows: [another],
+    becomes: "failed service/name_taken: sent 1, nothing open",
+  },
+  "the name is taken after an earlier run's lost create, and nothing shows": {
+    answers: [refused("conflict")],
+    earlier,
+    becomes: "unknown apply/outcome-unknown: sent 1, unknown",
+  },
+};
+
+describe("a create is not made twice", () => {
+  it.each(Object.entries(rows))("%s", async (_, row) => {
+    expect(await carriedOut(row)).toBe(row.becomes);
+  });
+
+  it("is written down before it is sent", async () => {
+    const { run, recorder } = await loneRun({ client: { listVolumes: async () => accepted([]) } });
+    let known: Intent | undefined;
+    await createOnce(
+      stepAt(address, "create"),
+      {
+        kind: "volume",
+        what: "volume",
+        name: "data",
+        record: record!,
+        acceptedWindowMs: 1000,
+        send: async () => {
+          known = recorder.state.intents.get(address);
+          return accepted(ours);
+        },
+        keep: async () => doneAndSeen,
+      },
+      run,
+    );
+    expect(known).toMatchObject({ operation: "volume.create", name: "data", record: { sizeGb: 5 } });
+  });
+});
