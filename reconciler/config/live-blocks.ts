@@ -5,13 +5,13 @@
  */
 import { canonicalName, nameProblem } from "../core/canonical/names";
 import { canonicalLiveRule, describeRule, sortRules } from "../core/canonical/rules";
-import { isPlatformShaped } from "../core/diff/group-rules";
 import type { Kind } from "../core/model/address";
 import { textKey } from "../core/model/computed";
 import type { Reference } from "../core/model/desired";
 import { type FieldRow, hasPlainNames, observedVmFields, vmFields } from "../core/model/fields";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { groupNamed, type Rule } from "../core/model/rule";
+import { isPlatformShaped } from "../kinds/group/compare-rules";
 import type { Plain, YamlBlock } from "./write-yaml";
 
 type Fields = Record<string, Plain>;

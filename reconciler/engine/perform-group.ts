@@ -8,17 +8,17 @@ import {
   ruleKey,
   sortRules,
 } from "../core/canonical/rules";
-import { recordRules } from "../core/diff/group";
-import { platformRulesBeyond } from "../core/diff/group-rules";
 import { identity } from "../core/model/identity";
 import type { LiveGroup, LiveRule } from "../core/model/live";
 import { accepted, isGone, type Outcome } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedGroup } from "../core/model/recorded";
 import type { Rule } from "../core/model/rule";
-import { describeNamers, type Namer, namersByGroup } from "../core/plan/named-groups";
 import type { RuleChanges } from "../core/plan/record-patch";
 import type { ActionOf, OperationOn, Step } from "../core/plan/step";
 import { deepEqual } from "../core/text/deep-equal";
+import { platformRulesBeyond } from "../kinds/group/compare-rules";
+import { recordRules } from "../kinds/group/diff";
+import { describeNamers, type Namer, namersByGroup } from "../kinds/group/named-groups";
 import type { RuleInput } from "../service/client";
 import { confirmGone } from "./confirm-gone";
 import { createOnce } from "./create-once";

@@ -1,12 +1,12 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
-import { openMoveFix } from "../core/diff/open-moves";
 import { type LiveVolume, sight } from "../core/model/live";
 import { accepted, isGone, type Outcome, type Unknown } from "../core/model/outcome";
 import type { RecordedResource } from "../core/model/recorded";
 import type { Fields, FieldsOfDataVolume } from "../core/plan/record-patch";
 import type { OperationOn, Step } from "../core/plan/step";
 import type { VolumeWait } from "../core/schedule/settle";
+import { openMoveFix } from "../kinds/volume/open-moves";
 import { confirmVolumeGone } from "./confirm-gone";
 import { createOnce, type HowFound } from "./create-once";
 import { proveStopped } from "./prove-stopped";

@@ -1,10 +1,10 @@
 /** Security groups with their rules. */
 
 import { canonicalLiveRule, type GroupIdentity, referenceText, ruleKey, sortRules } from "../core/canonical/rules";
-import { recordRules } from "../core/diff/group";
-import { isPlatformShaped } from "../core/diff/group-rules";
 import type { RecordedGroup } from "../core/model/recorded";
 import { isObject } from "../core/text/objects";
+import { isPlatformShaped } from "../kinds/group/compare-rules";
+import { recordRules } from "../kinds/group/diff";
 import { holdsUnknown, type Props } from "./handler";
 import { groupsIn } from "./named-ids";
 import { desiredOf, type Written } from "./one-desired";

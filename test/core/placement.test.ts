@@ -6,7 +6,7 @@ import {
   type Host,
   placementOf,
   type Whereabouts,
-} from "../../reconciler/core/diff/placement";
+} from "../../reconciler/kinds/volume/placement";
 
 const web = { address: "vm.web", id: "id-web" };
 const renewedWeb = { address: "vm.web" };

@@ -1,15 +1,16 @@
 /** Diffs all resources, kind by kind: VMs first, because a volume goes where its VM goes. */
+
+import { diffGroups, type GroupDifference } from "../../kinds/group/diff";
+import { diffVm, type VmDifference } from "../../kinds/vm/diff";
+import { diffVolume, type VmFates, type VolumeDifference } from "../../kinds/volume/diff";
 import type { Address } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Kind, kinds } from "../model/kinds";
 import type { RecordedVm, State } from "../model/recorded";
 import type { DiffContext } from "./context";
 import { fillGroup, usesComputed } from "./fill-in";
-import { diffGroups, type GroupDifference } from "./group";
 import type { Pair, PairOf } from "./pair";
 import { type Standings, standingsOf } from "./standing";
-import { diffVm, type VmDifference } from "./vm";
-import { diffVolume, type VmFates, type VolumeDifference } from "./volume";
 
 export type ResourceDifference = VmDifference | VolumeDifference | GroupDifference;
 

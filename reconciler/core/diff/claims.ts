@@ -2,11 +2,12 @@
  * Which live things belong to an address that has no record of them yet: what an interrupted run made, and what is taken
  * over by name. Known before anything is compared, so that no other address takes one for a stranger, or for its own.
  */
+
+import { findVm } from "../../kinds/vm/find";
 import type { Address, Kind } from "../model/address";
 import { addressesByIdentity, lookUpIn } from "../model/identity";
 import type { DiffContext } from "./context";
 import { find } from "./find";
-import { findVm } from "./find-vm";
 import type { Pair } from "./pair";
 
 export function withClaims(pairs: readonly Pair[], context: DiffContext): DiffContext {

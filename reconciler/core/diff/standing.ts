@@ -4,6 +4,9 @@
  * Missing: nobody will ever tell. A value is never guessed, and never taken from a resource that this plan replaces.
  */
 
+import type { GroupDifference } from "../../kinds/group/diff";
+import type { VmDifference } from "../../kinds/vm/diff";
+import type { VolumeDifference } from "../../kinds/volume/diff";
 import { type Address, kindOf } from "../model/address";
 import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
@@ -12,10 +15,7 @@ import { type LiveVm, showsAddresses, sight } from "../model/live";
 import type { RecordedResource, RecordedVm, State } from "../model/recorded";
 import { lazily } from "../text/lazily";
 import type { DiffContext } from "./context";
-import type { GroupDifference } from "./group";
 import type { Pair } from "./pair";
-import type { VmDifference } from "./vm";
-import type { VolumeDifference } from "./volume";
 
 export type Standing =
   | { readonly is: "known"; readonly text: string }

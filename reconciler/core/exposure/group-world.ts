@@ -4,8 +4,9 @@
  * it is deleted. Wherever a rule names a group, all objects of an address are that address, because whoever is
  * a member of one is to be admitted as a member of the other.
  */
+
+import { isPlatformShaped } from "../../kinds/group/compare-rules";
 import { canonicalLiveRule, ruleKey } from "../canonical/rules";
-import { isPlatformShaped } from "../diff/group-rules";
 import type { Address } from "../model/address";
 import type { Desired, Reference } from "../model/desired";
 import { type Live, sight } from "../model/live";

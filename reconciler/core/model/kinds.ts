@@ -84,6 +84,12 @@ export const ofKind = <K extends Kind, T extends { readonly kind: Kind }>(
   kind: K,
 ): Extract<T, { readonly kind: K }> | undefined => (one !== undefined && isOfKind(one, kind) ? one : undefined);
 
+/** Those of one kind, in their order. */
+export const allOfKind = <K extends Kind, T extends { readonly kind: Kind }>(
+  all: Iterable<T>,
+  kind: K,
+): Extract<T, { readonly kind: K }>[] => Array.from(all).filter((one) => isOfKind(one, kind));
+
 /** Each kind is indexed when it is first asked for. */
 export function lazilyByKind<T>(build: (kind: Kind) => ReadonlyMap<string, readonly T[]>): ByKind<T> {
   const indexes = new Map<Kind, ReadonlyMap<string, readonly T[]>>();

@@ -3,10 +3,10 @@
  * one resource order themselves; only here do resources meet.
  */
 
+import { deleteNamedGroupsLast } from "../../kinds/group/named-groups";
 import { kindOf } from "../model/address";
 import { identity } from "../model/identity";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "./draft";
-import { deleteNamedGroupsLast } from "./named-groups";
 import { computedOf, type Need, need, type Step } from "./step";
 
 export function orderAcrossResources(draft: Draft): void {

@@ -2,12 +2,13 @@
  * What the record of each kind says after looking alone, before any request: everything on which the file and the
  * service agree, and the former value of every field that a step is still to change.
  */
+
+import type { GroupDifference } from "../../kinds/group/diff";
+import { isNameUnknown } from "../../kinds/group/fields";
+import type { VmDifference } from "../../kinds/vm/diff";
+import { isLabel, type VolumeDifference } from "../../kinds/volume/diff";
 import type { ResourceDifference } from "../diff/all";
 import { stillUnseen } from "../diff/effect";
-import type { GroupDifference } from "../diff/group";
-import { isNameUnknown } from "../diff/group-fields";
-import type { VmDifference } from "../diff/vm";
-import { isLabel, type VolumeDifference } from "../diff/volume";
 import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
 import { addressesShown, type LiveOf, type LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";

@@ -2,12 +2,16 @@
  * The whole of planning on one page: pair the three inputs, diff kind by kind, make steps, order them, and say what
  * consent they need. Pure and deterministic: the same inputs give the same plan, byte for byte.
  */
+
+import { stepsForGroups } from "../../kinds/group/steps";
+import { attachmentsOf } from "../../kinds/vm/departure";
+import { stepsForVm } from "../../kinds/vm/steps";
+import { stepsForVolume } from "../../kinds/volume/steps";
 import { diffAll } from "../diff/all";
 import type { Change } from "../diff/changes";
 import { withClaims } from "../diff/claims";
 import { diffContext, type PlanOptions } from "../diff/context";
 import { fixForDamaged, type Pair, pairResources } from "../diff/pair";
-import { attachmentsOf } from "../diff/vm-departure";
 import type { Abilities } from "../model/abilities";
 import { type Address, compareAddresses } from "../model/address";
 import { computedName } from "../model/computed";
@@ -28,7 +32,6 @@ import { addStep, Draft } from "./draft";
 import { orderAcrossResources } from "./edges";
 import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
-import { stepsForGroups } from "./group-steps";
 import { type TakenFromMemory, takenFromMemory } from "./memory";
 import { presumeVanished, takeBack } from "./missing";
 import { breakNameCycles } from "./name-cycles";
@@ -41,8 +44,6 @@ import { rollOut } from "./roll-out";
 import { leftOutDependents, selectTargets, setAsideUnreadable, unknownAddresses, whatIsMeant } from "./select";
 import type { Step, StepId } from "./step";
 import { unseenNotes } from "./unseen";
-import { stepsForVm } from "./vm-steps";
-import { stepsForVolume } from "./volume-steps";
 
 export interface PlanInput {
   readonly desired: Closed;

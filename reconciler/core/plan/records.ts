@@ -2,7 +2,7 @@
  * What the state will say of a resource once it is as desired. A field that a step is still to make true keeps what is
  * recorded until that step has succeeded; everything else follows the file at once.
  */
-import { recordRules } from "../diff/group";
+import { recordRules } from "../../kinds/group/diff";
 import type { Text } from "../model/computed";
 import type { DesiredGroup, DesiredVm, DesiredVolume, NewVm, Reference } from "../model/desired";
 import { fieldsOf, groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFields } from "../model/fields";

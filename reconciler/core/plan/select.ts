@@ -3,10 +3,10 @@
  * be read. What a narrow plan would pull away under somebody it leaves out is an error.
  */
 
+import type { GroupDifference } from "../../kinds/group/diff";
+import { hangsOn } from "../../kinds/volume/diff";
 import type { DiffContext, PlanOptions } from "../diff/context";
-import type { GroupDifference } from "../diff/group";
 import type { Pair } from "../diff/pair";
-import { hangsOn } from "../diff/volume";
 import { type Address, blockOf, componentsAround, isMeant } from "../model/address";
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";

@@ -1,8 +1,9 @@
 /** What becomes of a VM in VERIFY_RESIZE: checked, confirmed, reverted, or left to a person. */
-import type { VmDifference } from "../diff/vm";
-import { shownText } from "../model/computed";
-import type { DesiredVm, Reference } from "../model/desired";
-import { type Need, need, type OwnStep, type StepId, type StepOperation } from "./step";
+
+import { shownText } from "../../core/model/computed";
+import type { DesiredVm, Reference } from "../../core/model/desired";
+import { type Need, need, type OwnStep, type StepId, type StepOperation } from "../../core/plan/step";
+import type { VmDifference } from "./diff";
 
 /** Adds a step after the steps that the VM has already. */
 export type Then = <O extends StepOperation>(step: OwnStep<O>) => StepId;

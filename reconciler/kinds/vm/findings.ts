@@ -1,13 +1,13 @@
 /** What a plan has to say about a VM, and which of its names the service's catalogue does not have. */
-import { isUuid, resolveEntry } from "../canonical/catalogue";
-import type { DesiredVm } from "../model/desired";
-import type { Diagnostic } from "../model/diagnostic";
-import type { LiveVm } from "../model/live";
-import type { RecordedVm } from "../model/recorded";
-import { nearestName } from "../text/nearest";
-import type { FieldChange } from "./changes";
-import type { DiffContext } from "./context";
-import type { Pair } from "./pair";
+import { isUuid, resolveEntry } from "../../core/canonical/catalogue";
+import type { FieldChange } from "../../core/diff/changes";
+import type { DiffContext } from "../../core/diff/context";
+import type { Pair } from "../../core/diff/pair";
+import type { DesiredVm } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import type { LiveVm } from "../../core/model/live";
+import type { RecordedVm } from "../../core/model/recorded";
+import { nearestName } from "../../core/text/nearest";
 
 export function checkSize(
   fields: readonly FieldChange[],

@@ -1,11 +1,11 @@
 /** What a reader of a plan has to know of a group's rules, beside what changes. */
-import { describeRule } from "../canonical/rules";
-import type { DesiredGroup } from "../model/desired";
-import type { Diagnostic } from "../model/diagnostic";
-import type { LiveGroup } from "../model/live";
-import type { DiffContext } from "./context";
-import type { Known } from "./find";
-import { isPlatformShaped, type RulesComparison } from "./group-rules";
+import { describeRule } from "../../core/canonical/rules";
+import type { DiffContext } from "../../core/diff/context";
+import type { Known } from "../../core/diff/find";
+import type { DesiredGroup } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import type { LiveGroup } from "../../core/model/live";
+import { isPlatformShaped, type RulesComparison } from "./compare-rules";
 
 export function groupNotes(
   desired: DesiredGroup,

@@ -1,8 +1,9 @@
 /** Steps with which both the change and the delete of a VM may begin. */
-import type { VmDifference } from "../diff/vm";
-import type { Reference, SnapshotReason } from "../model/desired";
-import { addStep, type Draft, vmHold } from "./draft";
-import type { Need, StepId } from "./step";
+
+import type { Reference, SnapshotReason } from "../../core/model/desired";
+import { addStep, type Draft, vmHold } from "../../core/plan/draft";
+import type { Need, StepId } from "../../core/plan/step";
+import type { VmDifference } from "./diff";
 
 export type To<A extends VmDifference["action"]> = Extract<VmDifference, { readonly action: A }>;
 

@@ -2,12 +2,13 @@
  * The end of a group: what is deleted and after what, and which groups are read again because they may have lost a
  * rule.
  */
-import type { GroupDifference } from "../diff/group";
-import type { Address } from "../model/address";
-import { groupAddressNamed, groupIdNamed } from "../model/rule";
-import { addStep, type Draft } from "./draft";
-import { asideName, getsNewId, hold } from "./group-parts";
-import { type Need, need, type StepId } from "./step";
+
+import type { Address } from "../../core/model/address";
+import { groupAddressNamed, groupIdNamed } from "../../core/model/rule";
+import { addStep, type Draft } from "../../core/plan/draft";
+import { type Need, need, type StepId } from "../../core/plan/step";
+import type { GroupDifference } from "./diff";
+import { asideName, getsNewId, hold } from "./step-parts";
 
 /** Which groups have rules that name which, so that retiring a group looks only at those. */
 interface Neighbours {

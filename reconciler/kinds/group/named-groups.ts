@@ -4,16 +4,16 @@
  * taken away. Where groups name each other there is no such order: they are marked, and a service that refuses leaves
  * them as orphans. Of a group that is replaced the plan says so as well: its old self may stay.
  */
-import { canonicalLiveRule, describeRule, ruleKey } from "../canonical/rules";
-import type { Address } from "../model/address";
-import type { Diagnostic } from "../model/diagnostic";
-import type { SightingsOf } from "../model/live";
-import type { State } from "../model/recorded";
-import { groupIdNamed, type Rule } from "../model/rule";
-import { mustGet } from "../text/invariant";
-import { type Draft, onceEach } from "./draft";
-import { orderNodes } from "./graph";
-import { need, type Step, type StepAction, type StepId } from "./step";
+import { canonicalLiveRule, describeRule, ruleKey } from "../../core/canonical/rules";
+import type { Address } from "../../core/model/address";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import type { SightingsOf } from "../../core/model/live";
+import type { State } from "../../core/model/recorded";
+import { groupIdNamed, type Rule } from "../../core/model/rule";
+import { type Draft, onceEach } from "../../core/plan/draft";
+import { orderNodes } from "../../core/plan/graph";
+import { need, type Step, type StepAction, type StepId } from "../../core/plan/step";
+import { mustGet } from "../../core/text/invariant";
 
 export interface Namer {
   readonly id: string;

@@ -1,19 +1,19 @@
 /**
  * Field by field, what differs about one VM: names of the catalogue against ids, drift against intent, a resize that
- * waits for its decision. What follows from a difference is left to diff/vm.ts.
+ * waits for its decision. What follows from a difference is left to diff.ts.
  */
 
-import { catalogueId, isEntry, isUuid, resolveEntry } from "../canonical/catalogue";
-import { sameOwner } from "../canonical/names";
-import type { DesiredVm } from "../model/desired";
-import type { Diagnostic } from "../model/diagnostic";
-import { tellDisks } from "../model/disks";
-import { type KeysWith, keysWith, vmFields } from "../model/fields";
-import { identity } from "../model/identity";
-import type { LiveVm } from "../model/live";
-import type { RecordedVm } from "../model/recorded";
-import { type FieldChange, type FieldValue, fieldChange } from "./changes";
-import type { DiffContext } from "./context";
+import { catalogueId, isEntry, isUuid, resolveEntry } from "../../core/canonical/catalogue";
+import { sameOwner } from "../../core/canonical/names";
+import { type FieldChange, type FieldValue, fieldChange } from "../../core/diff/changes";
+import type { DiffContext } from "../../core/diff/context";
+import type { DesiredVm } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { tellDisks } from "../../core/model/disks";
+import { type KeysWith, keysWith, vmFields } from "../../core/model/fields";
+import { identity } from "../../core/model/identity";
+import type { LiveVm } from "../../core/model/live";
+import type { RecordedVm } from "../../core/model/recorded";
 
 export interface VmComparison {
   readonly fields: readonly FieldChange[];

@@ -1,15 +1,15 @@
 /** What changes about a group, field by field and rule by rule, as a plan shows it. */
 
-import { describeRule, type GroupIdentity } from "../canonical/rules";
-import { shownText } from "../model/computed";
-import type { DesiredGroup } from "../model/desired";
-import { groupFields } from "../model/fields";
-import { identity } from "../model/identity";
-import type { LiveGroup } from "../model/live";
-import type { RecordedGroup } from "../model/recorded";
-import { type FieldChange, fieldChange } from "./changes";
-import type { DiffContext } from "./context";
-import type { RulesComparison } from "./group-rules";
+import { describeRule, type GroupIdentity } from "../../core/canonical/rules";
+import { type FieldChange, fieldChange } from "../../core/diff/changes";
+import type { DiffContext } from "../../core/diff/context";
+import { shownText } from "../../core/model/computed";
+import type { DesiredGroup } from "../../core/model/desired";
+import { groupFields } from "../../core/model/fields";
+import { identity } from "../../core/model/identity";
+import type { LiveGroup } from "../../core/model/live";
+import type { RecordedGroup } from "../../core/model/recorded";
+import type { RulesComparison } from "./compare-rules";
 
 export const follows = "point at the new group";
 

@@ -1,17 +1,17 @@
-/** The requests that make one VM as desired, in their order. Each case is a paragraph of the order table in docs/architecture.md. */
-import type { FieldValue } from "../diff/changes";
-import type { VmDifference } from "../diff/vm";
-import type { DesiredVm, NewVm, Reference } from "../model/desired";
-import { orphansAdded } from "../model/disks";
-import { addressesShown } from "../model/live";
-import type { RecordedVm } from "../model/recorded";
-import { addStep, type Draft, nameKey, settledRecord, vmHold } from "./draft";
-import type { FieldsOf } from "./record-patch";
-import { holdBack, newVm, observedRecord, patchFor, vmRecord } from "./records";
+/** The requests that make one VM as desired, in their order. */
+import type { FieldValue } from "../../core/diff/changes";
+import type { DesiredVm, NewVm, Reference } from "../../core/model/desired";
+import { orphansAdded } from "../../core/model/disks";
+import { addressesShown } from "../../core/model/live";
+import type { RecordedVm } from "../../core/model/recorded";
+import { addStep, type Draft, nameKey, settledRecord, vmHold } from "../../core/plan/draft";
+import type { FieldsOf } from "../../core/plan/record-patch";
+import { holdBack, newVm, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
+import { type Need, need, type OwnStep, type StepId } from "../../core/plan/step";
+import type { VmDifference } from "./diff";
+import { planVmDelete } from "./removal-steps";
 import { decideResize, revertPending, type Then } from "./resize-steps";
-import { type Need, need, type OwnStep, type StepId } from "./step";
-import { planVmDelete } from "./vm-removal-steps";
-import { planVmSnapshot, type To, waitUntilSettled } from "./vm-step-parts";
+import { planVmSnapshot, type To, waitUntilSettled } from "./step-parts";
 
 export function stepsForVm(difference: VmDifference, draft: Draft): void {
   switch (difference.action) {

@@ -3,16 +3,8 @@
  * because a volume on such a VM comes off first and goes onto the new one.
  */
 
-import type { Address } from "../model/address";
-import type { DesiredVolume, Inherited, Reference } from "../model/desired";
-import type { Diagnostic } from "../model/diagnostic";
-import { volumeFields } from "../model/fields";
-import { identity } from "../model/identity";
-import { type LiveVolume, sight } from "../model/live";
-import { type Loss, volumeLabel, volumeLoss } from "../model/loss";
-import type { RecordedVolume, State } from "../model/recorded";
-import { type FieldChange, fieldChange, movedField, type Reason } from "./changes";
-import { type DiffContext, referenceId } from "./context";
+import { type FieldChange, fieldChange, movedField, type Reason } from "../../core/diff/changes";
+import { type DiffContext, referenceId } from "../../core/diff/context";
 import {
   type Acted,
   type ChangeTo,
@@ -26,12 +18,20 @@ import {
   removalReason,
   unchanged,
   updateReason,
-} from "./difference";
-import { explain, type LeftOpen } from "./explain";
-import { find, type Known } from "./find";
-import { goneNote, letGo, unsaidState, type Vanished } from "./findings";
+} from "../../core/diff/difference";
+import { explain, type LeftOpen } from "../../core/diff/explain";
+import { find, type Known } from "../../core/diff/find";
+import { goneNote, letGo, unsaidState, type Vanished } from "../../core/diff/findings";
+import type { PairOf } from "../../core/diff/pair";
+import type { Address } from "../../core/model/address";
+import type { DesiredVolume, Inherited, Reference } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { volumeFields } from "../../core/model/fields";
+import { identity } from "../../core/model/identity";
+import { type LiveVolume, sight } from "../../core/model/live";
+import { type Loss, volumeLabel, volumeLoss } from "../../core/model/loss";
+import type { RecordedVolume, State } from "../../core/model/recorded";
 import { isCarriedBy, openMoves } from "./open-moves";
-import type { PairOf } from "./pair";
 import { type Becomes, consequences, type Host, placementOf, type Target, type Whereabouts } from "./placement";
 
 interface VolumeFacts extends Facts<"volume"> {

@@ -2,9 +2,9 @@
  * One stop of a VM for all volumes that come off it or outlive it. Where the file itself asks for the stop, that step
  * serves. edges.ts starts the VM again when the last volume is done.
  */
-import { identity } from "../model/identity";
-import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "./draft";
-import { type Need, need, type StepId } from "./step";
+import { identity } from "../../core/model/identity";
+import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "../../core/plan/draft";
+import { type Need, need, type StepId } from "../../core/plan/step";
 
 interface StopOptions {
   /** Where the VM is known by an address that no record has yet. */

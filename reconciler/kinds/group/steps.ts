@@ -3,19 +3,19 @@
  * rules that close a cycle, or name their own group, follow. Where a rule cannot be deleted, a group is replaced
  * without a gap: old one renamed aside, new one under the name, neighbours pointed at it, old one deleted.
  */
-import { describeRule } from "../canonical/rules";
-import { type GroupDifference, recordRules } from "../diff/group";
-import { isPlatformShaped } from "../diff/group-rules";
-import type { Address } from "../model/address";
-import type { Reference } from "../model/desired";
-import type { RecordedGroup } from "../model/recorded";
-import { groupAddressNamed, namingGroup, type Rule } from "../model/rule";
-import { addStep, type Draft, nameKey, settledRecord } from "./draft";
-import { orderBreakingCycles } from "./graph";
-import { asideName, type FreshGroup, getsNewId, hold } from "./group-parts";
-import { groupRecord, holdBack, patchFor } from "./records";
-import { indexNeighbours, retireGroups, retireSteps } from "./retire-groups";
-import { type Need, need, type StepId } from "./step";
+import { describeRule } from "../../core/canonical/rules";
+import type { Address } from "../../core/model/address";
+import type { Reference } from "../../core/model/desired";
+import type { RecordedGroup } from "../../core/model/recorded";
+import { groupAddressNamed, namingGroup, type Rule } from "../../core/model/rule";
+import { addStep, type Draft, nameKey, settledRecord } from "../../core/plan/draft";
+import { orderBreakingCycles } from "../../core/plan/graph";
+import { groupRecord, holdBack, patchFor } from "../../core/plan/records";
+import { type Need, need, type StepId } from "../../core/plan/step";
+import { isPlatformShaped } from "./compare-rules";
+import { type GroupDifference, recordRules } from "./diff";
+import { indexNeighbours, retireGroups, retireSteps } from "./retire-steps";
+import { asideName, type FreshGroup, getsNewId, hold } from "./step-parts";
 
 type To<A extends GroupDifference["action"]> = Extract<GroupDifference, { readonly action: A }>;
 

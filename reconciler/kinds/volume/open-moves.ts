@@ -3,12 +3,12 @@
  * shows nothing.
  */
 
-import type { Address } from "../model/address";
-import type { Diagnostic, SourcePosition } from "../model/diagnostic";
-import { fixText, toRun } from "../model/fix";
-import { type LiveVolume, sight } from "../model/live";
-import type { RecordedVolume } from "../model/recorded";
-import type { DiffContext } from "./context";
+import type { DiffContext } from "../../core/diff/context";
+import type { Address } from "../../core/model/address";
+import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
+import { fixText, toRun } from "../../core/model/fix";
+import { type LiveVolume, sight } from "../../core/model/live";
+import type { RecordedVolume } from "../../core/model/recorded";
 
 /** Whether the volume hangs on the VM, by its own record or by the VM's; `undefined`: neither tells. */
 export function isCarriedBy(

@@ -1,19 +1,10 @@
 /**
  * What differs about one VM. Before is what the service shows, or what was recorded where it shows nothing; a field
- * known from neither is not compared. Deciding the order of requests is left to core/plan/vm-steps.ts.
+ * known from neither is not compared. Deciding the order of requests is left to steps.ts.
  */
 
-import type { DesiredVm, Inherited } from "../model/desired";
-import type { Diagnostic } from "../model/diagnostic";
-import { disksOf, orphanedDisk, tellDisks } from "../model/disks";
-import { vmFields } from "../model/fields";
-import { identity } from "../model/identity";
-import { type LiveVm, shownOf, sight } from "../model/live";
-import { type Loss, rootDiskLoss } from "../model/loss";
-import type { Disk, Orphan, RecordedVm } from "../model/recorded";
-import { keysOf } from "../text/objects";
-import { type Change, type FieldChange, fieldChange, movedField, type Reason } from "./changes";
-import type { DiffContext } from "./context";
+import { type Change, type FieldChange, fieldChange, movedField, type Reason } from "../../core/diff/changes";
+import type { DiffContext } from "../../core/diff/context";
 import {
   type Acted,
   creationReason,
@@ -29,16 +20,25 @@ import {
   type Updated,
   unchanged,
   updateReason,
-} from "./difference";
-import { explain, type LeftOpen } from "./explain";
-import type { Known } from "./find";
-import { findVm, openCreate } from "./find-vm";
-import { goneNote, letGo, unsaidState, type Vanished } from "./findings";
-import { isCarriedBy, moveUnknown } from "./open-moves";
-import type { PairOf } from "./pair";
-import { type Departure, lossesOfRemoval } from "./vm-departure";
-import { compareVm, findDataVolume, type VmComparison } from "./vm-fields";
-import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, volumesUnseenNote } from "./vm-findings";
+} from "../../core/diff/difference";
+import { explain, type LeftOpen } from "../../core/diff/explain";
+import type { Known } from "../../core/diff/find";
+import { goneNote, letGo, unsaidState, type Vanished } from "../../core/diff/findings";
+import type { PairOf } from "../../core/diff/pair";
+import type { DesiredVm, Inherited } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { disksOf, orphanedDisk, tellDisks } from "../../core/model/disks";
+import { vmFields } from "../../core/model/fields";
+import { identity } from "../../core/model/identity";
+import { type LiveVm, shownOf, sight } from "../../core/model/live";
+import { type Loss, rootDiskLoss } from "../../core/model/loss";
+import type { Disk, Orphan, RecordedVm } from "../../core/model/recorded";
+import { keysOf } from "../../core/text/objects";
+import { isCarriedBy, moveUnknown } from "../volume/open-moves";
+import { compareVm, findDataVolume, type VmComparison } from "./compare";
+import { type Departure, lossesOfRemoval } from "./departure";
+import { findVm, openCreate } from "./find";
+import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, volumesUnseenNote } from "./findings";
 
 interface VmFacts extends Facts<"vm"> {
   /** What the interrupted create that made this VM had asked for. */

@@ -4,15 +4,15 @@
  * when its id and size are known and it hangs where it was made. Every other volume lives on.
  */
 
-import type { DesiredVm } from "../model/desired";
-import type { Diagnostic } from "../model/diagnostic";
-import { identity } from "../model/identity";
-import { type LiveVm, sight } from "../model/live";
-import { rootDiskLoss, volumeLabel, volumeLoss } from "../model/loss";
-import type { RecordedVm } from "../model/recorded";
-import type { Change } from "./changes";
-import type { DiffContext, Hanging } from "./context";
-import type { Pair } from "./pair";
+import type { Change } from "../../core/diff/changes";
+import type { DiffContext, Hanging } from "../../core/diff/context";
+import type { Pair } from "../../core/diff/pair";
+import type { DesiredVm } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { identity } from "../../core/model/identity";
+import { type LiveVm, sight } from "../../core/model/live";
+import { rootDiskLoss, volumeLabel, volumeLoss } from "../../core/model/loss";
+import type { RecordedVm } from "../../core/model/recorded";
 
 export interface Departure {
   /**

@@ -1,15 +1,15 @@
 /** The steps of a VM that goes: it arrives, its resize is undone, its snapshot is taken, it is stopped, it is deleted. */
 
-import type { VmDifference } from "../diff/vm";
-import type { Reference } from "../model/desired";
-import { identity } from "../model/identity";
-import type { RecordedVm } from "../model/recorded";
-import { addStep, type Draft, nameKey, vmHold } from "./draft";
+import type { Reference } from "../../core/model/desired";
+import { identity } from "../../core/model/identity";
+import type { RecordedVm } from "../../core/model/recorded";
+import { addStep, type Draft, nameKey, vmHold } from "../../core/plan/draft";
+import type { Unidentified } from "../../core/plan/records";
+import { type Need, need, type StepId } from "../../core/plan/step";
+import type { VmDifference } from "./diff";
 import { stopForFlush } from "./flush-stop";
-import type { Unidentified } from "./records";
 import { revertPending, type Then } from "./resize-steps";
-import { type Need, need, type StepId } from "./step";
-import { planVmSnapshot, type To, waitUntilSettled } from "./vm-step-parts";
+import { planVmSnapshot, type To, waitUntilSettled } from "./step-parts";
 
 export function planVmDelete(
   difference: To<"delete" | "replace">,

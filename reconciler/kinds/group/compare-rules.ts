@@ -1,11 +1,11 @@
 /** The rules of one group as wanted against those the service has: what to add, what to take away, what falls by itself. */
-import { canonicalLiveRule, type GroupIdentity, ruleKey } from "../canonical/rules";
-import type { DesiredGroup } from "../model/desired";
-import type { LiveGroup, LiveRule } from "../model/live";
-import { groupIdNamed, type Rule } from "../model/rule";
-import type { DiffContext } from "./context";
-import type { Known } from "./find";
-import type { PairOf } from "./pair";
+import { canonicalLiveRule, type GroupIdentity, ruleKey } from "../../core/canonical/rules";
+import type { DiffContext } from "../../core/diff/context";
+import type { Known } from "../../core/diff/find";
+import type { PairOf } from "../../core/diff/pair";
+import type { DesiredGroup } from "../../core/model/desired";
+import type { LiveGroup, LiveRule } from "../../core/model/live";
+import { groupIdNamed, type Rule } from "../../core/model/rule";
 
 export interface LiveRulePair {
   readonly live: LiveRule;

@@ -1,13 +1,14 @@
 /** Which live VM an address means: found by its record, an open create, an import or its name, or none. */
-import { identity } from "../model/identity";
-import { type LiveVm, type Sighting, sight } from "../model/live";
-import type { Intent, RecordedVm } from "../model/recorded";
-import { type DiffContext, isUnclaimed } from "./context";
-import { judgeMade } from "./evidence";
-import { type FoundLive, orphanAt, unclearCreate, unseenCreate, vanishedAs } from "./find";
-import { importManaged, nameTaken, severalNamed } from "./findings";
-import type { PairOf } from "./pair";
-import { importUnseen, vmImportGone } from "./vm-findings";
+
+import { type DiffContext, isUnclaimed } from "../../core/diff/context";
+import { judgeMade } from "../../core/diff/evidence";
+import { type FoundLive, orphanAt, unclearCreate, unseenCreate, vanishedAs } from "../../core/diff/find";
+import { importManaged, nameTaken, severalNamed } from "../../core/diff/findings";
+import type { PairOf } from "../../core/diff/pair";
+import { identity } from "../../core/model/identity";
+import { type LiveVm, type Sighting, sight } from "../../core/model/live";
+import type { Intent, RecordedVm } from "../../core/model/recorded";
+import { importUnseen, vmImportGone } from "./findings";
 
 type VmPair = PairOf<"vm">;
 

@@ -2,17 +2,9 @@
  * What differs about the groups. They are looked at together, because a rule may name another group: replacing or
  * deleting that one takes the rule with it, and the rule must then point at the new one.
  */
-import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../canonical/rules";
-import type { Address } from "../model/address";
-import { computedIn, shownText } from "../model/computed";
-import type { DesiredGroup, Inherited, Reference } from "../model/desired";
-import type { Diagnostic } from "../model/diagnostic";
-import { groupFields } from "../model/fields";
-import type { LiveGroup } from "../model/live";
-import type { RecordedGroup, RetiredGroup, State } from "../model/recorded";
-import { namingGroup, type Rule } from "../model/rule";
-import { type FieldChange, fieldChange, movedField, type Reason } from "./changes";
-import type { DiffContext } from "./context";
+import { describeRule, type GroupIdentity, ruleKey, sortRules } from "../../core/canonical/rules";
+import { type FieldChange, fieldChange, movedField, type Reason } from "../../core/diff/changes";
+import type { DiffContext } from "../../core/diff/context";
 import {
   creationReason,
   type DiffOutcome,
@@ -23,14 +15,22 @@ import {
   removalReason,
   unchanged,
   updateReason,
-} from "./difference";
-import { explain, type LeftOpen } from "./explain";
-import { type FoundLive, find, type Known } from "./find";
-import { goneNote } from "./findings";
-import { byAddress, follows, groupFieldChanges, isNameUnknown, labelGroup } from "./group-fields";
-import { groupNotes } from "./group-findings";
-import { comparison, type GroupsThatGo, type LiveRulePair, type RulesComparison } from "./group-rules";
-import type { PairOf } from "./pair";
+} from "../../core/diff/difference";
+import { explain, type LeftOpen } from "../../core/diff/explain";
+import { type FoundLive, find, type Known } from "../../core/diff/find";
+import { goneNote } from "../../core/diff/findings";
+import type { PairOf } from "../../core/diff/pair";
+import type { Address } from "../../core/model/address";
+import { computedIn, shownText } from "../../core/model/computed";
+import type { DesiredGroup, Inherited, Reference } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { groupFields } from "../../core/model/fields";
+import type { LiveGroup } from "../../core/model/live";
+import type { RecordedGroup, RetiredGroup, State } from "../../core/model/recorded";
+import { namingGroup, type Rule } from "../../core/model/rule";
+import { comparison, type GroupsThatGo, type LiveRulePair, type RulesComparison } from "./compare-rules";
+import { byAddress, follows, groupFieldChanges, isNameUnknown, labelGroup } from "./fields";
+import { groupNotes } from "./findings";
 
 interface GroupFacts extends Facts<"group"> {
   /** Rules to add and, one by one, to take away. */

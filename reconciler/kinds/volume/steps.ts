@@ -2,16 +2,17 @@
  * The requests that make one volume as desired: off its VM for a reason the user gave, grown, and on again. A volume
  * on a VM that is stopped for its flush shares the stop and the start with every other such volume of that VM.
  */
-import type { Target } from "../diff/placement";
-import type { VolumeDifference } from "../diff/volume";
-import type { Address } from "../model/address";
-import { shownText } from "../model/computed";
-import type { Command, DesiredVolume, FlushPolicy, Reference } from "../model/desired";
-import { orphanKey, type RecordedVolume } from "../model/recorded";
-import { addStep, type Draft, settledRecord, vmHold, vmLabel } from "./draft";
-import { stopForFlush } from "./flush-stop";
-import { holdBack, volumeRecord } from "./records";
-import { type FlushReason, type Need, need, type StepId } from "./step";
+
+import type { Address } from "../../core/model/address";
+import { shownText } from "../../core/model/computed";
+import type { Command, DesiredVolume, FlushPolicy, Reference } from "../../core/model/desired";
+import { orphanKey, type RecordedVolume } from "../../core/model/recorded";
+import { addStep, type Draft, settledRecord, vmHold, vmLabel } from "../../core/plan/draft";
+import { holdBack, volumeRecord } from "../../core/plan/records";
+import { type FlushReason, type Need, need, type StepId } from "../../core/plan/step";
+import { stopForFlush } from "../vm/flush-stop";
+import type { VolumeDifference } from "./diff";
+import type { Target } from "./placement";
 
 type To<A extends VolumeDifference["action"]> = Extract<VolumeDifference, { readonly action: A }>;
 

@@ -1,6 +1,7 @@
 /** What the planning of a group and the retiring of a replaced group have in common. */
-import type { GroupDifference } from "../diff/group";
-import type { Address } from "../model/address";
+
+import type { Address } from "../../core/model/address";
+import type { GroupDifference } from "./diff";
 
 /** A group that has another id after this plan than before. */
 export type FreshGroup = Extract<GroupDifference, { readonly action: "create" | "replace" }>;
