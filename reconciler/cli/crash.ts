@@ -18,6 +18,9 @@ const fixes: Record<string, string> = {
     "RECONCILE_STATE_KEY: 32 bytes in base64 (openssl rand -base64 32), or the passphrase it was made with",
   "state/key-wrong":
     "give the key it was encrypted with; after a change of keys, the former one as RECONCILE_STATE_KEY_PREVIOUS",
+  "state/key-bad":
+    "RECONCILE_STATE_ENCRYPTION: set it to required or optional, or leave it out; RECONCILE_STATE_KEY: 32 bytes in base64, or a passphrase",
+  "state/not-encrypted": "make it anew with the key set, or unset the key to use it as it is",
   "state/damaged": "restore it from a copy",
   "state/store-failed": "check the path or address given with --state, its rights and its space",
 };

@@ -136,7 +136,8 @@ function findingsAt<A extends Area>(
     findings.push({
       code: `${words.area}/invalid-name`,
       summary: `the key ${key} is not allowed here`,
-      detail: "expected letters, digits, hyphens and underscores",
+      detail: `expected letters, digits${words.area === "dialect" ? "" : ", hyphens"} and underscores`,
+      fix: `write ${key.replaceAll(/[^A-Za-z0-9_]+/g, "_")}`,
       path: [...path, key],
       on: "key",
     });

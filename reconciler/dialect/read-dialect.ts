@@ -273,6 +273,7 @@ function stateProblems(file: YamlFile, { states }: PartialDialect): Problem[] {
           problems.push({
             code: "dialect/state-twice",
             summary: `The ${kind === "vm" ? "VM" : "volume"} state ${word} is given two meanings, ${other} and ${phase}`,
+            fix: "leave it in one of the two",
             at: placeOf(file, ["states", kind, phase, ...(Array.isArray(words) ? [index] : [])], "value"),
           });
         meanings.set(word.toLowerCase(), phase);

@@ -18,15 +18,18 @@ export function readFailed(what: string, failure: Failure): Diagnostic {
     detail: failure.status === "rejected" && failure.hint !== undefined ? failure.hint : undefined,
     fix:
       failure.status === "rejected"
-        ? (passing(failure) ?? fixes[failure.condition])
+        ? (ownFix(failure) ?? fixes[failure.condition])
         : ((failure.status === "unavailable" ? failure.fix : undefined) ??
           "check the base URL and the network with: reconcile doctor"),
   };
 }
 
-/** Of these two only a refusal that may pass by itself has a hint. */
-const passing = ({ condition, hint }: Rejection): string | undefined =>
-  condition === "forbidden" || condition === "conflict" ? hint : undefined;
+/**
+ * What this very refusal names, in place of what is usual: of these, only one that may pass by itself has a hint, or one of
+ * a program that printed no credential.
+ */
+const ownFix = ({ condition, hint }: Rejection): string | undefined =>
+  ["forbidden", "conflict", "unauthenticated"].includes(condition) ? hint : undefined;
 
 export const forbiddenFix = "use a credential that may read this project";
 

@@ -334,7 +334,8 @@ const cancelled: Failure = { status: "unavailable", reason: notSent };
 
 function credentialRejection(error: unknown): Failure {
   if (!(error instanceof CredentialFailure)) throw error;
-  return { status: "rejected", condition: "unauthenticated", message: error.message };
+  const hint = "correct that program (authorization.command in the dialect), or set RECONCILE_TOKEN";
+  return { status: "rejected", condition: "unauthenticated", message: error.message, hint };
 }
 
 /**

@@ -75,7 +75,10 @@ export function checkCatalogue(
       summary: several ? `${field} ${text} means several ${what}s` : `${field} ${text} is no ${what} of this service`,
       detail: `${several ? "Candidates" : "It has"}: ${shown.join(", ")}${entries.length > 12 ? `, and ${entries.length - 12} more` : ""}`,
       fix: several
-        ? `write one of the ids as ${field}`
+        ? `write the id of the one that is meant as ${field}: ${entries
+            .slice(0, 3)
+            .map(({ id }) => id)
+            .join(" or ")}`
         : near === undefined
           ? `use one of these as ${field}`
           : `write ${near}`,

@@ -2,6 +2,8 @@
 import { config } from "./config";
 import { consents } from "./consents";
 import { creates } from "./creates";
+import { moreFiles } from "./more-files";
+import { moreStates } from "./more-states";
 import { names } from "./names";
 import { planned } from "./planned";
 import { service } from "./service";
@@ -15,4 +17,6 @@ export const worlds = {
   ...consents,
   ...planned,
   ...service,
+  ...moreFiles,
+  ...moreStates,
 };
