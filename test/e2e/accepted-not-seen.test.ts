@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { dialectOperations } from "../support/bench-world";
 import { jsonLines, startCli } from "../support/cli-process";
+import { converse } from "../support/mcp-client";
 import { type Answer, type Exchange, json } from "../support/meddling-proxy";
 import { done, ownMeddledPlace, said } from "../support/own-place";
 
@@ -306,4 +307,74 @@ describe("a write that nobody can look at", () => {
     await done(apply());
     expect(said(await done(reconcile("plan")))).not.toContain("plan/not-shown");
   });
+});
+
+describe("a listing that the service says it imported", () => {
+  const listing = JSON.stringify({
+    SecurityGroups: [
+      {
+        ...{ GroupName: "front", Description: "d", IpPermissionsEgress: [] },
+        IpPermissions: [{ IpProtocol: "tcp", FromPort: 443, ToPort: 443, IpRanges: [{ CidrIp: "10.0.0.0/8" }] }],
+      },
+    ],
+  });
+  const report = { name: "front", id: randomUUID(), status: "created", rules_created: 1, skipped: [] };
+
+  /** Its rules are taken away again, for good or for the first looks. */
+  async function withoutRules(forward: () => Promise<Answer>, comesLater: boolean): Promise<Answer> {
+    const answer = await forward();
+    const whole = place.emulator.dump();
+    const group = whole.groups.find(({ name }) => name === "front")?.id;
+    const isImported = (one: { security_group_id: string; direction: string }): boolean =>
+      one.security_group_id === group && one.direction === "ingress";
+    await place.emulator.load({ ...whole, rules: whole.rules.filter((one) => !isImported(one)) });
+    let looks = 0;
+    place.proxy.meddle(async (_, next) => {
+      if (comesLater && ++looks === 3) await place.emulator.load(whole);
+      return next();
+    });
+    return answer;
+  }
+
+  it.each([
+    ["and made nothing", "nothing", 4, /does not show it/],
+    ["and made the group alone", "group", 4, /shows 0 of the 1 rules that it says it made/],
+    ["and shows it later", "later", 0, /^/],
+  ] as const)("%s", async (_, what, exit, expected) => {
+    declare({}, { dialect: whole });
+    place.write(listing, "listing.json");
+    place.proxy.meddle(async ({ path }, forward) => {
+      if (!path.endsWith("/import")) return forward();
+      if (what === "nothing") return json({ imported: 1, failed: 0, groups: [report] });
+      return withoutRules(forward, what === "later");
+    });
+    const ran = await reconcile("group", "import", "listing.json");
+    expect(ran.exitCode, ran.stdout + ran.stderr).toBe(exit);
+    expect(ran.stderr).toMatch(expected);
+  });
+});
+
+it("over MCP a write that does not show is an error of the tool, with what was accepted", async () => {
+  declare(group(), { dialect: whole });
+  await done(reconcile("apply", "-y"));
+  declare(group(ssh), { dialect: whole });
+  place.proxy.meddle((exchange, forward) =>
+    exchange.method === "POST" ? Promise.resolve(json({ data: ruleAnswer(JSON.parse(exchange.body)) })) : forward(),
+  );
+  const { cwd, env } = place.surroundings(place.proxy.url);
+  const yes = (schema: { properties: object }) => ({
+    action: "accept",
+    content: Object.fromEntries(Object.keys(schema.properties).map((name) => [name, true])),
+  });
+  await converse(
+    cwd,
+    yes,
+    async (tool) => {
+      const id = /^plan id: ([0-9a-f]{12})$/m.exec((await tool("plan")).text)?.[1];
+      const { text, isError } = await tool("apply", { plan: id });
+      expect([isError, text]).toEqual([true, expect.stringMatching(/does not show it/)]);
+      expect(text).not.toContain("the service matches the file");
+    },
+    env,
+  );
 });

@@ -8,15 +8,19 @@ import { convertListing, restrictsEgress } from "../../config/convert-listing";
 import { type ListedGroup, readListing } from "../../config/read-listing";
 import { worldBlocks } from "../../config/world-blocks";
 import { writeYaml, type YamlBlock } from "../../config/write-yaml";
+import { canonicalLiveRule } from "../../core/canonical/rules";
+import { isPlatformShaped } from "../../core/diff/group-rules";
 import type { Diagnostic } from "../../core/model/diagnostic";
+import type { LiveGroup } from "../../core/model/live";
 import { errorMessage } from "../../core/text/errors";
 import { mustGet } from "../../core/text/invariant";
 import { assertMayCreate } from "../../engine/plan";
 import { pullWorld } from "../../engine/pull";
+import { systemClock } from "../../outside/clock";
 import { type ListingOutcome, listingLines } from "../../report/listing-text";
-import type { GroupImportReport, ServiceClient } from "../../service/client";
+import type { GroupImportReport } from "../../service/client";
 import { command, type Invocation, one } from "../command";
-import { fail, readDialect } from "../compose";
+import { fail, readDialect, type Service } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
 import { withLockedSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
@@ -108,12 +112,13 @@ async function importAll(
     if (outcome.status !== "accepted")
       return output.finish({ exitCode: 1, diagnostics: [...service.diagnostics, notImported(outcome)] });
     const outcomes = outcome.value.groups.map(outcomeOf);
-    const { blocks, diagnostics } = await takeOver(service.client, outcomes, listed);
+    const { blocks, diagnostics, unseen } = await takeOver(service, outcomes, listed, stop.soft);
     put(invocation, outcomes, blocks);
     const failures = outcomes.filter(({ status }) => status === "failed").map(failure);
+    const isFailed = failures.length > 0 || diagnostics.some(({ severity }) => severity === "error");
     return output.finish({
-      exitCode: failures.length > 0 || diagnostics.some(({ severity }) => severity === "error") ? 1 : 0,
-      diagnostics: [...service.diagnostics, ...diagnostics, ...failures, ...egressWarning(listed)],
+      exitCode: isFailed ? 1 : unseen.length > 0 ? 4 : 0,
+      diagnostics: [...service.diagnostics, ...diagnostics, ...failures, ...unseen, ...egressWarning(listed)],
     });
   });
 }
@@ -135,10 +140,15 @@ const outcomeOf = ({
 });
 
 /** The blocks are made from the rules that the new groups have now, not from what the listing asked for. */
-async function takeOver(client: ServiceClient, outcomes: readonly ListingOutcome[], listed: readonly ListedGroup[]) {
+async function takeOver(
+  service: Pick<Service, "client" | "timing">,
+  outcomes: readonly ListingOutcome[],
+  listed: readonly ListedGroup[],
+  signal: AbortSignal,
+) {
   const created = new Map(outcomes.flatMap((one) => (one.id === undefined ? [] : [[one.id, one] as const])));
   const descriptions = new Map(listed.map(({ name, description }) => [name.toLowerCase(), description]));
-  const pulled = await pullWorld(client, { groups: [...created.keys()] });
+  const { pulled, unseen } = await lookFor(service, created, signal);
   const groups = pulled.groups.map((group) => {
     const { name } = mustGet(created, group.id);
     const description = descriptions.get(name.toLowerCase());
@@ -150,7 +160,41 @@ async function takeOver(client: ServiceClient, outcomes: readonly ListingOutcome
     const skipped = mustGet(created, block.id).skipped.map((source) => `skipped: ${source}`);
     return { ...block, notes: [...(block.notes ?? []), ...skipped] };
   });
-  return { blocks: withSkipped, diagnostics: pulled.diagnostics };
+  const diagnostics = pulled.diagnostics.filter(({ code }) => code !== "pull/not-found");
+  return { blocks: withSkipped, diagnostics, unseen };
+}
+
+/** The report is the service's word: what it says was made is looked for as long as a look may be behind. */
+async function lookFor(
+  { client, timing }: Pick<Service, "client" | "timing">,
+  created: ReadonlyMap<string, ListingOutcome>,
+  signal: AbortSignal,
+) {
+  for (const until = systemClock.now() + timing.discoveryWindowMs; ; ) {
+    const pulled = await pullWorld(client, { groups: [...created.keys()] });
+    const unseen = [...created].flatMap(([id, outcome]) => notSeen(id, outcome, pulled.groups));
+    if (unseen.length === 0 || systemClock.now() >= until || signal.aborted) return { pulled, unseen };
+    await systemClock.sleep(timing.pollIntervalMs, signal);
+  }
+}
+
+function notSeen(
+  id: string,
+  { name, rules: said }: ListingOutcome,
+  groups: readonly Pick<LiveGroup, "id" | "rules">[],
+): Diagnostic[] {
+  const group = groups.find((one) => one.id === id);
+  const shown = group?.rules?.filter((rule) => rule.platform !== true && !isPlatformShaped(canonicalLiveRule(rule)));
+  if (group !== undefined && (shown === undefined || shown.length >= said)) return [];
+  return [
+    {
+      severity: "warning",
+      code: "apply/not-seen",
+      summary: `group ${name} (${id}): the service accepted it and ${shown === undefined ? "does not show it" : `shows ${shown.length} of the ${said} rules that it says it made`}`,
+      detail: "The YAML has what it shows. What is missing there is not missed by a plan.",
+      fix: `reconcile pull --group ${id} prints it again; what is missing for good: add it to the YAML, and apply that`,
+    },
+  ];
 }
 
 function put(invocation: Invocation, outcomes: readonly ListingOutcome[], blocks: readonly YamlBlock[]): void {
