@@ -16,6 +16,8 @@ export interface Settings {
   readonly autoConfirmResize: boolean;
   /** A group that a rule of another group names is not deleted; otherwise the rule goes with it. */
   readonly keepsNamedGroups: boolean;
+  /** Several groups of a project may have one name. */
+  readonly groupNamesTwice?: boolean;
 }
 
 export interface Request {

@@ -57,7 +57,11 @@ export function buildGroup(
   seq: number,
 ): BuiltGroup | { readonly refusal: string } {
   const projectId = projectOf(request);
-  if (firstUnder(request.world, `group/name/${projectId}/${name}`) !== undefined) return { refusal: nameTakenMessage };
+  if (
+    request.settings.groupNamesTwice !== true &&
+    firstUnder(request.world, `group/name/${projectId}/${name}`) !== undefined
+  )
+    return { refusal: nameTakenMessage };
   const created_at = new Date(request.now).toISOString();
   const group: Group = {
     id: request.newId(),
@@ -94,7 +98,8 @@ export function updateGroup(request: Request): Decision {
     if (name === undefined && description === undefined)
       return refuse(400, "at least one of name and description must be supplied");
     const holders = idsUnder(request.world, `group/name/${group.project_id}/${name}`);
-    if (name !== undefined && holders.size > 0 && !holders.has(group.id)) return refuse(409, nameTakenMessage);
+    const isTaken = request.settings.groupNamesTwice !== true && holders.size > 0 && !holders.has(group.id);
+    if (name !== undefined && isTaken) return refuse(409, nameTakenMessage);
     const next: Group = { ...group, name: name ?? group.name, description: description ?? group.description };
     return answer(200, groupRecord(next, rulesOf(request.world, group.id)), [{ put: "group", value: next }]);
   });

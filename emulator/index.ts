@@ -51,6 +51,8 @@ export interface EmulatorOptions {
   readonly autoConfirmResize?: boolean;
   /** Refuses to delete a group that a rule of another group names. */
   readonly keepsNamedGroups?: boolean;
+  /** Several groups of a project may have one name; so it is where the spoken dialect's limits.unique leaves groups out. */
+  readonly groupNamesTwice?: boolean;
   /** How dst_port may hold a range, for example `{min}-{max}`. */
   readonly portRange?: string;
   /** The dialect that the emulator speaks, with every default filled in and checked by the caller. */
@@ -202,6 +204,7 @@ const settingsOf = (options: EmulatorOptions): Settings => ({
   pageSize: options.pageSize ?? 100,
   portRange: options.portRange ?? options.speaks?.rules.port_range ?? null,
   autoConfirmResize: options.autoConfirmResize ?? false,
+  groupNamesTwice: options.groupNamesTwice ?? options.speaks?.limits.unique?.includes("group") === false,
   keepsNamedGroups: options.keepsNamedGroups ?? options.speaks?.limits.named_groups !== undefined,
 });
 

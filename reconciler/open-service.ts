@@ -21,7 +21,7 @@ import type { Trust } from "./outside/trust";
 import { Refused, refuse } from "./refused";
 import { findCredential, type RunHelper } from "./service/credential";
 import { createServiceClient, type HttpServiceClient, type ServiceClientOptions } from "./service/http-client";
-import { checkBaseUrl } from "./service/transport";
+import { type Connections, checkBaseUrl } from "./service/transport";
 
 /** What a client is made from, once it is known. */
 export interface ServiceSetup {
@@ -42,6 +42,8 @@ export interface ServiceSetup {
   readonly dialectGiven?: boolean;
   readonly onRequest?: ServiceClientOptions["onRequest"];
   readonly pace?: ServiceClientOptions["pace"];
+  /** Shared by all clients of one command. */
+  readonly connections?: Connections | undefined;
 }
 
 /** Where the service answers. */
@@ -93,6 +95,7 @@ export function openService(setup: ServiceSetup, { url, timeScale }: Location): 
     onRequest,
     follow: traced === undefined ? undefined : requestSpans(traced, new URL(url).host),
     pace,
+    connections: setup.connections,
   });
   return { client, dialect, timing, realTiming, parallelism, embedded, timeScale: timeScale ?? 1, trust };
 }

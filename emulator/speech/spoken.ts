@@ -79,7 +79,7 @@ export interface SpokenDialect {
   };
   readonly pagination: Paging;
   readonly rules: { readonly port_range: string | null };
-  readonly limits: { readonly named_groups?: "kept" | "refused" };
+  readonly limits: { readonly unique?: readonly string[]; readonly named_groups?: "kept" | "refused" };
   readonly authorization: { readonly name: string; readonly header: string };
   readonly answers: Readonly<Record<string, { readonly item: readonly Place[] } | undefined>>;
   readonly envelope: {

@@ -26,6 +26,7 @@ import { setting } from "../outside/environment";
 import { holderOf as holderCalled } from "../outside/holder";
 import { refusedAddress, refusedPath, refusedState, type Trust, trustFrom } from "../outside/trust";
 import type { RequestEvent } from "../service/caller";
+import { createConnections } from "../service/transport";
 import { openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
 import { describeHolder, type Holder, type StateStore } from "../store/store";
@@ -82,8 +83,10 @@ export async function openWorkspaceService(workspace: Workspace, invocation: Inv
   };
   try {
     const location = embedded ?? { url: baseUrl };
-    const opened = openSetup(setup, location);
-    const others: OpenedService[] = [];
+    // A client in another dialect is another reader of the same service, and no more connections to it.
+    const most = Math.min(parallelism, dialect.limits.connections ?? parallelism);
+    const shared = { ...setup, connections: createConnections(location.url, most) };
+    const opened = openSetup(shared, location);
     if (embedded !== undefined)
       output.noteOnce(
         `Embedded service: no cloud; ${embedded.shown}, ${embedded.timeScale === 0 ? "and nothing takes time" : `${embedded.timeScale} times faster than planned`}.`,
@@ -93,13 +96,8 @@ export async function openWorkspaceService(workspace: Workspace, invocation: Inv
       baseUrl,
       diagnostics,
       url: location.url,
-      inDialect(other) {
-        const service = openSetup({ ...setup, dialect: other }, location);
-        others.push(service);
-        return service;
-      },
+      inDialect: (other) => openSetup({ ...shared, dialect: other }, location),
       async close() {
-        for (const { client } of others) await client.close();
         await opened.client.close();
         await closeEmbedded();
       },

@@ -24,13 +24,15 @@ import type { Workspace } from "./workspace";
 export interface TrialPlan {
   readonly vm?: DesiredVm;
   readonly otherFlavor?: string;
+  readonly keepVolume?: true | undefined;
 }
 
 /** What the files and flags allow the trial to make; or which flag or field is missing. */
 export function planTrial({ desired }: Workspace, flags: Flags): TrialPlan | { readonly missing: Diagnostic } {
   const vm = desired.resources.find((one): one is DesiredVm => one.kind === "vm");
   const wanted = vm?.flavor ?? "volume";
-  const [given, otherFlavor] = (flags["allow-trial"] ?? "").split(",");
+  const permitted = (flags["allow-trial"] ?? "").split(",");
+  const [given, otherFlavor] = permitted.filter((word) => word !== "keep-volume");
   if (given !== wanted)
     return {
       missing: consentMissing({
@@ -38,14 +40,18 @@ export function planTrial({ desired }: Workspace, flags: Flags): TrialPlan | { r
         detail:
           vm === undefined
             ? "a trial makes a volume of 1 GB and two groups, walks them through their life and deletes them; no VM, since no file names one to take flavor, image and owner from"
-            : `a trial makes a VM (flavor ${vm.flavor}, image ${vm.image}, for ${vm.owner} in ${vm.project} and ${vm.region}, as ${vm.address} is written) with a data volume of 1 GB, another volume of 1 GB that grows to 2, and two groups; it walks them through their life and deletes them after some minutes. The provider charges for that time`,
+            : `a trial makes a VM (flavor ${vm.flavor}, image ${vm.image}, for ${vm.owner} in ${vm.project} and ${vm.region}, as ${vm.address} is written) with a data volume of 1 GB, another volume of 1 GB that grows to 2, and two groups; it walks them through their life and deletes them after some minutes. The provider charges for that time. First a volume of 1 GB is made and deleted; where no way to delete one is found, that one stays, and no VM is made without keep-volume`,
         grant:
           vm === undefined
             ? "--allow-trial volume"
-            : `--allow-trial ${vm.flavor}, or --allow-trial ${vm.flavor},OTHER to resize it to the flavor OTHER and back as well`,
+            : `--allow-trial ${vm.flavor}, or --allow-trial ${vm.flavor},OTHER to resize it to the flavor OTHER and back as well; …,keep-volume permits volumes to stay that nothing can delete`,
       }),
     };
-  return { vm, otherFlavor: otherFlavor !== undefined && otherFlavor !== "" ? otherFlavor : undefined };
+  return {
+    vm,
+    otherFlavor: otherFlavor !== undefined && otherFlavor !== "" ? otherFlavor : undefined,
+    keepVolume: permitted.includes("keep-volume") ? true : undefined,
+  };
 }
 
 const notesFile = (workspace: Workspace): string => join(workspace.folder, ".reconcile", "trial.json");
@@ -91,7 +97,7 @@ export async function runTrial(
   { workspace, service, output }: { workspace: Workspace; service: Service; output: Output },
   ports: DoctorPorts,
   report: DoctorReport,
-  { vm, otherFlavor }: TrialPlan,
+  { vm, otherFlavor, keepVolume }: TrialPlan,
   signal: AbortSignal,
 ): Promise<DoctorReport> {
   const notebook = notebookAt(notesFile(workspace));
@@ -107,6 +113,7 @@ export async function runTrial(
   const wish: TrialWish = {
     vm: vm !== undefined ? madeLike(vm) : undefined,
     otherFlavor,
+    keepVolume,
   };
   try {
     const { report: after, findings } = await tryOut(

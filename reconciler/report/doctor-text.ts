@@ -87,11 +87,23 @@ export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): strin
   });
   if (routes.length > 0) lines.push("operations:", ...routes);
   if (way !== undefined) lines.push(`pagination: ${flow(way)}   # followed once`);
+  lines.push(...learntLimits(report));
   lines.push(...answerLines(report), ...recordLines(report), ...stateLines(report), ...refusalLines(report));
   const { authorization } = report;
   if (authorization !== undefined) lines.push(`authorization: ${flow(authorization)}   # was taken`);
   else lines.push(...toldAuthorization(report));
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}
+
+/** What only a trial shows of rules and limits. */
+function learntLimits({ trial, base }: DoctorReport): string[] {
+  return (["rules", "limits"] as const).flatMap((section) => {
+    const learnt = Object.entries(trial?.[section] ?? {}).filter(
+      ([key, value]) => !deepEqual(saidAt(base, section, key), value),
+    );
+    if (learnt.length === 0) return [];
+    return [`${section}:`, ...learnt.map(([key, value]) => `  ${key}: ${flow(value)}   # seen in a trial`)];
+  });
 }
 
 /** Whether the file says the route as it was found; how its list goes on may be written once for all. */
@@ -217,11 +229,19 @@ function wordLines(seen: Words, likely: Words): string[] {
   });
 }
 
-function trialLines({ seen, left }: NonNullable<DoctorReport["trial"]>, width: number): string[] {
+function trialLines({ seen, left, made }: NonNullable<DoctorReport["trial"]>, width: number): string[] {
   return [
     "",
     "What the trial saw",
     ...seen.flatMap((line) => hang("  - ", line, width)),
+    ...(made.length === 0 ? [] : ["", "What the trial made, and what became of it"]),
+    ...made.flatMap(({ kind, name, id, became }) =>
+      hang(
+        "  - ",
+        `${[kind === "vm" ? "VM" : kind, name, id].filter((word) => word !== undefined).join(" ")}: ${became}`,
+        width,
+      ),
+    ),
     ...(left.length === 0 ? [] : ["", "What the trial made and could not take away"]),
     ...left.flatMap((line) => hang("  - ", line, width)),
   ];

@@ -35,7 +35,7 @@ import { createLimiter } from "./limiter";
 import { isOneRead, measureLists } from "./list-cost";
 import { retryPolicy } from "./retry";
 import { systemClock } from "./system-clock";
-import { checkBaseUrl, createTransport } from "./transport";
+import { type Connections, checkBaseUrl, createConnections, createTransport } from "./transport";
 
 export interface ServiceClientOptions {
   readonly baseUrl: string;
@@ -58,6 +58,8 @@ export interface ServiceClientOptions {
   readonly follow?: FollowRequest;
   /** The request budget that other processes share. */
   readonly pace?: Pace;
+  /** Shared with other clients of the same service; whoever closes one of them closes these. */
+  readonly connections?: Connections | undefined;
 }
 
 export type HttpServiceClient = ServiceClient & {
@@ -86,8 +88,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   const basePath = pathname.replace(/\/+$/, "");
   const waitName = waitHeader(dialect.retry_after);
   const transport = createTransport({
-    baseUrl: options.baseUrl,
-    connections: parallelism,
+    connections: options.connections ?? createConnections(options.baseUrl, parallelism),
     authorizationName: dialect.authorization.name,
     waitName,
   });

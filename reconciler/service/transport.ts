@@ -42,9 +42,14 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** The connections to one service, which several clients may share. */
+export interface Connections {
+  open(): Pool;
+  close(): Promise<void>;
+}
+
 export interface TransportOptions {
-  readonly baseUrl: string;
-  readonly connections: number;
+  readonly connections: Connections;
   /** The header that carries the credential; Authorization unless said otherwise. */
   readonly authorizationName?: string;
   /** Another header than Retry-After that says how long to wait. */
@@ -58,8 +63,28 @@ const isAllowed = ({ age }: TransportRequest): boolean => age === undefined || a
 
 const largestBody = 32 * 1024 * 1024;
 
+export function createConnections(baseUrl: string, connections: number): Connections {
+  let pool: Pool | undefined;
+  return {
+    // Loaded with the first request: it is the largest thing there is to load, and a plan from memory sends none.
+    open() {
+      const LoadedPool = loadPool();
+      pool ??= new LoadedPool(new URL(baseUrl).origin, {
+        connections,
+        pipelining: 1,
+        connect: { timeout: waits.connect },
+        // One deadline for the whole exchange (below) stands for both: a stop may keep quiet for half a minute, and a
+        // body that drips must end as well.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      return pool;
+    },
+    close: async () => pool?.destroy(),
+  };
+}
+
 export function createTransport({
-  baseUrl,
   connections,
   authorizationName = "authorization",
   waitName,
@@ -68,28 +93,9 @@ export function createTransport({
     authorization: authorizationName.toLowerCase(),
     wait: waitName?.toLowerCase(),
   };
-  const { origin } = new URL(baseUrl);
-  let pool: Pool | undefined;
-  // Loaded with the first request: it is the largest thing there is to load, and a plan from memory sends none.
-  const open = (): Pool => {
-    const LoadedPool = loadPool();
-    return new LoadedPool(origin, {
-      connections,
-      pipelining: 1,
-      connect: { timeout: waits.connect },
-      // One deadline for the whole exchange (below) stands for both: a stop may keep quiet for half a minute, and a
-      // body that drips must end as well.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-  };
   return {
-    send(request) {
-      pool ??= open();
-      const opened = pool;
-      return new Promise((resolve) => dispatch(opened, request, spelling, resolve));
-    },
-    close: async () => pool?.destroy(),
+    send: (request) => new Promise((resolve) => dispatch(connections.open(), request, spelling, resolve)),
+    close: () => connections.close(),
   };
 }
 

@@ -17,7 +17,7 @@ import type { TrialPorts } from "../../reconciler/engine/doctor/trial-watch";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
 import type { ServiceClient } from "../../reconciler/service/client";
 import type { HttpServiceClient } from "../../reconciler/service/http-client";
-import type { BenchWorld } from "../support/bench-world";
+import { type BenchOptions, type BenchWorld, startBenchWorld } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
 import { clientAt, doctorPortsAt, worldBehind } from "../support/deployments/doctor-here";
 import { liveThrough } from "../support/deployments/life";
@@ -214,6 +214,69 @@ function deathsOf(asked: number): readonly Death[] {
     deaths.push({ at, after: false }, { at: Math.min(at + 1, asked - 1), after: true });
   return deaths;
 }
+
+/** A service with the contract's operations and these routes; each of its trials has to leave nothing. */
+async function bare(dialectText: string, options: BenchOptions = {}): Promise<Standing & { readonly speaks: Dialect }> {
+  const { dialect: speaks } = readDialectText(dialectText, "speaks.yaml");
+  const world = await startBenchWorld({ dialect: speaks, speaks, timeScale: 2000, ...options });
+  closers.push(() => world.close());
+  return { world, url: world.baseUrl, notes: { kept: undefined }, speaks };
+}
+
+const wrappedAnswers = `
+operations: { volume.list: null, group.list: null, vm.get: { method: GET, path: "/api/v1/vm/{id}" } }
+records: { volume: { id: /volume_uuid, name: /label }, group: { id: /sg_id, name: /title } }
+answers: { volume.create: { item: /made/volume }, volume.get: { item: /volume }, group.create: { item: /made/sg } }
+`;
+
+test("where no list shows them, the answers to its own creates tell their ids, and how they are read", async () => {
+  const standing = await bare(wrappedAnswers);
+  const { report } = await tryIn({}, standing);
+  expect([report.trial?.left, leftIn(standing.world), standing.notes.kept]).toEqual([[], [], undefined]);
+  expect(report.dialect.records.volume.id[0]).toBe("/volume_uuid");
+  expect(report.dialect.answers["group.create"]).toEqual({ item: ["/made/sg"] });
+  const kinds = report.trial?.made.map(({ kind, became }) => `${kind} ${became}`);
+  expect(kinds).toEqual(expect.arrayContaining(["group was deleted", "volume was deleted", "vm was deleted"]));
+  expect(kinds?.filter((line) => line.includes("still"))).toEqual([]);
+});
+
+test("where a name may be taken twice, both are taken away, and it is learnt", async () => {
+  const listed = `operations: { group.list: { method: GET, path: /api/v1/security-group }, volume.list: { method: GET, path: /api/v1/volume/list } }`;
+  const standing = await bare(`limits: { unique: [] }\n${listed}`);
+  const { report } = await tryIn({}, standing);
+  expect([report.trial?.left, leftIn(standing.world)]).toEqual([[], []]);
+  expect(report.dialect.limits.unique).toEqual([]);
+});
+
+test("answers that are lost and refusals of the moment leave nothing", async () => {
+  const standing = await bare(wrappedAnswers);
+  standing.world.emulator.setFaults([
+    { operation: "volume.get", kind: "drop-before", skip: 6, count: 2 },
+    { operation: "group.delete", kind: "drop-after", count: 1 },
+    { operation: "volume.delete", kind: "status", code: 409, count: 1 },
+    { operation: "vm.delete", kind: "status", code: 409, count: 1 },
+    { operation: "volume.detach", kind: "drop-after", count: 1 },
+  ]);
+  const { report } = await tryIn({}, standing);
+  expect([report.trial?.left, leftIn(standing.world)]).toEqual([[], []]);
+});
+
+test("what is left ends the next trial before it makes anything", async () => {
+  const standing = await bare("operations: { volume.delete: null }");
+  const { report } = await tryIn({}, standing);
+  expect(report.trial?.left).toHaveLength(1);
+  const again = await tryIn({}, standing);
+  expect(again.report.trial?.open).toEqual([expect.stringContaining("nothing new was made")]);
+  expect(leftIn(standing.world)).toHaveLength(1);
+  // With consent they stay, and the rest of the life is tried.
+  const permitted = await bare("operations: { volume.delete: null }");
+  const kept = await tryIn({}, permitted, { wish: { ...wish, keepVolume: true } });
+  expect([kept.report.trial?.left, permitted.notes.kept]).toEqual([[], undefined]);
+  expect(kept.report.trial?.made.filter(({ became }) => became.startsWith("stays"))).toHaveLength(
+    leftIn(permitted.world).length,
+  );
+  expect(kept.report.trial?.routes["vm.resize.confirm"]).toBeDefined();
+});
 
 test("where no volume can be deleted, one of 1 GB is left and told of, and no VM is made", async () => {
   const known = deployments.find(({ beforeTrial }) => beforeTrial !== undefined);

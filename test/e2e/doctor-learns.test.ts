@@ -1,5 +1,6 @@
 /** The doctor as a command: what it keeps, works from, is told, and says of a dialect that does not fit. */
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -129,6 +130,28 @@ test("the dialects that are ready pass their tests, and a case that does not hol
   expect(stdout).toContain("0 of 2 answers");
 });
 
+/** Passes bytes on and counts how many connections are open at once. */
+async function countingRelay(to: string) {
+  const { port } = new URL(to);
+  let most = 0;
+  const open = new Set<Socket>();
+  const relay = createServer((socket) => {
+    open.add(socket);
+    most = Math.max(most, open.size);
+    const behind = connect(Number(port), "127.0.0.1");
+    socket.pipe(behind).pipe(socket);
+    for (const end of [socket, behind]) end.on("error", () => socket.destroy());
+    socket.on("close", () => {
+      open.delete(socket);
+      behind.destroy();
+    });
+  });
+  await new Promise<void>((done) => relay.listen(0, "127.0.0.1", done));
+  const address = relay.address();
+  if (address === null || typeof address === "string") throw new Error("the relay has no port");
+  return { url: `http://127.0.0.1:${address.port}`, most: () => most, close: () => relay.close() };
+}
+
 test("a trial sends nothing without its consent, and learns and leaves nothing with it", async () => {
   writeFileSync(
     join(folder, "reconcile.yaml"),
@@ -144,7 +167,12 @@ vms: { web: { flavor_id: m1.small, image_id: ubuntu-24.04, owner: ops@acme.examp
   expect(refused.stderr).toContain("--allow-trial m1.small");
   expect((await doctor("reconcile.yaml", "--trial", "--allow-trial", "m1.large")).exitCode).toBe(3);
 
-  const done = await doctor("reconcile.yaml", "--trial", "--allow-trial", "m1.small,m1.medium", "--out", "learnt.yaml");
+  const relay = await countingRelay(front.url);
+  const permitted = ["--trial", "--allow-trial", "m1.small,m1.medium", "--parallelism", "2", "--out", "learnt.yaml"];
+  const done = await doctor("reconcile.yaml", "--base-url", relay.url, ...permitted);
+  relay.close();
+  expect(relay.most()).toBeLessThanOrEqual(2);
+  expect(done.stdout).toMatch(/What the trial made, and what became of it\n {2}- group trial-\S+-a \S+ was deleted/);
   expect([done.exitCode, done.stderr]).toEqual([0, expect.not.stringContaining("error")]);
   const learnt = written("learnt.yaml");
   expect(learnt).toContain("stopped: [SHUTOFF]   # seen in a trial");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createPoller } from "../../reconciler/engine/poller";
 import { systemClock as machineClock } from "../../reconciler/outside/clock";
 import { onAbort } from "../../reconciler/service/abort-listeners";
-import { createTransport } from "../../reconciler/service/transport";
+import { createConnections, createTransport } from "../../reconciler/service/transport";
 
 const many = Array.from({ length: 20 }, (_, index) => index);
 const listeners = (signal: AbortSignal): number => getEventListeners(signal, "abort").length;
@@ -41,7 +41,7 @@ describe("a signal has one listener however many wait for it, so that Node sees 
   it("requests", async () => {
     const stop = new AbortController();
     // Nobody answers there: what is sent waits for its connection.
-    const transport = createTransport({ baseUrl: "http://127.0.0.1:9", connections: 1 });
+    const transport = createTransport({ connections: createConnections("http://127.0.0.1:9", 1) });
     const exchanges = many.map(() =>
       transport.send({ method: "GET", path: "/", authorization: "x", timeoutMs: 60_000, signal: stop.signal }),
     );

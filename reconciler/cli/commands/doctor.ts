@@ -177,7 +177,7 @@ async function diagnose(ports: DoctorPorts, { told, given, start, known }: Diagn
   const answers = new Map(
     [...told.samples]
       .filter(([operation]) => !isListed(operation))
-      .map(([operation, text]) => [operation, sampleOf(operation, text)]),
+      .map(([operation, text]) => [operation, { body: sampleOf(operation, text) }]),
   );
   const report = await diagnoseService(lists.size === 0 ? ports : withSamples(ports, lists, given), given, {
     ...(known !== undefined && { known }),
@@ -226,6 +226,7 @@ async function finish({ flags, output }: Doctor, ended: Ended): Promise<number> 
       route: finding.route,
       fallback: finding.fallback,
     });
+  for (const made of report.trial?.made ?? []) output.event({ type: "made", ...made });
   const text = isSeen ? writtenText(report, start.base, origin) : "";
   if (isSeen) output.event({ type: "dialect", yaml: text });
   const wrong = misfits.map((misfit) => asDiagnostic(misfit, flags.dialect));

@@ -13,7 +13,13 @@ const kindOf: Partial<Readonly<Record<Operation, Kind>>> = {
   "group.create": "group",
 };
 
-export function learnFromAnswer(learnings: Learnings, operation: Operation, body: unknown, id?: string): void {
+export interface ShownAnswer {
+  readonly body: unknown;
+  /** The id of the resource that it is about, where that is known. */
+  readonly id?: string;
+}
+
+export function learnFromAnswer(learnings: Learnings, operation: Operation, { body, id }: ShownAnswer): void {
   const payload = learnings.payload(body);
   if (operation === "group.rule.list" || operation === "group.rule.create") {
     const where = Array.isArray(payload) ? undefined : findListIn(payload, ["rule", "rules"]);

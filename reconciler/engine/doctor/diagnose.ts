@@ -10,7 +10,7 @@ import { isGone } from "../../core/model/outcome";
 import { keysOf } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
-import { learnFromAnswer } from "./answers";
+import { learnFromAnswer, type ShownAnswer } from "./answers";
 import { answersEverythingAlike, enter, judgeFirst, notThisService } from "./enter";
 import { findList } from "./find-list";
 import { findOne, readRules, tryVolumeRead } from "./find-one";
@@ -28,7 +28,7 @@ export interface DiagnoseOptions {
   /** Operations that, by a person's word, this service does not have. */
   readonly none?: ReadonlySet<AssumedOperation>;
   /** Bodies of answers that were not asked for here: samples, or what a trial was answered. */
-  readonly answers?: ReadonlyMap<Operation, unknown>;
+  readonly answers?: ReadonlyMap<Operation, ShownAnswer>;
   /** An operation that was not found is not looked for again. */
   readonly notAgain?: ReadonlySet<AssumedOperation>;
 }
@@ -72,7 +72,7 @@ async function examine(
     if (!none.has(operation)) await findOne(learnings, operation, isLookedFor(operation));
   await tryVolumeRead(learnings);
   await readRules(learnings);
-  for (const [operation, body] of answers) learnFromAnswer(learnings, operation, body);
+  for (const [operation, answer] of answers) learnFromAnswer(learnings, operation, answer);
   // Once volumes are known, a VM's list of them can be told; and once VMs are, what a volume hangs on.
   for (const kind of keysOf(kindRows)) learnings.learn(kind);
   for (const operation of none) learnings.findings.set(operation, saidMissing(operation));

@@ -37,7 +37,7 @@ const otherWays: readonly (readonly [name: string, header: string])[] = [
  */
 export async function enter(given: DoctorPorts) {
   const ask = (ports: DoctorPorts): Promise<SeenAnswer> =>
-    look(ports, { operation: "volume.get", path: volumePath(nobody) });
+    look(ports, { operation: "volume.get", path: volumePath(nobody) }, 0);
   const seen = await ask(given);
   const isRefused = ({ outcome }: SeenAnswer): boolean =>
     outcome.status === "rejected" && outcome.condition === "unauthenticated";

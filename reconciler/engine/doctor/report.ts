@@ -9,6 +9,7 @@ import type { LearntEnvelope } from "../../dialect/learn/envelope";
 import { isSameWay, type Way } from "../../dialect/learn/pages";
 import type { RecordFinding } from "../../dialect/learn/records";
 import type { Learnt } from "../../dialect/learn/where";
+import type { TrialFate } from "./trial-notes";
 
 /** The file from which the doctor starts: what it says is kept, unless something else was seen. */
 export interface DialectBase {
@@ -75,6 +76,10 @@ export interface TrialFindings {
   /** Operations of which no usual way had its effect. */
   readonly inVain: Readonly<Partial<Record<TriedOperation, OperationFinding["tried"]>>>;
   readonly errors: readonly ErrorRule[];
+  readonly rules: Partial<Dialect["rules"]>;
+  readonly limits: Partial<Dialect["limits"]>;
+  /** Everything that the trial asked for, and what became of it. */
+  readonly made: readonly TrialFate[];
   /** Resources that could not be deleted again, and why. */
   readonly left: readonly string[];
   /** What the trial could not learn, and why. */

@@ -5,17 +5,46 @@ import { keysOf } from "../../core/text/objects";
 import type { TrialThing } from "./trial-notes";
 import { isLiveVm, nounOf, secondsOf, stateWords, type Trial, wordsOf } from "./trial-watch";
 
-/** Everything that the notes name, and nothing else. */
-export async function takeAway(trial: Trial): Promise<void> {
-  if (trial.notes.made.length === 0) return;
-  await trial.find();
+/** Everything that the notes name and everything that bears the trial's name, and nothing else. */
+export async function takeAway(trial: Trial, name?: string): Promise<void> {
+  const names = namesOf(trial, name);
+  // What hung on something else, or was busy, is tried once more.
+  for (let round = 0; round < 3 && (round === 0 || trial.left.length > 0); round++) {
+    trial.left.length = 0;
+    if (trial.notes.made.length > 0) await trial.find();
+    for (const kind of keysOf(kindRows))
+      for (const thing of trial.notes.made.filter((one) => one.kind === kind).reverse())
+        await takeAwayOne(trial, thing);
+    for (const one of names) await sweep(trial, one);
+  }
+}
+
+/** The beginnings of the names: of this trial, and of what an earlier one has left in the notes. */
+const namesOf = (trial: Trial, name: string | undefined): ReadonlySet<string> =>
+  new Set([
+    ...(name === undefined ? [] : [name]),
+    ...trial.notes.made.flatMap((thing) => /^trial-[0-9a-f]{6}/.exec(thing.name ?? "")?.[0] ?? []),
+  ]);
+
+/** What is listed under a name that only the trial gives, and stands in no note: a second one of a name, for example. */
+async function sweep(trial: Trial, name: string): Promise<void> {
   for (const kind of keysOf(kindRows))
-    for (const thing of trial.notes.made.filter((one) => one.kind === kind).reverse()) await takeAwayOne(trial, thing);
+    for (const live of (await trial.listed(kind)) ?? []) {
+      const { id } = live;
+      if (live.name?.startsWith(name) !== true || trial.deleted.has(id)) continue;
+      if (trial.notes.made.some((one) => one.id === id)) continue;
+      const thing: TrialThing = { kind, name: live.name, id, askedAt: trial.ports.clock.now(), isTaken: true };
+      trial.notes.add(thing);
+      await takeAwayOne(trial, thing);
+    }
 }
 
 export async function takeAwayOne(trial: Trial, thing: TrialThing): Promise<void> {
-  // A name may occur twice, if the service allows that.
-  const ids = thing.id === undefined ? trial.idsNamed(thing) : [thing.id];
+  if (!trial.notes.made.includes(thing)) return;
+  const ids =
+    thing.id === undefined
+      ? trial.idsNamed(thing).filter((id) => !trial.notes.made.some((one) => one.id === id) && !trial.deleted.has(id))
+      : [thing.id];
   if (ids.length === 0 && (thing.isTaken === true || !trial.canList(thing.kind))) {
     trial.left.push(
       `${nounOf(thing.kind)} ${thing.name}: it ${thing.isTaken === true ? "was taken" : "may have been made"}, and no list shows it; look for it by its name`,
@@ -25,43 +54,58 @@ export async function takeAwayOne(trial: Trial, thing: TrialThing): Promise<void
   for (const id of ids) {
     const problem = await deleteOne(trial, thing.kind, id);
     if (problem === undefined) continue;
-    trial.left.push(`${nounOf(thing.kind)} ${id}${thing.name === undefined ? "" : ` (${thing.name})`}: ${problem}`);
+    const what = `${nounOf(thing.kind)} ${id}${thing.name === undefined ? "" : ` (${thing.name})`}`;
+    if (thing.kind === "volume" && trial.mayStay && problem === noWay) {
+      trial.say(`The ${what} stays: ${problem}, and it was permitted to stay.`);
+      trial.notes.drop(thing, "stays, as was permitted: no way to delete it is known");
+    } else trial.left.push(`${what}: ${problem}`);
     return;
   }
-  trial.notes.drop(thing);
+  trial.notes.drop(thing, ids.length === 0 ? "did not appear" : "was deleted");
 }
+
+const noWay = "no way to delete a volume is known";
 
 /** Why the resource still exists. */
 async function deleteOne(trial: Trial, kind: TrialThing["kind"], id: string): Promise<string | undefined> {
   if (kind === "group") {
-    const outcome = await trial.client.deleteGroup(id);
-    return outcome.status === "accepted" || isGone(outcome) || (await trial.isListed("group", id)) === false
-      ? undefined
-      : wordsOf(outcome);
+    const outcome = await trial.persist(() => trial.client.deleteGroup(id));
+    const isAway = outcome.status === "accepted" || isGone(outcome) || (await trial.isListed("group", id)) === false;
+    if (!isAway) return wordsOf(outcome);
+    // One that is listed a while longer was taken away all the same, unless it is listed for good.
+    if (outcome.status === "accepted" && !(await trial.until(async () => (await trial.isListed("group", id)) !== true)))
+      return "it is there still";
+    trial.deleted.add(id);
+    return undefined;
   }
   if (kind === "volume") return deleteVolume(trial, id);
   const before = await trial.look("vm", id);
   if (before === undefined) return undefined;
   trial.noteDisks(before.live);
-  const outcome = await trial.client.deleteVm(id, true);
-  if (outcome.status === "accepted")
+  const outcome = await trial.persist(() => trial.client.deleteVm(id, true));
+  if (outcome.status === "accepted") {
+    trial.deleted.add(id);
     for (const volume of outcome.value.preservedVolumes ?? [])
       if (!trial.notes.made.some((one) => one.id === volume))
         trial.notes.add({ kind: "volume", id: volume, askedAt: trial.ports.clock.now(), isTaken: true });
+  }
   return departure(trial, "vm", id, before.word, outcome);
 }
 
 async function deleteVolume(trial: Trial, id: string): Promise<string | undefined> {
-  const before = await trial.look("volume", id);
+  if ((await trial.look("volume", id)) === undefined) return undefined;
+  // A volume on its way refuses to be deleted.
+  const { last: before } = await trial.settle("volume", id, ({ live }) => !isLiveVm(live) && live.changing !== true);
   if (before === undefined) return undefined;
   const vm = isLiveVm(before.live) ? undefined : before.live.attachedTo;
   // An attachment to a VM that does not exist, such as 0, is none.
-  if (vm !== undefined && vm !== null && (await trial.isListed("vm", vm)) !== false) {
+  if (vm !== undefined && vm !== null && !trial.deleted.has(vm) && (await trial.isListed("vm", vm)) !== false) {
     // The volume is not detached from a VM that is not the trial's: somebody attached it there.
     if (!trial.notes.made.some((one) => one.id === vm)) return `it hangs on ${vm}, which the trial did not make`;
-    await trial.client.detachVolume(id, vm, true);
+    await trial.persist(() => trial.client.detachVolume(id, vm, true));
+    await trial.settle("volume", id, ({ live }) => !isLiveVm(live) && live.changing !== true && live.attachedTo !== vm);
   }
-  let problem: string | undefined = "no way to delete a volume is known";
+  let problem: string | undefined = noWay;
   await trial.tryWrites("volume.delete", "volume", { id }, async () => {
     problem = await departure(trial, "volume", id, before.word, undefined);
     return problem === undefined;
@@ -87,11 +131,13 @@ async function departure(
     for (const one of went.words) if (one !== word) trial.mean(words, "changing", one);
     if (went.words.length > 0)
       trial.say(`A deleted ${nounOf(kind)} is shown for ${secondsOf(went.ms)} more, as ${stateWords(went.words)}.`);
+    trial.deleted.add(id);
     return undefined;
   }
   if (last !== undefined && last !== word && (asked === undefined || asked.status === "accepted")) {
     trial.mean(words, "gone", last);
     trial.say(`A deleted ${nounOf(kind)} stays in the list, as ${last}.`);
+    trial.deleted.add(id);
     return undefined;
   }
   return asked === undefined ? "it is there still" : `it is there still (${wordsOf(asked)})`;

@@ -46,7 +46,7 @@ export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorRep
 /** Each word has one meaning: what the trial saw counts before a guess by the word alone. */
 function tried(
   { dialect, given: start, base }: DoctorReport,
-  { states, routes, inVain, errors }: TrialFindings,
+  { states, routes, inVain, errors, rules, limits }: TrialFindings,
 ): Dialect {
   const given = { given: start, base };
   const seen = new Set(
@@ -70,5 +70,7 @@ function tried(
       volume: withWords(dialect.states.volume, states.volume),
     },
     errors: [...errors, ...dialect.errors],
+    rules: { ...dialect.rules, ...rules },
+    limits: { ...dialect.limits, ...limits },
   };
 }

@@ -23,6 +23,14 @@ export interface TrialNotes {
   readonly made: readonly TrialThing[];
 }
 
+/** One thing that a trial asked for, and what became of it. */
+export interface TrialFate {
+  readonly kind: Kind;
+  readonly name?: string;
+  readonly id?: string;
+  readonly became: string;
+}
+
 /** Where the notes are kept: each write is durable when it returns. */
 export interface Notebook {
   read(): TrialNotes | undefined;
@@ -35,12 +43,24 @@ export const trialName = (): string => `trial-${randomBytes(3).toString("hex")}`
 
 export class Notes {
   #made: readonly TrialThing[];
+  #fates: readonly { readonly thing: TrialThing; readonly became: string }[];
 
   constructor(
     private readonly notebook: Notebook,
     private readonly service: string,
   ) {
     this.#made = notebook.read()?.made ?? [];
+    this.#fates = this.#made.map((thing) => ({ thing, became: "is there still" }));
+  }
+
+  /** Everything that was asked for, in its order. */
+  get fates(): readonly TrialFate[] {
+    return this.#fates.map(({ thing: { kind, name, id }, became }) => ({
+      kind,
+      ...(name !== undefined && { name }),
+      ...(id !== undefined && { id }),
+      became,
+    }));
   }
 
   get made(): readonly TrialThing[] {
@@ -48,18 +68,26 @@ export class Notes {
   }
 
   add(thing: TrialThing): void {
+    this.#fates = [...this.#fates, { thing, became: "is there still" }];
     this.#write([...this.#made, thing]);
   }
 
   /** What is known of a resource by now. */
   note(thing: TrialThing, more: Partial<TrialThing>): TrialThing {
     const known = { ...thing, ...more };
+    this.#become(thing, known, "is there still");
     this.#write(this.#made.map((one) => (one === thing ? known : one)));
     return known;
   }
 
-  drop(thing: TrialThing): void {
+  /** Nothing is left to take away of it. */
+  drop(thing: TrialThing, became: string): void {
+    this.#become(thing, thing, became);
     this.#write(this.#made.filter((one) => one !== thing));
+  }
+
+  #become(before: TrialThing, thing: TrialThing, became: string): void {
+    this.#fates = this.#fates.map((one) => (one.thing === before ? { thing, became } : one));
   }
 
   #write(made: readonly TrialThing[]): void {

@@ -4,12 +4,14 @@
  */
 import { kindRows } from "../../core/model/kinds";
 import type { LiveVm, LiveVolume } from "../../core/model/live";
-import { isGone, type Outcome } from "../../core/model/outcome";
+import { type Operation, operations } from "../../core/model/operation";
+import { isGone, type Outcome, type Rejection } from "../../core/model/outcome";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
 import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, type Ids } from "../../dialect/requests";
 import type { ServiceClient } from "../../service/client";
+import type { ShownAnswer } from "./answers";
 import { diagnoseService } from "./diagnose";
 import { withWords } from "./fit";
 import type { DoctorPorts } from "./look";
@@ -65,6 +67,14 @@ export class Trial {
   readonly #routes: Partial<Record<TriedOperation, Route>> = {};
   readonly #inVain: Partial<Record<TriedOperation, OperationFinding["tried"]>> = {};
   readonly errors: ErrorRule[] = [];
+  /** Volumes that nothing can delete may stay. */
+  mayStay = false;
+  rules: TrialFindings["rules"] = {};
+  limits: TrialFindings["limits"] = {};
+  /** What the creates were answered. */
+  readonly answers = new Map<Operation, ShownAnswer>();
+  /** Ids whose delete was accepted. */
+  readonly deleted = new Set<string>();
   readonly left: string[] = [];
   /** Records of the VM as it ran, stopped and waited. */
   readonly #records = new Map<TrialPhase, unknown>();
@@ -88,6 +98,9 @@ export class Trial {
       routes: this.#routes,
       inVain: this.#inVain,
       errors: this.errors,
+      rules: this.rules,
+      limits: this.limits,
+      made: this.notes.fates,
       left: [...new Set(this.left)],
       open: this.open,
     };
@@ -113,6 +126,7 @@ export class Trial {
     const again = await diagnoseService(this.ports.doctor, dialect, {
       notAgain,
       known,
+      answers: this.answers,
       ...(this.report.base !== undefined && { base: this.report.base }),
     });
     if (again.operations.length === 0) return;
@@ -142,6 +156,33 @@ export class Trial {
     this.client = this.#watcher();
   }
 
+  /** The id that the answer to a create of the trial's own shows: the text in it at which the resource is found. */
+  async idIn(kind: "volume" | "group", body: unknown, name: string, askedAt: number): Promise<string | undefined> {
+    const { dialect } = this.report;
+    const said = findText(body, compilePointers(dialect.records[kind].id));
+    const leaves = leavesOf(body).flatMap(({ value, names: [key = ""] }) => {
+      const text = typeof value === "number" ? String(value) : value;
+      return typeof text === "string" && text !== name && /^[^\s]{1,255}$/.test(text) ? [{ text, key }] : [];
+    });
+    const isNamedSo = ({ key }: { readonly key: string }): boolean => /(id|uuid|uid|ref|key|urn|self|href)$/.test(key);
+    const texts = [...leaves.filter(isNamedSo), ...leaves.filter((leaf) => !isNamedSo(leaf))].map(({ text }) => text);
+    const candidates = [...new Set([...(said == null ? [] : [said]), ...texts])].slice(0, 12);
+    for (;;) {
+      for (const id of candidates) if (await this.#isFound(kind, id, name)) return id;
+      // A resource may be shown a moment after it was accepted.
+      if (candidates.length === 0 || this.ports.clock.now() - askedAt > this.ports.timing.discoveryMs) return undefined;
+      await this.#wait();
+    }
+  }
+
+  /** Whether what was just made has this id, by the operation of the contract that reads it. */
+  async #isFound(kind: "volume" | "group", id: string, name: string): Promise<boolean> {
+    const operation = kind === "volume" ? "volume.get" : "group.rule.list";
+    const path = operations[operation].path.replace("{id}", () => encodeURIComponent(id));
+    const { outcome, answer } = await this.ports.doctor.probe({ operation, method: "GET", path });
+    return outcome.status === "accepted" && (kind === "group" || answer?.text.includes(name) === true);
+  }
+
   thing(name: string): TrialThing | undefined {
     return this.notes.made.find((thing) => thing.name === name);
   }
@@ -153,7 +194,8 @@ export class Trial {
       await this.lookAgain();
       const wanted = this.notes.made.filter(({ id }) => id === undefined);
       for (const thing of wanted) {
-        const [id] = this.idsNamed(thing);
+        // A name may be there twice, and each of the notes is about one of them.
+        const id = this.idsNamed(thing).find((one) => !this.notes.made.some((other) => other.id === one));
         if (id !== undefined) this.notes.note(thing, { id });
       }
       const missing = this.notes.made.filter(({ id, kind }) => id === undefined && this.canList(kind));
@@ -180,25 +222,56 @@ export class Trial {
     if (this.ports.signal.aborted) throw new Stopped();
   }
 
-  async #wait(): Promise<void> {
-    await this.ports.clock.sleep(this.ports.timing.pollMs);
+  async #wait(times = 1): Promise<void> {
+    await this.ports.clock.sleep(this.ports.timing.pollMs * times);
   }
 
   /** `undefined`: the service shows that it does not exist. Throws when nothing can be told. */
   async look(kind: "vm" | "volume", id: string): Promise<TrialLook | undefined> {
     const byItself = kind === "volume" || this.client.can.readsOneVm;
-    const outcome: Outcome<LiveVm | LiveVolume> = byItself
-      ? kind === "vm"
-        ? await this.client.getVm(id)
-        : await this.client.getVolume(id)
-      : await this.#inList(id);
+    const ask = (): Promise<Outcome<LiveVm | LiveVolume>> =>
+      byItself ? (kind === "vm" ? this.client.getVm(id) : this.client.getVolume(id)) : this.#inList(id);
+    let outcome = await ask();
+    // A read that breaks off, or that the service has no time for, says nothing; it is asked again for a while.
+    for (let again = 0; again < 6 && !isDecided(outcome); again++) {
+      await this.#wait(2 ** again);
+      outcome = await ask();
+    }
     if (outcome.status === "accepted") return { word: outcome.value.status, live: outcome.value };
     if (isGone(outcome)) return undefined;
     if (byItself && outcome.status === "rejected") {
       const listed = await this.isListed(kind, id);
-      if (listed === false) return undefined;
+      const isAway = listed === false || (listed === undefined && this.deleted.has(id) && isAbsent(outcome));
+      if (isAway && isAbsent(outcome)) this.#goneAs(outcome);
+      if (isAway) return undefined;
     }
     throw new TrialProblem(`the ${nounOf(kind)} of the trial cannot be read: ${wordsOf(outcome)}`);
+  }
+
+  /** What a read answers about the trial's own, once it is gone, means "not found". */
+  #goneAs({ httpStatus: status }: Rejection): void {
+    if (status === undefined || this.errors.some((rule) => rule.is === "not_found" && rule.status === status)) return;
+    this.errors.push({ is: "not_found", status });
+    this.say(`What is gone is answered with ${status}.`);
+  }
+
+  /** Sends what a resource that was just made may refuse for a moment, or what may not have arrived. */
+  async persist<T>(send: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    let outcome = await send();
+    for (let again = 0; again < 4 && isBusy(outcome); again++) {
+      await this.#wait(2 ** again);
+      outcome = await send();
+    }
+    return outcome;
+  }
+
+  /** Looks until it is so, for as long as a word has to stay unchanged. */
+  async until(isSo: () => Promise<boolean>): Promise<boolean> {
+    const { clock, timing } = this.ports;
+    for (const start = clock.now(); ; await this.#wait()) {
+      if (await isSo()) return true;
+      if (clock.now() - start > timing.quietMs) return false;
+    }
   }
 
   async #inList(id: string): Promise<Outcome<LiveVm>> {
@@ -309,15 +382,21 @@ export class Trial {
 
   /** `undefined`: there is no list that could tell. */
   async isListed(kind: TrialThing["kind"], id: string): Promise<boolean | undefined> {
-    const { can } = this.client;
-    if (!can.canFindCreated(kind)) return undefined;
-    const listed: Outcome<readonly { readonly id: string }[]> =
+    return (await this.listed(kind))?.some((one) => one.id === id);
+  }
+
+  /** `undefined`: there is no such list, or it cannot be read. */
+  async listed(
+    kind: TrialThing["kind"],
+  ): Promise<readonly { readonly id: string; readonly name?: string }[] | undefined> {
+    if (!this.client.can.canFindCreated(kind)) return undefined;
+    const listed: Outcome<readonly { readonly id: string; readonly name?: string }[]> =
       kind === "vm"
         ? await this.client.listVms()
         : kind === "volume"
           ? await this.client.listVolumes()
           : await this.client.listGroups();
-    return listed.status === "accepted" ? listed.value.some((one) => one.id === id) : undefined;
+    return listed.status === "accepted" ? listed.value : undefined;
   }
 
   /** Finds the first of the usual requests that has the effect. Each is tried only on what the trial made. */
@@ -336,7 +415,11 @@ export class Trial {
     )) {
       const filled = fillRoute(route, ids, dialect);
       if (filled === undefined) continue;
-      const { outcome } = await this.ports.doctor.probe({ operation, method: route.method, ...filled });
+      const isOwn = route === dialect.operations[operation] || route === this.#routes[operation];
+      const send = async (): Promise<Outcome<unknown>> =>
+        (await this.ports.doctor.probe({ operation, method: route.method, ...filled })).outcome;
+      const outcome = isOwn ? await this.persist(send) : await send();
+      if (outcome.status === "accepted" && ids.id !== undefined) this.deleted.add(ids.id);
       const isRefused = outcome.status === "rejected" || outcome.status === "unavailable";
       if (isRefused || !(await isDone())) {
         tried.push({
@@ -357,6 +440,26 @@ export class Trial {
     return whereaboutsOf(this.report.dialect, kind);
   }
 }
+
+const isDecided = (outcome: Outcome<unknown>): boolean =>
+  outcome.status === "accepted" || outcome.status === "rejected";
+
+const isAbsent = ({ httpStatus }: Rejection): boolean => httpStatus === 404 || httpStatus === 410;
+
+/** Refused for now, or lost: sent again, nothing is done twice that the trial would notice. */
+const isBusy = (outcome: Outcome<unknown>): boolean =>
+  outcome.status === "unavailable" ||
+  outcome.status === "unknown" ||
+  (outcome.status === "rejected" &&
+    (busyConditions.has(outcome.condition) || [400, 409, 412, 423, 425].includes(outcome.httpStatus ?? 0)));
+
+const busyConditions: ReadonlySet<string> = new Set([
+  "conflict",
+  "invalid_state",
+  "volume_attached",
+  "group_attached",
+  "refused",
+]);
 
 /** Ends the trial. What it made stays written down. */
 export class TrialProblem extends Error {}

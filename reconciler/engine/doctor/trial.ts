@@ -9,7 +9,7 @@ import { operations } from "../../core/model/operation";
 import type { Condition, Outcome } from "../../core/model/outcome";
 import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
-import type { DoctorRequest } from "./look";
+import { type DoctorRequest, look } from "./look";
 import type { DoctorReport, TrialFindings } from "./report";
 import { takeAway, takeAwayOne } from "./trial-away";
 import { type TrialThing, trialName } from "./trial-notes";
@@ -29,6 +29,8 @@ import {
 export interface TrialWish {
   readonly vm?: Omit<NewVm, "name">;
   readonly otherFlavor?: string;
+  /** Volumes may stay, where no way to delete one is found. */
+  readonly keepVolume?: true | undefined;
 }
 
 export async function tryOut(
@@ -41,23 +43,38 @@ export async function tryOut(
 }> {
   const trial = new Trial(ports, before);
   await takeAway(trial);
+  if (trial.left.length > 0) {
+    trial.open.push("nothing new was made, since what an earlier trial made is there still");
+    return { report: trial.report, findings: trial.findings() };
+  }
+  const walk = new Walk(trial);
   try {
-    await new Walk(trial).walk(wish);
+    await walk.walk(wish);
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
     trial.open.push("the trial was stopped before its end");
   }
-  await takeAway(trial);
+  if (wish.keepVolume === true) trial.mayStay = true;
+  await takeAway(trial, walk.name);
   return { report: trial.report, findings: trial.findings() };
 }
 
 class Walk {
+  /** What every name of this trial begins with; nothing else has it. */
+  readonly name = trialName();
+
   constructor(private readonly trial: Trial) {}
 
-  async walk({ vm, otherFlavor }: TrialWish): Promise<void> {
-    const name = trialName();
+  async walk({ vm, otherFlavor, keepVolume }: TrialWish): Promise<void> {
+    const { name } = this;
     const [first, second] = [await this.#makeGroup(`${name}-a`), await this.#makeGroup(`${name}-b`)];
-    const canDelete = await this.#canDeleteVolumes(`${name}-p`);
+    const isKnown = this.trial.report.dialect.operations["volume.delete"] !== null;
+    if (!isKnown && keepVolume !== true)
+      this.trial.open.push(
+        "no volume was made: no way to delete one is known (--allow-trial …,keep-volume permits one that stays)",
+      );
+    const canDelete =
+      isKnown || keepVolume === true ? (await this.#canDeleteVolumes(`${name}-p`)) || keepVolume === true : false;
     const volume = canDelete ? await this.#makeVolume(`${name}-v`) : undefined;
     if (!canDelete && vm !== undefined)
       this.trial.open.push("no VM was made: the data volume that comes with it could not be deleted again");
@@ -74,12 +91,30 @@ class Walk {
     if (first !== undefined && second !== undefined) await this.#rules(`${name}-a`, `${name}-b`);
   }
 
+  /** Asks for a volume or a group, and learns its id and its record from the answer. */
+  async #ask(kind: "volume" | "group", name: string, body: object): Promise<TrialThing | undefined> {
+    const operation = `${kind}.create` as const;
+    const askedAt = this.trial.ports.clock.now();
+    let shown: unknown;
+    const made = await this.#make({ kind, name, askedAt }, async () => {
+      const { path } = operations[operation];
+      const { outcome, body: said } = await look(this.trial.ports.doctor, { operation, method: "POST", path, body });
+      if (outcome.status === "accepted") shown = said;
+      return outcome;
+    });
+    if (made === undefined || made.id !== undefined || shown === undefined) return made;
+    const id = await this.trial.idIn(kind, shown, name, askedAt);
+    if (id === undefined) return made;
+    this.trial.answers.set(operation, { body: shown, id });
+    return this.trial.notes.note(made, { id });
+  }
+
   async #make(thing: TrialThing, send: () => Promise<Outcome<unknown>>): Promise<TrialThing | undefined> {
     this.trial.goOn();
     this.trial.notes.add(thing);
     const outcome = await send();
     if (outcome.status === "rejected" || outcome.status === "unavailable") {
-      this.trial.notes.drop(thing);
+      this.trial.notes.drop(thing, "was refused");
       this.trial.open.push(`a ${nounOf(thing.kind)} could not be made: ${wordsOf(outcome)}`);
       return undefined;
     }
@@ -90,15 +125,11 @@ class Walk {
   }
 
   #makeGroup(name: string): Promise<TrialThing | undefined> {
-    return this.#make({ kind: "group", name, askedAt: this.trial.ports.clock.now() }, () =>
-      this.trial.client.createGroup({ name, description: "made by reconcile doctor --trial", rules: [] }),
-    );
+    return this.#ask("group", name, { name, description: "made by reconcile doctor --trial", rules: [] });
   }
 
   #makeVolume(name: string): Promise<TrialThing | undefined> {
-    return this.#make({ kind: "volume", name, askedAt: this.trial.ports.clock.now() }, () =>
-      this.trial.client.createVolume(name, 1),
-    );
+    return this.#ask("volume", name, { name, size: "1" });
   }
 
   /**
@@ -150,7 +181,7 @@ class Walk {
     await this.trial.keep("running", id);
     const running = made.last?.word;
     this.trial.say(`A VM was there after ${secondsOf(made.ms)}, by way of ${stateWords(made.words)}.`);
-    const stop = await this.trial.client.stopVm(id);
+    const stop = await this.trial.persist(() => this.trial.client.stopVm(id));
     const stopped = await this.trial.settle(
       "vm",
       id,
@@ -161,7 +192,7 @@ class Walk {
     if (stop.status === "accepted" && (await this.trial.keep("stopped", id))) {
       const blocks = stopped.words.length < 2 ? "blocks until it has stopped" : "answers before it has stopped";
       this.trial.say(`Stopped it shows ${this.trial.wordFor("stopped")}; the call ${blocks}.`);
-      await this.trial.client.startVm(id);
+      await this.trial.persist(() => this.trial.client.startVm(id));
       const started = await this.trial.settle("vm", id, ({ word }) => word === this.trial.wordFor("running"));
       this.trial.onTheWay(this.trial.vmWords, started.words, [
         ...rest,
@@ -183,7 +214,7 @@ class Walk {
     if (id === undefined) return;
     this.trial.goOn();
     const free = await this.trial.settle("volume", id, isReadyVolume);
-    const attach = await this.trial.client.attachVolume(id, vmId);
+    const attach = await this.trial.persist(() => this.trial.client.attachVolume(id, vmId));
     if (attach.status === "rejected") {
       this.trial.open.push(`the volume could not be attached: ${attach.message}`);
       return;
@@ -212,7 +243,7 @@ class Walk {
       body: { vm_id: vmId, volume_id: id, flush_confirmed: false },
     });
     // Nobody has mounted the volume, so there is nothing to flush.
-    await this.trial.client.detachVolume(id, vmId, true);
+    await this.trial.persist(() => this.trial.client.detachVolume(id, vmId, true));
     const freed = await this.trial.settle(
       "volume",
       id,
@@ -224,9 +255,13 @@ class Walk {
   }
 
   async #resize(id: string, running: string | undefined, flavor: string, other: string): Promise<void> {
+    let isWaiting = false;
     for (const operation of ["vm.resize.revert", "vm.resize.confirm"] as const) {
       this.trial.goOn();
-      const resize = await this.trial.client.resizeVm(id, other);
+      // Where the first was not found, the resize waits still, and the other one is tried on it.
+      const resize = isWaiting
+        ? ({ status: "accepted", value: undefined } as const)
+        : await this.trial.persist(() => this.trial.client.resizeVm(id, other));
       if (resize.status === "rejected") {
         this.trial.open.push(`${operation}: a resize to ${other} was refused: ${resize.message}`);
         return;
@@ -248,7 +283,8 @@ class Walk {
         const after = await this.trial.settle("vm", id, ({ word }) => word === this.trial.wordFor("running"));
         return after.last?.word === this.trial.wordFor("running");
       });
-      if (route === undefined) return;
+      isWaiting = route === undefined;
+      if (isWaiting) continue;
       const { live } = (await this.trial.look("vm", id)) ?? {};
       if (live !== undefined && isLiveVm(live) && live.flavor !== undefined)
         this.trial.say(
@@ -262,8 +298,13 @@ class Walk {
     if (id === undefined) return;
     this.trial.goOn();
     const before = await this.trial.settle("volume", id, isReadyVolume);
-    const grow = await this.trial.client.resizeVolume(id, 2);
-    const after = await this.trial.settle("volume", id, isReadyVolume);
+    const grow = await this.trial.persist(() => this.trial.client.resizeVolume(id, 2));
+    const rest = new Set([before.last?.word]);
+    const after = await this.trial.settle(
+      "volume",
+      id,
+      ({ live, word }) => isReadyVolume({ live, word }) && rest.has(word) && !isLiveVm(live) && (live.sizeGb ?? 2) >= 2,
+    );
     this.trial.mean(this.trial.volumeWords, "ready", after.last?.word);
     this.trial.onTheWay(
       this.trial.volumeWords,
@@ -300,10 +341,58 @@ class Walk {
     const own =
       listed.status === "accepted" ? listed.value.find(({ remoteGroupId }) => remoteGroupId === a) : undefined;
     if (own === undefined) return;
-    await this.trial.tryWrites("group.rule.delete", "group", { id: b, rule_id: own.id }, async () => {
-      const left = await this.#ruleIds(b);
-      return before !== undefined && left !== undefined && !left.includes(own.id);
-    });
+    await this.trial.tryWrites("group.rule.delete", "group", { id: b, rule_id: own.id }, () =>
+      this.trial.until(async () => {
+        const left = await this.#ruleIds(b);
+        return before !== undefined && left !== undefined && !left.includes(own.id);
+      }),
+    );
+    await this.#portRange(b);
+    await this.#namedGroup(first, a, create);
+  }
+
+  /** Sends a range of ports in the usual forms, until one is shown as it was meant. */
+  async #portRange(group: string): Promise<void> {
+    for (const form of this.trial.report.dialect.rules.port_range === null ? ["{min}-{max}", "{min}:{max}"] : []) {
+      this.trial.goOn();
+      const dst_port = form.replace("{min}", "8000").replace("{max}", "8010");
+      const { outcome } = await this.trial.ports.doctor.probe({
+        operation: "group.rule.create",
+        method: "POST",
+        path: pathOf("group.rule.create", group),
+        body: { direction: "ingress", ethertype: "IPv4", protocol: "tcp", dst_port, remote_ip: "192.0.2.0/24" },
+      });
+      if (outcome.status !== "accepted") continue;
+      const isShown = await this.trial.until(async () => {
+        const listed = await this.trial.client.listRules(group);
+        return (
+          listed.status === "accepted" &&
+          listed.value.some(({ portMin, portMax }) => portMin === 8000 && portMax === 8010)
+        );
+      });
+      if (!isShown) continue;
+      this.trial.rules = { port_range: form };
+      this.trial.say(`A range of ports is written ${form}.`);
+      return;
+    }
+  }
+
+  /** Deletes a group that a rule of the other one names. */
+  async #namedGroup(name: string, id: string, naming: DoctorRequest): Promise<void> {
+    const thing = this.trial.thing(name);
+    const { outcome: named } = await this.trial.ports.doctor.probe(naming);
+    if (thing === undefined || named.status !== "accepted") return;
+    const outcome = await this.trial.client.deleteGroup(id);
+    if (outcome.status === "accepted") this.trial.deleted.add(id);
+    const isThere = outcome.status === "accepted" ? await this.trial.isListed("group", id) : undefined;
+    const kept = outcome.status === "rejected" ? "refused" : isThere === true ? "kept" : undefined;
+    if (kept === undefined) return;
+    this.trial.limits = { ...this.trial.limits, named_groups: kept };
+    this.trial.say(
+      kept === "refused"
+        ? "A group that a rule of another one names is not deleted: the delete is refused."
+        : "A group that a rule of another one names is not deleted: it stays.",
+    );
   }
 
   async #ruleIds(group: string): Promise<readonly string[] | undefined> {
@@ -321,8 +410,11 @@ class Walk {
       path: operations["group.create"].path,
       body: { name },
     });
-    if (isRefused) this.trial.notes.drop(again);
-    else await this.trial.find();
+    if (isRefused) this.trial.notes.drop(again, "was refused, as it was to be");
+    else {
+      this.trial.limits = { ...this.trial.limits, unique: [] };
+      await this.trial.find();
+    }
   }
 
   /** Whether the request was refused. The words of the refusal get a meaning, where the dialect gives them none. */
