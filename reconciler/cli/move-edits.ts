@@ -23,8 +23,10 @@ import { fail } from "./compose";
 export interface FileEdit {
   /** The whole path. */
   readonly path: string;
-  /** `undefined`: there is no such file. */
+  /** A hash of its text. `undefined`: there is no such file. */
   readonly before?: string;
+  /** Its text, where it is at hand. */
+  readonly text?: string;
   /** `undefined`: the file is removed. */
   readonly after?: string;
 }

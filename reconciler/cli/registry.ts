@@ -38,6 +38,7 @@ import { historyCommand, undoCommand } from "./commands/history";
 import { importCommand } from "./commands/import";
 import { initCommand } from "./commands/init";
 import { mcpCommand } from "./commands/mcp";
+import { moveCommand } from "./commands/move";
 import { orphansDeleteCommand, orphansListCommand } from "./commands/orphans";
 import { outputCommand } from "./commands/output";
 import { planCommand } from "./commands/plan";
@@ -87,6 +88,7 @@ export const commands: Commands = {
   "vm snapshot": () => vmSnapshotCommand,
   ssh: () => sshCommand,
   history: () => historyCommand,
+  move: () => moveCommand,
   "state list": () => stateListCommand,
   "state show": () => stateShowCommand,
   "state rm": () => stateRmCommand,

@@ -234,7 +234,7 @@ export function givenVars(
   return { vars, varFiles: (flags["var-file"] ?? []).map((path) => readSource(path, trust)) };
 }
 
-function readOptions(flags: Flags, trust: Trust) {
+export function readOptions(flags: Flags, trust: Trust) {
   const environment: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries(process.env))
     if (name.startsWith("RECONCILE_VAR_") && value !== undefined)

@@ -107,10 +107,10 @@ const pairOf = (map: SomeMap, key: string) =>
 const splice = (text: string, from: number, to: number, by: string): string =>
   text.slice(0, from) + by + text.slice(to);
 
-const startOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
+export const startOf = (node: unknown): number | undefined => (isNode(node) ? node.range?.[0] : undefined);
 
 /** The end of what a node or a pair says, without what follows on its line. */
-function endOf(text: string, node: unknown): number | undefined {
+export function endOf(text: string, node: unknown): number | undefined {
   if (isPair(node)) return endOf(text, node.value) ?? endOf(text, node.key);
   if (isCollection(node) && node.flow !== true) return endOf(text, node.items.at(-1));
   const end = isNode(node) ? node.range?.[1] : undefined;
@@ -118,20 +118,20 @@ function endOf(text: string, node: unknown): number | undefined {
   return end !== undefined && text[end - 1] === "\n" ? end - (text[end - 2] === "\r" ? 2 : 1) : end;
 }
 
-const lineStart = (text: string, at: number): number => text.lastIndexOf("\n", at - 1) + 1;
+export const lineStart = (text: string, at: number): number => text.lastIndexOf("\n", at - 1) + 1;
 /** The place before the end of the line. */
-function lineEnd(text: string, at: number): number {
+export function lineEnd(text: string, at: number): number {
   const end = text.indexOf("\n", at);
   return end === -1 ? text.length : text[end - 1] === "\r" ? end - 1 : end;
 }
 /** The place after the end of the line. */
-const nextLine = (text: string, at: number): number => {
+export const nextLine = (text: string, at: number): number => {
   const end = text.indexOf("\n", at);
   return end === -1 ? text.length : end + 1;
 };
-const newline = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n");
+export const newline = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n");
 /** The blanks before a place, if nothing else stands before it on its line. */
-const indentOf = (text: string, at: number): string | undefined => {
+export const indentOf = (text: string, at: number): string | undefined => {
   const before = text.slice(lineStart(text, at), at);
   return /^ *$/.test(before) ? before : undefined;
 };
@@ -146,7 +146,7 @@ const isPlainText = (value: string): boolean => {
 };
 
 /** A value in one line, as it can stand within braces and outside of them. */
-function inFlow(value: Plain): string {
+export function inFlow(value: Plain): string {
   if (typeof value === "string") return isPlainText(value) ? value : JSON.stringify(value);
   if (typeof value !== "object" || value === null) return String(value);
   if (Array.isArray(value)) return value.length === 0 ? "[]" : `[${value.map(inFlow).join(", ")}]`;

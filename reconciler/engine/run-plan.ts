@@ -13,7 +13,6 @@ import type { PermittedPlan } from "../core/plan/permitted";
 import type { Step } from "../core/plan/step";
 import type { UnseenEffect } from "../core/plan/unseen";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
-import { nextRunNumber } from "../core/state/history";
 import { mustGet } from "../core/text/invariant";
 import { sharedLook } from "../core/text/shared-look";
 import { onAbort } from "../service/abort-listeners";
@@ -190,7 +189,7 @@ export async function runPlan(
       at,
       ...(remembered.run === undefined
         ? {}
-        : { run: { id: remembered.id, number: nextRunNumber(recorder.state), at, ...remembered.run } }),
+        : { run: { id: remembered.id, number: recorder.state.serial + 1, at, ...remembered.run } }),
     },
     ...(scope === undefined ? [] : [{ type: "scope" as const, scope }]),
     ...recordedAt(plan.bookkeeping, at),

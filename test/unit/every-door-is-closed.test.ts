@@ -26,6 +26,7 @@ describe("a desired state from which something is missing", () => {
   it("is planned by nobody: these call the planner", () => {
     expect(callersOf("preparePlan")).toEqual([
       "reconciler/cli/fleet/open-project.ts",
+      "reconciler/cli/move-project.ts",
       "reconciler/cli/planning.ts",
       "reconciler/cloud.ts",
       "reconciler/rehearse/chaos.ts",
@@ -41,7 +42,11 @@ describe("a desired state from which something is missing", () => {
   });
 
   it("is closed by those who read files and by those who fetch, and by nobody else", () => {
-    expect(callersOf("closeDesired")).toEqual(["reconciler/cli/externals.ts", "reconciler/cli/fleet/open-project.ts"]);
+    expect(callersOf("closeDesired")).toEqual([
+      "reconciler/cli/externals.ts",
+      "reconciler/cli/fleet/open-project.ts",
+      "reconciler/cli/move-project.ts",
+    ]);
     expect(callersOf("asClosed")).toEqual([
       // A file without reads and lookups: there is nothing to fetch.
       "reconciler/cli/commands/validate.ts",

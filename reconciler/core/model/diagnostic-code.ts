@@ -159,6 +159,8 @@ export type DiagnosticCode =
   | "listing/port-ranges"
   | "listing/unreadable"
   | "drift/not-accepted"
+  | "move/cannot"
+  | "move/would-change"
   | "plan/address-unread"
   | "plan/attached-elsewhere"
   | "plan/attachments-unseen"

@@ -75,10 +75,12 @@ export function runsTaking(
   if (brought.size === 0) return joined;
   const inTime = (a: RecordedRun, b: RecordedRun): number =>
     a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1;
+  // A run that came from elsewhere has the number of the one before it here, so that the state's own runs keep theirs.
   let last = 0;
   const numbered = [...joined, ...brought.values()].sort(inTime).map((run) => {
-    last = Math.max(last + 1, run.number);
-    return last === run.number ? run : { ...run, number: last };
+    if (run.brought === true) return { ...run, number: last };
+    last = run.number;
+    return run;
   });
   return trimmed(numbered);
 }
@@ -101,10 +103,6 @@ function movedRecords(before: NonNullable<RecordedRun["before"]>, addresses: Add
   }
   return moved;
 }
-
-/** Runs that a move brought along may have greater numbers than the entries of the state. */
-export const nextRunNumber = ({ serial, runs = [] }: { readonly serial: number } & Pick<Remembering, "runs">): number =>
-  Math.max(serial, runs.at(-1)?.number ?? 0) + 1;
 
 export interface Remembering {
   readonly resources: ReadonlyMap<Address, RecordedResource>;

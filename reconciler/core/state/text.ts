@@ -39,7 +39,7 @@ export function writeSnapshot(state: FoldedState): string {
     ...(state.seen === undefined ? [] : [`"seen":${canonicalJson(state.seen)},`]),
     ...(state.moves === undefined ? [] : [`"moves":${canonicalJson(state.moves)},`]),
   ];
-  if (state.runs !== undefined) lines.push(...section("runs", new Map(state.runs.map((run) => [runKey(run), run]))));
+  if (state.runs !== undefined) lines.push(...section("runs", byKey(state.runs)));
   lines.push(
     ...section("resources", state.resources),
     ...section("intents", state.intents),
@@ -49,8 +49,15 @@ export function writeSnapshot(state: FoldedState): string {
   return lines.join("\n");
 }
 
-/** A key that sorts as text in the order of the runs. */
-const runKey = ({ number }: RecordedRun): string => `run ${String(number).padStart(12, "0")}`;
+/** Keys that sort as text in the order of the runs. Runs that a move brought along share a number with the one before. */
+function byKey(runs: readonly RecordedRun[]): ReadonlyMap<string, RecordedRun> {
+  const keyed = new Map<string, RecordedRun>();
+  for (const run of runs) {
+    const key = `run ${String(run.number).padStart(12, "0")}`;
+    keyed.set(keyed.has(key) ? `${key} ${String(keyed.size).padStart(4, "0")}` : key, run);
+  }
+  return keyed;
+}
 
 function section(name: string, entries: ReadonlyMap<string, unknown>): string[] {
   if (entries.size === 0) return [`"${name}":{},`];

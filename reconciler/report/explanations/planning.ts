@@ -40,6 +40,14 @@ export const planning = {
     "A step would lose something that the plan did not list by its id; it was not sent.",
     "Plan again, and look at what it would lose.",
   ),
+  "move/cannot": row(
+    "The parts cannot be taken out of their project as they are: they lie in a circle with what would stay, a volume would part from its VM, or both projects have something of one name that differs. Nothing was written.",
+    "Do what the message says, or name other parts; reconcile move without --yes shows it again.",
+  ),
+  "move/would-change": row(
+    "With the files as they would be, one of the two projects would plan a change that neither has today. Nothing was written.",
+    "The message names the change. Most often the target's defaults, region or project differ: write the value into the block first.",
+  ),
   "plan/import-differs": row(
     "The imported resource differs from the file in a field that the service cannot change in place.",
     "Write the service's value into the file. Otherwise the next plan replaces the resource, and asks before it does.",

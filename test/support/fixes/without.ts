@@ -117,6 +117,8 @@ export const withoutWorld = [
   "service/unknown",
   "service/unreachable",
   "service/volume_attached",
+  "move/cannot",
+  "move/would-change",
   "state/damaged",
   "state/half-moved",
   "state/lease-lost",

@@ -1,0 +1,61 @@
+/**
+ * The last moves between two projects, kept in `.reconcile/moved.json` of each, so that the same move the other way gives
+ * both the bytes that they had: where a block stood is in no other place.
+ */
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fieldsOfJson, isObject } from "../core/text/objects";
+import { type FileEdit, hashOf } from "./move-edits";
+import { textAt } from "./move-project";
+
+interface Remembered {
+  readonly moved: readonly string[];
+  readonly files: readonly { readonly path: string; readonly was?: string; readonly is?: string }[];
+}
+
+const mostMoves = 20;
+const pathIn = (folder: string): string => join(folder, ".reconcile", "moved.json");
+
+function movesIn(folder: string): readonly Remembered[] {
+  const text = textAt(pathIn(folder));
+  const { moves } = text === undefined ? { moves: [] } : fieldsOfJson(text);
+  // Only this program writes there; what is no such thing is left out.
+  return (Array.isArray(moves) ? moves : []).filter(
+    (one) => isObject(one) && Array.isArray(one["files"]),
+  ) as Remembered[];
+}
+
+/** Nothing depends on it: where it cannot be written, a move back puts blocks at the end of their sections. */
+export function rememberMove(
+  folders: readonly string[],
+  { moved, edits }: { readonly moved: readonly string[]; readonly edits: readonly FileEdit[] },
+): void {
+  if (edits.length === 0) return;
+  const files = edits.map(({ path, text, after }) => ({
+    path,
+    ...(text === undefined ? {} : { was: text }),
+    ...(after === undefined ? {} : { is: hashOf(after) }),
+  }));
+  for (const folder of new Set(folders))
+    try {
+      const moves = [...movesIn(folder), { moved, files }].slice(-mostMoves);
+      const path = pathIn(folder);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeFileSync(`${path}.tmp`, JSON.stringify({ moves }), { mode: 0o600 });
+      renameSync(`${path}.tmp`, path);
+    } catch {
+      // A folder in which nothing can be written remembers nothing.
+    }
+}
+
+/** The edits back, if these parts were moved before and no byte of the files was changed since. */
+export function recallMove(folders: readonly string[], moved: readonly string[]): readonly FileEdit[] | undefined {
+  const isSame = ({ path, is }: Remembered["files"][number]): boolean => {
+    const text = textAt(path);
+    return is === undefined ? text === undefined : text !== undefined && hashOf(text) === is;
+  };
+  const found = [...folders.flatMap(movesIn)]
+    .reverse()
+    .find((one) => JSON.stringify(one.moved) === JSON.stringify(moved) && one.files.every(isSame));
+  return found?.files.map(({ path, was }) => ({ path, ...(was === undefined ? {} : { after: was }) }));
+}

@@ -1,0 +1,403 @@
+/** Carries out `reconcile move`: looks ahead for every environment, shows it, and writes files and states together. */
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { chosen } from "../config/move/cut";
+import { type Divided, divide } from "../config/move/divide";
+import { blocksIn } from "../config/move/project";
+import type { ConfigSource } from "../config/read-desired";
+import type { Diagnostic } from "../core/model/diagnostic";
+import { itemAt } from "../core/text/invariant";
+import { countOf } from "../report/style";
+import type { Invocation } from "./command";
+import { commandHolder, fail, isUrl, openWorkspaceService } from "./compose";
+import { CommandFailed } from "./crash";
+import type { FlagName } from "./flags";
+import {
+  carryOutEdits,
+  type FileEdit,
+  forgetEdits,
+  hashOf,
+  type MoveEdits,
+  type StatesOfMove,
+  writeDown,
+} from "./move-edits";
+import { recallMove, rememberMove } from "./move-memory";
+import {
+  beside,
+  environmentsIn,
+  filesOf,
+  lookAhead,
+  nameOf,
+  type ProjectFiles,
+  readTexts,
+  type Standing,
+  standingOf,
+  targetFiles,
+  textAt,
+  workspaceOf,
+} from "./move-project";
+import { carryOutMove, movesBetween } from "./move-states";
+import { chosenEnvironment, defaultFile } from "./workspace";
+
+type MoveInvocation = Invocation<FlagName>;
+
+export async function moveParts(invocation: MoveInvocation): Promise<number> {
+  const { args, flags, output } = invocation;
+  const { to } = flags;
+  if (to === undefined) throw fail("cli/usage", "move needs --to: the project that takes it over", "--to ../database");
+  if ((args.length === 0) === (flags.all !== true))
+    throw fail(
+      "cli/usage",
+      args.length === 0 ? "move needs what moves" : "--all moves everything, and addresses a part",
+      "name addresses, or give --all",
+    );
+  const source = filesOf(flags.file ?? [defaultFile]);
+  const target = targetFiles(to);
+  const newFiles = new Set(target.sources.map(({ file }) => resolve(file)));
+  if (source.sources.some(({ file }) => newFiles.has(resolve(file))))
+    throw fail(
+      "cli/usage",
+      `--to ${to} is the project itself`,
+      "name another project; within one, a moved entry in the file gives another address",
+    );
+  const environments = chooseEnvironments(source, invocation);
+  const wanted = flags.all === true ? ("all" as const) : args;
+  const before = await standings(source, target, environments, invocation);
+  const first = before[0];
+  if (first === undefined) throw fail("cli/usage", "there is no environment to move", "give --env NAME");
+  const [, { giving }] = first;
+  if (before.some(([, one]) => one.giving.store.location === one.taking.store.location))
+    throw fail(
+      "cli/usage",
+      `both projects have the state ${giving.location}`,
+      "give one of them a state of its own first",
+    );
+  const divided = divideTexts({ source, target, environments, before, wanted });
+  const edits = editsOf(source, target, divided);
+  const moved = flags.all === true ? ("all" as const) : divided.moved;
+  const service = await openWorkspaceService(
+    workspaceOf(readTexts(source.sources, { invocation, environment: environments[0] }), source),
+    invocation,
+  );
+  const looked: (StatesOfMove & { readonly environment: string | undefined; readonly resources: number })[] = [];
+  const refused: Diagnostic[] = [];
+  try {
+    refuseOtherWorlds(service.baseUrl, source, target, invocation, environments[0]);
+    for (const [environment, sides] of before) {
+      const look = await lookAhead(
+        sides,
+        { giving: divided.source, taking: divided.target },
+        moved,
+        { invocation, environment },
+        { service, areFilesMoved: edits.length === 0 },
+      );
+      const named = environment === undefined ? "" : `${environment}: `;
+      refused.push(...look.refused.map((one) => ({ ...one, summary: `${named}${one.summary}` })));
+      looked.push({
+        giving: sides.giving.location,
+        taking: sides.taking.location,
+        asked: look.asked,
+        environment,
+        resources: look.resources,
+      });
+    }
+  } finally {
+    await service.close();
+  }
+  if (refused.length > 0) throw new CommandFailed(refused);
+  show(invocation, divided, edits, looked);
+  if (flags.yes !== true) {
+    output.print("\nNothing was written. --yes writes it; nothing is sent to the service either way.");
+    return output.finish({ exitCode: 0 });
+  }
+  if (service.baseUrl === "embedded") shareWorld(source.folder, target.folder);
+  await carryOut(invocation, before, { edits, looked, folders: [...new Set([source.folder, target.folder])] });
+  rememberMove([source.folder, target.folder], { moved: [...divided.moved].sort(), edits });
+  output.print(`\nMoved. Nothing was sent to the service; both projects plan what they planned before.`);
+  return output.finish({ exitCode: 0 });
+}
+
+function chooseEnvironments(source: ProjectFiles, invocation: MoveInvocation): readonly (string | undefined)[] {
+  const declared = environmentsIn(source.sources, invocation);
+  const chosenOne = chosenEnvironment(invocation.flags);
+  if (chosenOne !== "all") {
+    // Reading says what is wrong with the choice.
+    readTexts(source.sources, { invocation, environment: chosenOne });
+    return [chosenOne];
+  }
+  if (declared.length === 0)
+    throw fail(
+      "config/environment",
+      "--env all is for a file that declares environments, and this one declares none",
+      "leave --env and RECONCILE_ENV out",
+    );
+  return declared;
+}
+
+type Sided = { readonly giving: Standing; readonly taking: Standing };
+type Standings = readonly (readonly [string | undefined, Sided])[];
+
+async function standings(
+  source: ProjectFiles,
+  target: ProjectFiles,
+  environments: readonly (string | undefined)[],
+  invocation: MoveInvocation,
+): Promise<Standings> {
+  const found: [string | undefined, Sided][] = [];
+  for (const environment of environments) {
+    const reading = { invocation, environment };
+    const giving = await standingOf(source, reading, { own: true });
+    const isNew = target.sources.length === 0;
+    const taking = await standingOf(target, reading, {
+      own: false,
+      ...(isNew ? { location: newLocation(target, environment, giving.location) } : {}),
+    });
+    found.push([environment, { giving, taking }]);
+  }
+  return found;
+}
+
+/** The state of a project that is made lies beside its file, under a name that no other file's state has. */
+const stemOfNew = ({ newFile }: ProjectFiles): string => basename(newFile).replace(/\.ya?ml$/i, "");
+const usualState = (environment: string | undefined): string =>
+  environment === undefined ? "reconcile.state.json" : `reconcile.${environment}.state.json`;
+const ownState = (target: ProjectFiles, environment: string | undefined): string =>
+  environment === undefined ? `${stemOfNew(target)}.state.json` : `${stemOfNew(target)}.${environment}.state.json`;
+const hasOwnName = (target: ProjectFiles): boolean =>
+  stemOfNew(target) !== "reconcile" && existsSync(join(target.folder, defaultFile));
+
+const newLocation = (target: ProjectFiles, environment: string | undefined, giving: string): string => {
+  const usual = join(target.folder, usualState(environment));
+  return usual === giving || hasOwnName(target) ? join(target.folder, ownState(target, environment)) : usual;
+};
+
+interface Dividing {
+  readonly source: ProjectFiles;
+  readonly target: ProjectFiles;
+  readonly environments: readonly (string | undefined)[];
+  readonly before: Standings;
+  readonly wanted: readonly string[] | "all";
+}
+
+function divideTexts({ source, target, before, wanted }: Dividing): Divided {
+  const [environment, { giving, taking }] = itemAt(before, 0);
+  const isNew = target.sources.length === 0;
+  const usual = join(target.folder, usualState(environment));
+  const other = (files: ProjectFiles, from: ProjectFiles, side: "giving" | "taking") => ({
+    name: nameOf(files),
+    state: stateAsRead(before, side, from.folder),
+    isIt: (state: string): boolean => {
+      const named = state.replaceAll("${env}", environment ?? "");
+      const location = side === "giving" ? giving.location : taking.location;
+      return named === location || (!isUrl(named) && resolve(from.folder, named) === resolve(location));
+    },
+  });
+  const result = divide({
+    source: source.sources,
+    target: target.sources,
+    targetFile: shownPath(target.newFile),
+    parts: wanted,
+    others: { target: other(target, source, "taking"), source: other(source, target, "giving") },
+    rebase: (path) => beside(target.folder, resolve(source.folder, path)),
+    ...(isNew && taking.location !== usual
+      ? { newState: `./${ownState(target, environment === undefined ? undefined : "${env}")}` }
+      : {}),
+  });
+  if (!("problems" in result)) return recalled(source, target, result);
+  const already = alreadyMoved(source, target, wanted);
+  if (already !== undefined) return already;
+  throw new CommandFailed(result.problems.map((problem) => ({ severity: "error", code: "move/cannot", ...problem })));
+}
+
+/** The files were moved for another environment before: now only the states of this one are left. */
+function alreadyMoved(
+  source: ProjectFiles,
+  target: ProjectFiles,
+  wanted: readonly string[] | "all",
+): Divided | undefined {
+  if (wanted === "all") return undefined;
+  const [here, there] = [blocksIn(source.sources), blocksIn(target.sources)];
+  const { moved, problems } = chosen(wanted, there);
+  if (problems.length > 0 || here.some((block) => moved.has(block))) return undefined;
+  return { source: source.sources, target: target.sources, moved, notes: ["the files were moved already"] };
+}
+
+/** As the other side writes the place of a state, one text for every environment. */
+function stateAsRead(before: Standings, side: "giving" | "taking", folder: string): string {
+  const texts = before.map(([environment, sides]) => {
+    const { location } = sides[side];
+    const text = isUrl(location) ? location : beside(folder, location);
+    return environment === undefined ? text : text.replaceAll(environment, "${env}");
+  });
+  const [first = ""] = texts;
+  if (texts.some((text) => text !== first))
+    throw fail(
+      "move/cannot",
+      `the states of the environments lie in places that no one text names: ${before.map(([, sides]) => sides[side].location).join(", ")}`,
+      "move one environment at a time: --env NAME",
+    );
+  return first;
+}
+
+const shownPath = (path: string): string => relative(process.cwd(), path) || path;
+
+/** Back again: where nothing was changed since, both projects get the bytes that they had. */
+function recalled(source: ProjectFiles, target: ProjectFiles, divided: Divided): Divided {
+  const known = recallMove([source.folder, target.folder], [...divided.moved].sort());
+  if (known === undefined) return divided;
+  const texts = (files: ProjectFiles, now: readonly ConfigSource[]): readonly ConfigSource[] => {
+    const own = new Map(known.map((edit) => [edit.path, edit]));
+    const paths = new Set([...files.sources, ...now].map(({ file }) => resolve(file)));
+    return [...paths].flatMap((path): ConfigSource[] => {
+      const edit = own.get(path);
+      if (edit === undefined) return files.sources.filter(({ file }) => resolve(file) === path);
+      return edit.after === undefined ? [] : [{ file: shownPath(path), text: edit.after }];
+    });
+  };
+  return {
+    ...divided,
+    source: texts(source, divided.source),
+    target: texts(target, divided.target),
+    notes: ["back: both projects get the bytes that they had before"],
+  };
+}
+
+function editsOf(source: ProjectFiles, target: ProjectFiles, divided: Divided): readonly FileEdit[] {
+  const now = new Map([...divided.source, ...divided.target].map(({ file, text }) => [resolve(file), text]));
+  const paths = new Set([
+    ...source.sources.map(({ file }) => resolve(file)),
+    ...target.sources.map(({ file }) => resolve(file)),
+    ...now.keys(),
+  ]);
+  return [...paths].flatMap((path): FileEdit[] => {
+    const [before, after] = [textAt(path), now.get(path)];
+    if (before === after) return [];
+    return [
+      {
+        path,
+        ...(before === undefined ? {} : { before: hashOf(before), text: before }),
+        ...(after === undefined ? {} : { after }),
+      },
+    ];
+  });
+}
+
+function refuseOtherWorlds(
+  baseUrl: string,
+  source: ProjectFiles,
+  target: ProjectFiles,
+  invocation: MoveInvocation,
+  environment: string | undefined,
+): void {
+  const there = readTexts(target.sources, { invocation, environment }).service.baseUrl;
+  const given = invocation.flags["base-url"] ?? process.env["RECONCILE_BASE_URL"];
+  if (target.sources.length > 0 && given === undefined && there !== undefined && there !== baseUrl)
+    throw fail(
+      "move/cannot",
+      `the two projects are of different services: ${baseUrl} and ${there}`,
+      "a resource is moved within one service",
+    );
+  if (baseUrl !== "embedded") return;
+  const worlds = [source.folder, target.folder].map((folder) => join(folder, ".reconcile", "world"));
+  const [own = "", other = ""] = worlds;
+  if (existsSync(other) && realOf(own) !== realOf(other) && source.folder !== target.folder)
+    throw fail(
+      "move/cannot",
+      `each of the two projects has an embedded service of its own: ${shownPath(own)} and ${shownPath(other)}`,
+      "serve one world for both: reconcile emulator, and RECONCILE_BASE_URL with its address",
+    );
+}
+
+const realOf = (path: string): string => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+};
+
+/** The embedded service of a project that is made is the one that the resources are in. */
+function shareWorld(source: string, target: string): void {
+  const [own, other] = [join(source, ".reconcile", "world"), join(target, ".reconcile", "world")];
+  if (source === target || existsSync(other) || !existsSync(own)) return;
+  mkdirSync(dirname(other), { recursive: true, mode: 0o700 });
+  symlinkSync(relative(dirname(other), own), other);
+}
+
+function show(
+  { output }: MoveInvocation,
+  divided: Divided,
+  edits: readonly FileEdit[],
+  looked: readonly (StatesOfMove & { readonly environment: string | undefined; readonly resources: number })[],
+): void {
+  for (const { environment, giving, taking, asked, resources } of looked) {
+    for (const [address, to] of Object.entries(asked.addresses))
+      output.event({
+        type: "move",
+        address,
+        to,
+        from_state: giving,
+        to_state: taking,
+        ...(environment === undefined ? {} : { environment }),
+      });
+    const named = environment === undefined ? "" : ` of ${environment}`;
+    output.print(
+      `${countOf(resources, "resource")}${named}: ${isUrl(giving) ? giving : shownPath(giving)} -> ${isUrl(taking) ? taking : shownPath(taking)}`,
+    );
+    if (environment === looked[0]?.environment)
+      for (const address of Object.keys(asked.addresses)) output.print(`  ${address}`);
+  }
+  for (const { path, before, after } of edits) {
+    const what = before === undefined ? "is made" : after === undefined ? "is removed" : "is changed";
+    output.print(`${shownPath(path)} ${what}`);
+  }
+  for (const note of divided.notes) output.print(`- ${note}`);
+}
+
+interface Written {
+  readonly edits: readonly FileEdit[];
+  readonly looked: readonly StatesOfMove[];
+  readonly folders: readonly string[];
+}
+
+async function carryOut(
+  invocation: MoveInvocation,
+  before: Standings,
+  { edits, looked, folders }: Written,
+): Promise<void> {
+  const { who, host } = commandHolder(invocation.command);
+  const move: MoveEdits = {
+    id: randomUUID(),
+    at: new Date().toISOString(),
+    by: `${who} on ${host}`,
+    states: looked.map(({ giving, taking, asked }) => ({ giving, taking, asked })),
+    folders,
+    edits: edits.map(({ path, before: hash, after }) => ({
+      path,
+      ...(hash === undefined ? {} : { before: hash }),
+      ...(after === undefined ? {} : { after }),
+    })),
+  };
+  writeDown(move);
+  const seen = new Map(before.map(([, sides]) => [sides.giving.store.location, sides]));
+  try {
+    await carryOutMove(
+      movesBetween(move, invocation, "giving"),
+      () => carryOutEdits(move),
+      (one, giving, taking) => {
+        const sides = seen.get(one.sides.giving.store.location);
+        return (
+          sides !== undefined &&
+          giving.serial === sides.giving.state.serial &&
+          (taking.serial === sides.taking.state.serial || sides.taking.state.serial === 0)
+        );
+      },
+    );
+  } catch (error) {
+    // Refused before anything was taken: nothing is left to go on with.
+    if (error instanceof CommandFailed) forgetEdits(move);
+    throw error;
+  }
+  forgetEdits(move);
+}

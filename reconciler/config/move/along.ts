@@ -1,0 +1,156 @@
+/** What the parts use: variables, reads and lookups that go along or are copied, and defaults that hold for them. */
+import { canonicalJson } from "../../core/text/canonical-json";
+import { fieldsIn, isObject } from "../../core/text/objects";
+import { setIn } from "../edit-text";
+import { blockOrder } from "../format";
+import type { Plain } from "../write-yaml";
+import { type Desk, isNamedValue, isReadOf, rebased, refuse, shownAt, spliceInto } from "./desk";
+import { namesIn } from "./mentions";
+import type { Piece, Splice } from "./pieces";
+import { type Entry, isBlock, pathsIn } from "./project";
+
+const sectionWord: Readonly<Record<string, string>> = {
+  vars: "the variable",
+  reads: "the read",
+  lookups: "the lookup",
+};
+
+export function whatGoesAlong(desk: Desk) {
+  const { division, source, target, isNew, notes, gone, copied, environmentValues } = desk;
+  const splice = (file: Entry["file"], one: Splice): void => spliceInto(desk, file, one);
+
+  /** The names that the moved parts use, with what those use in turn. */
+  function needed(entries: readonly Entry[]): Set<string> {
+    const names = new Set<string>();
+    const visit = (more: readonly string[]): void => {
+      for (const name of more) {
+        if (names.has(name)) continue;
+        names.add(name);
+        const entry = source.named.get(name);
+        if (entry !== undefined && !isBlock(entry)) visit(entry.mentions.map(({ of }) => of));
+      }
+    };
+    visit(entries.flatMap(({ mentions }) => mentions.map(({ of }) => of)));
+    return names;
+  }
+
+  function used(going: readonly Entry[], defaults: readonly Entry[]): void {
+    const names = needed([...going, ...defaults]);
+    if (isNew)
+      for (const name of namesIn(newSettings()))
+        for (const one of [name, ...needed(source.entries.filter((entry) => entry.name === name))]) names.add(one);
+    const goingSet = new Set(going);
+    const staying = needed(source.entries.filter((entry) => !goingSet.has(entry) && !isNamedValue(entry)));
+    for (const name of namesIn(source.settings)) staying.add(name);
+    const environments = source.entries.filter(({ section }) => section === "environments");
+    for (const entry of source.entries) {
+      if (!isNamedValue(entry) || !names.has(entry.name)) continue;
+      if (isReadOf(entry, division.others.target)) continue;
+      const there = target.named.get(entry.name);
+      const said = rebased(entry.value, division.rebase);
+      if (there !== undefined) {
+        if (canonicalJson(there.value ?? null) !== canonicalJson(said ?? null))
+          refuse({
+            summary: `both projects have ${sectionWord[entry.section] ?? entry.section} ${entry.key}, and they differ`,
+            detail: `${shownAt(entry)}: ${JSON.stringify(entry.value)}; ${shownAt(there)}: ${JSON.stringify(there.value)}`,
+            fix: "give one of the two another name first",
+          });
+      } else {
+        for (const one of pathsIn(entry.file.text, entry.node, division.rebase)) splice(entry.file, one);
+        const isSet = environments.some(
+          ({ value }) => isObject(value) && isObject(value["vars"]) && Object.hasOwn(value["vars"], entry.key),
+        );
+        const isAlong = !staying.has(entry.name) && !(entry.section === "vars" && isSet);
+        if (isAlong) gone.add(entry);
+        copied.push(entry);
+        notes.push(`${entry.name} ${isAlong ? "goes along" : "is copied"}`);
+      }
+      if (entry.section === "vars" && !isNew) setInEnvironments(entry.key, environments);
+    }
+  }
+  function setInEnvironments(name: string, environments: readonly Entry[]): void {
+    for (const { key, value } of environments) {
+      const own = isObject(value) && isObject(value["vars"]) ? value["vars"][name] : undefined;
+      if (own === undefined) continue;
+      const there = target.named.get(`environment.${key}`);
+      const theirs = isObject(there?.value) && isObject(there.value["vars"]) ? there.value["vars"][name] : undefined;
+      if (theirs === undefined) environmentValues.push({ environment: key, name, value: own });
+      else if (canonicalJson(theirs) !== canonicalJson(own))
+        refuse({
+          summary: `the environment ${key} sets the variable ${name} in both projects, to different values`,
+          fix: "give the variable another name in one of the two first",
+        });
+    }
+  }
+
+  /** The settings that a project that is made takes over. */
+  function newSettings(): Record<string, unknown> {
+    const taken = ["version", "project", "region", "service", "ssh", "prices", "policy", "checks", "deny"];
+    return Object.fromEntries(
+      taken.flatMap((name) => (source.settings[name] === undefined ? [] : [[name, source.settings[name]]])),
+    );
+  }
+
+  function defaultsAlong(going: readonly Entry[]): {
+    readonly copied: readonly Entry[];
+    readonly inBlocks: ReadonlyMap<string, Record<string, unknown>>;
+  } {
+    const inside = going.some(({ section }) => section === "components");
+    const ofKind = (kind: string): boolean => going.some(({ name }) => name.startsWith(`${kind}.`)) || inside;
+    const also: Entry[] = [];
+    const inBlocks = new Map<string, Record<string, unknown>>();
+    for (const entry of source.entries) {
+      if (entry.section !== "defaults" || !ofKind(entry.key)) continue;
+      const there = target.named.get(entry.name);
+      const isAlone = !target.entries.some(
+        (one) => one.name.startsWith(`${entry.key}.`) || one.section === "components",
+      );
+      if (there === undefined && isAlone) also.push(entry);
+      else if (
+        canonicalJson(there?.value ?? {}) !== canonicalJson(rebased(entry.value, division.rebase) ?? {}) &&
+        isObject(entry.value)
+      ) {
+        const theirs = isObject(there?.value) ? there.value : {};
+        const differing = Object.entries(fieldsIn(rebased(entry.value, division.rebase))).filter(
+          ([field, value]) => canonicalJson(value ?? null) !== canonicalJson(theirs[field] ?? null),
+        );
+        inBlocks.set(entry.key, Object.fromEntries(differing));
+        if (differing.length > 0)
+          notes.push(
+            `defaults.${entry.key} differ, so ${differing.map(([field]) => field).join(", ")} ${differing.length === 1 ? "is" : "are"} written into the blocks that go`,
+          );
+      }
+    }
+    return { copied: also, inBlocks };
+  }
+
+  function withDefaults(entry: Entry, piece: Piece, fields: Record<string, unknown> | undefined): Piece {
+    if (fields === undefined) return piece;
+    let { text } = piece;
+    const own = isObject(entry.value) ? entry.value : {};
+    for (const [field, value] of Object.entries(fields)) {
+      const mine = own[field];
+      const more: [string[], unknown][] =
+        mine === undefined
+          ? [[[entry.key, field], value]]
+          : isObject(mine) && isObject(value)
+            ? Object.entries(value).flatMap(([name, one]): [string[], unknown][] =>
+                Object.hasOwn(mine, name) ? [] : [[[entry.key, field, name], one]],
+              )
+            : [];
+      for (const [path, one] of more) {
+        // The value of a file is plain data.
+        const edited = setIn(text, path, one as Plain, blockOrder(entry.section));
+        if ("problem" in edited)
+          return refuse({
+            summary: `${path.join(".")} would have to be written into ${entry.name}, for the defaults of the two projects differ: ${edited.problem}`,
+            fix: `write it into ${shownAt(entry)} first`,
+          });
+        text = edited.text;
+      }
+    }
+    return { ...piece, text };
+  }
+
+  return { used, newSettings, defaultsAlong, withDefaults };
+}

@@ -1,0 +1,138 @@
+/** What the parts of a division work on together: the two projects, and what is to become of their texts. */
+import { isObject } from "../../core/text/objects";
+import type { ConfigSource } from "../yaml-file";
+import type { Problem } from "./cut";
+import type { Piece, Splice } from "./pieces";
+import type { Entry, Project } from "./project";
+
+/** How one side names the other in `reads`, and where the other's state lies. */
+export interface Other {
+  readonly name: string;
+  readonly state: string;
+  /** Whether a `reads` entry of this side means the other side's state. */
+  readonly isIt: (state: string) => boolean;
+}
+
+export interface Division {
+  readonly source: readonly ConfigSource[];
+  /** Empty: the project is made. */
+  readonly target: readonly ConfigSource[];
+  /** The file of a project that is made. */
+  readonly targetFile: string;
+  readonly parts: readonly string[] | "all";
+  /** The target as the source names it, and the source as the target names it. */
+  readonly others: { readonly target: Other; readonly source: Other };
+  /** A path beside the source's file, as it is from the target's. */
+  readonly rebase: (path: string) => string;
+  /** `state:` of a project that is made, where the usual place is another one's. */
+  readonly newState?: string;
+}
+
+export interface Divided {
+  readonly source: readonly ConfigSource[];
+  readonly target: readonly ConfigSource[];
+  /** The blocks that went: `vm.db`, `shop/`. */
+  readonly moved: ReadonlySet<string>;
+  /** What went along, what was copied, and what became a read, for people. */
+  readonly notes: readonly string[];
+}
+
+export type DividedOrProblems = Divided | { readonly problems: readonly Problem[] };
+
+export class Refused extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.summary);
+  }
+}
+
+export const refuse = (problem: Problem): never => {
+  throw new Refused(problem);
+};
+
+/** What is added to one section of a project. */
+export interface Addition {
+  readonly section: string;
+  readonly piece: Piece;
+  readonly kind: "map" | "list";
+}
+
+export type SideName = "source" | "target";
+
+export interface Desk {
+  readonly division: Division;
+  readonly source: Project;
+  readonly target: Project;
+  readonly moved: ReadonlySet<string>;
+  readonly isNew: boolean;
+  readonly isAll: boolean;
+  readonly notes: string[];
+  readonly splices: Map<Entry["file"], Splice[]>;
+  readonly additions: Readonly<Record<SideName, Addition[]>>;
+  /** Outputs of the source that nobody reads any more. */
+  readonly dropped: Set<string>;
+  /** Entries that are cut out of their file. */
+  readonly gone: Set<Entry>;
+  /** Variables, reads and lookups that the target gets. */
+  readonly copied: Entry[];
+  readonly environmentValues: { readonly environment: string; readonly name: string; readonly value: unknown }[];
+}
+
+export const createDesk = (division: Division, source: Project, target: Project, moved: ReadonlySet<string>): Desk => ({
+  division,
+  source,
+  target,
+  moved,
+  isNew: division.target.length === 0,
+  isAll: division.parts === "all",
+  notes: [],
+  splices: new Map(),
+  additions: { source: [], target: [] },
+  dropped: new Set(),
+  gone: new Set(),
+  copied: [],
+  environmentValues: [],
+});
+
+export const spliceInto = ({ splices }: Desk, file: Entry["file"], one: Splice): void => {
+  splices.set(file, [...(splices.get(file) ?? []), one]);
+};
+
+export const addTo = (
+  { additions }: Desk,
+  side: SideName,
+  section: string,
+  piece: Piece,
+  kind: Addition["kind"] = "map",
+): void => {
+  additions[side].push({ section, piece, kind });
+};
+
+/** A `reads` entry that means the other project's state. */
+export const isReadOf = ({ section, value }: Entry, other: Other): boolean =>
+  section === "reads" && isObject(value) && other.isIt(String(value["state"] ?? ""));
+
+export const isNamedValue = ({ section }: Entry): boolean =>
+  section === "vars" ||
+  section === "reads" ||
+  section === "lookups" ||
+  section === "environments" ||
+  section === "defaults";
+
+export const isBlockName = (name: string): boolean => /^(?:vm|volume|group)\.|\/$/.test(name);
+
+export const shownAt = ({ file, name }: Entry): string => `${name} in ${file.file}`;
+
+/** `vm.web[a]` is of the block `vm.web`; `shop/vm.web` of the component `shop/`. */
+export const blockOf = (address: string): string => {
+  const slash = address.indexOf("/");
+  return slash === -1 ? address.replace(/\[.*$/, "") : `${address.slice(0, slash).replace(/\[.*$/, "")}/`;
+};
+
+/** The value of a file, which is plain data, with its paths as they are in the other folder. */
+export function rebased(value: unknown, rebase: (path: string) => string): unknown {
+  if (typeof value === "string") return /^\.\.?\//.test(value) ? rebase(value) : value;
+  if (Array.isArray(value)) return value.map((one) => rebased(one, rebase));
+  return isObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, one]) => [key, rebased(one, rebase)]))
+    : value;
+}

@@ -1,0 +1,163 @@
+/**
+ * The texts of two projects after parts of one have gone to the other. Nothing is decided here of states or plans: the
+ * result is read again as any files are, and whoever calls compares what it says with what was said before.
+ *
+ * The parts are cut out with their comments. What they use goes along where nothing that stays uses it, and is copied
+ * where something does (along.ts). What is mentioned across the cut becomes an output and a read (across.ts).
+ */
+import { isObject } from "../../core/text/objects";
+import { mentionsAcross } from "./across";
+import { whatGoesAlong } from "./along";
+import { chosen, circleAcross, type Problem } from "./cut";
+import {
+  type Addition,
+  addTo,
+  blockOf,
+  createDesk,
+  type Desk,
+  type Divided,
+  type DividedOrProblems,
+  type Division,
+  isNamedValue,
+  Refused,
+  refuse,
+} from "./desk";
+import { type Entry, isBlock, openProject, type Project } from "./project";
+import { writtenAnew } from "./write";
+
+export type { Divided } from "./desk";
+export { blockOf } from "./desk";
+
+export function divide(division: Division): DividedOrProblems {
+  const source = openProject(division.source);
+  const target = openProject(division.target);
+  for (const project of [source, target])
+    if ("problem" in project) return { problems: [{ summary: project.problem, fix: "reconcile validate says why" }] };
+  if ("problem" in source || "problem" in target) return { problems: [] };
+  const blocks = source.entries.filter(isBlock).map(({ name }) => name);
+  const { parts } = division;
+  const { moved, problems } = parts === "all" ? { moved: new Set(blocks), problems: [] } : chosen(parts, blocks);
+  const found = [...problems, ...partedVolumes(source, moved)];
+  const circle = circleAcross(graphOf(source), moved);
+  if (circle !== undefined) found.push(circle);
+  for (const name of moved)
+    if (target.named.has(name))
+      found.push({
+        summary: `the target has ${name.endsWith("/") ? "a component" : "a block"} ${name} already`,
+        fix: "give one of the two another name first: a moved entry in its file keeps what exists",
+      });
+  if (found.length > 0) return { problems: found };
+  try {
+    return divided(createDesk(division, source, target, moved));
+  } catch (error) {
+    if (error instanceof Refused) return { problems: [error.problem] };
+    throw error;
+  }
+}
+
+const graphOf = (project: Project) =>
+  new Map(
+    project.entries
+      .filter(isBlock)
+      .map((entry) => [
+        entry.name,
+        new Set(entry.mentions.flatMap(({ of }) => (of !== entry.name && project.named.has(of) ? [of] : []))),
+      ]),
+  );
+
+/** A volume hangs on its VM, and a plan for one of the two has to see both. */
+const partedVolumes = (project: Project, moved: ReadonlySet<string>): Problem[] =>
+  project.entries.flatMap((entry) =>
+    entry.mentions.flatMap((mention): Problem[] => {
+      if (mention.byKey !== "attach_to" || mention.expression.startsWith("read.")) return [];
+      if (moved.has(entry.name) === moved.has(mention.of)) return [];
+      const stays = moved.has(entry.name) ? mention.of : entry.name;
+      return [
+        {
+          summary: `${entry.name} hangs on ${mention.of}, and the cut would part them`,
+          detail: "Only a volume that names its VM by the id that another project hands out may be in another project.",
+          fix: `move ${stays} too, or let ${entry.name} say it first: attach_to: { id: "\${read.NAME.OUTPUT}" }`,
+        },
+      ];
+    }),
+  );
+
+function whatGoes({ source, moved, isAll }: Desk): readonly Entry[] {
+  const goes = (entry: Entry): boolean => {
+    if (isBlock(entry)) return moved.has(entry.name);
+    if (entry.section === "outputs") return isAll;
+    if (entry.section === "rollout") return isOfMoved(namesOfRollout(entry), entry);
+    if (entry.section === "removed") return isAll;
+    if (entry.section === "moved" || entry.section === "imports")
+      return isObject(entry.value) && moved.has(blockOf(String(entry.value["to"] ?? "")));
+    if (entry.section === "reachability") return isOfMoved(addressesIn(entry.value), entry);
+    return false;
+  };
+
+  /** All of it goes, or none of it does. */
+  function isOfMoved(names: readonly string[], entry: Entry): boolean {
+    const known = names.filter((name) => source.named.has(name));
+    const with_ = known.filter((name) => moved.has(name));
+    if (with_.length > 0 && with_.length < known.length)
+      refuse({
+        summary: `${entry.name} names both sides of the cut: ${known.join(", ")}`,
+        fix: `write it once for each side first, or move ${known.filter((name) => !moved.has(name)).join(", ")} too`,
+      });
+    return with_.length > 0 || (isAll && known.length === 0);
+  }
+
+  return source.entries.filter(goes);
+}
+
+function divided(desk: Desk): Divided {
+  const { division, source, target, moved, notes, additions, dropped, gone, copied } = desk;
+  const { rewriteMoved, rewriteStaying, rewriteTarget, dropReads } = mentionsAcross(desk);
+  const { used, newSettings, defaultsAlong, withDefaults } = whatGoesAlong(desk);
+  const { piecesOf, cutAll, textsOf } = writtenAnew(desk, newSettings);
+  const going = whatGoes(desk);
+  for (const entry of going) gone.add(entry);
+  for (const entry of going) rewriteMoved(entry);
+  const goingSet = new Set(going);
+  rewriteTarget();
+  for (const entry of source.entries) if (entry.section === "outputs" && dropped.has(entry.key)) gone.add(entry);
+  for (const entry of source.entries)
+    if (!goingSet.has(entry) && !gone.has(entry) && !isNamedValue(entry)) rewriteStaying(entry);
+  const defaults = defaultsAlong(going);
+  used(going, defaults.copied);
+  dropReads("source", division.others.target);
+  dropReads("target", division.others.source);
+  const along = [...copied, ...defaults.copied, ...going];
+  const pieces = piecesOf(along);
+  for (const entry of along) {
+    const piece = pieces.get(entry);
+    if (piece === undefined) continue;
+    const kind = entry.name.endsWith("]") && /^\w+\[\d+\]$/.test(entry.name) ? "list" : "map";
+    addTo(
+      desk,
+      "target",
+      entry.section,
+      withDefaults(entry, piece, isBlock(entry) ? defaults.inBlocks.get(entry.name.split(".")[0] ?? "") : undefined),
+      kind,
+    );
+  }
+  // The outputs and reads that were made come last, as in a file that a person writes.
+  const last = (one: Addition): number => (one.section === "outputs" ? 1 : 0);
+  additions.target.sort((a, b) => last(a) - last(b));
+  cutAll([...gone].filter((entry) => source.entries.includes(entry)));
+  cutAll([...gone].filter((entry) => target.entries.includes(entry)));
+  return { source: textsOf("source"), target: textsOf("target"), moved, notes: [...new Set(notes)] };
+}
+
+function namesOfRollout({ value }: Entry): string[] {
+  const of = isObject(value) ? value["of"] : undefined;
+  return (Array.isArray(of) ? of : [of]).map((one) => blockOf(String(one)));
+}
+
+const addressesIn = (value: unknown): string[] =>
+  typeof value === "string"
+    ? /^(?:[\w-]+(?:\[[^\]]*\])?\/|(?:vm|volume|group)\.[\w-]+)/.test(value)
+      ? [blockOf(value)]
+      : []
+    : typeof value === "object" && value !== null
+      ? Object.values(value).flatMap(addressesIn)
+      : [];

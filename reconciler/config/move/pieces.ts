@@ -1,0 +1,279 @@
+/**
+ * Entries of a file as pieces of its text: a block with the comments above it, cut out of one file and put into another
+ * with its bytes as they are, but for the indentation of the section that it comes into.
+ */
+import {
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  type Pair,
+  parse,
+  parseDocument,
+  type YAMLMap,
+  type YAMLSeq,
+} from "yaml";
+import { endOf, indentOf, inFlow, lineEnd, lineStart, newline, nextLine, startOf } from "../edit-text";
+import type { Plain } from "../write-yaml";
+
+export interface Splice {
+  readonly from: number;
+  readonly to: number;
+  readonly by: string;
+}
+
+/** An entry of a map, or an item of a list, with nothing before it on its lines. */
+export interface Piece {
+  readonly text: string;
+  /** It stood in braces or brackets, with others on its line. */
+  readonly isFlow: boolean;
+  readonly isSpaced: boolean;
+}
+
+type Section = YAMLMap<unknown, unknown> | YAMLSeq<unknown>;
+
+export const applySplices = (text: string, splices: readonly Splice[]): string => {
+  let result = "";
+  let at = 0;
+  for (const { from, to, by } of [...splices].sort((a, b) => a.from - b.from || a.to - b.to)) {
+    // What was cut as a whole needs no change within.
+    if (from < at) continue;
+    result += text.slice(at, from) + by;
+    at = to;
+  }
+  return result + text.slice(at);
+};
+
+/** A part of the text, with the changes that lie within it. */
+export const splicedPart = (text: string, splices: readonly Splice[], from: number, to: number): string =>
+  applySplices(
+    text.slice(from, to),
+    splices
+      .filter((one) => one.from >= from && one.to <= to)
+      .map((one) => ({ ...one, from: one.from - from, to: one.to - from })),
+  );
+
+export const keyOfPair = (pair: unknown): string => (isPair(pair) && isScalar(pair.key) ? String(pair.key.value) : "");
+
+const startOfItem = (item: unknown): number | undefined => startOf(isPair(item) ? item.key : item);
+
+interface Lines {
+  /** With the comments above it. */
+  readonly from: number;
+  readonly to: number;
+  readonly indent: number;
+}
+
+const commentLine = /^([ \t]*)#/;
+const lineAt = (text: string, at: number): string => text.slice(at, lineEnd(text, at));
+
+/** The end of the lines of an entry, with comments below it that are indented as a part of it. */
+function endOfLines(text: string, item: unknown, indent: number): number | undefined {
+  const end = endOf(text, item);
+  if (end === undefined) return undefined;
+  let to = nextLine(text, end);
+  for (;;) {
+    const comment = to < text.length ? commentLine.exec(lineAt(text, to)) : null;
+    if (comment === null || (comment[1] ?? "").length <= indent) return to;
+    to = nextLine(text, to);
+  }
+}
+
+/** Where the lines of an item of a list begin: at its dash. */
+function dashBefore(text: string, start: number): number | undefined {
+  const begin = lineStart(text, start);
+  const match = /^( *)-[ ]+$/.exec(text.slice(begin, start));
+  return match === null ? undefined : begin + (match[1] ?? "").length;
+}
+
+/** `undefined`: the entry shares its lines with others. */
+function linesOf(text: string, { items }: Section, index: number, above: number): Lines | undefined {
+  const item: unknown = items[index];
+  const found = startOfItem(item);
+  if (found === undefined) return undefined;
+  const start = isPair(item) ? found : dashBefore(text, found);
+  const indent = start === undefined ? undefined : indentOf(text, start);
+  if (start === undefined || indent === undefined) return undefined;
+  const before = index === 0 ? above : endOfLines(text, items[index - 1], indent.length);
+  const to = endOfLines(text, item, indent.length);
+  if (before === undefined || to === undefined) return undefined;
+  let from = lineStart(text, start);
+  while (from > before) {
+    const upper = lineStart(text, from - 1);
+    if (upper < before || !commentLine.test(lineAt(text, upper))) break;
+    from = upper;
+  }
+  return { from, to, indent: indent.length };
+}
+
+const isBlank = (text: string, at: number): boolean => at < text.length && lineAt(text, at).trim() === "";
+
+function blankAbove(text: string, from: number, above: number): number {
+  let at = from;
+  while (at > above && isBlank(text, lineStart(text, at - 1))) at = lineStart(text, at - 1);
+  return at;
+}
+
+export type CutOut =
+  | { readonly pieces: readonly Piece[]; readonly splices: readonly Splice[] }
+  | { readonly problem: string };
+
+/** A top-level pair with a map or list of which entries are cut. All of them: the section goes as well. */
+export function cutOut(
+  text: string,
+  pair: Pair<unknown, unknown>,
+  wanted: readonly number[],
+  rewritten: (from: number, to: number) => string = (from, to) => text.slice(from, to),
+): CutOut {
+  const section = pair.value;
+  const keyAt = startOf(pair.key);
+  if ((!isMap(section) && !isSeq(section)) || keyAt === undefined)
+    return { problem: "its section is written in a way that cannot be cut" };
+  const pieces: Piece[] = [];
+  const lines: Lines[] = [];
+  const above = nextLine(text, keyAt);
+  for (const index of wanted) {
+    const item: unknown = section.items[index];
+    if (hasAnchor(item)) return { problem: "it uses an anchor or an alias of YAML: write its value out" };
+    if (section.flow === true) {
+      const [from, to] = [startOfItem(item), endOf(text, item)];
+      if (from === undefined || to === undefined) return { problem: "it cannot be cut where it stands" };
+      pieces.push({ text: rewritten(from, to), isFlow: true, isSpaced: false });
+      continue;
+    }
+    const own = linesOf(text, section, index, above);
+    if (own === undefined) return { problem: "it shares its line with other text" };
+    lines.push(own);
+    const isSpaced = index > 0 && blankAbove(text, own.from, above) < own.from;
+    const cut = dedented(rewritten(own.from, own.to), own.indent, newline(text));
+    pieces.push({ text: isSeq(section) ? withoutDash(cut) : cut, isFlow: false, isSpaced });
+  }
+  const isWhole = wanted.length === section.items.length;
+  if (isWhole) return { pieces, splices: [wholeSection(text, pair, keyAt)] };
+  if (section.flow === true) return { pieces, splices: outOfFlow(text, section, new Set(wanted)) };
+  const splices = lines.map(({ from, to }, at) => {
+    const index = wanted[at] ?? 0;
+    // The blank lines that set it apart from the entry before go along; from the first one, those below.
+    let end = to;
+    if (index === 0) while (isBlank(text, end)) end = nextLine(text, end);
+    return { from: index === 0 ? from : blankAbove(text, from, above), to: end, by: "" };
+  });
+  return { pieces, splices };
+}
+
+function wholeSection(text: string, pair: Pair<unknown, unknown>, keyAt: number): Splice {
+  const from = lineStart(text, keyAt);
+  const to = endOfLines(text, pair, 0) ?? nextLine(text, keyAt);
+  const blank = blankAbove(text, from, 0);
+  return { from: blank, to, by: "" };
+}
+
+function outOfFlow(text: string, { items }: Section, gone: ReadonlySet<number>): Splice[] {
+  const lastKept = items.reduce<number>((last, _, index) => (gone.has(index) ? last : index), -1);
+  const splices: Splice[] = [];
+  for (const index of gone) {
+    if (index > lastKept) continue;
+    const [from, to] = [startOfItem(items[index]), startOfItem(items[index + 1])];
+    if (from !== undefined && to !== undefined) splices.push({ from, to, by: "" });
+  }
+  const [from, to] = [endOf(text, items[lastKept]), endOf(text, items.at(-1))];
+  if (lastKept < items.length - 1 && from !== undefined && to !== undefined) splices.push({ from, to, by: "" });
+  return splices;
+}
+
+function hasAnchor(node: unknown): boolean {
+  if (isPair(node)) return hasAnchor(node.key) || hasAnchor(node.value);
+  if (typeof node !== "object" || node === null) return false;
+  if ("source" in node && !isScalar(node) && !isCollection(node)) return true;
+  if ("anchor" in node && node.anchor !== undefined) return true;
+  return isCollection(node) && node.items.some(hasAnchor);
+}
+
+const dedented = (text: string, by: number, end: string): string =>
+  text
+    .split(end)
+    .map((line) => (line.slice(0, by).trim() === "" ? line.slice(by) : line.trimStart()))
+    .join(end);
+
+const indented = (text: string, by: number, end: string): string =>
+  text
+    .split(end)
+    .map((line) => (line === "" ? line : " ".repeat(by) + line))
+    .join(end);
+
+/** The item of a list without its dash; the comments above it stay. */
+const withoutDash = (text: string): string => {
+  const at = text.search(/^-[ ]+/m);
+  if (at < 0) return text;
+  const width = /^-[ ]+/.exec(text.slice(at))?.[0].length ?? 2;
+  return text.slice(0, at) + text.slice(at + width);
+};
+
+/** The lines below the first are indented as the item's already. */
+const withDash = (text: string, end: string): string => {
+  const lines = text.split(end);
+  const first = lines.findIndex((line) => !commentLine.test(line));
+  return lines.map((line, at) => (at === first ? `- ${line}` : line)).join(end);
+};
+
+/** As it can stand within braces; `undefined` where it has comments, which cannot. */
+function inOneLine({ text }: Piece, kind: "map" | "list"): string | undefined {
+  const trimmed = text.trim();
+  if (!trimmed.includes("\n") && !/(^|\s)#/.test(trimmed)) return trimmed;
+  if (/(^|\s)#/.test(trimmed)) return undefined;
+  // The text of a file is plain data.
+  const flow = inFlow(parse(trimmed) as Plain);
+  return kind === "list" ? flow : flow.slice(1, -1).trim();
+}
+
+export type Pasted = { readonly text: string } | { readonly problem: string };
+
+/** Puts pieces at the end of a section, which is made where there is none. */
+export function pasteInto(text: string, section: string, pieces: readonly Piece[], kind: "map" | "list"): Pasted {
+  if (pieces.length === 0) return { text };
+  const end = newline(text);
+  const root = parseDocument(text).contents;
+  const pair = isMap(root) ? root.items.find((one) => keyOfPair(one) === section) : undefined;
+  const asLines = (piece: Piece): string => {
+    const whole = piece.text.endsWith(end) ? piece.text : piece.text + end;
+    return kind === "list" ? withDash(whole, end) : whole;
+  };
+  const all = (indent: number, isSpaced: boolean): string =>
+    pieces
+      .map((piece, at) => (at > 0 && (piece.isSpaced || isSpaced) ? end : "") + indented(asLines(piece), indent, end))
+      .join("");
+  if (root !== null && !isMap(root)) return { problem: "the file is no map" };
+  if (pair === undefined) {
+    const whole = text === "" || text.endsWith(end) ? text : text + end;
+    const gap = whole === "" || whole.endsWith(end + end) ? "" : end;
+    return { text: `${whole}${gap}${section}:${end}${all(2, false)}` };
+  }
+  const { value } = pair;
+  const keyAt = startOf(pair.key) ?? 0;
+  if ((isMap(value) || isSeq(value)) && value.items.length > 0) {
+    const last = endOf(text, value.items.at(-1));
+    if (last === undefined) return { problem: `${section} is written in a way to which nothing can be added` };
+    if (value.flow === true) {
+      const joined = pieces.map((piece) => inOneLine(piece, kind));
+      if (joined.includes(undefined))
+        return { problem: `${section} is written in braces, in which the comments of what comes have no place` };
+      return { text: text.slice(0, last) + joined.map((piece) => `, ${piece}`).join("") + text.slice(last) };
+    }
+    const first = startOfItem(value.items[0]);
+    const start = first === undefined ? undefined : isSeq(value) ? dashBefore(text, first) : first;
+    const indent = start === undefined ? undefined : indentOf(text, start);
+    if (indent === undefined) return { problem: `${section} is written in a way to which nothing can be added` };
+    const at = endOfLines(text, value.items.at(-1), indent.length) ?? text.length;
+    const isSpaced =
+      value.items.length > 1 &&
+      /\n[ \t]*\r?\n/.test(text.slice(nextLine(text, keyAt), lineStart(text, startOfItem(value.items.at(-1)) ?? 0)));
+    const before = text.slice(0, at);
+    const whole = before.endsWith("\n") ? before : before + end;
+    const gap = isSpaced || pieces[0]?.isSpaced === true ? end : "";
+    return { text: whole + gap + all(indent.length, isSpaced) + text.slice(at) };
+  }
+  // An empty section: `vms:`, `vms: {}` or `vms: null`.
+  const to = nextLine(text, endOf(text, pair) ?? keyAt);
+  return { text: `${text.slice(0, lineStart(text, keyAt))}${section}:${end}${all(2, false)}${text.slice(to)}` };
+}

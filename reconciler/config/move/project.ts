@@ -1,0 +1,107 @@
+/** The files of one project, taken apart into their entries, each with its place and what it mentions. */
+import { isMap, isScalar, isSeq, type Pair, parseDocument } from "yaml";
+import { kinds, sectionOf } from "../../core/model/kinds";
+import { fieldsIn, isObject } from "../../core/text/objects";
+import { endOf, startOf } from "../edit-text";
+import type { ConfigSource } from "../yaml-file";
+import { type Mention, mentionsIn } from "./mentions";
+import { keyOfPair, type Splice } from "./pieces";
+
+export type TopPair = Pair<unknown, unknown>;
+
+export interface OpenFile {
+  readonly file: string;
+  readonly text: string;
+  readonly pairs: ReadonlyMap<string, TopPair>;
+}
+
+export interface Entry {
+  /** `vm.db`, `shop/`, `var.x`, `read.x`, `lookup.x`, `output.x`, `rollout.x`, `defaults.vm`; `moved[2]` of a list. */
+  readonly name: string;
+  readonly section: string;
+  readonly key: string;
+  readonly file: OpenFile;
+  readonly index: number;
+  readonly node: unknown;
+  readonly value: unknown;
+  readonly mentions: readonly Mention[];
+}
+
+const prefixes: Readonly<Record<string, (key: string) => string>> = {
+  ...Object.fromEntries(kinds.map((kind) => [sectionOf[kind], (key: string) => `${kind}.${key}`])),
+  components: (key) => `${key}/`,
+  vars: (key) => `var.${key}`,
+  reads: (key) => `read.${key}`,
+  lookups: (key) => `lookup.${key}`,
+  outputs: (key) => `output.${key}`,
+  rollout: (key) => `rollout.${key}`,
+  defaults: (key) => `defaults.${key}`,
+  environments: (key) => `environment.${key}`,
+};
+const lists = ["moved", "imports", "removed", "reachability"];
+const blockSections = new Set([...kinds.map((kind) => sectionOf[kind]), "components"]);
+
+export interface Project {
+  readonly files: readonly OpenFile[];
+  readonly entries: readonly Entry[];
+  readonly named: ReadonlyMap<string, Entry>;
+  /** Settings at the top that are no entries: version, project, service, … */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+export const isBlock = ({ section }: Entry): boolean => blockSections.has(section);
+
+export function openProject(sources: readonly ConfigSource[]): Project | { readonly problem: string } {
+  const files: OpenFile[] = [];
+  const entries: Entry[] = [];
+  const settings: Record<string, unknown> = {};
+  for (const { file, text } of sources) {
+    const document = parseDocument(text);
+    const root = document.contents;
+    if (document.errors.length > 0 || (root !== null && !isMap(root))) return { problem: `${file} cannot be read` };
+    const data = fieldsIn(document.toJS());
+    const pairs = new Map((root?.items ?? []).map((pair): [string, TopPair] => [keyOfPair(pair), pair]));
+    const open: OpenFile = { file, text, pairs };
+    files.push(open);
+    for (const [section, { value }] of pairs) {
+      const plain = data[section];
+      const prefix = prefixes[section];
+      const isList = lists.includes(section);
+      if (prefix === undefined && !isList) settings[section] ??= plain;
+      else if (isMap(value) || isSeq(value))
+        value.items.forEach((node: unknown, index) => {
+          const key = isList ? String(index) : keyOfPair(node);
+          const own: unknown = Array.isArray(plain) ? plain[index] : isObject(plain) ? plain[key] : undefined;
+          const name = prefix === undefined ? `${section}[${index}]` : prefix(key);
+          entries.push({ name, section, key, file: open, index, node, value: own, mentions: mentionsIn(text, node) });
+        });
+    }
+  }
+  return { files, entries, named: new Map(entries.map((entry) => [entry.name, entry])), settings };
+}
+
+/** The names of everything that can move. */
+export function blocksIn(sources: readonly ConfigSource[]): readonly string[] {
+  const project = openProject(sources);
+  return "problem" in project ? [] : project.entries.filter(isBlock).map(({ name }) => name);
+}
+
+/** Paths that begin with a dot are relative to the file that has them. */
+export function pathsIn(text: string, node: unknown, rebase: (path: string) => string): Splice[] {
+  if (isMap(node)) return node.items.flatMap(({ value }) => pathsIn(text, value, rebase));
+  if (isSeq(node)) return node.items.flatMap((item) => pathsIn(text, item, rebase));
+  if (typeof node === "object" && node !== null && "key" in node && "value" in node)
+    return pathsIn(text, node.value, rebase);
+  if (!isScalar(node) || typeof node.value !== "string" || !/^\.\.?\//.test(node.value)) return [];
+  const [from, to] = [startOf(node), endOf(text, node)];
+  const path = rebase(node.value);
+  return from === undefined || to === undefined || path === node.value
+    ? []
+    : [
+        {
+          from,
+          to,
+          by: node.type === "PLAIN" && /^[\w./${}-]+$/.test(path) && !path.includes("{") ? path : JSON.stringify(path),
+        },
+      ];
+}

@@ -1,0 +1,145 @@
+/** The texts of both projects as they will be: pieces cut out of the one and put into the other. */
+import { fieldsIn, isObject } from "../../core/text/objects";
+import { inFlow, setIn } from "../edit-text";
+import type { Plain } from "../write-yaml";
+import type { ConfigSource } from "../yaml-file";
+import { type Addition, type Desk, rebased, refuse, type SideName, spliceInto } from "./desk";
+import { applySplices, cutOut, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
+import type { Entry } from "./project";
+
+/** What YAML was read as is plain data. */
+const plain = (value: unknown): Plain => value as Plain;
+
+export function writtenAnew(desk: Desk, newSettings: () => Record<string, unknown>) {
+  const { division, source, target, splices, additions, copied, environmentValues } = desk;
+  const projects = { source, target };
+  const splice = (file: Entry["file"], one: Splice): void => spliceInto(desk, file, one);
+
+  function piecesOf(entries: readonly Entry[]): Map<Entry, Piece> {
+    const pieces = new Map<Entry, Piece>();
+    for (const [file, section, group] of grouped(entries)) {
+      const pair = file.pairs.get(section);
+      if (pair === undefined) continue;
+      const own = splices.get(file) ?? [];
+      const cut = cutOut(
+        file.text,
+        pair,
+        group.map(({ index }) => index),
+        (from, to) => splicedPart(file.text, own, from, to),
+      );
+      if ("problem" in cut)
+        return refuse({
+          summary: `${group.map(({ name }) => name).join(", ")} in ${file.file}: ${cut.problem}`,
+          fix: "write it on lines of its own",
+        });
+      cut.pieces.forEach((piece, at) => {
+        const entry = group[at];
+        if (entry !== undefined) pieces.set(entry, piece);
+      });
+    }
+    return pieces;
+  }
+
+  function cutAll(entries: Iterable<Entry>): void {
+    for (const [file, section, group] of grouped([...entries])) {
+      const pair = file.pairs.get(section);
+      if (pair === undefined) continue;
+      const cut = cutOut(
+        file.text,
+        pair,
+        group.map(({ index }) => index),
+      );
+      if ("problem" in cut) refuse({ summary: `${file.file}: ${cut.problem}`, fix: "write it on lines of its own" });
+      else for (const one of cut.splices) splice(file, one);
+    }
+  }
+
+  function textsOf(side: SideName): ConfigSource[] {
+    const files: ConfigSource[] = projects[side].files.map((open) => ({
+      file: open.file,
+      text: applySplices(open.text, splices.get(open) ?? []),
+    }));
+    if (files.length === 0) files.push({ file: division.targetFile, text: headOfNew() });
+    const sections = new Map<string, Addition[]>();
+    for (const one of additions[side]) sections.set(one.section, [...(sections.get(one.section) ?? []), one]);
+    for (const [section, all] of sections) {
+      const has = files.findIndex(({ text }) => new RegExp(`^${section}:`, "m").test(text));
+      const at = Math.max(has, 0);
+      const file = files[at];
+      if (file === undefined) continue;
+      const pasted = pasteInto(
+        file.text,
+        section,
+        all.map(({ piece }) => piece),
+        all[0]?.kind ?? "map",
+      );
+      if ("problem" in pasted)
+        return refuse({
+          summary: `${file.file}: ${pasted.problem}`,
+          fix: `put ${section} on lines of its own, or run reconcile fmt`,
+        });
+      files[at] = { ...file, text: pasted.text };
+    }
+    if (side === "target")
+      for (const { environment, name, value } of environmentValues) {
+        const at = Math.max(
+          files.findIndex(({ text }) => /^environments:/m.test(text)),
+          0,
+        );
+        const file = files[at];
+        const edited =
+          file === undefined ? undefined : setIn(file.text, ["environments", environment, "vars", name], plain(value));
+        if (file !== undefined && edited !== undefined && "text" in edited) files[at] = { ...file, text: edited.text };
+        else
+          refuse({
+            summary: `the variable ${name} of the environment ${environment} cannot be written into the target`,
+            fix: `write it there first: environments: { ${environment}: { vars: { ${name}: … } } }`,
+          });
+      }
+    return files;
+  }
+
+  function headOfNew(): string {
+    const settings = Object.entries(newSettings()).map(([name, value]) => {
+      return `${name}: ${inFlow(plain(rebased(value, division.rebase)))}`;
+    });
+    const schema = /^# yaml-language-server: .*https?:.*$/m.exec(source.files[0]?.text ?? "")?.[0];
+    const names = new Set(copied.map(({ key, section }) => (section === "vars" ? key : "")));
+    const environments = source.entries
+      .filter(({ section }) => section === "environments")
+      .map(({ key, value }) => `  ${key}: ${inFlow(environmentOfNew(value, names))}`);
+    return [
+      ...(schema === undefined ? [] : [schema]),
+      ...settings,
+      ...(division.newState === undefined ? [] : [`state: ${inFlow(division.newState)}`]),
+      ...(environments.length === 0 ? [] : ["", "environments:", ...environments]),
+      "",
+    ].join("\n");
+  }
+
+  function environmentOfNew(value: unknown, names: ReadonlySet<string>): Plain {
+    if (!isObject(value)) return {};
+    const { state: _, vars, ...rest } = value;
+    const own = isObject(vars) ? Object.entries(vars).filter(([name]) => names.has(name)) : [];
+    const all = fieldsIn(rebased(rest, division.rebase));
+    return plain(own.length === 0 ? all : { vars: Object.fromEntries(own), ...all });
+  }
+
+  return { piecesOf, cutAll, textsOf };
+}
+
+function grouped(entries: readonly Entry[]): [Entry["file"], string, Entry[]][] {
+  const groups = new Map<Entry["file"], Map<string, Entry[]>>();
+  for (const entry of entries) {
+    const sections = groups.get(entry.file) ?? new Map<string, Entry[]>();
+    sections.set(entry.section, [...(sections.get(entry.section) ?? []), entry]);
+    groups.set(entry.file, sections);
+  }
+  return [...groups].flatMap(([file, sections]) =>
+    [...sections].map(([section, all]): [Entry["file"], string, Entry[]] => [
+      file,
+      section,
+      [...all].sort((a, b) => a.index - b.index),
+    ]),
+  );
+}

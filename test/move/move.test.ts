@@ -1,0 +1,466 @@
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { openStateStore } from "../../reconciler/store/open";
+import { countCampaign } from "../support/campaign-count";
+import { type CliOptions, type Ran, runCli, startCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+import { contentOf, stateIn } from "../support/moving-states";
+import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
+
+/** Every n-th durable write of a move with its files is one at which it is killed; 1 tries all. */
+const stride = Number(process.env["MOVE_PROCESS_KILL_STRIDE"] ?? 67);
+const hook = resolve(__dirname, "../support/kill-at-write.cjs");
+
+let folder: string;
+let emulator: RunningEmulator;
+let postgres: PostgresServer | undefined;
+beforeAll(async () => {
+  if (postgresMissing === undefined) postgres = await startPostgres();
+});
+afterAll(() => postgres?.stop());
+beforeEach(async () => {
+  emulator = await startEmulator({ timeScale: 0 });
+});
+afterEach(() => emulator.close());
+
+const options = (project: string, env: Record<string, string> = {}): CliOptions => ({
+  cwd: join(folder, project),
+  env: { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: emulator.url, ...password(), ...env },
+});
+/** Of the PostgreSQL server, which a file may not name. */
+const password = (): Record<string, string> =>
+  postgres === undefined ? {} : { PGPASSWORD: new URL(postgres.url).password };
+const reconcile = (project: string, args: readonly string[]): Promise<Ran> => runCli(args, options(project));
+const requests = (): number => emulator.requests().log.length;
+
+const head = `version: 1
+project: acme
+region: in-west-1
+service: { timing: { poll_interval: 5ms } }
+`;
+const defaults = `
+defaults:
+  vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 }
+`;
+
+const tier = `# The shop: everything that a customer sees.
+${head}
+vars:
+  env: { default: prod }   # which one
+  # how large the database is
+  db_size: { default: 100 }
+${defaults}
+vms:
+  # the web tier
+  web:
+    for_each: [a, b]
+    name: web-\${var.env}-\${each}
+
+  # the database: ask Ann first
+  db:
+    name: db-\${var.env}
+    size: \${var.db_size}
+    # a note inside
+  cache: {}
+
+volumes:
+  db-data:
+    size: 100
+    attach_to: db
+  web-logs: { size: 5, attach_to: "web[a]" }
+
+groups:
+  web-in:
+    rules:
+      - { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0 }
+  db-in:
+    rules:
+      - { protocol: tcp, dst_port: 5432, remote_group: web-in }
+      - { protocol: tcp, dst_port: 5433, remote_ip: "\${vm.web[*].private_ip}" }  # both of them
+  cache-in:
+    rules:
+      - { protocol: tcp, dst_port: 6379, remote_ip: "\${vm.db.private_ip}" }
+
+outputs:
+  db_ip: \${vm.db.private_ip}
+
+moved: [{ from: vm.database, to: vm.db }, { from: vm.front, to: vm.web }]
+`;
+
+const component = `component: 1
+parameters: { count: { type: number, default: 2 }, admit: { type: list } }
+vms:
+  web: { for_each: "\${param.count}", name: "\${component}-web-\${each}" }
+groups:
+  web: { name: "\${component}-web", rules: [{ protocol: tcp, dst_port: 443, remote_ip: "\${param.admit}" }] }
+outputs: { addresses: "\${vm.web[*].private_ip}" }
+`;
+
+interface Shape {
+  readonly files: Readonly<Record<string, string>>;
+  readonly from: string;
+  readonly to: string;
+  readonly args: readonly string[];
+  readonly environments?: readonly string[];
+  readonly says?: readonly string[];
+}
+
+/** 1,000 in the campaign. */
+const howMany = Number(process.env["MOVE_RESOURCES"] ?? 200);
+const many = Array.from({ length: howMany }, (_, index) => `vm-${String(index).padStart(4, "0")}`);
+
+const shapes: Readonly<Record<string, Shape>> = {
+  "a tier, to a project that is made": {
+    files: { "shop/reconcile.yaml": tier },
+    from: "shop",
+    to: "database",
+    args: ["vm.db", "volume.db-*", "group.db-in"],
+    says: [
+      "group.db-in reads ${group.web-in.id} from the other project",
+      "group.cache-in reads ${vm.db.private_ip} from the other project",
+      "var.env is copied",
+      "var.db_size goes along",
+    ],
+  },
+  "a tier, to a project that exists and has defaults of its own": {
+    files: {
+      "shop/reconcile.yaml": tier,
+      "database/reconcile.yaml": `${head}
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.large, size: 10 } }
+vms:
+  other: {}
+volumes: { other: { size: 5 } }
+groups:
+  other:
+    rules: [{ protocol: tcp, dst_port: 22, remote_ip: 198.51.100.0/24 }]
+`,
+    },
+    from: "shop",
+    to: "database",
+    args: ["vm.db", "volume.db-*", "group.db-in"],
+    says: ["defaults.vm differ, so flavor_id is written into the blocks that go"],
+  },
+  "a component with all that is in it": {
+    files: {
+      "shop/reconcile.yaml": `${head}${defaults}
+vars: { offices: { default: [198.51.100.0/24] } }
+components:
+  # what customers see
+  front: { from: ./tier.vars.yaml, with: { count: 2, admit: "\${var.offices}" } }
+groups:
+  db: { name: db-in, rules: [{ protocol: tcp, dst_port: 5432, remote_ip: "\${component.front.addresses}" }] }
+`,
+      "shop/tier.vars.yaml": component,
+    },
+    from: "shop",
+    to: "front",
+    args: ["front/"],
+    says: ["group.db reads ${component.front.addresses} from the other project"],
+  },
+  "two projects, joined": {
+    files: {
+      "shop/reconcile.yaml": `${head}${defaults}
+vms: { web: { name: web-1 } }
+groups:
+  web: { name: web-in, rules: [] }
+outputs: { web_id: "\${group.web.id}", web_ip: "\${vm.web.private_ip}" }
+`,
+      "whole/reconcile.yaml": `${head}${defaults}
+reads: { shop: { state: ../shop/reconcile.state.json } }
+groups:
+  db:
+    name: db-in
+    rules:
+      - { protocol: tcp, dst_port: 5432, remote_group: { id: "\${read.shop.web_id}" } }
+      - { protocol: tcp, dst_port: 5433, remote_ip: "\${read.shop.web_ip}" }
+`,
+    },
+    from: "shop",
+    to: "whole",
+    args: ["--all"],
+  },
+  "three environments": {
+    files: {
+      "shop/reconcile.yaml": `${head}${defaults}
+vars: { size: { default: 10 }, tag: { default: x } }
+environments:
+  dev: { vars: { tag: d } }
+  stage: {}
+  prod: { vars: { size: 20, tag: p } }
+vms:
+  web: { name: "web-\${env}-\${var.tag}" }
+  db: { name: "db-\${env}", size: "\${var.size}" }
+groups:
+  db: { name: "db-\${env}-in", rules: [{ protocol: tcp, dst_port: 5432, remote_ip: "\${vm.web.private_ip}" }] }
+`,
+    },
+    from: "shop",
+    to: "database",
+    args: ["vm.db", "group.db", "--env", "all"],
+    environments: ["dev", "stage", "prod"],
+  },
+  "a third of many resources": {
+    files: {
+      "shop/reconcile.yaml": `${head}${defaults}
+groups:
+${many.map((key) => `  ${key}: { rules: [{ protocol: tcp, dst_port: 22, remote_ip: 198.51.100.0/24 }] }  # ${key}`).join("\n")}
+`,
+    },
+    from: "shop",
+    to: "third",
+    args:
+      howMany > 300
+        ? ["group.vm-00*", "group.vm-01*", "group.vm-02*", "group.vm-030*"]
+        : ["group.vm-000*", "group.vm-001*", "group.vm-002*", "group.vm-003*", "group.vm-004*", "group.vm-005*"],
+  },
+};
+
+const textsIn = (path = folder): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(path).flatMap((name): [string, string][] => {
+      const full = join(path, name);
+      if (statSync(full).isDirectory()) return name === ".reconcile" ? [] : Object.entries(textsIn(full));
+      return name.includes(".state.json") ? [] : [[full, readFileSync(full, "utf8")]];
+    }),
+  );
+const stateFiles = ({ environments }: Shape): readonly string[] =>
+  environments === undefined ? ["reconcile.state.json"] : environments.map((env) => `reconcile.${env}.state.json`);
+const statesOf = async (shape: Shape, projects: readonly string[]): Promise<unknown[]> =>
+  Promise.all(
+    projects.flatMap((project) =>
+      stateFiles(shape).map(async (name) => {
+        const path = join(folder, project, name);
+        return existsSync(path) ? contentOf(await stateIn(openStateStore(path, { environment: {} }))) : undefined;
+      }),
+    ),
+  );
+const forEach = async ({ environments }: Shape, run: (flags: readonly string[]) => Promise<void>): Promise<void> => {
+  for (const env of environments ?? [undefined]) await run(env === undefined ? [] : ["--env", env]);
+};
+const isThere = (project: string): boolean => existsSync(join(folder, project, "reconcile.yaml"));
+
+async function applied(shape: Shape): Promise<void> {
+  folder = makeFolder(shape.files);
+  for (const project of [shape.from, shape.to])
+    if (isThere(project))
+      await forEach(shape, async (flags) => {
+        const ran = await reconcile(project, ["apply", "-y", ...flags]);
+        expect(ran.exitCode, ran.stdout + ran.stderr).toBe(0);
+      });
+}
+async function plansNothing(shape: Shape): Promise<void> {
+  for (const project of [shape.from, shape.to])
+    if (isThere(project))
+      await forEach(shape, async (flags) => {
+        const plan = await reconcile(project, ["plan", "--detailed-exitcode", ...flags]);
+        expect(plan.exitCode, plan.stdout + plan.stderr).toBe(0);
+      });
+}
+
+describe("moved there and back", () => {
+  it.each(Object.entries(shapes))("%s", async (_, shape) => {
+    await applied(shape);
+    const projects = [shape.from, shape.to];
+    const [texts, states] = [textsIn(), await statesOf(shape, projects)];
+    const sent = requests();
+    const shown = await reconcile(shape.from, ["move", ...shape.args, "--to", `../${shape.to}`]);
+    expect(shown, shown.stdout + shown.stderr).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining("Nothing was written"),
+    });
+    for (const line of shape.says ?? []) expect(shown.stdout).toContain(line);
+    expect(textsIn()).toEqual(texts);
+    const there = await reconcile(shape.from, ["move", ...shape.args, "--to", `../${shape.to}`, "--yes"]);
+    expect(there, there.stdout + there.stderr).toMatchObject({ exitCode: 0 });
+    expect(textsIn()).not.toEqual(texts);
+    expect(requests() - sent, "requests").toBe(0);
+    await plansNothing(shape);
+    const afterPlans = requests();
+    // The other way: what was joined is named by what was there.
+    const parts = shape.args.includes("--all") ? ["vm.web", "group.web"] : shape.args;
+    const back = await reconcile(shape.to, ["move", ...parts, "--to", `../${shape.from}`, "--yes"]);
+    expect(back, back.stdout + back.stderr).toMatchObject({ exitCode: 0 });
+    expect(requests() - afterPlans, "requests").toBe(0);
+    expect(textsIn()).toEqual(texts);
+    const now = await statesOf(shape, projects);
+    for (const [index, state] of states.entries())
+      if (state === undefined) expect(now[index]).toMatchObject({ resources: {}, intents: {}, orphans: {} });
+      else expect(now[index]).toEqual(state);
+    await plansNothing(shape);
+  });
+});
+
+const shopWith = (body: string): string => `${head}${defaults}${body}`;
+
+describe("refused, and nothing is written", () => {
+  const refusals: Readonly<
+    Record<
+      string,
+      { readonly files: Shape["files"]; readonly args: readonly string[]; readonly says: readonly (string | RegExp)[] }
+    >
+  > = {
+    "a cut through a circle names it, and what would have to move too": {
+      files: {
+        "shop/reconcile.yaml": shopWith(`
+groups:
+  one: { name: one-in, rules: [{ protocol: tcp, dst_port: 1, remote_group: two }] }
+  two: { name: two-in, rules: [{ protocol: tcp, dst_port: 1, remote_group: three }] }
+  three: { name: three-in, rules: [{ protocol: tcp, dst_port: 1, remote_group: one }] }
+  four: { name: four-in, rules: [{ protocol: tcp, dst_port: 1, remote_group: one }] }
+`),
+      },
+      args: ["group.one", "--to", "../other"],
+      says: ["group.one -> group.two -> group.three -> group.one", "move group.three, group.two too"],
+    },
+    "a volume does not part from its VM": {
+      files: {
+        "shop/reconcile.yaml": shopWith(
+          "vms: { web: { name: web-1 } }\nvolumes: { data: { size: 5, attach_to: web } }\n",
+        ),
+      },
+      args: ["volume.data", "--to", "../other"],
+      says: ["volume.data hangs on vm.web, and the cut would part them", 'attach_to: { id: "${read.NAME.OUTPUT}" }'],
+    },
+    "what is not declared, with the nearest that is": {
+      files: { "shop/reconcile.yaml": shopWith("vms: { web: { name: web-1 } }\n") },
+      args: ["vm.wbe", "--to", "../other"],
+      says: ["the files declare nothing that vm.wbe means", "did you mean vm.web?"],
+    },
+    "an instance of a for_each": {
+      files: { "shop/reconcile.yaml": shopWith("vms: { web: { for_each: [a, b], name: 'web-${each}' } }\n") },
+      args: ["vm.web[a]", "--to", "../other"],
+      says: ["vm.web[a] is a part of vm.web"],
+    },
+    "a target in which it would change": {
+      files: {
+        "shop/reconcile.yaml": shopWith("vms: { web: { name: web-1 } }\n"),
+        "other/reconcile.yaml": `${head.replace("in-west-1", "in-south-1")}${defaults}`,
+      },
+      args: ["vm.web", "--to", "../other"],
+      says: ["move/would-change", /would then (update|replace) vm\.web: region/],
+    },
+    "variables of one name that differ": {
+      files: {
+        "shop/reconcile.yaml": shopWith("vars: { tag: { default: a } }\nvms: { web: { name: 'web-${var.tag}' } }\n"),
+        "other/reconcile.yaml": shopWith("vars: { tag: { default: b } }\nvms: { app: { name: 'app-${var.tag}' } }\n"),
+      },
+      args: ["vm.web", "--to", "../other"],
+      says: ["both projects have the variable tag, and they differ"],
+    },
+    "an address that the target has": {
+      files: {
+        "shop/reconcile.yaml": shopWith("vms: { web: { name: web-1 } }\n"),
+        "other/reconcile.yaml": shopWith("vms: { web: { name: web-2 } }\n"),
+      },
+      args: ["vm.web", "--to", "../other"],
+      says: ["the target has a block vm.web already"],
+    },
+    itself: {
+      files: { "shop/reconcile.yaml": shopWith("vms: { web: { name: web-1 } }\n") },
+      args: ["vm.web", "--to", "."],
+      says: ["is the project itself"],
+    },
+  };
+  it.each(Object.entries(refusals))("%s", async (_, { files, args, says }) => {
+    await applied({ files, from: "shop", to: "other", args });
+    const texts = textsIn();
+    const states = await statesOf({ files, from: "", to: "", args }, ["shop", "other"]);
+    const sent = requests();
+    const ran = await reconcile("shop", ["move", ...args, "--yes"]);
+    expect(ran.exitCode, ran.stdout).toBe(1);
+    for (const line of says)
+      expect(ran.stderr).toMatch(
+        typeof line === "string" ? new RegExp(line.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")) : line,
+      );
+    expect(textsIn()).toEqual(texts);
+    expect(await statesOf({ files, from: "", to: "", args }, ["shop", "other"])).toEqual(states);
+    expect(requests()).toBe(sent);
+  });
+});
+
+it("one environment at a time: the files go with the first, and the states each by itself", async () => {
+  const shape = shapes["three environments"]!;
+  await applied(shape);
+  const parts = ["vm.db", "group.db", "--to", "../database", "--yes"];
+  for (const env of ["dev", "stage", "prod"]) {
+    const moved = await reconcile("shop", ["move", ...parts, "--env", env]);
+    expect(moved, moved.stdout + moved.stderr).toMatchObject({ exitCode: 0 });
+  }
+  await plansNothing(shape);
+});
+
+it("killed at a durable write, files and states end in one of two worlds with the next runs", async () => {
+  const shape = shapes["a tier, to a project that exists and has defaults of its own"]!;
+  await applied(shape);
+  const start = folder;
+  const copy = (): void => {
+    folder = makeFolder();
+    cpSync(start, folder, { recursive: true });
+  };
+  const args = ["move", ...shape.args, "--to", "../database", "--yes"];
+  copy();
+  const counted = join(folder, "..", `writes-${process.pid}`);
+  await startCli(args, options("shop", { NODE_OPTIONS: `--require ${hook}`, COUNT_WRITES: counted })).finished;
+  const count = Number(readFileSync(counted, "utf8"));
+  rmSync(counted);
+  expect(count).toBeGreaterThan(30);
+  const strip = (texts: Record<string, string>): Record<string, string> =>
+    Object.fromEntries(Object.entries(texts).map(([path, text]) => [path.slice(folder.length), text]));
+  const moved = strip(textsIn());
+  folder = start;
+  const before = strip(textsIn());
+  let [tried, violations] = [0, 0];
+  for (let nth = 1; nth <= count; nth += stride)
+    for (const project of ["shop", "database"]) {
+      copy();
+      const killed = startCli(
+        args,
+        options("shop", { NODE_OPTIONS: `--require ${hook}`, KILL_AT_WRITE: `${nth}:after` }),
+      );
+      await killed.finished;
+      if (killed.child.signalCode !== "SIGKILL") continue;
+      tried++;
+      const sent = emulator.requests().log.filter(({ method }) => method !== "GET").length;
+      for (const next of [project, project === "shop" ? "database" : "shop"]) {
+        const ran = await reconcile(next, ["apply", "-y"]);
+        expect(ran.exitCode, `write ${nth}, ${next} of ${project}: ${ran.stdout}${ran.stderr}`).toBe(0);
+      }
+      const texts = strip(textsIn());
+      const [shop, database] = await Promise.all(
+        ["shop", "database"].map((one) =>
+          stateIn(openStateStore(join(folder, one, "reconcile.state.json"), { environment: {} })),
+        ),
+      );
+      const managed = [...shop!.resources.keys(), ...database!.resources.keys()].filter((one) => one === "vm.db");
+      const isWhole =
+        JSON.stringify(texts) === JSON.stringify(moved) || JSON.stringify(texts) === JSON.stringify(before);
+      const isSent = emulator.requests().log.filter(({ method }) => method !== "GET").length !== sent;
+      if (managed.length !== 1 || !isWhole || isSent || shop!.moves !== undefined || database!.moves !== undefined)
+        violations++;
+      await plansNothing(shape);
+    }
+  countCampaign("moves with their files, killed at a durable write", tried, violations);
+  expect(tried).toBeGreaterThan(0);
+  expect(violations).toBe(0);
+}, 1_200_000);
+
+it("from a file to PostgreSQL, and the plan of both says nothing to do", async () => {
+  if (postgres === undefined) return;
+  const url = new URL(postgres.url);
+  url.password = "";
+  const shape = {
+    files: {
+      "shop/reconcile.yaml": tier,
+      "database/reconcile.yaml": `${head}state: "${url.toString()}?state=database"\n${defaults}groups:\n  other: { name: other-in, rules: [] }\n`,
+    },
+    from: "shop",
+    to: "database",
+    args: ["vm.db", "volume.db-*", "group.db-in"],
+  };
+  await applied(shape);
+  const moved = await reconcile("shop", ["move", ...shape.args, "--to", "../database", "--yes"]);
+  expect(moved, moved.stdout + moved.stderr).toMatchObject({ exitCode: 0 });
+  await plansNothing(shape);
+});
