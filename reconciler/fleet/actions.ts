@@ -63,7 +63,7 @@ const changesAtOnce = 16;
 
 export async function carryOutSync(desk: Desk, fleet: Fleet, changes: readonly StackChange[]): Promise<void> {
   // The settings alone: each stack has a row of its own.
-  const { stacks: _stacks, generators: _generators, ...settings } = fleet;
+  const { stacks: _stacks, ...settings } = fleet;
   await desk.records.saveSettings(settings);
   for (let index = 0; index < changes.length; index += changesAtOnce)
     await Promise.all(changes.slice(index, index + changesAtOnce).map((change) => carryOutChange(desk, change)));

@@ -11,6 +11,8 @@ export interface FleetService {
   readonly name: string;
   readonly baseUrl: string;
   readonly dialect?: string;
+  /** In place of `dialect`: a file of the repository that the fleet's own file is in. */
+  readonly dialectIn?: { readonly url: string; readonly commit: string; readonly path: string };
   readonly budget?: { readonly perSecond: number; readonly burst: number };
   readonly concurrency?: number;
   readonly credential?: SecretSource;
@@ -176,6 +178,18 @@ export interface FleetSettings {
   readonly signIn?: SignIn;
   /** Absent: the defaults. */
   readonly history?: History;
+  /** Absent: a person syncs the file. */
+  readonly follow?: Follow | undefined;
+  /** Absent: an earlier version wrote the settings. */
+  readonly generators?: readonly Generator[];
+}
+
+/** Where the fleet's own file is kept. */
+export interface Follow {
+  readonly url: string;
+  readonly ref: string;
+  /** A file, or a folder of them. */
+  readonly path: string;
 }
 
 export interface Fleet extends FleetSettings {

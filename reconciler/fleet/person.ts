@@ -5,7 +5,18 @@
 import { type Act, may, maySeeAll, roleNeeded, type Visitor } from "./access";
 import { ActionRefused, approve, type Desk, pause, reject, resume, runNow, stackNamed, stop, undo } from "./actions";
 import type { Records } from "./database/records";
-import { changeLines, decisionEvent, logText, planEvent, runEvent, runTable, stackLine, stackTable } from "./views";
+import {
+  changeLines,
+  decisionEvent,
+  followLines,
+  logText,
+  planEvent,
+  runEvent,
+  runTable,
+  seenOf,
+  stackLine,
+  stackTable,
+} from "./views";
 
 /** What a person typed. */
 export interface Typed {
@@ -31,6 +42,7 @@ async function list({ records }: Desk, _: Typed, says: Says): Promise<number> {
   const stacks = await records.stacks();
   for (const stack of stacks) says.event(stackLine(stack));
   says.printLines(stackTable(stacks, new Date()));
+  for (const line of followLines(await records.followed())) says.print(`\n${line}`);
   return 0;
 }
 
@@ -229,5 +241,6 @@ function recordsSeenBy(records: Records, visitor: Visitor): Records {
     },
     runs: async (names, most) => records.runs(await seen(names), most),
     decisions: async (names, most) => records.decisions(await seen(names), most),
+    followed: async () => seenOf(await records.followed(), sees),
   };
 }

@@ -14,7 +14,7 @@ import type { Fleet } from "./model";
 import type { FleetFile, FleetReading, Reader } from "./read/blocks";
 import { type FleetPart, referenceProblems } from "./read/references";
 import { readHistory, readNotify, readService, readSignIn, readTenant, readWindow } from "./read/services";
-import { readGenerator, readStack } from "./read/stacks";
+import { readFollow, readGenerator, readStack } from "./read/stacks";
 
 export interface ReadFleet {
   /** Absent: there are errors. */
@@ -36,6 +36,7 @@ export function readFleet(sources: readonly ConfigSource[], reading: FleetReadin
     stacks: parts.flatMap(({ fleet: part }) => part.stacks),
     generators: parts.flatMap(({ fleet: part }) => part.generators),
     signIn,
+    follow: parts.find(({ fleet: part }) => part.follow !== undefined)?.fleet.follow,
     ...parts.reduce(
       (history, { fleet: part }) => (part.history === undefined ? history : { history: part.history }),
       {},
@@ -96,6 +97,7 @@ function fleetOf(block: FleetFile, reader: Reader): Fleet {
     history: block.history === undefined ? undefined : readHistory(block.history),
     stacks: Object.entries(block.stacks ?? {}).map(([name, stack]) => readStack(name, stack, defaults, reader)),
     generators: (block.generate ?? []).map((generate, index) => readGenerator(generate, index, defaults, reader)),
+    follow: block.follow === undefined ? undefined : readFollow(block.follow, reader),
     signIn: block.sign_in === undefined ? undefined : readSignIn(block.sign_in, reader),
   };
 }

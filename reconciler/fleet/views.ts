@@ -3,7 +3,9 @@ import type { StackStanding } from "./database/pages";
 import type { DecisionRecord } from "./database/people";
 import type { RunRecord, RunResult } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
+import type { Followed } from "./database/workers";
 import { namesIn } from "./decide";
+import { listed } from "./notify";
 import type { FileChange } from "./sources/change";
 import { pausedReason, stoppedReason } from "./status";
 
@@ -85,6 +87,28 @@ export const changeLines = ({ commits, more }: FileChange): string[] => [
   ...(more === 0 ? [] : [`and ${more} older ones`]),
   "",
 ];
+
+/** What a person has to do about the fleet's own file in its repository. */
+export function followLines(followed: Followed | undefined): string[] {
+  const { leaving = [], why } = followed ?? {};
+  return [
+    ...(why === undefined ? [] : [`The fleet's own file could not be carried out: ${why}`]),
+    ...(leaving.length === 0
+      ? []
+      : [
+          `${leaving.length === 1 ? "One stack is" : `${leaving.length} stacks are`} not in the fleet's own file any more: ${listed(leaving)}. reconcile fleet sync, in a folder without a fleet.yaml, lets go; put back what left by mistake.`,
+        ]),
+  ];
+}
+
+/** Without the stacks that somebody does not see; why a file is refused may name any of them. */
+export function seenOf(
+  followed: Followed | undefined,
+  sees: (stack: string | undefined) => boolean,
+): Followed | undefined {
+  if (followed === undefined || sees(undefined)) return followed;
+  return { ...followed, leaving: followed.leaving.filter(sees), why: undefined };
+}
 
 export function reasonOf({
   name,

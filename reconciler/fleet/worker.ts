@@ -7,6 +7,7 @@ import type { Records } from "./database/records";
 import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./database/runs";
 import type { StackRecord } from "./database/stacks";
 import { rejectedWhy } from "./decide";
+import { followFleet } from "./follow";
 import { type FleetSettings, type Source, usualHistory } from "./model";
 import type { OpeningPorts } from "./open-stack";
 import { openPost } from "./post";
@@ -98,7 +99,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     }
     if (!isReading) {
       isReading = true;
-      pullsOnce(setting, shared, draining.signal)
+      repositoriesOnce(setting, shared, draining.signal)
         .catch(() => undefined)
         .finally(() => {
           isReading = false;
@@ -167,10 +168,12 @@ interface Stops {
   request?: StopRequest;
 }
 
-/** Looks at the pull requests whose turn it is, and tells those of which something is new. */
-async function pullsOnce(setting: WorkerSetting, shared: Shared, signal: AbortSignal): Promise<void> {
+/** Looks at the fleet's own file and at the pull requests whose turn it is, and tells those of which something is new. */
+async function repositoriesOnce(setting: WorkerSetting, shared: Shared, signal: AbortSignal): Promise<void> {
+  const settings = await shared.settings();
+  await followFleet(setting, settings, signal);
   await lookForPulls(setting, signal);
-  await tellPulls(setting, (await shared.settings()).signIn?.url, signal);
+  await tellPulls(setting, settings.signIn?.url, signal);
 }
 
 /** Plans a stack as a pull request leaves it, in a place of its own among the rounds. */

@@ -1,4 +1,5 @@
 /** `reconcile fleet …`: many projects, reconciled by many workers that share one PostgreSQL. */
+import { existsSync } from "node:fs";
 import { hashOf, newToken } from "../../fleet/access";
 import { carryOutSync, plannedSync } from "../../fleet/actions";
 import type { StackChange } from "../../fleet/changes";
@@ -7,7 +8,7 @@ import { ask } from "../ask";
 import { command, type Invocation, maybeOne, noArguments, one, type Positionals, two } from "../command";
 import { readCount, readDurationFlag } from "../compose";
 import { answered } from "../fleet/answered";
-import { allStacks, readFleetFiles } from "../fleet/read-file";
+import { allStacks, followedFleet, readFleetFiles } from "../fleet/read-file";
 import { servePages } from "../fleet/serve";
 import { type FleetSession, withFleet } from "../fleet/session";
 import { tryFleet } from "../fleet/try";
@@ -28,6 +29,7 @@ export const fleetSyncCommand = command({
   examples: [
     ["reconcile fleet sync fleet.yaml", "shows which stacks are added, changed and released, and asks"],
     ["reconcile fleet sync fleet/ --auto-approve --json", "in a pipeline"],
+    ["reconcile fleet sync", "where the fleet follows its file in a repository: lets go what left it"],
   ],
   flags: [...flags, "auto-approve", "cache"],
   run: sync,
@@ -206,11 +208,19 @@ export const fleetTryCommand = command({
   run: (invocation) => tryFleet(invocation),
 });
 
+async function fromFiles(files: readonly string[], cache: string) {
+  const fleet = readFleetFiles(files);
+  return { fleet, stacks: await allStacks(fleet, cache) };
+}
+
 async function sync(invocation: Invocation<(typeof flags)[number] | "auto-approve" | "cache">): Promise<number> {
   const { args, flags: given, output } = invocation;
-  const fleet = readFleetFiles(args);
-  const stacks = await allStacks(fleet, given.cache ?? defaultCache());
+  const cache = given.cache ?? defaultCache();
+  const own = args.length > 0 || existsSync("fleet.yaml") ? await fromFiles(args, cache) : undefined;
   return withFleet(given, async (session) => {
+    const { follow } = own === undefined ? await session.records.settings() : {};
+    const { fleet, stacks } =
+      own ?? (follow === undefined ? await fromFiles(args, cache) : await followedFleet(follow, cache));
     const changes = await plannedSync(session, stacks);
     for (const change of changes) {
       output.event({ type: "stack_change", stack: change.name, action: change.action, fields: change.fields });
@@ -230,6 +240,9 @@ async function sync(invocation: Invocation<(typeof flags)[number] | "auto-approv
         ],
       });
     await carryOutSync(session, fleet, changes);
+    await session.records.forgetFollowed();
+    if (fleet.follow !== undefined)
+      output.note(`From now on it follows ${fleet.follow.url} ${fleet.follow.ref} ${fleet.follow.path}.`);
     output.print(`${stacks.length} ${stacks.length === 1 ? "stack" : "stacks"} in ${session.database.location}.`);
     return output.finish({ exitCode: 0 });
   });

@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { relative, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { exposureOf } from "../../core/exposure/exposure";
 import { checkPlan } from "../../core/findings/checks";
 import { findingAsDiagnostic } from "../../core/findings/finding";
@@ -29,6 +29,7 @@ import type { Planned, Project, ProjectInput } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { readSecret } from "../../fleet/secrets";
 import type { Checkout } from "../../fleet/sources/checkout";
+import { checkOutGit } from "../../fleet/sources/git";
 import {
   type Location,
   type OpenedService,
@@ -178,6 +179,13 @@ async function credentialOf(
 const baseUrlOf = (service: FleetService | undefined, { desired }: Workspace): string | undefined =>
   service?.baseUrl ?? desired.service.baseUrl;
 
+async function dialectFileOf(service: FleetService | undefined, cache: string): Promise<string | undefined> {
+  const { dialect, dialectIn } = service ?? {};
+  if (dialectIn === undefined) return dialect;
+  const { url, commit, path } = dialectIn;
+  return join((await checkOutGit({ url, ref: commit, path: "" }, cache)).folder, path);
+}
+
 async function openFor(
   { service, budget, ear, stack }: ProjectInput,
   workspace: Workspace,
@@ -199,7 +207,8 @@ async function openFor(
   if (refused !== undefined)
     throw new CommandFailed([{ ...refused, fix: `name one of the fleet's services in the stack: service: NAME` }]);
   const fromFile = readDialect(workspace, {});
-  const given = service?.dialect === undefined ? fromFile : { ...readDialectFile(service.dialect), folder: cache };
+  const dialect = await dialectFileOf(service, cache);
+  const given = dialect === undefined ? fromFile : { ...readDialectFile(dialect), folder: cache };
   if (hasErrors(given.diagnostics)) throw new CommandFailed(given.diagnostics);
   const location: Location =
     baseUrl === "embedded"
@@ -210,7 +219,7 @@ async function openFor(
       ...(await credentialOf(service?.credential, given.dialect ?? builtInDialect, secrets)),
       dialectFolder: given.folder,
       trust,
-      dialectGiven: service?.dialect !== undefined,
+      dialectGiven: dialect !== undefined,
       timing: workspace.desired.service.timing,
       insecureHttp: service?.insecureHttp === true,
       parallelism: 10,

@@ -2,6 +2,7 @@
 
 import { serve } from "@hono/node-server";
 import { isLoopbackHost } from "../../core/text/outside-policy";
+import { followMoved } from "../../fleet/follow";
 import { createProvider } from "../../fleet/identity";
 import { metricsText } from "../../fleet/metrics";
 import { createPages } from "../../fleet/pages/app";
@@ -65,7 +66,10 @@ export async function servePages(
     // A server that listens on other addresses takes nobody for the local user, even when the last token was revoked.
     local: async () => (isLoopbackHost(host) && !(await signsIn()) ? session.who : undefined),
     provider: createProvider(),
-    pushed: (url, ref) => repositoryPushed({ records: session.records, queue: session.queue, cache }, url, ref),
+    pushed: async (url, ref) => {
+      await followMoved(session.records, url);
+      return repositoryPushed({ records: session.records, queue: session.queue, cache }, url, ref);
+    },
     pulled: (urls) => pullsMoved(session.records, urls),
     hooks: { github: secretsIn("RECONCILE_FLEET_GITHUB_SECRET"), gitlab: secretsIn("RECONCILE_FLEET_GITLAB_TOKEN") },
     metrics: metrics ?? (async () => metricsText(await readMetrics(session))),

@@ -25,6 +25,17 @@ export interface BudgetRecord {
   readonly reserved: number;
 }
 
+/** What the last look at the fleet's own file found, for people. */
+export interface Followed {
+  /** The commits of all repositories that were looked at. */
+  readonly seen: string;
+  readonly at: string;
+  /** Stacks that the file does not have any more, and which a person has to let go. */
+  readonly leaving: readonly string[];
+  /** Why nothing was carried out. */
+  readonly why?: string | undefined;
+}
+
 /** What the workers know of a repository. */
 export interface SeenRepository {
   /** Absent: nobody has seen a commit of it. */
@@ -44,6 +55,7 @@ function seenIn(row: Row | undefined): SeenRepository {
   return { failures, revision, why };
 }
 
+const followedIn = columnsOf<{ readonly body: Followed }>();
 const written = columnsOf<{ readonly doing: WorkerRecord["doing"] }>();
 
 export const workerStatements = ({ query }: Database) => ({
@@ -87,6 +99,21 @@ export const workerStatements = ({ query }: Database) => ({
   /** The task is due now. */
   async releaseTask(task: string): Promise<void> {
     await query(`DELETE FROM ${schema}.documents WHERE name = $1`, [`task ${task}`]);
+  },
+  /** What the last look at the fleet's own file found. */
+  async followed(): Promise<Followed | undefined> {
+    const rows = await query(`SELECT body FROM ${schema}.documents WHERE name = 'followed'`);
+    return rows.map((row) => followedIn(row, "body"))[0];
+  },
+  async saveFollowed(followed: Followed): Promise<void> {
+    await query(
+      `INSERT INTO ${schema}.documents (name, body) VALUES ('followed', $1) ON CONFLICT (name) DO UPDATE SET body = $1, changed_at = now()`,
+      [JSON.stringify(followed)],
+    );
+  },
+  /** A person wrote the fleet: the next look compares everything. */
+  async forgetFollowed(): Promise<void> {
+    await query(`DELETE FROM ${schema}.documents WHERE name = 'followed'`);
   },
   /** The repositories whose pull requests are planned. */
   async repositoriesWithPulls(): Promise<readonly { readonly url: string; readonly ref: string }[]> {

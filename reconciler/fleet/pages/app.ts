@@ -15,7 +15,7 @@ import { graphSvg } from "../../report/graph-svg";
 import { may, maySeeAll, roleNeeded, type Visitor } from "../access";
 import { ActionRefused, type Desk } from "../actions";
 import { answerFor, personCommands } from "../person";
-import { planEvent, runEvent, stackLine } from "../views";
+import { followLines, planEvent, runEvent, seenOf, stackLine } from "../views";
 import { openingOf } from "../windows";
 import { carryOut, formOf, numberIn, refusedBy, type SaidWord, saidIn, saidWords, typedIn } from "./acts";
 import { type HookSetting, hookRoutes } from "./hooks";
@@ -152,7 +152,11 @@ export function createPages(setting: PagesSetting): Hono {
     };
     const mark = await marked({});
     const found = findStacks(await outlinesSeenBy(visitor, filter.search), filter);
-    const body = stacksPage(found, await records.stacksNamed(found.names), filter, new Date());
+    const table = stacksPage(found, await records.stacksNamed(found.names), filter, new Date());
+    const sees = (stack: string | undefined): boolean =>
+      stack === undefined ? maySeeAll(visitor) : may(visitor, "see", stack);
+    const follows = followLines(seenOf(await records.followed(), sees));
+    const body = html`${follows.map((line) => html`<p class="said bad">${line}</p>`)}${table}`;
     return { title: "Stacks", body, ...mark };
   });
   shown("/stacks/:name", "", async (context, visitor) => {

@@ -13,6 +13,7 @@ export interface FleetFile {
   notify?: { on: Receiver["on"]; stacks?: string[]; to: ReceiverBlock }[];
   stacks?: Record<string, StackBlock>;
   generate?: GenerateBlock[];
+  follow?: { git: string; ref?: string; path?: string };
   history?: HistoryBlock;
   sign_in?: SignInBlock;
 }

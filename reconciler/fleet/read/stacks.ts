@@ -1,12 +1,13 @@
 /** Reads stacks, the sources of their files, and generators of stacks. */
 import type { Path } from "../../config/yaml-file";
 import { addressFault, isLoopbackHost } from "../../core/text/outside-policy";
-import type { Generator, OutputReference, PullSetting, Retry, Source, StackSpec } from "../model";
+import type { Follow, Generator, OutputReference, PullSetting, Retry, Source, StackSpec } from "../model";
 import { hostPlace } from "../pulls/host";
 import {
   type Common,
   duration,
   type Environment,
+  type FleetFile,
   type FleetReading,
   type GenerateBlock,
   holdsPassword,
@@ -225,6 +226,17 @@ function readInputs(inputs: Record<string, string>, path: Path, { at, problems }
       });
   }
   return read;
+}
+
+export function readFollow(
+  { git, ref, path = "fleet.yaml" }: NonNullable<FleetFile["follow"]>,
+  reader: Reader,
+): Follow {
+  const source = readSource({ git, ref: ref ?? "main", path }, ["follow"], reader);
+  // What names a Git repository is one.
+  return source.kind === "git"
+    ? { url: source.url, ref: source.ref, path: source.path }
+    : { url: git, ref: "main", path };
 }
 
 export function readGenerator(block: GenerateBlock, index: number, defaults: Common, reader: Reader): Generator {

@@ -1,0 +1,163 @@
+/**
+ * Keeps the fleet as its own file in a repository says, and makes stacks of folders that a push adds. What is added and
+ * changed is carried out; what would leave the fleet waits for a person, for a push may take a folder away by mistake.
+ */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, posix, relative } from "node:path";
+import { errorMessage } from "../core/text/errors";
+import { carryOutSync, plannedSync } from "./actions";
+import type { StackChange } from "./changes";
+import type { Records } from "./database/records";
+import { allStacks } from "./generate";
+import type { Fleet, FleetSettings, Follow, Source, StackSpec } from "./model";
+import { sameRepository } from "./pushes";
+import type { Queue } from "./queue";
+import { readFleet } from "./read-fleet";
+import { sentences } from "./round";
+import { SourceFailed } from "./sources/checkout";
+import { checkOutGit, type Freshness, fetchCommit } from "./sources/git";
+import { scheduleProblem } from "./windows";
+
+/** How often the repository is looked at without a webhook. */
+const lookEveryS = 60;
+const task = "follow";
+
+export interface FollowPorts {
+  readonly records: Records;
+  readonly queue: Queue;
+  readonly cache: string;
+  readonly say: (text: string) => void;
+}
+
+/** A path of the followed file that is relative to it; no worker has a file there. */
+const besides = "follow:";
+
+export interface FollowedFleet {
+  readonly fleet: Fleet;
+  readonly stacks: readonly StackSpec[];
+  readonly commit: string;
+}
+
+/** Throws with the errors of the file. */
+export async function readFollowed(follow: Follow, cache: string, freshness: Freshness = {}): Promise<FollowedFleet> {
+  const root = await checkOutGit({ ...follow, path: "" }, cache, freshness);
+  const place = join(root.folder, follow.path);
+  if (!existsSync(place)) throw new SourceFailed(`${follow.url} has no ${follow.path} at ${follow.ref}`);
+  const files = statSync(place).isDirectory()
+    ? readdirSync(place)
+        .filter((name) => /^[^.].*\.ya?ml$/.test(name))
+        .sort()
+        .map((name) => join(place, name))
+    : [place];
+  const sources = files.map((file) => ({ file: relative(root.folder, file), text: readFileSync(file, "utf8") }));
+  const { fleet, diagnostics } = readFleet(sources, {
+    resolvePath: (file, path) => (isAbsolute(path) ? path : `${besides}${posix.join(dirname(file), path)}`),
+    scheduleProblem,
+  });
+  if (fleet === undefined) throw new SourceFailed(sentences(diagnostics));
+  const lost = [
+    ...[...fleet.stacks, ...fleet.generators].map(({ source }) => placeOf(source)),
+    ...fleet.stacks.map(({ state }) => state),
+  ].find((text) => text.startsWith(besides));
+  if (lost !== undefined)
+    throw new SourceFailed(
+      `${lost.slice(besides.length)} is relative to a fleet's file that is in a repository, where no worker finds it: write a repository, a whole path or the address of a state`,
+    );
+  const services = fleet.services.map(({ dialect, ...service }) =>
+    dialect?.startsWith(besides) === true
+      ? { ...service, dialectIn: { url: follow.url, commit: root.revision, path: dialect.slice(besides.length) } }
+      : { ...service, dialect },
+  );
+  const stacks = await allStacks(fleet, cache, freshness);
+  return { fleet: { ...fleet, services }, stacks, commit: root.revision };
+}
+
+const placeOf = (source: Source): string => (source.kind === "folder" ? source.folder : source.url);
+
+/** One of the workers looks. */
+export async function followFleet(ports: FollowPorts, settings: FleetSettings, signal: AbortSignal): Promise<void> {
+  const { records, say } = ports;
+  const { follow, generators = [] } = settings;
+  if ((follow === undefined && generators.length === 0) || !(await records.claimTask(task, lookEveryS))) return;
+  let seen = "";
+  try {
+    seen = await commitsOf(ports, settings, signal);
+    const before = await records.followed();
+    if (before?.seen === seen && before.why === undefined) return;
+    const leaving =
+      follow === undefined
+        ? await addGenerated(ports, settings, signal)
+        : await carryOutFollowed(ports, follow, signal);
+    await records.saveFollowed({ seen, at: new Date().toISOString(), leaving });
+  } catch (error) {
+    if (signal.aborted) return;
+    const why = errorMessage(error);
+    say(`the fleet's file in its repository: ${why}`);
+    await records.saveFollowed({
+      seen,
+      at: new Date().toISOString(),
+      leaving: (await records.followed())?.leaving ?? [],
+      why,
+    });
+  }
+}
+
+async function commitsOf({ cache }: FollowPorts, { follow, generators = [] }: FleetSettings, signal: AbortSignal) {
+  const commit = async (place: { readonly url: string; readonly ref: string }): Promise<string> =>
+    `${place.url} ${await fetchCommit(place, cache, { now: true, signal })}`;
+  const found = await Promise.all([
+    ...(follow === undefined ? [] : [commit(follow)]),
+    ...generators.map(({ source }) => (source.kind === "git" ? commit(source) : placeOf(source))),
+  ]);
+  return [...new Set(found)].sort().join("\n");
+}
+
+/** Carries out what is added and changed, and gives the names of what would leave. */
+async function carryOutFollowed(ports: FollowPorts, follow: Follow, signal: AbortSignal): Promise<readonly string[]> {
+  const desk = { ...ports, who: "fleet" };
+  const { fleet, stacks, commit } = await readFollowed(follow, ports.cache, { signal });
+  const changes = await plannedSync(desk, stacks);
+  const [stay, go] = [changes.filter((change) => !isGoing(change)), changes.filter(isGoing)];
+  await carryOutSync(desk, fleet, stay);
+  if (stay.length > 0)
+    await ports.records.note({
+      who: "fleet",
+      what: "follow",
+      detail: `${follow.url} ${commit.slice(0, 12)}: ${stay.length} stacks`,
+    });
+  return go.map(({ name }) => name);
+}
+
+export const isGoing = ({ action }: StackChange): boolean => action === "release" || action === "destroy";
+
+/** Without a file to follow only new folders are known to be meant. */
+async function addGenerated(
+  ports: FollowPorts,
+  settings: FleetSettings,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { records, cache } = ports;
+  const stacks = await allStacks({ stacks: [], generators: settings.generators ?? [] }, cache, { signal });
+  const known = await records.stacksNamed(stacks.map(({ name }) => name));
+  const added = stacks.filter(({ name }) => !known.has(name));
+  const changes = added.map((spec): StackChange => ({ action: "add", name: spec.name, spec, fields: [] }));
+  const { stacks: _, ...kept } = { stacks: [], ...settings };
+  await carryOutSync(
+    { ...ports, who: "fleet" },
+    { ...kept, stacks: [], generators: settings.generators ?? [] },
+    changes,
+  );
+  return [];
+}
+
+/** A push to a repository that the fleet's stacks or its file come from: the next look is now. */
+export async function followMoved(records: Records, url: string): Promise<boolean> {
+  const { follow, generators = [] } = await records.settings();
+  const urls = [
+    ...(follow === undefined ? [] : [follow.url]),
+    ...generators.flatMap(({ source }) => (source.kind === "git" ? [source.url] : [])),
+  ];
+  const isMine = urls.some((one) => sameRepository(one, url));
+  if (isMine) await records.releaseTask(task);
+  return isMine;
+}
