@@ -144,6 +144,12 @@ const rules = [
     "a fleet runs the engine on projects that are handed in; it knows no command line and no state's place",
   ],
   [
+    "reconciler/editor",
+    ["reconciler/core", "reconciler/config", "reconciler/report"],
+    ["yaml"],
+    "what an editor asks, answered from texts; it knows no protocol, no disk and no command line",
+  ],
+  [
     "reconciler/outside",
     ["reconciler", "emulator"],
     ["@opentelemetry/api"],

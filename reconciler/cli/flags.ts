@@ -253,6 +253,7 @@ export const flagTable = {
     help: "asks for the passphrase of approvals, and prints RECONCILE_APPROVER for the server",
   },
   approve: { type: "string", value: "PLAN", help: "shows a plan that a tool made, and asks whether it may be applied" },
+  stdio: { type: "boolean", help: "standard input and output, which is what it speaks on anyway; editors give it" },
   check: { type: "boolean", help: "writes nothing; exit 2 when a file is not in its usual form" },
   all: { type: "boolean", help: "everything: each orphan of the list, or each resource of the files" },
   adopt: { type: "boolean", help: "takes over VMs found by name that the state does not know" },

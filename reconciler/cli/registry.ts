@@ -37,6 +37,7 @@ import { groupImportCommand } from "./commands/group";
 import { historyCommand, undoCommand } from "./commands/history";
 import { importCommand } from "./commands/import";
 import { initCommand } from "./commands/init";
+import { lspCommand } from "./commands/lsp";
 import { mcpCommand } from "./commands/mcp";
 import { moveCommand } from "./commands/move";
 import { orphansDeleteCommand, orphansListCommand } from "./commands/orphans";
@@ -127,6 +128,7 @@ export const commands: Commands = {
   emulator: () => emulatorCommand,
   explain: () => explainCommand,
   docs: () => docsCommand,
+  lsp: () => lspCommand,
   mcp: () => mcpCommand,
   completion: () => completionCommand,
   version: () => versionCommand,

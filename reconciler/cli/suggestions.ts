@@ -17,7 +17,7 @@ import {
 } from "./command";
 import { isUrl, newLineage, openStore, stateLocation } from "./compose";
 import { type FlagName, type FlagRow, type Flags, flagRowOf, flagTable } from "./flags";
-import { environmentsOf, nothingHere, readWorkspace } from "./workspace";
+import { environmentsOf, nothingHere, readWorkspace, type Workspace } from "./workspace";
 
 /** Lets the shell complete file names. */
 export const files: readonly Suggestion[] = [{ word: ":files" }];
@@ -165,12 +165,15 @@ function workspaceOf(flags: Flags) {
   }
 }
 
-/** The state, if it lies on this machine: a key press must not ask a bucket, nor run a command for the state's key. */
 async function stateOf(flags: Flags): Promise<FoldedState | undefined> {
+  // While a person types, the file is often incomplete; its state lies beside it all the same.
+  return stateOnThisMachine(workspaceOf(flags) ?? nothingHere, flags);
+}
+
+/** The state, if it lies on this machine: a key press must not ask a bucket, nor run a command for the state's key. */
+export async function stateOnThisMachine(workspace: Workspace, flags: Flags): Promise<FoldedState | undefined> {
   if (setting("RECONCILE_STATE_KEY_COMMAND") !== undefined) return undefined;
   try {
-    // While a person types, the file is often incomplete; its state lies beside it all the same.
-    const workspace = workspaceOf(flags) ?? nothingHere;
     if (isUrl(stateLocation(workspace, flags))) return undefined;
     const store = openStore(workspace, flags);
     return openStoredState(await store.read(), store.location, newLineage()).state;

@@ -169,7 +169,7 @@ const hugeFile = 4_000_000;
  * In a folder, files of dialects, variables, prices and tests and dotfiles of other programs lie beside the desired state and
  * are not part of it.
  */
-const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars|test|prices)\.ya?ml$/.test(name);
+export const isNoDesiredFile = (name: string): boolean => /(^|\.)(dialect|vars|test|prices)\.ya?ml$/.test(name);
 
 export function expandFolder(path: string): string[] {
   if (!existsSync(path) || !statSync(path).isDirectory()) return [path];

@@ -1,20 +1,12 @@
 /** `reconcile validate`: everything that can be checked without the service. */
 
-import { checkDeclared } from "../../core/findings/checks";
-import { findingAsDiagnostic, isRefused, judge } from "../../core/findings/finding";
+import { findingAsDiagnostic, isRefused } from "../../core/findings/finding";
 import { sharedNames } from "../../core/findings/shared-names";
 import type { Kind } from "../../core/model/address";
-import { asClosed, type DesiredResource, isOpen } from "../../core/model/desired";
-import type { Diagnostic } from "../../core/model/diagnostic";
-import { type NameRules, narrowedNameProblem } from "../../core/model/name-rule";
-import { nameRefused } from "../../core/plan/names-refused";
-import { judgeFile } from "../../core/reachability/findings";
-import { todayUtc } from "../../outside/clock";
 import { countOf } from "../../report/style";
 import { annotated, printAnnotations, readAnnotations } from "../annotations";
+import { checkFiles } from "../check-files";
 import { command, type Invocation } from "../command";
-import { readDialect } from "../compose";
-import { CommandFailed } from "../crash";
 import { forEachEnvironment, isForAll } from "../each-environment";
 import { readEnvironments, readWorkspace } from "../workspace";
 
@@ -39,24 +31,14 @@ const validateAll = async (invocation: Invocation): Promise<number> =>
 function validate(invocation: Invocation): number {
   const format = readAnnotations(invocation);
   const workspace = readWorkspace(invocation);
-  const dialect = readDialect(workspace, invocation.flags);
+  const { findings, leavesReach } = checkFiles(workspace, invocation.flags);
   const { resources, files, environment } = workspace.desired;
   const count = (kind: Kind, word: string): string =>
     countOf(resources.filter((resource) => resource.kind === kind).length, word);
-  const { resources: all, deny = [], reachability } = workspace.desired;
-  const refused = namesRefusedIn(all, dialect.dialect.names);
-  if (refused.length > 0) throw new CommandFailed([...workspace.diagnostics, ...dialect.diagnostics, ...refused]);
-  const readsElsewhere = isOpen(workspace.desired);
-  const judged =
-    reachability === undefined || readsElsewhere ? [] : judgeFile(asClosed(workspace.desired), todayUtc()).findings;
-  if (reachability !== undefined && readsElsewhere)
+  if (leavesReach)
     invocation.output.note(
       "The assertions are judged by reconcile plan: the file takes values from elsewhere (reads, lookups).",
     );
-  const findings = judge(
-    [...workspace.diagnostics, ...dialect.diagnostics, ...judged, ...checkDeclared(workspace.desired)],
-    { deny, strict: false },
-  );
   const diagnostics = findings.map(findingAsDiagnostic);
   if (format !== undefined) printAnnotations(invocation, format, findings);
   else if (!isRefused(findings))
@@ -65,10 +47,3 @@ function validate(invocation: Invocation): number {
     );
   return invocation.output.finish({ exitCode: isRefused(findings) ? 3 : 0, diagnostics, findings });
 }
-
-/** Names that the service's rules refuse: a plan would stop at them, and here they are reported without a service. */
-const namesRefusedIn = (resources: readonly DesiredResource[], rules: NameRules): Diagnostic[] =>
-  resources.flatMap(({ kind, address, name, source }) => {
-    const problem = narrowedNameProblem(name, rules[kind]);
-    return problem === undefined ? [] : [nameRefused(address, kind, name, problem, source)];
-  });

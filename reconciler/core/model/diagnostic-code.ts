@@ -52,6 +52,7 @@ export type DiagnosticCode =
   | "cli/not-applied"
   | "cli/occupied"
   | "cli/output-lost"
+  | "cli/package-missing"
   | "cli/system"
   | "cli/unknown-code"
   | "cli/unknown-output"

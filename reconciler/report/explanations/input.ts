@@ -46,6 +46,10 @@ export const input = {
     "Standard output could not be written, so what is there is cut short. The run went on to its end and is recorded.",
     "Make room where it goes (a full disk, most often); `reconcile plan` shows what is left to do.",
   ),
+  "cli/package-missing": row(
+    "The command needs a package that is not installed, since most people never use it.",
+    "Install the package that the message names, beside this one.",
+  ),
   "cli/system": row(
     "The operating system refused something; the message is its own.",
     "Look at the path, the rights and the space.",

@@ -54,6 +54,7 @@ export const withoutWorld = [
   "cli/cannot-listen",
   "cli/no-address",
   "cli/no-ssh",
+  "cli/package-missing",
   "cli/output-lost",
   "cli/unknown-shell",
   "config/not-known-yet",

@@ -1,0 +1,307 @@
+/** The Language Server Protocol over standard input and output: what an editor asks, answered from a look at the files. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { CompletionItem, Diagnostic as Shown, WorkspaceEdit } from "vscode-languageserver/node";
+import { formatYaml } from "../../config/format";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { errorCode } from "../../core/text/errors";
+import { complete, type Offer } from "../../editor/complete";
+import { cursorAt } from "../../editor/cursor";
+import { hover } from "../../editor/hover";
+import { placeAt } from "../../editor/names";
+import { type Name, nameOf, type Project, placesOf } from "../../editor/project";
+import { rename } from "../../editor/rename";
+import { changesBetween, endOfWord, type Lines, linesOf, offsetOf, type Spot, spanOf } from "../../editor/text";
+import { refuse } from "../../refused";
+import { packageFolder, version } from "../../version";
+import type { Flags } from "../flags";
+import { expandFolder } from "../workspace";
+import { type Given, givenFor, type Look, lookAt, type Memory, newMemory } from "./read-project";
+
+type Protocol = typeof import("vscode-languageserver/node");
+const neededPackage = "vscode-languageserver";
+
+function protocol(): Protocol {
+  try {
+    // The type is that of the package that is named.
+    return createRequire(__filename)(`${neededPackage}/node`) as Protocol;
+  } catch (error) {
+    if (errorCode(error) !== "MODULE_NOT_FOUND") throw error;
+    throw refuse(
+      "cli/package-missing",
+      `reconcile lsp needs the package ${neededPackage}, which is not installed`,
+      `npm install ${neededPackage}, beside reconcile-cloud (-g where that is)`,
+    );
+  }
+}
+
+interface Opened {
+  readonly given: Given;
+  readonly memory: Memory;
+  look?: Look;
+}
+
+/** How long typing may go on before the files are read again, in ms. */
+const pause = 10;
+
+/** Serves until the editor says goodbye or goes away. */
+export function serveEditor(given: readonly string[], flags: Flags): Promise<number> {
+  const lsp = protocol();
+  const connection = lsp.createConnection(process.stdin, process.stdout);
+  const windows = new Map<string, string>();
+  const lines = new Map<string, Lines>();
+  const projects = new Map<string, Opened>();
+  const fixed: Given | undefined =
+    given.length === 0 ? undefined : { paths: given.flatMap(expandFolder).map((path) => resolve(path)) };
+  const schemas = new Map<string, unknown>();
+  const schemaFor = (text: string): unknown => {
+    const name = /^component:/m.test(text) ? "component" : "desired-state";
+    if (!schemas.has(name))
+      schemas.set(name, JSON.parse(readFileSync(join(packageFolder, "schemas", `${name}.schema.json`), "utf8")));
+    return schemas.get(name);
+  };
+
+  const projectOf = (path: string): Opened | undefined => {
+    const text = windows.get(path);
+    for (const project of projects.values()) if (project.look?.files.has(path) === true) return project;
+    const wanted =
+      fixed?.paths.includes(path) === true ? fixed : text === undefined ? undefined : givenFor(path, text, windows);
+    if (wanted === undefined) return undefined;
+    const key = JSON.stringify(wanted.paths.length === 0 ? wanted.component : wanted.paths);
+    const known = projects.get(key) ?? { given: wanted, memory: newMemory() };
+    projects.set(key, known);
+    return known;
+  };
+  const lookOf = (path: string): Look | undefined => {
+    const project = projectOf(path);
+    if (project === undefined) return undefined;
+    project.look ??= lookAt(project.given, windows, flags, project.memory);
+    if (project.look.files.has(path)) return project.look;
+    // A component that the project above it does not use stands for itself.
+    const alone: Opened = projects.get(path) ?? { given: { paths: [], component: path }, memory: newMemory() };
+    alone.look ??= lookAt(alone.given, windows, flags, alone.memory);
+    projects.set(path, alone);
+    return alone.look;
+  };
+
+  const published = new Set<string>();
+  const publish = (): void => {
+    for (const path of windows.keys()) lookOf(path);
+    const all = new Map<string, Map<string, Diagnostic>>();
+    for (const { look } of projects.values())
+      for (const [file, problems] of look?.problems ?? []) {
+        const known = all.get(file) ?? new Map<string, Diagnostic>();
+        for (const problem of problems)
+          known.set(JSON.stringify([problem.code, problem.summary, problem.source]), problem);
+        all.set(file, known);
+      }
+    for (const [file, problems] of all) {
+      if (problems.size === 0 && !published.has(file) && !windows.has(file)) continue;
+      published.add(file);
+      void connection.sendDiagnostics({
+        uri: pathToFileURL(file).href,
+        diagnostics: [...problems.values()].map((one) => shownAs(one, linesAt(file))),
+      });
+    }
+    for (const file of published)
+      if (!all.has(file)) {
+        published.delete(file);
+        void connection.sendDiagnostics({ uri: pathToFileURL(file).href, diagnostics: [] });
+      }
+  };
+  const linesAt = (path: string): Lines => {
+    const text = windows.get(path) ?? textOnDisk(path);
+    const known = lines.get(path);
+    if (known !== undefined && known.text === text) return known;
+    const made = linesOf(text);
+    lines.set(path, made);
+    return made;
+  };
+  let timer: NodeJS.Timeout | undefined;
+  /** Every project that the file is in is looked at again, when there is time. */
+  const changed = (path: string): void => {
+    for (const [key, project] of projects)
+      if (project.look === undefined || project.look.files.has(path)) delete project.look;
+      else if (![...project.look.files].some((file) => windows.has(file))) projects.delete(key);
+    clearTimeout(timer);
+    timer = setTimeout(publish, pause);
+  };
+
+  const pathOf = (uri: string): string => (uri.startsWith("file:") ? fileURLToPath(uri) : uri);
+  const at = (document: { readonly uri: string }, position: Spot) => {
+    const path = pathOf(document.uri);
+    const text = windows.get(path) ?? "";
+    return { path, text, offset: offsetOf(linesAt(path), position) };
+  };
+  const spansOf = (project: Project, name: Name, wanted: (is: "declared" | "used") => boolean) =>
+    placesOf(project, name)
+      .filter(({ is }) => wanted(is))
+      .map(({ file, offset, length }) => ({
+        uri: pathToFileURL(file).href,
+        range: spanOf(linesAt(file), offset, offset + length),
+      }));
+  const named = (path: string, offset: number) => {
+    const look = lookOf(path);
+    const project = look?.project();
+    const names = project?.files.get(path)?.names;
+    const place = names === undefined ? undefined : placeAt(names, offset);
+    const name = project === undefined || place === undefined ? undefined : nameOf(project, path, place);
+    return { project, names, place, name };
+  };
+
+  connection.onInitialize(({ workspaceFolders, rootUri }) => {
+    const root = workspaceFolders?.[0]?.uri ?? rootUri;
+    // Messages name files from the editor's folder on, and what files name lies below it.
+    if (given.length === 0 && typeof root === "string" && root.startsWith("file:")) process.chdir(fileURLToPath(root));
+    return {
+      serverInfo: { name: "reconcile", version },
+      capabilities: {
+        textDocumentSync: { openClose: true, change: lsp.TextDocumentSyncKind.Incremental, save: true },
+        completionProvider: { triggerCharacters: [".", "{", " "] },
+        definitionProvider: true,
+        referencesProvider: true,
+        hoverProvider: true,
+        renameProvider: { prepareProvider: true },
+        documentFormattingProvider: true,
+      },
+    };
+  });
+  connection.onDidOpenTextDocument(({ textDocument: { uri, text } }) => {
+    windows.set(pathOf(uri), text);
+    changed(pathOf(uri));
+  });
+  connection.onDidChangeTextDocument(({ textDocument: { uri }, contentChanges }) => {
+    const path = pathOf(uri);
+    for (const change of contentChanges) {
+      const before = linesAt(path);
+      const text =
+        "range" in change
+          ? before.text.slice(0, offsetOf(before, change.range.start)) +
+            change.text +
+            before.text.slice(offsetOf(before, change.range.end))
+          : change.text;
+      windows.set(path, text);
+    }
+    changed(path);
+  });
+  connection.onDidCloseTextDocument(({ textDocument: { uri } }) => {
+    windows.delete(pathOf(uri));
+    lines.delete(pathOf(uri));
+    changed(pathOf(uri));
+  });
+  connection.onDidSaveTextDocument(() => {
+    // What a file names beside it (a dialect, a state) may be another one since.
+    for (const project of projects.values()) delete project.look;
+    publish();
+  });
+  connection.onCompletion(({ textDocument, position }) => {
+    const { path, text, offset } = at(textDocument, position);
+    const project = lookOf(path)?.project(true);
+    if (project === undefined) return [];
+    const { from, offers } = complete(project, path, cursorAt(text, offset), schemaFor(text));
+    const range = spanOf(linesAt(path), from, offset);
+    return offers.map(
+      ({ word, says, is, writes }): CompletionItem => ({
+        label: word,
+        kind: kindsOfOffers[is],
+        textEdit: { range, newText: writes ?? word },
+        ...(says === "" ? {} : { documentation: { kind: "markdown", value: says } }),
+      }),
+    );
+  });
+  connection.onDefinition(({ textDocument, position }) => {
+    const { path, offset } = at(textDocument, position);
+    const { project, names, name } = named(path, offset);
+    if (project === undefined) return null;
+    const link = names?.links.find((one) => offset >= one.offset && offset <= one.offset + one.length);
+    if (link !== undefined) {
+      const start = { line: 0, character: 0 };
+      return { uri: pathToFileURL(project.besides(link.target, path)).href, range: { start, end: start } };
+    }
+    return name === undefined ? null : spansOf(project, name, (is) => is === "declared");
+  });
+  connection.onReferences(({ textDocument, position, context }) => {
+    const { path, offset } = at(textDocument, position);
+    const { project, name } = named(path, offset);
+    if (project === undefined || name === undefined) return null;
+    return spansOf(project, name, (is) => is === "used" || context.includeDeclaration);
+  });
+  connection.onHover(async ({ textDocument, position }) => {
+    const { path, text, offset } = at(textDocument, position);
+    const look = lookOf(path);
+    if (look === undefined) return null;
+    const { end } = wordAround(text, offset);
+    const said = hover(look.project(), path, offset, cursorAt(text, end), schemaFor(text), await look.states());
+    return said === undefined ? null : { contents: { kind: "markdown", value: said } };
+  });
+  connection.onPrepareRename(({ textDocument, position }) => {
+    const { path, offset } = at(textDocument, position);
+    const { place, name } = named(path, offset);
+    if (place === undefined || name === undefined) return null;
+    return { range: spanOf(linesAt(path), place.offset, place.offset + place.length), placeholder: place.key };
+  });
+  connection.onRenameRequest(({ textDocument, position, newName }): WorkspaceEdit | null => {
+    const { path, offset } = at(textDocument, position);
+    const { project, name } = named(path, offset);
+    if (project === undefined || name === undefined) return null;
+    const renamed = rename(project, name, newName);
+    if ("problem" in renamed) throw new lsp.ResponseError(lsp.ErrorCodes.InvalidParams, renamed.problem);
+    return {
+      changes: Object.fromEntries(
+        [...renamed.changes].map(([file, changes]) => [
+          pathToFileURL(file).href,
+          changes.map(({ range, newText }) => ({ range, newText })),
+        ]),
+      ),
+    };
+  });
+  connection.onDocumentFormatting(({ textDocument }) => {
+    const { text } = at(textDocument, { line: 0, character: 0 });
+    const formatted = formatYaml(text);
+    if ("problem" in formatted) return null;
+    const lines = linesOf(text);
+    return changesBetween(text, formatted.text).map(({ from, to, by }) => ({
+      range: spanOf(lines, from, to),
+      newText: by,
+    }));
+  });
+  connection.listen();
+  return new Promise((done) => {
+    connection.onExit(() => done(0));
+    // An editor that is killed says nothing.
+    process.stdin.on("close", () => done(0));
+  });
+}
+
+const kindsOfOffers: Readonly<Record<Offer["is"], 5 | 12 | 18>> = { field: 5, word: 12, name: 18 };
+const severities = { error: 1, warning: 2, note: 3 } as const;
+
+function shownAs({ severity, code, summary, detail, fix, source }: Diagnostic, lines: Lines): Shown {
+  const line = Math.max(0, (source?.line ?? 1) - 1);
+  const from = offsetOf(lines, { line, character: Math.max(0, (source?.column ?? 1) - 1) });
+  const parts = [summary, ...(detail === undefined ? [] : [detail]), ...(fix === undefined ? [] : [`fix: ${fix}`])];
+  return {
+    range: spanOf(lines, from, endOfWord(lines.text, from)),
+    severity: severities[severity],
+    code,
+    source: "reconcile",
+    message: parts.join("\n"),
+  };
+}
+
+/** The key or value that an offset is in, for a cursor at its end. */
+function wordAround(text: string, offset: number): { readonly end: number } {
+  const rest = /^[\w.-]*:?/.exec(text.slice(offset))?.[0].length ?? 0;
+  return { end: offset + rest };
+}
+
+function textOnDisk(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    // A file that is gone has no lines.
+    return "";
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * The schema of a file as the fields that it has: what stands at a path, and all of them by name. Editors ask for the
+ * field under the cursor, `explain` for one by its name, and a test that the reference leaves none out.
+ */
+import { type Fields, fieldsIn } from "../core/text/objects";
+
+export interface SchemaField {
+  /** As people write it: `checks.at_most.remove`, `vms.KEY.lifecycle`, `groups.KEY.rules[].protocol`. */
+  readonly name: string;
+  readonly about: string;
+  /** The words that it may be, where it is one of some. */
+  readonly words: readonly string[];
+}
+
+/** A part of a schema with what it refers to. `about` stands where it is named, or else where it is defined. */
+interface Part {
+  readonly node: Fields;
+  readonly about: string;
+}
+
+/** How deep fields are listed: none of the file's is deeper. */
+const deepest = 8;
+
+function partOf(schema: Fields, given: unknown): Part {
+  const about: string[] = [];
+  let node = fieldsIn(given);
+  for (;;) {
+    if (typeof node["description"] === "string") about.push(node["description"]);
+    const reference = node["$ref"];
+    if (typeof reference !== "string") return { node, about: about[0] ?? "" };
+    node = fieldsIn(fieldsIn(schema["$defs"])[reference.slice("#/$defs/".length)]);
+  }
+}
+
+/** A part and its alternatives: `anyOf: [text, { … }]` has the fields of each. */
+function* formsOf(schema: Fields, part: Part): Generator<Part> {
+  yield part;
+  for (const word of ["anyOf", "oneOf", "allOf"]) {
+    const others = part.node[word];
+    if (Array.isArray(others)) for (const other of others) yield* formsOf(schema, partOf(schema, other));
+  }
+}
+
+function* below(schema: Fields, part: Part): Generator<{ readonly step: string; readonly part: Part }> {
+  for (const { node } of formsOf(schema, part)) {
+    for (const [key, given] of Object.entries(fieldsIn(node["properties"])))
+      yield { step: `.${key}`, part: partOf(schema, given) };
+    if (typeof node["additionalProperties"] === "object")
+      yield { step: ".KEY", part: partOf(schema, node["additionalProperties"]) };
+    if (typeof node["items"] === "object") yield { step: "[]", part: partOf(schema, node["items"]) };
+  }
+}
+
+function wordsOf(schema: Fields, part: Part): string[] {
+  return [...formsOf(schema, part)].flatMap(({ node }) => {
+    const { enum: many, const: one } = node;
+    const words = Array.isArray(many) ? many : one === undefined ? [] : [one];
+    return node["type"] === "boolean" ? ["true", "false"] : words.map(String);
+  });
+}
+
+/** Every field that a person may write, in the order of the schema. What is only a shape has no line of its own. */
+export function fieldsOfSchema(schema: unknown): SchemaField[] {
+  const root = fieldsIn(schema);
+  const fields = new Map<string, SchemaField>();
+  const visit = (part: Part, name: string, depth: number): void => {
+    if (depth > deepest) return;
+    for (const { step, part: inner } of below(root, part)) {
+      const whole = `${name}${step}`;
+      const shown = whole.replace(/^\./, "");
+      if (step.startsWith(".") && step !== ".KEY" && !fields.has(shown))
+        fields.set(shown, { name: shown, about: inner.about, words: wordsOf(root, inner) });
+      visit(inner, whole, depth + 1);
+    }
+  };
+  visit(partOf(root, root), "", 0);
+  return [...fields.values()];
+}
+
+/** What may stand below a path of a file: the fields of the map there. A step of a list is any number. */
+export function fieldsBelow(schema: unknown, path: readonly (string | number)[]): SchemaField[] {
+  const root = fieldsIn(schema);
+  return partsAt(root, path).flatMap((part) =>
+    [...below(root, part)].flatMap(({ step, part: inner }) =>
+      step === ".KEY" || step === "[]"
+        ? []
+        : [{ name: step.slice(1), about: inner.about, words: wordsOf(root, inner) }],
+    ),
+  );
+}
+
+/** The field at a path, with the words that its value may be. */
+export function fieldAt(schema: unknown, path: readonly (string | number)[]): SchemaField | undefined {
+  const root = fieldsIn(schema);
+  const [part] = partsAt(root, path);
+  return part === undefined
+    ? undefined
+    : { name: String(path.at(-1) ?? ""), about: part.about, words: wordsOf(root, part) };
+}
+
+function partsAt(root: Fields, path: readonly (string | number)[]): Part[] {
+  let parts = [partOf(root, root)];
+  for (const step of path)
+    parts = parts.flatMap((part) => {
+      const inner = [...below(root, part)];
+      if (typeof step === "number") return inner.filter(({ step: one }) => one === "[]").map(({ part: one }) => one);
+      const exact = inner.filter(({ step: one }) => one === `.${step}`);
+      return (exact.length > 0 ? exact : inner.filter(({ step: one }) => one === ".KEY")).map(({ part: one }) => one);
+    });
+  return parts;
+}

@@ -1,0 +1,159 @@
+/** What may stand where the cursor is: names of the files for a reference, fields and words of the schema elsewhere. */
+import { fieldAt, fieldsBelow } from "../config/schema-fields";
+import { roots } from "../config/template";
+import { isMap, valueAt } from "../config/yaml-file";
+import { lookupAttributes } from "../core/model/external";
+import { isKind, type Kind, kindRows, kinds, sectionOf } from "../core/model/kinds";
+import { isOneOf } from "../core/text/objects";
+import type { Cursor } from "./cursor";
+import { type SortOfName, sortsOfNames } from "./names";
+import { componentFileOf, declaredIn, filesOf, type Project } from "./project";
+
+export interface Offer {
+  readonly word: string;
+  readonly says: string;
+  readonly is: "field" | "name" | "word";
+  /** What is written in place of the typed word, where that is more. */
+  readonly writes?: string;
+}
+export interface Offers {
+  readonly from: number;
+  readonly offers: readonly Offer[];
+}
+
+export function complete(project: Project, file: string, cursor: Cursor, schema: unknown): Offers {
+  if (cursor.reference !== undefined) return inReference(project, file, cursor.reference, cursor.path);
+  const { path, is, from } = cursor;
+  if (is === "key") return { from, offers: fieldsHere(project, file, path, schema) };
+  const named = namesFor(project, file, path);
+  if (named !== undefined) return { from, offers: named };
+  const words = fieldAt(schema, path)?.words ?? [];
+  return { from, offers: words.map((word) => ({ word, says: "", is: "word" })) };
+}
+
+function fieldsHere(project: Project, file: string, path: Cursor["path"], schema: unknown): Offer[] {
+  const [section, , part] = path;
+  if (section === "environments" && part === "vars" && path.length === 3) return keys(project, file, "var");
+  if (section === "components" && part === "with" && path.length === 3) {
+    const used = componentFileOf(project, file, String(path[1]));
+    return used === undefined ? [] : keys(project, used, "param");
+  }
+  return fieldsBelow(schema, path).map(({ name, about }) => ({
+    word: name,
+    says: about,
+    is: "field",
+    writes: `${name}: `,
+  }));
+}
+
+const keys = (project: Project, home: string, sort: SortOfName): Offer[] =>
+  declaredIn(project, home, sort).map(({ key }) => ({ word: key, says: sort, is: "name" }));
+
+/** The keys of blocks, `KEY[EACH]` for each of a for_each. */
+function resourcesOf(project: Project, file: string, kind: Kind): Offer[] {
+  return declaredIn(project, file, kind).flatMap(({ key, file: where }) => {
+    const block = valueAt(project.files.get(where)?.source.root, [sectionOf[kind], key]);
+    const each = eachOf(isMap(block) ? block["for_each"] : undefined);
+    const says = `${kindRows[kind].fullNoun} ${isMap(block) && typeof block["name"] === "string" ? block["name"] : key}`;
+    const all = each === undefined ? [key] : each.map((one) => `${key}[${one}]`);
+    return all.map((word): Offer => ({ word, says, is: "name" }));
+  });
+}
+
+const mostInstances = 50;
+
+function eachOf(given: unknown): string[] | undefined {
+  if (given === undefined) return undefined;
+  if (Array.isArray(given)) return given.slice(0, mostInstances).map(String);
+  if (isMap(given)) return Object.keys(given).slice(0, mostInstances);
+  const count = Number(given);
+  return Number.isInteger(count)
+    ? Array.from({ length: Math.min(count, mostInstances) }, (_, index) => String(index))
+    : [];
+}
+
+/** The names that a field refers to; `undefined`: it refers to none. */
+function namesFor(project: Project, file: string, path: Cursor["path"]): Offer[] | undefined {
+  const field = path.findLast((step) => typeof step === "string");
+  const [section] = path;
+  if (field === "attach_to") return resourcesOf(project, file, "vm");
+  if (field === "remote_group")
+    return [
+      ...resourcesOf(project, file, "group"),
+      { word: "self", says: "the group that the rule is in", is: "name" },
+    ];
+  const addresses = (of: readonly Kind[]): Offer[] =>
+    of.flatMap((kind) => resourcesOf(project, file, kind).map((one) => ({ ...one, word: `${kind}.${one.word}` })));
+  if (section === "reachability" && (field === "from" || field === "to")) return resourcesOf(project, file, "group");
+  if (field === "jump" || (section === "rollout" && field === "of")) return addresses(["vm"]);
+  if (section === "imports" && field === "to") return addresses(kinds);
+  if (section === "moved" && field === "to") return addresses(kinds);
+  return undefined;
+}
+
+/** Within `${…}`: the roots, then what each of them has. */
+function inReference(
+  project: Project,
+  file: string,
+  { typed, from }: NonNullable<Cursor["reference"]>,
+  path: Cursor["path"],
+): Offers {
+  const words = typed.split(".");
+  const last = words.at(-1) ?? "";
+  const at = from + typed.length - last.length;
+  const [root = "", key = ""] = words;
+  const isComponent = valueAt(project.files.get(file)?.source.root, ["component"]) !== undefined;
+  const foreign: readonly string[] = isComponent ? ["var", "read", "lookup", "stack"] : ["param", "stack"];
+  if (words.length === 1)
+    return {
+      from: at,
+      offers: roots
+        .filter((word) => !foreign.includes(word))
+        .map((word) => ({ word, says: meanings[word] ?? "", is: "word" })),
+    };
+  if (words.length === 2) {
+    if (root === "each") return { from: at, offers: ["key", "value"].map((word) => ({ word, says: "", is: "word" })) };
+    if (isKind(root)) return { from: at, offers: resourcesOf(project, file, root) };
+    return { from: at, offers: isOneOf(root, sortsOfNames) ? keys(project, file, root) : [] };
+  }
+  const name = key.replace(/\[.*$/, "");
+  if (isKind(root))
+    return {
+      from: at,
+      offers: kindRows[root].attributes.map((word) => ({ word, says: `of ${root}.${key}`, is: "word" })),
+    };
+  if (root === "component") {
+    const used = componentFileOf(project, file, name);
+    return { from: at, offers: used === undefined ? [] : keys(project, used, "output") };
+  }
+  if (root === "lookup") {
+    const wanted = lookedUp(project, file, name);
+    return {
+      from: at,
+      offers: wanted.map((word) => ({ word, says: `of ${path[0] === undefined ? "" : name}`, is: "word" })),
+    };
+  }
+  return { from: at, offers: [] };
+}
+
+function lookedUp(project: Project, file: string, name: string): readonly string[] {
+  for (const one of filesOf(project, file)) {
+    const block = valueAt(project.files.get(one)?.source.root, ["lookups", name]);
+    const kind = isMap(block) ? Object.keys(lookupAttributes).find((each) => Object.hasOwn(block, each)) : undefined;
+    for (const [each, attributes] of Object.entries(lookupAttributes)) if (each === kind) return attributes;
+  }
+  return ["id", "name"];
+}
+
+const meanings: Readonly<Record<string, string>> = {
+  var: "a variable of the file",
+  each: "the key of the for_each, and its value",
+  env: "the name of the environment",
+  param: "a parameter of the component",
+  component: "an output of a component",
+  vm: "a value of a VM",
+  volume: "a value of a volume",
+  group: "a value of a group",
+  read: "an output of another project",
+  lookup: "something of the service that is not managed here",
+};

@@ -1,0 +1,140 @@
+/**
+ * A key gets another name: everywhere it is used, and with what keeps the resource: `moved:` for its record, and the
+ * name that it took from its key, which would change with it.
+ */
+import { parse } from "yaml";
+import { addItem, type Edited, removeItem, setIn } from "../config/edit-text";
+import { blockOrder } from "../config/format";
+import { isMap, offsetAt, type Path, valueAt, type YamlFile } from "../config/yaml-file";
+import { componentOf, quoted } from "../core/model/address";
+import { isKind, sectionOf } from "../core/model/kinds";
+import { componentFileOf, declaredIn, type Found, filesOf, type Name, type Project, placesOf } from "./project";
+import { type Change, changesBetween, linesOf, spanOf } from "./text";
+
+export type Renamed = { readonly changes: ReadonlyMap<string, readonly Change[]> } | { readonly problem: string };
+
+export function rename(project: Project, name: Name, to: string): Renamed {
+  const { sort, key, home } = name;
+  if (!/^[A-Za-z0-9_-]+$/.test(to)) return { problem: `${to} is no key: letters, digits, hyphens and underscores` };
+  if (to === key) return { changes: new Map() };
+  if (declaredIn(project, home, sort).some((place) => place.key === to))
+    return { problem: `there is a ${sort} ${to} already` };
+  const places = placesOf(project, name);
+  if (!places.some(({ is }) => is === "declared")) return { problem: `${key} is not declared in these files` };
+  const changes = new Map<string, Change[]>();
+  const add = (file: string, more: readonly Change[]): void =>
+    void changes.set(file, [...(changes.get(file) ?? []), ...more]);
+  for (const place of places) {
+    // What was moved before keeps its chain: the new move goes on from there.
+    const isMove = place.path[0] === "moved";
+    if (isMove && (isKind(sort) || (sort === "component" && place.through.length === 0))) continue;
+    const source = project.files.get(place.file)?.source;
+    if (source !== undefined)
+      add(place.file, [
+        { range: spanOf(linesOf(source.text), place.offset, place.offset + place.length), newText: to },
+      ]);
+  }
+  if (!isKind(sort) && sort !== "component") return { changes };
+  if (isKind(sort))
+    for (const place of places) if (place.is === "declared") add(place.file, keptName(project, place, sort));
+  const [first] = project.main;
+  const source = first === undefined ? undefined : project.files.get(first)?.source;
+  if (first === undefined || source === undefined) return { problem: "the files cannot be read as they are" };
+  const moves = componentsWith(project, home).map((within): readonly [string, string] =>
+    sort === "component"
+      ? [`${within}${key}/`, `${within}${to}/`]
+      : [`${within}${sort}.${key}`, `${within}${sort}.${to}`],
+  );
+  const moved = pieceAt(source, ["moved"]);
+  let text = moved?.text ?? "";
+  for (const [from, now] of moves) {
+    const edited = withMove(text, from, now);
+    if ("problem" in edited) return { problem: `moved: cannot be written, since ${edited.problem}` };
+    text = edited.text;
+  }
+  const end = source.text.length;
+  if (moved !== undefined) add(first, changeOf(source.text, moved, text));
+  else add(first, changeOf(source.text, { text: "", offset: end }, /(?:^|\n)$/.test(source.text) ? text : `\n${text}`));
+  return { changes };
+}
+
+/** The paths of components at which the names of a home stand in the world; "" for the files themselves. */
+function componentsWith(project: Project, home: string): string[] {
+  if (filesOf(project, home).some((file) => project.main.includes(file))) return [""];
+  const found = new Set<string>();
+  for (const { resources } of project.desired.values())
+    for (const { address } of resources) {
+      const within = componentOf(address);
+      let at: string | undefined = project.main[0];
+      let path = "";
+      for (const step of within.match(/[A-Za-z0-9_-]+(?:\[[^[\]]+\])?\//g) ?? []) {
+        path += step;
+        at = at === undefined ? undefined : componentFileOf(project, at, step.replace(/(?:\[.*\])?\/$/, ""));
+        if (at === home) found.add(path);
+      }
+    }
+  return [...found];
+}
+
+/** A name that was taken from the key is written down, so that the service keeps it. */
+function keptName(project: Project, place: Found, kind: keyof typeof sectionOf): Change[] {
+  const file = project.files.get(place.file)?.source;
+  const block = file === undefined ? undefined : valueAt(file.root, place.path);
+  const isNamed = (isMap(block) && Object.hasOwn(block, "name")) || hasDefaultName(project, place.file, kind);
+  if (file === undefined || isNamed) return [];
+  const each = isMap(block) && Object.hasOwn(block, "for_each") ? "-${each}" : "";
+  const section = sectionOf[kind];
+  const piece = pieceAt(file, place.path);
+  if (piece === undefined) return [];
+  const edited = setIn(piece.text, [place.key, "name"], `${place.key}${each}`, blockOrder(section));
+  return "text" in edited ? changeOf(file.text, piece, edited.text) : [];
+}
+
+const hasDefaultName = (project: Project, home: string, kind: string): boolean =>
+  filesOf(project, home).some((file) => {
+    const fields = valueAt(project.files.get(file)?.source.root, ["defaults", kind]);
+    return isMap(fields) && Object.hasOwn(fields, "name");
+  });
+
+interface Piece {
+  readonly text: string;
+  readonly offset: number;
+}
+
+/** A key with its value as a text of its own, up to the next key beside or above it: a large file is not read anew for one line. */
+function pieceAt({ root, text }: YamlFile, path: Path): Piece | undefined {
+  const at = offsetAt(root, path, "key");
+  if (!at.found) return undefined;
+  const start = text.lastIndexOf("\n", at.offset - 1) + 1;
+  const indent = at.offset - start;
+  // Within braces the key does not begin its line.
+  if (text.slice(start, at.offset).trim() !== "") return undefined;
+  const next = new RegExp(`^ {0,${indent}}[^\\s#-]`, "gm");
+  next.lastIndex = text.indexOf("\n", at.offset) + 1 || text.length;
+  const end = next.lastIndex >= text.length ? text.length : (next.exec(text)?.index ?? text.length);
+  return { text: text.slice(start, end), offset: start };
+}
+
+function changeOf(whole: string, { text, offset }: Piece, after: string): Change[] {
+  const lines = linesOf(whole);
+  return changesBetween(text, after).map(({ from, to, by }) => ({
+    range: spanOf(lines, offset + from, offset + to),
+    newText: by,
+  }));
+}
+
+/** A move back takes the earlier one away: two that contradict each other would be refused. */
+function withMove(text: string, from: string, to: string): Edited {
+  const moved = movesIn(text);
+  const back = moved?.findIndex((one) => isMap(one) && one["from"] === to && one["to"] === from) ?? -1;
+  if (back >= 0) return removeItem(text, ["moved"], back);
+  return moved === undefined || moved.length === 0
+    ? { text: `${moved === undefined ? text : ""}moved:\n  - { from: ${quoted(from)}, to: ${quoted(to)} }\n` }
+    : addItem(text, ["moved"], { from, to });
+}
+
+function movesIn(text: string): unknown[] | undefined {
+  const root: unknown = parse(text);
+  const moved = isMap(root) ? root["moved"] : undefined;
+  return Array.isArray(moved) ? moved : undefined;
+}

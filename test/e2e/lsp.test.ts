@@ -1,0 +1,318 @@
+/** `reconcile lsp` with a client of the protocol, and in a real Neovim. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { CompletionItem, Diagnostic, Hover, Location, WorkspaceEdit } from "vscode-languageserver-protocol";
+import { cliPath, root, runCli } from "../support/cli-process";
+import { applied, startEditor } from "../support/editor";
+import { waitLimitMs } from "../support/eventually";
+import { makeFolder } from "../support/folder";
+
+const head = `version: 1
+project: acme
+region: in-west-1
+service: { base_url: embedded, timing: { poll_interval: 5ms } }
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+`;
+const shop = `${head}vars: { size: { default: 5 } }
+vms:
+  # the database
+  db: { name: shop-db }
+  web:
+    for_each: [a, b]
+    flavor_id: m1.large
+volumes:
+  data: { size: "\${var.size}", attach_to: db }
+groups:
+  web: { name: shop-web, rules: [{ protocol: tcp, dst_port: 443 }] }
+  db:
+    name: shop-db
+    rules:
+      - { protocol: tcp, dst_port: 5432, remote_group: web }
+components:
+  lb: { from: ./components/lb.yaml, with: { port: 80 } }
+outputs:
+  ip: "\${vm.db.private_ip}"
+  lb: "\${component.lb.name}"
+`;
+const lb = `component: 1
+parameters: { port: { type: number } }
+groups: { lb: { name: "lb-\${component}", rules: [{ protocol: tcp, dst_port: "\${param.port}" }] } }
+outputs: { name: "\${group.lb.name}" }
+`;
+const project = () => makeFolder({ "reconcile.yaml": shop, "components/lb.yaml": lb });
+/** A message may be Markdown; this server writes text. */
+const messageOf = ({ message }: Diagnostic): string => (typeof message === "string" ? message : message.value);
+const words = (items: CompletionItem[]) => items.map(({ label }) => label);
+
+describe("reconcile lsp", () => {
+  it("shows the problems of validate while somebody types, in every file that they are in", async () => {
+    const folder = project();
+    const editor = await startEditor(folder);
+    await editor.open("reconcile.yaml");
+    await editor.problemsOf("reconcile.yaml", (found) => found.length === 0);
+    const line = shop.split("\n").findIndex((one) => one.includes("attach_to: db"));
+    const character = shop.split("\n")[line]!.indexOf(": db }") + 3;
+    await editor.change("reconcile.yaml", {
+      range: { start: { line, character }, end: { line, character } },
+      text: "d",
+    });
+    const [problem, ...others] = await editor.problemsOf("reconcile.yaml", (found) => found.length > 0);
+    expect(others).toEqual([]);
+    expect(problem).toMatchObject({ code: "config/unknown-reference", severity: 1, source: "reconcile" });
+    expect(messageOf(problem!)).toContain("fix: write db");
+    expect(problem!.range).toMatchObject({ start: { line }, end: { line, character: character + 2 } });
+    // Exactly what the command says of the same text.
+    writeFileSync(join(folder, "reconcile.yaml"), shop.replace("attach_to: db", "attach_to: ddb"));
+    const { stderr } = await runCli(["validate"], { cwd: folder });
+    for (const part of messageOf(problem!).split("\n")) expect(stderr).toContain(part.replace(/^fix: /, ""));
+    await editor.change("reconcile.yaml", { text: shop });
+    await editor.problemsOf("reconcile.yaml", (found) => found.length === 0);
+    // A component is judged with the file that uses it, as it stands in the editor and not on the disk.
+    await editor.open("components/lb.yaml", lb.replace("param.port", "param.prot"));
+    await editor.problemsOf("components/lb.yaml", (found) => found.some((one) => messageOf(one).includes("prot")));
+    await editor.change("components/lb.yaml", { text: lb });
+    await editor.problemsOf("components/lb.yaml", (found) => found.length === 0);
+    expect(await editor.end()).toEqual({ exitCode: 0, stderr: "" });
+  });
+
+  it("judges each environment, a component that nothing uses, and no file of other programs", async () => {
+    const folder = makeFolder({
+      "reconcile.yaml": `${head}environments: { staging: {}, prod: {} }\nvms: { web: { name: shop-web } }\n`,
+      "lonely/part.yaml": "component: 1\nparameters: { size: { type: number } }\nvolumes: { data: { size: 0 } }\n",
+      "compose.yaml": "version: '3'\nservices: { web: { image: nginx } }\n",
+    });
+    const editor = await startEditor(folder);
+    await editor.open("compose.yaml");
+    await editor.open("lonely/part.yaml");
+    await editor.open("reconcile.yaml");
+    const shared = await editor.problemsOf("reconcile.yaml", (found) => found.length > 0);
+    expect(shared.map(({ code }) => code)).toEqual(["config/shared-name"]);
+    const lonely = await editor.problemsOf("lonely/part.yaml", (found) => found.length > 0);
+    expect(lonely.map(({ code }) => code)).toContain("config/unused-parameter");
+    expect(lonely.map(messageOf).join()).not.toContain("no file");
+    await expect(editor.ask("textDocument/hover", "compose.yaml", { line: 0, character: 2 })).resolves.toBeNull();
+    expect((await editor.end()).stderr).toBe("");
+  });
+
+  it("completes references, fields and words, also where the file is no YAML at the moment", async () => {
+    const editor = await startEditor(project());
+    const offered = async (after: string, file = "reconcile.yaml", whole = shop): Promise<string[]> => {
+      const { text, position } = editor.cut(after.includes("|") ? after : `${whole}${after}|`);
+      await editor.change(file, { text });
+      return words(await editor.ask<CompletionItem[]>("textDocument/completion", file, position));
+    };
+    await editor.open("reconcile.yaml");
+    await editor.open("components/lb.yaml");
+    await editor.problemsOf("reconcile.yaml", (found) => found.length === 0);
+    expect(await offered(shop.replace("attach_to: db }", "attach_to: |"))).toEqual(["db", "web[a]", "web[b]"]);
+    expect(await offered(shop.replace("remote_group: web }", "remote_group: |"))).toEqual(["web", "db", "self"]);
+    expect(await offered(shop.replace("${vm.db.private_ip}", "${|"))).toContain("component");
+    expect(await offered(shop.replace("${vm.db.private_ip}", "${vm.|"))).toEqual(["db", "web[a]", "web[b]"]);
+    expect(await offered(shop.replace("${vm.db.private_ip}", "${vm.db.|"))).toContain("floating_ip");
+    expect(await offered(shop.replace("${component.lb.name}", "${component.lb.|"))).toEqual(["name"]);
+    expect(await offered(shop.replace("${var.size}", "${var.|"))).toEqual(["size"]);
+    expect(await offered(shop.replace("{ port: 80 }", "{ | }"))).toEqual(["port"]);
+    expect(await offered(shop.replace("flavor_id: m1.large", "lif|"))).toContain("lifecycle");
+    expect(await offered(shop.replace("{ protocol: tcp, dst_port: 443 }", "{ protocol: | }"))).toContain("udp");
+    expect(await offered("che")).toContain("checks");
+    expect(await offered("imports:\n  - { to: ")).toContain("vm.web[a]");
+    expect(await offered("reachability:\n  - deny:\n      to: ")).toContain("db");
+    expect(await offered(lb.replace("param.port", "param.|"), "components/lb.yaml")).toEqual(["port"]);
+    // What is chosen stands in place of what was typed.
+    const { text, position } = editor.cut(shop.replace("attach_to: db", "attach_to: we|"));
+    await editor.change("reconcile.yaml", { text });
+    const [item] = await editor.ask<CompletionItem[]>("textDocument/completion", "reconcile.yaml", position);
+    expect(item?.textEdit).toMatchObject({ newText: "db", range: { start: { character: position.character - 2 } } });
+    expect((await editor.end()).stderr).toBe("");
+  });
+
+  it("goes to definitions and references, into components as well", async () => {
+    const folder = project();
+    const editor = await startEditor(folder);
+    await editor.open("reconcile.yaml");
+    const at = (text: string, file = "reconcile.yaml") => ({ file, ...editor.cut(text) });
+    const definition = async ({ file, position }: ReturnType<typeof at>) => {
+      const found = await editor.ask<Location | Location[] | null>("textDocument/definition", file, position);
+      return [found]
+        .flat()
+        .map((one) => (one === null ? null : [one.uri.slice(editor.uriOf("").length + 1), one.range.start.line]));
+    };
+    const lineOf = (text: string, what: string) => text.split("\n").findIndex((line) => line.includes(what));
+    expect(await definition(at(shop.replace("attach_to: db", "attach_to: d|b")))).toEqual([
+      ["reconcile.yaml", lineOf(shop, "db: { name: shop-db }")],
+    ]);
+    expect(await definition(at(shop.replace("remote_group: web", "remote_group: we|b")))).toEqual([
+      ["reconcile.yaml", lineOf(shop, "web: { name: shop-web")],
+    ]);
+    expect(await definition(at(shop.replace("var.size", "var.si|ze")))).toEqual([
+      ["reconcile.yaml", lineOf(shop, "vars:")],
+    ]);
+    expect(await definition(at(shop.replace("./components", "./comp|onents")))).toEqual([["components/lb.yaml", 0]]);
+    expect(await definition(at(shop.replace("component.lb.name", "component.lb.na|me")))).toEqual([
+      ["components/lb.yaml", lineOf(lb, "outputs")],
+    ]);
+    expect(await definition(at(shop.replace("{ port: 80", "{ po|rt: 80")))).toEqual([
+      ["components/lb.yaml", lineOf(lb, "parameters")],
+    ]);
+    const { position } = at(shop.replace("  db: { name: shop-db }", "  d|b: { name: shop-db }"));
+    const uses = await editor.ask<Location[]>("textDocument/references", "reconcile.yaml", position, {
+      context: { includeDeclaration: false },
+    });
+    expect(uses.map(({ range }) => range.start.line)).toEqual([
+      lineOf(shop, "attach_to: db"),
+      lineOf(shop, "vm.db.private_ip"),
+    ]);
+    expect((await editor.end()).stderr).toBe("");
+  });
+
+  it("says what a change costs and what the state has, and reads the state again when the file is saved", async () => {
+    const folder = project();
+    const editor = await startEditor(folder);
+    await editor.open("reconcile.yaml");
+    const told = async (text: string): Promise<string> => {
+      const { position } = editor.cut(text);
+      const hover = await editor.ask<Hover>("textDocument/hover", "reconcile.yaml", position);
+      return JSON.stringify(hover.contents);
+    };
+    const flavor = shop.replace("flavor_id: m1.large", "flav|or_id: m1.large");
+    expect(await told(flavor)).toContain("A change: resized in place");
+    expect(await told(flavor)).not.toContain("last looked at");
+    expect(await told(shop.replace("attach_to: db", "attach_to: d|b"))).toContain("Not in the state");
+    await runCli(["apply", "-y", "--time-scale", "0"], { cwd: folder });
+    await editor.save("reconcile.yaml");
+    expect(await told(flavor)).toContain("When it was last looked at: `m1.large` (vm.web[a]), `m1.large` (vm.web[b])");
+    expect(await told(shop.replace("attach_to: db", "attach_to: d|b"))).toContain("ubuntu-24.04");
+    expect(await told(shop.replace("dst_port: 443", "dst_p|ort: 443"))).toContain("port");
+    expect((await editor.end()).stderr).toBe("");
+  });
+
+  it("renames a key so that nothing changes but the key: the plan moves it, and no other byte is touched", async () => {
+    const folder = project();
+    expect((await runCli(["apply", "-y", "--time-scale", "0"], { cwd: folder })).exitCode).toBe(0);
+    const editor = await startEditor(folder);
+    let text = shop;
+    const rename = async (before: string, after: string, newName: string): Promise<void> => {
+      const { position } = editor.cut(text.replace(before, after));
+      const edit = await editor.ask<WorkspaceEdit>("textDocument/rename", "reconcile.yaml", position, { newName });
+      for (const [uri, edits] of Object.entries(edit.changes ?? {})) {
+        const file = join(folder, uri.slice(editor.uriOf("").length + 1));
+        const now = applied(readFileSync(file, "utf8"), edits);
+        writeFileSync(file, now);
+        if (file.endsWith("reconcile.yaml")) text = now;
+      }
+      await editor.change("reconcile.yaml", { text });
+    };
+    await editor.open("reconcile.yaml");
+    await rename("  db: { name: shop-db }", "  d|b: { name: shop-db }", "database");
+    // These two take their names in the service from their keys, which are written down.
+    await rename("  data: {", "  da|ta: {", "records");
+    await rename("  web:\n    for_each", "  we|b:\n    for_each", "front");
+    expect(text).toBe(
+      `${shop
+        .replace("  db: { name: shop-db }", "  database: { name: shop-db }")
+        .replace("attach_to: db", "attach_to: database")
+        .replace("vm.db.private_ip", "vm.database.private_ip")
+        .replace("data: {", "records: { name: data,")
+        .replace("  web:\n    for_each: [a, b]\n", '  front:\n    for_each: [a, b]\n    name: "web-${each}"\n')}moved:
+  - { from: vm.db, to: vm.database }
+  - { from: volume.data, to: volume.records }
+  - { from: vm.web, to: vm.front }
+`,
+    );
+    const plan = await runCli(["plan", "--steps"], { cwd: folder });
+    expect(plan.exitCode, plan.stdout + plan.stderr).toBe(0);
+    expect(plan.stdout).toMatch(/No changes|moved/);
+    expect((await runCli(["apply", "-y", "--time-scale", "0"], { cwd: folder })).exitCode).toBe(0);
+    expect((await runCli(["plan"], { cwd: folder })).exitCode).toBe(0);
+    // The way back takes the move away again, and a key that is taken is refused.
+    await rename("  database: {", "  data|base: {", "db");
+    expect(text).not.toContain("vm.database");
+    await expect(rename("  db: {", "  d|b: {", "front")).rejects.toThrow("there is a vm front already");
+    await expect(rename("  db: {", "  d|b: {", "a.b")).rejects.toThrow("no key");
+    // In a component every use of it moves.
+    await editor.open("components/lb.yaml");
+    const { position } = editor.cut(lb.replace("groups: { lb:", "groups: { l|b:"));
+    const edit = await editor.ask<WorkspaceEdit>("textDocument/rename", "components/lb.yaml", position, {
+      newName: "balancer",
+    });
+    const main = applied(text, edit.changes?.[editor.uriOf("reconcile.yaml")] ?? []);
+    expect(main).toContain("- { from: lb/group.lb, to: lb/group.balancer }");
+    expect(applied(lb, edit.changes?.[editor.uriOf("components/lb.yaml")] ?? [])).toBe(
+      lb.replace("{ lb: { name", "{ balancer: { name").replace("group.lb.name", "group.balancer.name"),
+    );
+    expect((await editor.end()).stderr).toBe("");
+  });
+
+  it("formats as fmt does, and says what is missing where the package is not installed", async () => {
+    const folder = makeFolder({ "reconcile.yaml": "groups: {web: {name: 'shop-web'}}\nversion: 1\n" });
+    const editor = await startEditor(folder);
+    await editor.open("reconcile.yaml");
+    const text = readFileSync(join(folder, "reconcile.yaml"), "utf8");
+    const formatted = applied(text, (await editor.format("reconcile.yaml")) ?? []);
+    await runCli(["fmt"], { cwd: folder });
+    expect(formatted).toBe(readFileSync(join(folder, "reconcile.yaml"), "utf8"));
+    expect(formatted).not.toBe(text);
+    expect((await editor.end()).stderr).toBe("");
+    const hidden = makeFolder({
+      "hide.cjs": `const { _resolveFilename: own } = require("node:module");
+require("node:module")._resolveFilename = function (name, ...rest) {
+  if (name.startsWith("vscode-languageserver")) throw Object.assign(new Error("hidden"), { code: "MODULE_NOT_FOUND" });
+  return own.call(this, name, ...rest);
+};`,
+    });
+    const ran = spawnSync(process.execPath, ["--require", join(hidden, "hide.cjs"), cliPath, "lsp"], {
+      cwd: folder,
+      input: "",
+      encoding: "utf8",
+    });
+    expect(ran.status).toBe(1);
+    expect(ran.stderr).toContain("error[cli/package-missing]");
+    expect(ran.stderr).toContain("npm install vscode-languageserver");
+  });
+
+  const hasNeovim = spawnSync("nvim", ["--version"]).status === 0;
+  it.skipIf(!hasNeovim)("works in Neovim with the settings of the document (skipped where there is no nvim)", () => {
+    const folder = makeFolder({
+      "reconcile.yaml": shop.replace("attach_to: db", "attach_to: ddb"),
+      "components/lb.yaml": lb,
+    });
+    const page = readFileSync(join(root, "docs/editors.md"), "utf8");
+    const settings = /```lua\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
+    expect(settings).toContain('cmd = { "reconcile", "lsp" }');
+    const command = JSON.stringify([process.execPath, cliPath, "lsp"]).slice(1, -1);
+    writeFileSync(
+      join(folder, "init.lua"),
+      `${settings.replace('"reconcile", "lsp"', command)}
+local function wait(what, look) if not vim.wait(${waitLimitMs}, look, 20) then error("never came: " .. what) end end
+local ok, problem = pcall(function()
+  vim.cmd("edit reconcile.yaml")
+  vim.bo.filetype = "yaml"
+  wait("problems", function() return #vim.diagnostic.get(0) > 0 end)
+  local first = vim.diagnostic.get(0)[1]
+  vim.api.nvim_win_set_cursor(0, { first.lnum + 1, first.col + 1 })
+  vim.api.nvim_buf_set_text(0, first.lnum, first.col, first.lnum, first.col + 1, { "" })
+  wait("no problems", function() return #vim.diagnostic.get(0) == 0 end)
+  vim.lsp.buf.rename("database")
+  local function whole() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n") end
+  wait("the rename", function() return whole():find("attach_to: database") ~= nil end)
+  local format = vim.lsp.buf.format or vim.lsp.buf.formatting_sync
+  format()
+  vim.cmd("write")
+end)
+if not ok then print(problem) vim.cmd("cquit") end
+vim.cmd("qall!")
+`,
+    );
+    execFileSync("nvim", ["--headless", "--clean", "-n", "-u", "init.lua"], {
+      cwd: folder,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const text = readFileSync(join(folder, "reconcile.yaml"), "utf8");
+    expect(text).toContain("attach_to: database");
+    expect(text).toContain("from: vm.db, to: vm.database");
+    expect(text).toContain("# the database");
+  });
+});
