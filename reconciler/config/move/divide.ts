@@ -25,7 +25,7 @@ import {
 import { type Entry, isBlock, openProject, type Project } from "./project";
 import { writtenAnew } from "./write";
 
-export type { Divided } from "./desk";
+export type { Divided, Other } from "./desk";
 export { blockOf } from "./desk";
 
 export function divide(division: Division): DividedOrProblems {
