@@ -142,7 +142,7 @@ async function findMove(session: Session, { state }: Prepared): Promise<Error | 
 export async function planAndApply(opened: Session, options: PlanOptions): Promise<number> {
   const { service, workspace, invocation } = opened;
   const stop = listenForStop(invocation.output);
-  const session = stoppable(opened, stop.soft);
+  const session = stoppable(opened, stop);
   try {
     return await underLock(
       session,

@@ -10,7 +10,13 @@ import type { Output } from "./output";
 /** Time for the last output to be written. */
 const leaveMs = 500;
 
-export function listenForStop(output: Output): StopSignals & { close(): void } {
+export interface Stop extends StopSignals {
+  /** The state does not answer: nothing that ends now could be written down. */
+  atOnce(): void;
+  close(): void;
+}
+
+export function listenForStop(output: Output): Stop {
   const soft = new AbortController();
   const hard = new AbortController();
   // Every command that runs listens to these signals; Node takes more than ten listeners for a leak and warns.
@@ -30,6 +36,11 @@ export function listenForStop(output: Output): StopSignals & { close(): void } {
   return {
     soft: soft.signal,
     hard: hard.signal,
+    atOnce() {
+      if (hard.signal.aborted) return;
+      output.note("The state does not answer: stopping at once. The next run looks what became of what was begun.");
+      hard.abort();
+    },
     close() {
       process.off("SIGINT", onSignal);
       process.off("SIGTERM", onSignal);

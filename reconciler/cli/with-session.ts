@@ -9,7 +9,7 @@ import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
 import { commandHolder, isUrl, openStore, openWorkspaceService, type Service } from "./compose";
 import type { Session } from "./session";
-import { listenForStop } from "./stop-signals";
+import { listenForStop, type Stop } from "./stop-signals";
 import type { Workspace } from "./workspace";
 
 export async function withSession(
@@ -62,7 +62,7 @@ export const withLockedSession = (
 ): Promise<number> =>
   withSession(invocation, workspace, async (opened) => {
     const stop = listenForStop(invocation.output);
-    const session = stoppable(opened, stop.soft);
+    const session = stoppable(opened, stop);
     try {
       return await underLock(session, invocation, "released", (held) => use(held, stop), stop.soft);
     } finally {
@@ -94,6 +94,6 @@ export async function underLock<S extends { readonly store: StateStore }, T>(
 }
 
 /** The session with a store that is no longer waited for once the command was told to stop. */
-export function stoppable(session: Session, signal: AbortSignal): Session {
-  return { ...session, store: withStop(session.store, signal) };
+export function stoppable(session: Session, { soft, atOnce }: Pick<Stop, "soft" | "atOnce">): Session {
+  return { ...session, store: withStop(session.store, soft, atOnce) };
 }

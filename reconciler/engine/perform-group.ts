@@ -348,12 +348,15 @@ async function refusedAsNamed(
   // A group that was let go before this one has no record any more, so it bears the name that the plan gave it.
   const known = namers.map((namer) => ({ ...namer, label: circle.get(namer.id) ?? namer.label }));
   const message = `the service does not delete group ${action.name} while rules of other groups name it: ${describeNamers(known, action.name)}`;
-  if (!action.retired && namers.every((namer) => circle.has(namer.id))) {
+  const isLeft = (namer: Namer): boolean => run.recorder.state.orphans.has(orphanKey({ kind: "group", id: namer.id }));
+  if (namers.every((namer) => circle.has(namer.id) || isLeft(namer))) {
     const reason = `it and ${known.map(({ label }) => label).join(", ")} name each other, and the service deletes none that is named`;
     const orphan: Orphan = { kind: "group", id, name: action.name, reason };
     await run.recorder.record([
       { type: "orphan", key: orphanKey(orphan), orphan },
-      { type: "forgotten", address: step.address },
+      action.retired
+        ? { type: "patch", address: step.address, releases: id }
+        : { type: "forgotten", address: step.address },
     ]);
     run.ports.emit({ type: "orphan", orphan });
     return {

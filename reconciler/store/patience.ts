@@ -41,9 +41,10 @@ const graceMs = 1000;
 
 /**
  * A store that is not waited for any more soon after the signal. A write that has no answer by then may have arrived or
- * not, as where the process is killed: the next run reads what is there.
+ * not, as where the process is killed: the next run reads what is there. `onSilent`: told once, also where nothing is to
+ * be written at the moment.
  */
-export function withStop(store: StateStore, signal: AbortSignal): StateStore {
+export function withStop(store: StateStore, signal: AbortSignal, onSilent?: () => void): StateStore {
   // Once it was given up, nothing else is asked of it: each would be waited for as long.
   let isSilent = false;
   const orStop = <T>(
@@ -55,6 +56,7 @@ export function withStop(store: StateStore, signal: AbortSignal): StateStore {
       let isOver = false;
       const giveUp = (): void => {
         isOver = true;
+        if (!isSilent) onSilent?.();
         isSilent = true;
         signal.removeEventListener("abort", onStop);
         reject(failed);
@@ -100,16 +102,26 @@ export function withStop(store: StateStore, signal: AbortSignal): StateStore {
       return written(() => released);
     },
   });
+  /** What is in flight may take long, and need not be waited for when its end cannot be written down. */
+  const askAfterStop = (): void => void orStop(() => store.holder()).catch(() => undefined);
   return {
     ...store,
     read: () => orStop(() => store.read()),
     holder: () => orStop(() => store.holder()),
-    lock: async (holder, stop) =>
-      stopping(
-        await orStop(() => store.lock(holder, stop), {
-          undo: (session) => void session.release().catch(() => undefined),
-        }),
-      ),
+    async lock(holder, stop) {
+      const session = await orStop(() => store.lock(holder, stop), {
+        undo: (late) => void late.release().catch(() => undefined),
+      });
+      if (onSilent !== undefined) signal.addEventListener("abort", askAfterStop, { once: true });
+      const held = stopping(session);
+      return {
+        ...held,
+        release() {
+          signal.removeEventListener("abort", askAfterStop);
+          return held.release();
+        },
+      };
+    },
   };
 }
 

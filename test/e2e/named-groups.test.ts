@@ -50,6 +50,37 @@ describe("a service that refuses to delete what is named", () => {
     expect([ran.exitCode, groupNames()]).toEqual([0, []]);
   });
 
+  it("two that name each other and are replaced leave their old selves as orphans: exit 4 at first, 0 afterwards", async () => {
+    await place.serve({ keepsNamedGroups: true, with: ["group.list", "group.get"] });
+    const routes = {
+      "group.list": { method: "GET", path: "/api/v1/security-group" },
+      "group.get": { method: "GET", path: "/api/v1/security-group/{id}" },
+    };
+    const open = { protocol: "tcp", dst_port: 80 };
+    const of = (...more: object[]) => ({
+      aaa: { rules: [rule(1, "bbb"), ...more] },
+      bbb: { rules: [rule(2, "aaa"), ...more] },
+    });
+    declare(of(open), { dialect: { operations: routes } });
+    const first = await reconcile("apply", "-y");
+    expect(first.exitCode, first.stdout + first.stderr).toBe(0);
+    declare(of(), { dialect: { operations: routes } });
+    const ran = await reconcile("apply", "-y");
+    expect([ran.exitCode, groupNames().length], ran.stderr).toEqual([4, 4]);
+    expect(ran.stdout).toMatch(/left as an orphan[\s\S]*reconcile orphans delete/);
+    const again = await reconcile("apply", "-y");
+    expect([again.exitCode, Object.keys(state().orphans).length], again.stdout).toEqual([0, 2]);
+    const whole = place.emulator.dump();
+    const left = new Set(whole.groups.filter(({ name }) => name.includes("-old-")).map(({ id }) => id));
+    await place.emulator.load({
+      ...whole,
+      rules: whole.rules.filter((one) => !left.has(one.security_group_id) || one.remote_group_id === null),
+    });
+    expect((await reconcile("orphans", "delete", "--all")).exitCode).toBe(0);
+    expect(groupNames()).toEqual(["aaa", "bbb"]);
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+
   it("leaves a circle, and what hangs on it, as orphans: exit 4 at first, 0 afterwards, and none is forgotten", async () => {
     declare({ ...circle, hung: { rules: [] }, ccc: { rules: [rule(3, "aaa")] }, ddd: { rules: [rule(4, "ddd")] } });
     expect((await reconcile("apply", "-y")).exitCode).toBe(0);

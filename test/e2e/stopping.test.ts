@@ -2,12 +2,14 @@
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { cliPath, type Ran, runCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
+import { postgresMissing, startPostgres } from "../support/postgres-server";
 import { readDump } from "../support/world-shape";
 
 describe("Ctrl-C", () => {
@@ -97,4 +99,60 @@ describe("Ctrl-C", () => {
     expect((await reconcile("apply", "-y")).exitCode).toBe(0);
     expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
   });
+
+  it.skipIf(postgresMissing !== undefined)(
+    "does not wait for VMs that are being built when the state is silent",
+    async () => {
+      const server = await startPostgres();
+      const between = await silentProxy(new URL(server.url));
+      await emulator.close();
+      emulator = await startEmulator({ timeScale: 0.2 });
+      try {
+        declare({});
+        const child = spawn(process.execPath, [cliPath, "apply", "-y", "--state", between.url], {
+          cwd: folder,
+          env: { PATH: process.env["PATH"], ...environment() },
+          stdio: "ignore",
+        });
+        const ended = new Promise((done) => child.once("close", done));
+        await eventually("a VM that is being built", async () => emulator.dump().vms[0]);
+        between.fallSilent();
+        child.kill("SIGINT");
+        await ended;
+        expect(emulator.dump().vms[0]?.status).toBe("BUILD");
+      } finally {
+        await between.close();
+        await server.stop();
+      }
+    },
+  );
 });
+
+/** Stands before a database and says nothing more once it is told to. */
+async function silentProxy(target: URL) {
+  const sockets = new Set<Socket>();
+  let isSilent = false;
+  const server = createServer((incoming) => {
+    const outgoing = connect(Number(target.port), target.hostname);
+    for (const [from, to] of [
+      [incoming, outgoing],
+      [outgoing, incoming],
+    ] as const) {
+      sockets.add(from);
+      from.on("data", (piece) => void (isSilent || to.write(piece)));
+      from.on("error", () => undefined);
+      from.on("close", () => to.destroy());
+    }
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const url = new URL(target);
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    fallSilent: () => void (isSilent = true),
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}

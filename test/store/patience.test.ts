@@ -93,6 +93,23 @@ describe("a store that does not answer", () => {
     expect(appended).toBe(2);
   });
 
+  it.each([
+    ["one that is silent is told while nothing is written, by a question after the stop", true, 1],
+    ["one that answers is not", false, 0],
+  ])("%s", async (_, isMute, expected) => {
+    const ask = (): Promise<void> => (isMute ? new Promise<never>(() => undefined) : Promise.resolve());
+    const stop = new AbortController();
+    let told = 0;
+    const session = { epoch: 1, release: async () => undefined };
+    const mute = { ...locked, lock: async () => session, holder: ask } as unknown as StateStore;
+    const held = await withStop(mute, stop.signal, () => told++).lock(holder);
+    stop.abort();
+    await new Promise((done) => setTimeout(done, 1300));
+    expect(told).toBe(expected);
+    await held.release().catch(() => undefined);
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  });
+
   it("one that answers is heard out after a stop", async () => {
     const stop = new AbortController();
     stop.abort();

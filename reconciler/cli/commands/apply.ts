@@ -80,7 +80,7 @@ function applySaved(invocation: Invocation, read: SavedPlan, file: string): Prom
   };
   return withSession(invocation, workspace, async (opened) => {
     const stop = listenForStop(invocation.output);
-    const session = { ...stoppable(opened, stop.soft), savedPlanId: saved.id };
+    const session = { ...stoppable(opened, stop), savedPlanId: saved.id };
     try {
       refuseElsewhere(session, saved);
       return await underLock(session, invocation, "run", (held) => applyHeld(held, saved, stop), stop.soft);

@@ -84,7 +84,7 @@ async function undo(invocation: Invocation<FlagName, readonly [string]>): Promis
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   return withSession(invocation, workspace, async (opened) => {
     const stop = listenForStop(invocation.output);
-    const session = stoppable(opened, stop.soft);
+    const session = stoppable(opened, stop);
     try {
       if (invocation.flags.out !== undefined) return await saveWayBack(session, named, invocation.flags.out);
       return await underLock(

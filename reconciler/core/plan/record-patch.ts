@@ -68,6 +68,8 @@ export type StepChange =
       readonly unseen?: UnseenChanges;
       /** For a group: the former self that is deleted by now. */
       readonly buries?: string;
+      /** For a group: the former self that cannot be deleted, and is an orphan by now. */
+      readonly releases?: string;
     }
   /** From now on the address is this resource's. Without an id: nobody could tell it. */
   | { readonly type: "made"; readonly address: Address; readonly id?: string; readonly record: NewRecord }
@@ -161,11 +163,12 @@ function editedUnseen(
 
 function withRules(
   record: RecordedResource,
-  { rules, buries }: Pick<Extract<StepChange, { type: "patch" }>, "rules" | "buries">,
+  { rules, buries, releases }: Pick<Extract<StepChange, { type: "patch" }>, "rules" | "buries" | "releases">,
 ): RecordedResource {
   if (record.kind !== "group") return record;
   const edited = rules === undefined ? record : { ...record, rules: editedRules(record.rules, rules) };
-  return buries === undefined ? edited : buried(edited, buries);
+  const left = releases === undefined ? edited : without(edited, releases);
+  return buries === undefined ? left : buried(left, buries);
 }
 
 function editedRules(rules: readonly Rule[], { added = [], removed = [] }: RuleChanges): Rule[] {
@@ -173,12 +176,14 @@ function editedRules(rules: readonly Rule[], { added = [], removed = [] }: RuleC
   return sortRules([...rules.filter((rule) => !gone.has(ruleKey(rule))), ...added]);
 }
 
+function without({ retired: former = [], ...rest }: RecordedGroup, id: string): RecordedGroup {
+  const retired = former.filter((group) => group.id !== id);
+  return retired.length === 0 ? rest : { ...rest, retired };
+}
+
 function buried(record: RecordedGroup, id: string): RecordedGroup {
-  const retired = (record.retired ?? []).filter((group) => group.id !== id);
-  const { retired: _, ...rest } = record;
   return {
-    ...rest,
-    ...(retired.length === 0 ? {} : { retired }),
+    ...without(record, id),
     buried: [...(record.buried ?? []).filter((one) => one !== id), id].slice(-mostBuried),
   };
 }
