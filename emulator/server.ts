@@ -48,6 +48,8 @@ export async function exchange(service: Service, request: IncomingMessage, respo
 
   const started = Date.now();
   const spoken = service.speech === undefined ? undefined : await hear(service.speech, request, url);
+  const job = spoken?.speech.authorization(spoken.heard) === undefined ? undefined : spoken?.speech.job(spoken.heard);
+  if (job !== undefined) return sendText(response, job.status, JSON.stringify(job.body));
   const match = (spoken === undefined ? undefined : spoken.match) ?? matchRoute(service.routes, method, path);
   const operation = match.status === "found" ? match.operation : "unknown";
   const at = new Date(started).toISOString();

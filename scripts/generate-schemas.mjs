@@ -159,6 +159,11 @@ function fillOperations({ properties }) {
       return [operation, { description: assumed.about, ...ref(items === undefined ? "route" : "listRoute") }];
     }),
   );
+  properties.operations.properties.wait = {
+    description:
+      "How the job is asked for with which this service answers an accepted write. The write is done when its job is, and a job that failed is a refusal in its own words. Left out: what was accepted is looked for in the records alone.",
+    ...ref("waitRoute"),
+  };
 }
 
 const fills = {

@@ -4,6 +4,7 @@
  */
 import type { Decision } from "../decision";
 import { refuse } from "../decision";
+import { createJobs } from "./jobs";
 import { pageIn } from "./pages";
 import { merged, type Own, type RecordKind, recordIn } from "./records";
 import { refusalIn } from "./refusals";
@@ -23,6 +24,8 @@ export interface SpokenAnswer {
 export interface Speech {
   /** The operation that a request means, where it is one beyond the contract. */
   understand(heard: Heard): Meaning | undefined;
+  /** The answer to a request for the job of a write. */
+  job(heard: Heard): { readonly status: number; readonly body: unknown } | undefined;
   /** Whether a header is missing that every request needs beside the credential. */
   misses(heard: Heard): boolean;
   /** The credential in the form in which the service takes it. */
@@ -44,7 +47,9 @@ const kinds: Readonly<Record<string, RecordKind>> = {
 };
 
 export function createSpeech(dialect: SpokenDialect, pageSize: number): Speech {
+  const jobs = createJobs(dialect);
   return {
+    job: (heard) => jobs.answer(heard),
     understand: (heard) => meaningOf(dialect, heard),
     misses: (heard) => !hasHeaders(dialect, heard),
     authorization({ headers }) {
@@ -74,7 +79,8 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number): Speech {
     },
     say(operation, decision, heard, base) {
       if (decision.status >= 400) return { ...refusalIn(dialect, decision), headers: {} };
-      return { status: decision.status, ...spoken(dialect, operation, decision.body, pageSize, heard, base) };
+      const said = spoken(dialect, operation, decision.body, pageSize, heard, base);
+      return { status: decision.status, ...said, body: jobs.name(operation, said.body) };
     },
   };
 }

@@ -59,8 +59,16 @@ export interface RefusalRule {
 type Places<K extends string> = Readonly<Record<K, readonly Place[]>>;
 type Words<K extends string> = Readonly<Record<K, readonly string[]>>;
 
+export interface Wait extends Omit<Route, "item" | "items" | "pagination"> {
+  readonly id: readonly Place[];
+  readonly status: readonly Place[];
+  readonly done: readonly string[];
+  readonly failed: readonly string[];
+}
+
 /** The dialect with every default filled in. */
 export interface SpokenDialect {
+  readonly wait?: Wait;
   readonly operations: Readonly<Record<string, Route | null>>;
   readonly records: {
     readonly vm: Places<"id" | "name" | "status" | "floating_ip" | "private_ip" | "volumes"> &

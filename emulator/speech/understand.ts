@@ -31,6 +31,19 @@ export function meaningOf(dialect: SpokenDialect, heard: Heard): Meaning | undef
   return best;
 }
 
+/** The id of the job that a request asks for. */
+export function jobMeant({ wait, values, headers }: SpokenDialect, heard: Heard): string | undefined {
+  if (wait === undefined || wait.method !== heard.method) return undefined;
+  const params: Record<string, string> = {};
+  const fits = new Fitting(values, params);
+  const isAsked =
+    fits.path(wait.path, heard.path) &&
+    fits.query(wait.query ?? {}, heard.query) &&
+    fits.headers({ ...headers, ...wait.headers }, heard.headers) &&
+    (wait.body === undefined || fits.body(wait.body, heard.body));
+  return isAsked ? params["id"] : undefined;
+}
+
 /** Whether the headers are there that every request must carry. */
 export const hasHeaders = (dialect: SpokenDialect, heard: Heard): boolean =>
   new Fitting(dialect.values, {}).headers(dialect.headers, heard.headers);

@@ -60,6 +60,16 @@ export interface ListRoute extends Route {
   readonly pagination?: Partial<Paging>;
 }
 
+/** How the job is asked for with which a service answers an accepted write. */
+export interface JobRoute extends Omit<Route, "item"> {
+  /** Where the answer to a write names its job; an answer that names none is done. */
+  readonly id: Pointers;
+  readonly status: Pointers;
+  readonly done: readonly string[];
+  readonly failed: readonly string[];
+  readonly message: Pointers;
+}
+
 /** How a list goes on. */
 export interface Paging {
   readonly next: Pointers;
@@ -182,6 +192,8 @@ export type WaitPlace = string | { readonly header: string; readonly as?: WaitAs
 
 export interface Dialect {
   readonly operations: AssumedRoutes;
+  /** `operations.wait`; left out: what is accepted is not waited for by itself. */
+  readonly wait?: JobRoute;
   readonly records: RecordPlaces;
   readonly states: States;
   readonly pagination: Paging;

@@ -6,7 +6,7 @@
 import { assumedOperations, rowOf } from "../core/model/operation";
 import { keysOf, tableOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
-import type { Dialect, Limits, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
+import type { Dialect, JobRoute, Limits, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
 
 /** A list as it is written: a list with one item may be written as that item. */
 type Written<T> = T extends readonly (infer E)[]
@@ -45,6 +45,7 @@ export function mergeDialect(given: PartialDialect): Dialect {
   const { data, error, success } = given.envelope ?? {};
   return {
     operations: mergeOperations(given.operations ?? {}),
+    ...mergeWait(given.operations?.["wait"]),
     records: mergeRecords(given.records ?? {}),
     states: {
       vm: mergeStates(states.vm, words(given.states?.vm), vmPhases),
@@ -126,6 +127,24 @@ function mergeOperations(given: NonNullable<PartialDialect["operations"]>): Dial
   }
   // The built-in routes name every operation.
   return routes as Dialect["operations"];
+}
+
+/** The schema asks for every part that has to be there. */
+function mergeWait(given: unknown): Pick<Dialect, "wait"> {
+  if (given === undefined || given === null) return {};
+  // The schema has checked the parts, each of which may be one value or a list.
+  const { id, status, done, failed, message, ...route } = given as Written<JobRoute> &
+    Pick<JobRoute, "method" | "path">;
+  return {
+    wait: {
+      ...route,
+      id: listOf<RecordPlace>(id),
+      status: listOf<RecordPlace>(status),
+      done: listOf<Scalar>(done).map(String),
+      failed: listOf<Scalar>(failed).map(String),
+      message: listOf<RecordPlace>(message),
+    } as JobRoute, // `Written` allows one value for each list, and these are lists by now.
+  };
 }
 
 /** A word to which the user gives a meaning loses its built-in meaning. */

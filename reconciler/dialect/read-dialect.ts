@@ -61,6 +61,7 @@ function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
   if (problems.length === 0)
     problems.push(
       ...placeholderProblems(file, given),
+      ...waitProblems(file, given),
       ...headerProblems(file, given),
       ...pagingProblems(file, given),
       ...nameProblems(file, given),
@@ -158,6 +159,28 @@ function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: P
       },
     ];
   });
+}
+
+/** A job is asked for by its id, and a word for its state has one meaning. */
+function waitProblems(file: YamlFile, given: PartialDialect): Problem[] {
+  const { wait } = mergeDialect({ operations: given.operations ?? {} });
+  if (wait === undefined) return [];
+  const problems: Problem[] = [];
+  if (!namesIn([wait.path, wait.query, wait.headers, wait.body]).includes("id"))
+    problems.push({
+      code: "dialect/placeholder",
+      summary: "operations.wait does not say which job it asks for",
+      fix: "put {id} into its path, its query or its body",
+      at: placeOf(file, ["operations", "wait", "path"], "value"),
+    });
+  const both = wait.done.find((word) => wait.failed.some((other) => other.toLowerCase() === word.toLowerCase()));
+  if (both !== undefined)
+    problems.push({
+      code: "dialect/state-twice",
+      summary: `The state ${both} of a job is given two meanings, done and failed`,
+      at: placeOf(file, ["operations", "wait", "failed"], "value"),
+    });
+  return problems;
 }
 
 function namesIn(value: unknown): readonly string[] {

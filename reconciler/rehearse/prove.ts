@@ -355,12 +355,7 @@ const differences = (shape: Shape, expected: Shape): readonly string[] => [
   ...shape.filter((line) => !expected.includes(line)).map((line) => `in the end there is ${line} as well`),
 ];
 
-const callOf = new Map<string, Operation>(
-  operationNames.flatMap((operation): [string, Operation][] => {
-    const row = rowOf(operation);
-    return row.kind === "read" ? [] : [[row.call, operation]];
-  }),
-);
+const callOf = new Map<string, Operation>(operationNames.map((operation) => [rowOf(operation).call, operation]));
 
 /** A client that answers nobody any more from the n-th write on, as if its process had been killed. */
 function mortal(client: ServiceClient, at?: { readonly nth: number; readonly when: "before" | "after" }) {
@@ -396,9 +391,10 @@ function mortal(client: ServiceClient, at?: { readonly nth: number; readonly whe
   const watched = new Proxy(client, {
     get(target, key) {
       const member: unknown = Reflect.get(target, key);
-      if (typeof member !== "function" || key === "close") return member;
       const operation = callOf.get(String(key));
-      return (...args: unknown[]) => pass(operation, async (): Promise<unknown> => Reflect.apply(member, target, args));
+      if (typeof member !== "function" || operation === undefined) return member;
+      const write = rowOf(operation).kind === "read" ? undefined : operation;
+      return (...args: unknown[]) => pass(write, async (): Promise<unknown> => Reflect.apply(member, target, args));
     },
   });
   return {

@@ -3,6 +3,8 @@
  * dialect's remarks say where each value was seen, what was taken as given, and what a person still has to find out. No
  * colours; the caller gives the width.
  */
+
+import { kindRows } from "../core/model/kinds";
 import type { AssumedOperation } from "../core/model/operation";
 import { deepEqual } from "../core/text/deep-equal";
 import { builtInDialect } from "../dialect/built-in";
@@ -238,7 +240,7 @@ function trialLines({ seen, left, made }: NonNullable<DoctorReport["trial"]>, wi
     ...made.flatMap(({ kind, name, id, became }) =>
       hang(
         "  - ",
-        `${[kind === "vm" ? "VM" : kind, name, id].filter((word) => word !== undefined).join(" ")}: ${became}`,
+        `${[kindRows[kind].noun, name, id].filter((word) => word !== undefined).join(" ")}: ${became}`,
         width,
       ),
     ),

@@ -25,6 +25,7 @@ import {
   type PageRead,
   waysToAskForMore,
 } from "../dialect/whole-list";
+import { awaitJob } from "./await-job";
 import { type Call, createCaller, type FollowRequest, type Pace, type Probed, type RequestEvent } from "./caller";
 import { callsOver } from "./calls";
 import type { RequestOptions, ServiceClient } from "./client";
@@ -46,7 +47,12 @@ export interface ServiceClientOptions {
   readonly origin?: string;
   readonly dialect: Dialect;
   readonly credential: Credential;
-  readonly timing: { readonly requestTimeoutMs: number };
+  readonly timing: {
+    readonly requestTimeoutMs: number;
+    /** How often, and how long, the job of an accepted write is asked for. */
+    readonly pollIntervalMs?: number;
+    readonly vmCreateTimeoutMs?: number;
+  };
   /** Permits plain http to a host other than this machine. */
   readonly insecureHttp?: boolean;
   /** Requests at once, at most. */
@@ -141,11 +147,38 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       requestOptions,
     );
     if (outcome.status === "accepted" && isOneRead(operation)) costs().one(operation, clock.now() - askedAt);
+    if (outcome.status === "accepted" && rowOf(operation).kind !== "read") {
+      const unfinished = await jobOf(outcome.value.body, requestOptions);
+      if (unfinished !== undefined) return caller.scrub(unfinished);
+    }
     const asked = `${route.method} ${basePath}${path.split("?", 1)[0]}`;
     return outcome.status === "accepted"
       ? caller.scrub(withRequest(settle(operation, reader(read.payload(operation, outcome.value.body))), asked))
       : caller.scrub(withRequest(outcome, asked));
   }
+
+  const jobOf = (answer: unknown, requestOptions: RequestOptions | undefined) =>
+    awaitJob(answer, {
+      dialect,
+      clock,
+      pollMs: options.timing.pollIntervalMs ?? 2000,
+      mostMs: options.timing.vmCreateTimeoutMs ?? 600_000,
+      signal: requestOptions?.signal,
+      async ask(method, path, headers, body) {
+        // Asked as a read of the contract, so that it is repeated as one.
+        const outcome = await caller.call(
+          {
+            operation: "volume.get",
+            method,
+            path: basePath + path,
+            ...(headers !== undefined && { headers }),
+            ...(body !== undefined && { body: JSON.stringify(body) }),
+          },
+          requestOptions,
+        );
+        return outcome.status === "accepted" ? { status: "accepted", value: outcome.value.body } : outcome;
+      },
+    });
 
   /** All pages of a list. Who wants it as a proof at the same time as others shares what they read. */
   function list<T extends { readonly id: string }>(

@@ -65,7 +65,7 @@ export function dialectTables(root) {
     "| --- | --- | --- |",
   ];
   for (const [name, { description }] of Object.entries(schema.properties.operations.properties)) {
-    const route = builtInDialect.operations[name];
+    const route = builtInDialect.operations[name] ?? null;
     lines.push(
       `| \`${name}\` | ${route == null ? "`null`" : `\`${route.method} ${route.path}\``} | ${cell(description)} |`,
     );
@@ -74,6 +74,7 @@ export function dialectTables(root) {
   for (const [title, name] of [
     ["A route", "route"],
     ["A route of a list", "listRoute"],
+    ["operations.wait, the job of an accepted write", "waitRoute"],
     ["pagination, of all lists or of one", "pagination"],
     ["A selector", "selector"],
   ])

@@ -123,3 +123,18 @@ test("a dialect that takes one thing for another is not proven", async () => {
   const checks = await proveDialect(dialect, { parts: ["life-cycle"] });
   expect(checks.at(-1)?.problem).toBeDefined();
 });
+
+/** What a deployment may say beyond its routes and records, each lived through and killed on the embedded service. */
+const said: readonly (readonly [what: string, dialect: string])[] = [
+  [
+    "jobs that are waited for",
+    `operations: { wait: { id: /jobid, method: GET, path: "/api/v1/job/{id}", status: /jobstatus, done: "1", failed: "2" } }`,
+  ],
+];
+
+test.each(said)("%s are said, understood and proven", async (_, text) => {
+  const { dialect, diagnostics } = readDialectText(text, "dialect.yaml");
+  expect(diagnostics).toEqual([]);
+  const checks = await proveDialect(dialect, { parts: proofParts, every: 29 });
+  expect(checks.filter(({ problem }) => problem !== undefined)).toEqual([]);
+});

@@ -55,7 +55,7 @@ export async function takeAwayOne(trial: Trial, thing: TrialThing): Promise<void
     const problem = await deleteOne(trial, thing.kind, id);
     if (problem === undefined) continue;
     const what = `${nounOf(thing.kind)} ${id}${thing.name === undefined ? "" : ` (${thing.name})`}`;
-    if (thing.kind === "volume" && trial.mayStay && problem === noWay) {
+    if (trial.mayStay && problem === noWay) {
       trial.say(`The ${what} stays: ${problem}, and it was permitted to stay.`);
       trial.notes.drop(thing, "stays, as was permitted: no way to delete it is known");
     } else trial.left.push(`${what}: ${problem}`);

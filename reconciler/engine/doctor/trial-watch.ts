@@ -177,10 +177,10 @@ export class Trial {
 
   /** Whether what was just made has this id, by the operation of the contract that reads it. */
   async #isFound(kind: "volume" | "group", id: string, name: string): Promise<boolean> {
-    const operation = kind === "volume" ? "volume.get" : "group.rule.list";
+    const operation = readOfMade[kind];
     const path = operations[operation].path.replace("{id}", () => encodeURIComponent(id));
     const { outcome, answer } = await this.ports.doctor.probe({ operation, method: "GET", path });
-    return outcome.status === "accepted" && (kind === "group" || answer?.text.includes(name) === true);
+    return outcome.status === "accepted" && (operation === "group.rule.list" || answer?.text.includes(name) === true);
   }
 
   thing(name: string): TrialThing | undefined {
@@ -440,6 +440,9 @@ export class Trial {
     return whereaboutsOf(this.report.dialect, kind);
   }
 }
+
+/** The contract's own reads of what a trial makes. */
+const readOfMade = { volume: "volume.get", group: "group.rule.list" } as const;
 
 const isDecided = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "accepted" || outcome.status === "rejected";

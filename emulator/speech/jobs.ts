@@ -1,0 +1,41 @@
+/** Jobs with which a deployment answers its writes: each is under way when it is asked for first, and done after that. */
+import type { SpokenDialect } from "./spoken";
+import { type Heard, jobMeant } from "./understand";
+import { Draft } from "./write";
+
+export interface Jobs {
+  /** The answer to a write with the job that it names. */
+  name(operation: string, body: unknown): unknown;
+  /** The answer to a request for a job; `undefined`: the request means something else. */
+  answer(heard: Heard): { readonly status: number; readonly body: unknown } | undefined;
+}
+
+export function createJobs(dialect: SpokenDialect): Jobs {
+  const asked = new Map<string, number>();
+  const { wait } = dialect;
+  return {
+    name(operation, body) {
+      if (wait === undefined || /\.(list|get)$/.test(operation)) return body;
+      const id = `job-${asked.size + 1}`;
+      asked.set(id, 0);
+      const draft = new Draft();
+      draft.value = typeof body === "object" && body !== null ? body : {};
+      draft.put(wait.id[0], id);
+      return draft.value;
+    },
+    answer(heard) {
+      const id = jobMeant(dialect, heard);
+      if (id === undefined || wait === undefined) return undefined;
+      const times = asked.get(id);
+      if (times === undefined) return { status: 404, body: { error: { code: 404, message: "there is no such job" } } };
+      asked.set(id, times + 1);
+      const draft = new Draft();
+      draft.put(wait.status[0], times === 0 ? wordBesides(wait) : (wait.done[0] ?? "done"));
+      return { status: 200, body: draft.value };
+    },
+  };
+}
+
+/** A word that means neither done nor failed. */
+const wordBesides = ({ done, failed }: NonNullable<SpokenDialect["wait"]>): string =>
+  ["0", "working", "pending", "under way"].find((word) => ![...done, ...failed].includes(word)) ?? "under way";

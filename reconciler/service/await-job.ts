@@ -1,0 +1,60 @@
+/**
+ * The job with which a service answers an accepted write: it is asked for until it is done or has failed. A job that
+ * failed is a refusal in its own words; one that cannot be followed leaves the write as one whose answer was lost.
+ */
+import type { Outcome } from "../core/model/outcome";
+import type { Dialect, JobRoute } from "../dialect/dialect";
+import { compilePointers, findText, findWord } from "../dialect/pointers";
+import { fillRoute } from "../dialect/requests";
+import type { Clock } from "./clock";
+
+export interface JobPorts {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly pollMs: number;
+  readonly mostMs: number;
+  /** Reads once, with the repeats of any read; the body of the answer. */
+  ask(
+    method: JobRoute["method"],
+    path: string,
+    headers: Readonly<Record<string, string>> | undefined,
+    body: unknown,
+  ): Promise<Outcome<unknown>>;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** `undefined`: the answer names no job, or its job is done. */
+export async function awaitJob(answer: unknown, ports: JobPorts): Promise<Outcome<never> | undefined> {
+  const { dialect, clock, pollMs, mostMs, signal } = ports;
+  const { wait } = dialect;
+  if (wait === undefined) return undefined;
+  const id = findText(answer, compilePointers(wait.id));
+  if (id === undefined || id === null || id === "") return undefined;
+  const filled = fillRoute(wait, { id }, dialect);
+  if (filled === undefined) return lost(`the id of its job (${id}) is none`);
+  const [statusAt, messageAt] = [compilePointers(wait.status), compilePointers(wait.message)];
+  const means = (words: readonly string[], word: string): boolean =>
+    words.some((one) => one.toLowerCase() === word.toLowerCase());
+  const start = clock.now();
+  for (let waitMs = Math.min(pollMs, 250); ; waitMs = Math.min(waitMs * 2, pollMs)) {
+    const outcome = await ports.ask(wait.method, filled.path, filled.headers, filled.body);
+    if (outcome.status !== "accepted")
+      return lost(`its job ${id} cannot be read: ${outcome.status === "rejected" ? outcome.message : outcome.reason}`);
+    const word = findWord(outcome.value, statusAt);
+    if (word === undefined) return lost(`its job ${id} shows no state where operations.wait.status looks for it`);
+    if (means(wait.done, word)) return undefined;
+    if (means(wait.failed, word)) {
+      const message = findText(outcome.value, messageAt) ?? `its job ${id} ended as ${word}`;
+      return { status: "rejected", condition: "refused", message };
+    }
+    if (clock.now() - start > mostMs) return lost(`its job ${id} is ${word} still`);
+    await clock.sleep(waitMs, signal);
+    if (signal?.aborted === true) return lost(`nobody waited for its job ${id}`);
+  }
+}
+
+const lost = (reason: string): Outcome<never> => ({
+  status: "unknown",
+  accepted: true,
+  reason: `it was accepted, and ${reason}`,
+});
