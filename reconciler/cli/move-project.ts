@@ -63,11 +63,12 @@ function hasFiles(folder: string): boolean {
   }
 }
 
-/** What others call a project: its folder, or its file where that has a name of its own. */
+/** What others call a project: its folder, or its one file where that has a name of its own. */
 export function nameOf({ folder, newFile, sources }: ProjectFiles): string {
   const first = sources[0] === undefined ? newFile : resolve(sources[0].file);
   const stem = basename(first).replace(/\.ya?ml$/i, "");
-  const name = stem === "reconcile" || stem === "main" ? basename(folder) : stem;
+  const isUsual = stem === "reconcile" || stem === "main" || sources.length > 1;
+  const name = isUsual ? basename(folder) : stem;
   return name.replaceAll(/[^A-Za-z0-9_-]+/g, "_");
 }
 

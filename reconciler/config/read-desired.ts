@@ -351,8 +351,12 @@ function addShapeProblems(file: YamlFile, problems: Problems): void {
   addNumberProblems(file, problems, placesOfAmounts(file));
 }
 
-/** A list from a variable may stand beside other items of a list: the items are meant (read-rule.ts). */
+/**
+ * A list from a variable may stand beside other items of a list: the items are meant (read-rule.ts). What is not read yet
+ * counts as a reference still, which may stand wherever a value may.
+ */
 function withFlatLists(value: unknown): unknown {
+  if (value === undefined) return "${}";
   if (Array.isArray(value)) return value.flat(4).map(withFlatLists);
   if (!isMap(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withFlatLists(inner)]));

@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { openStateStore } from "../../reconciler/store/open";
 import { countCampaign } from "../support/campaign-count";
-import { type CliOptions, type Ran, runCli, startCli } from "../support/cli-process";
+import { type CliOptions, jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
+import { problemsOfEvent } from "../support/event-schema";
 import { makeFolder } from "../support/folder";
 import { contentOf, stateIn } from "../support/moving-states";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
@@ -378,6 +379,51 @@ groups:
     expect(await statesOf({ files, from: "", to: "", args }, ["shop", "other"])).toEqual(states);
     expect(requests()).toBe(sent);
   });
+});
+
+it("from several files with other line ends, with a rollout and what must be reachable, and as JSON", async () => {
+  const shape = {
+    files: {
+      "shop/a.yaml": `${head}${defaults}vars: { tag: { default: x } }\n`,
+      "shop/b.yaml":
+        'vms:\r\n  # web\r\n  web: { name: "web-${var.tag}" }\r\n  # db\r\n  db:\r\n    name: "db-${var.tag}"\r\n',
+      "shop/c.yaml": `groups:
+  db-in: { rules: [{ protocol: tcp, dst_port: 1, remote_ip: "\${vm.web.private_ip}" }] }
+rollout:
+  waves: { of: [vm.db], canary: 1 }
+reachability:
+  - never: { from: 0.0.0.0/0, to: group.db-in, tcp: "22" }
+`,
+    },
+    from: "shop",
+    to: "database",
+    args: ["vm.db", "group.db-in"],
+  };
+  folder = makeFolder(shape.files);
+  expect((await reconcile("shop", ["apply", ".", "-y"])).exitCode).toBe(0);
+  const texts = textsIn();
+  const shown = await reconcile("shop", ["move", ...shape.args, "-f", ".", "--to", "../database/db.yaml", "--json"]);
+  const lines = jsonLines(shown.stdout);
+  expect(lines.map(({ type, address }) => [type, address])).toEqual([
+    ["move", "group.db-in"],
+    ["move", "vm.db"],
+    ["summary", undefined],
+  ]);
+  expect(lines.map(problemsOfEvent).filter((problem) => problem !== "")).toEqual([]);
+  const moved = await reconcile("shop", ["move", ...shape.args, "-f", ".", "--to", "../database/db.yaml", "--yes"]);
+  expect(moved, moved.stderr).toMatchObject({ exitCode: 0 });
+  const made = readFileSync(join(folder, "database/db.yaml"), "utf8");
+  expect(made).not.toContain("\r");
+  expect(made).toContain("  shop: { state: ../shop/reconcile.state.json }\n");
+  expect(made).toContain("rollout:\n  waves: { of: [vm.db], canary: 1 }\n");
+  expect(readFileSync(join(folder, "shop/b.yaml"), "utf8")).toBe(
+    'vms:\r\n  # web\r\n  web: { name: "web-${var.tag}" }\r\n',
+  );
+  expect((await reconcile("shop", ["plan", ".", "--detailed-exitcode"])).exitCode).toBe(0);
+  expect((await reconcile("database", ["plan", "db.yaml", "--detailed-exitcode"])).exitCode).toBe(0);
+  const back = await reconcile("database", ["move", ...shape.args, "-f", "db.yaml", "--to", "../shop", "--yes"]);
+  expect(back, back.stderr).toMatchObject({ exitCode: 0 });
+  expect(textsIn()).toEqual(texts);
 });
 
 it("one environment at a time: the files go with the first, and the states each by itself", async () => {

@@ -33,7 +33,8 @@ function project(seed: number): { readonly text: string; readonly blocks: readon
     vars: [] as string[],
     outputs: [] as string[],
   };
-  const remark = (indent: string): string => (often(0.3) ? `${indent}# note ${below(1000)}\n` : "");
+  let notes = 0;
+  const remark = (indent: string): string => (often(0.3) ? `${indent}# note ${++notes}\n` : "");
   const count = 3 + below(8);
   for (let at = 0; at < count; at++) {
     const each = often(0.25);

@@ -261,6 +261,16 @@ lookups: { leg: { group: { name: legacy } } }
     return desired?.resources[0]?.kind === "group" ? desired.resources[0].rules : undefined;
   };
 
+  it("are no missing ids beside a list that came out of a variable", () => {
+    const { diagnostics } = readText(
+      `${elsewhere}vars: { nets: { default: [198.51.100.0/24] } }
+groups: { web: { rules: [ { protocol: tcp, dst_port: 22, remote_ip: "\${var.nets}" }, { protocol: tcp, dst_port: 23, remote_group: { id: "\${read.n.group}" } } ] } }
+`,
+      { external: "later" },
+    );
+    expect(diagnostics).toEqual([]);
+  });
+
   it.each([
     '{ protocol: tcp, dst_port: 22, remote_ip: "${read.n.office}" }',
     '{ protocol: tcp, dst_port: 22, remote_ip: ["${read.n.office}"] }',

@@ -12,6 +12,7 @@ import { WrittenByNewer } from "../../core/state/newer";
 import { readState, writeSnapshot } from "../../core/state/text";
 import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
+import { assertWhole } from "../../engine/half-moved";
 import { openStoredState } from "../../engine/plan";
 import { recordText } from "../../report/record-text";
 import { stateListText } from "../../report/state-text";
@@ -243,6 +244,7 @@ async function push(invocation: OfOne, store: StateStore): Promise<number> {
         ? emptyState(pushed.state.lineage)
         : openStoredState(stored, store.location, pushed.state.lineage).state;
     if (!isForced && !read.ok) openStoredState(stored, store.location, pushed.state.lineage);
+    if (!isForced) assertWhole(present, store.location);
     const isNew = stored.snapshot === undefined && stored.journal.length === 0;
     if (!isNew && !isForced) refusePush(present, pushed.state);
     await session.replace(

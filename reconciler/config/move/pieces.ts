@@ -236,7 +236,9 @@ export function pasteInto(text: string, section: string, pieces: readonly Piece[
   const root = parseDocument(text).contents;
   const pair = isMap(root) ? root.items.find((one) => keyOfPair(one) === section) : undefined;
   const asLines = (piece: Piece): string => {
-    const whole = piece.text.endsWith(end) ? piece.text : piece.text + end;
+    // The pieces of another file may end their lines in another way.
+    const own = piece.text.replaceAll(/\r?\n/g, end);
+    const whole = own.endsWith(end) ? own : own + end;
     return kind === "list" ? withDash(whole, end) : whole;
   };
   const all = (indent: number, isSpaced: boolean): string =>
