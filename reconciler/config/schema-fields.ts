@@ -77,6 +77,41 @@ export function fieldsOfSchema(schema: unknown): SchemaField[] {
   return [...fields.values()];
 }
 
+const wordsOfName = (name: string): string[] =>
+  name.split(".").flatMap((word) => (word === "KEY" || word === "" ? [] : [word.replaceAll("[]", "")]));
+
+/**
+ * The fields that a person may mean: `checks.at_most`, `rules.dst_port`, `rollout.web.canary` with the key of a block in
+ * it. Where one of them is a map, the fields below it follow.
+ */
+export function fieldsCalled(fields: readonly SchemaField[], asked: string): SchemaField[] {
+  const words = wordsOfName(asked);
+  const ways = [words, ...words.slice(0, -1).map((_, index) => words.filter((__, at) => at !== index))].filter(
+    (way) => way.length > 0,
+  );
+  for (const way of words.length < 3 ? ways.slice(0, 1) : ways) {
+    const tail = `.${way.join(".")}`;
+    const names = fields.map((field) => ({ field, name: `.${wordsOfName(field.name).join(".")}` }));
+    const exact = names.filter(({ name }) => name === tail);
+    const ending = names.filter(({ name }) => name.endsWith(tail));
+    // What environments and defaults repeat of the file is told of the file.
+    const general = ending.filter(({ name }) => !/^\.(?:environments|defaults)\./.test(name));
+    const found = exact.length > 0 ? exact : general.length > 0 ? general : ending;
+    // A part that several sections share is told once.
+    const [first] = found;
+    if (first === undefined) continue;
+    const once = [...new Map(found.map((one) => [one.field.about, one])).values()];
+    if (once.length > 1) return once.map(({ field }) => field);
+    return [first.field, ...names.flatMap(({ field, name }) => (isBelow(name, first.name) ? [field] : []))];
+  }
+  // `outputs.value`, or a misspelt key: what its section takes is told.
+  const [section = ""] = words;
+  return words.length > 1 && fields.some(({ name }) => name === section) ? fieldsCalled(fields, section) : [];
+}
+
+const isBelow = (name: string, above: string): boolean =>
+  name.startsWith(`${above}.`) && !name.slice(above.length + 1).includes(".");
+
 /** What may stand below a path of a file: the fields of the map there. A step of a list is any number. */
 export function fieldsBelow(schema: unknown, path: readonly (string | number)[]): SchemaField[] {
   const root = fieldsIn(schema);

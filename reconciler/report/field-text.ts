@@ -36,3 +36,16 @@ export const fieldsText = (fields: readonly NamedField[], width: number): string
       ...hang("  a change   ", costs, width),
     ])
     .join("\n");
+
+/** Fields of a file by their names in the schema. */
+export const schemaFieldsText = (
+  fields: readonly { readonly name: string; readonly about: string; readonly words: readonly string[] }[],
+  width: number,
+): string =>
+  fields
+    .flatMap(({ name, about, words }) => [
+      name,
+      ...(about === "" ? [] : hang("  ", about, width)),
+      ...(words.length === 0 ? [] : hang("  one of     ", words.join(", "), width)),
+    ])
+    .join("\n");

@@ -12,8 +12,7 @@ export function desiredTables(root) {
   const schema = readSchema(root, "desired-state");
   const { fieldsOf } = load(root, "core/model/fields.js");
   const lines = [];
-  const top = Object.entries(schema.properties).filter(([, value]) => !["object"].includes(kindOf(value)));
-  lines.push("### The file", "", ...table(schema, Object.fromEntries(top)), "");
+  lines.push("### The file", "", ...table(schema, schema.properties), "");
   section(lines, schema, "service", schema.$defs.service);
   section(lines, schema, "service.timing", schema.$defs.service.properties.timing);
   section(lines, schema, "ssh", schema.$defs.ssh);
@@ -50,7 +49,41 @@ export function desiredTables(root) {
       description: schema.properties[list].description,
       ...schema.properties[list].items,
     });
+  for (const [title, part] of mapsOf(schema)) if (!shown(schema, lines, part)) section(lines, schema, title, part);
   return lines.join("\n").trimEnd();
+}
+
+/** Whether some table has a row with each of the map's keys and their meanings. */
+const shown = (schema, lines, part) => {
+  const rows = Object.entries(part.properties).map(([name, value]) => [
+    `| \`${name}\` |`,
+    meaningOf(schema, value).text,
+  ]);
+  return rows.every(([head, about]) => lines.some((line) => line.startsWith(head) && line.includes(cell(about))));
+};
+
+/** Every map with keys of its own, by the place at which it stands first. */
+function mapsOf(schema) {
+  const found = new Map();
+  const visit = (given, title) => {
+    const part = resolve(schema, given);
+    const { properties = {}, additionalProperties, items, anyOf = [], oneOf = [] } = part;
+    const shape = JSON.stringify(properties);
+    if (Object.keys(properties).length > 0) {
+      if (found.has(shape)) return;
+      found.set(shape, [title, part]);
+    }
+    for (const [key, value] of Object.entries(properties)) visit(value, title === "" ? key : `${title}.${key}`);
+    if (typeof additionalProperties === "object")
+      visit(additionalProperties, `${title}.${title === "environments" ? "NAME" : "KEY"}`);
+    if (typeof items === "object") visit(items, `${title}[]`);
+    for (const other of [...anyOf, ...oneOf]) visit(other, title);
+  };
+  // What an environment repeats of the file has its place in the file.
+  const { environments, ...rest } = schema.properties;
+  visit({ properties: rest }, "");
+  visit(environments, "environments");
+  return [...found.values()].filter(([title]) => title !== "");
 }
 
 export function dialectTables(root) {

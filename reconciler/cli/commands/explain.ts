@@ -1,5 +1,8 @@
 /** `reconcile explain [CODE]`: what an error means and what to do about it; `explain reach`: who reaches whom by which rules. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { partyFromWord, partyText, portsFromWord } from "../../config/read-reachability";
+import { fieldsCalled, fieldsOfSchema } from "../../config/schema-fields";
 import { kindOf } from "../../core/model/address";
 import type { Party } from "../../core/model/assertion";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
@@ -8,7 +11,8 @@ import { explainReach, type ReachHalf } from "../../core/reachability/explain";
 import { nearestName } from "../../core/text/nearest";
 import { openStoredState } from "../../engine/plan";
 import { explanations, isExplained } from "../../report/explanations";
-import { fieldsNamed, fieldsText } from "../../report/field-text";
+import { fieldsNamed, fieldsText, schemaFieldsText } from "../../report/field-text";
+import { packageFolder } from "../../version";
 import { command, type Invocation, type Positionals } from "../command";
 import { fail, newLineage, openStore } from "../compose";
 import { readWorkspace } from "../workspace";
@@ -24,6 +28,7 @@ export const explainCommand = command({
     ["reconcile explain", "all codes"],
     ["reconcile explain vm.flavor_id", "what a change of this field costs"],
     ["reconcile explain vm.db", "the same for every field of a VM"],
+    ["reconcile explain checks.at_most", "any other key of the file, with the keys below it"],
     ["reconcile explain reach web db:5432", "which rules of the file admit it, or which one is missing"],
     [
       "reconcile explain reach 203.0.113.7 db:22",
@@ -127,6 +132,12 @@ async function explain({ args, output }: Invocation): Promise<number> {
     for (const { kind, field, about, costs } of fields) output.event({ type: "field", kind, field, about, costs });
     return output.finish({ exitCode: 0 });
   }
+  const written = fieldsCalled(fieldsOfSchema(desiredSchema()), code);
+  if (!isExplained(code) && written.length > 0) {
+    output.print(schemaFieldsText(written, output.width));
+    for (const { name, about, words } of written) output.event({ type: "field", field: name, about, words });
+    return output.finish({ exitCode: 0 });
+  }
   if (!isExplained(code)) {
     const near = nearestCode(code);
     throw fail(
@@ -140,6 +151,9 @@ async function explain({ args, output }: Invocation): Promise<number> {
   output.event({ type: "explanation", code, ...found });
   return output.finish({ exitCode: 0 });
 }
+
+const desiredSchema = (): unknown =>
+  JSON.parse(readFileSync(join(packageFolder, "schemas", "desired-state.schema.json"), "utf8"));
 
 const codes = () => Object.keys(explanations).filter(isExplained).sort();
 
