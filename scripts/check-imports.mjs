@@ -91,6 +91,7 @@ const rules = [
     "reconciler/rehearse",
     [
       "reconciler/core",
+      "reconciler/kinds",
       "reconciler/config",
       "reconciler/dialect",
       "reconciler/engine",

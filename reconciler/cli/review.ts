@@ -16,6 +16,7 @@ import { isEmpty, type Plan } from "../core/plan/plan";
 import { judgeReachability, type Reachability } from "../core/reachability/findings";
 import { printable } from "../core/text/printable";
 import type { Prepared } from "../engine/plan";
+import { touchesGroups } from "../kinds/group/changes";
 import { todayUtc } from "../outside/clock";
 import { askProgram } from "../outside/commands";
 import { setting } from "../outside/environment";
@@ -156,7 +157,7 @@ export function programsMissing({ steps }: Plan, { closedBy }: Trust, isShown: b
 
 /** What the groups admit after the plan; computed only for a plan with groups. */
 function plannedExposure(prepared: Prepared): Exposure | undefined {
-  if (!prepared.plan.changes.some((change) => change.kind === "group")) return undefined;
+  if (!touchesGroups(prepared.plan.changes)) return undefined;
   return exposureOf(prepared, { touchedOnly: true });
 }
 

@@ -10,7 +10,7 @@ import { compareAddresses } from "../core/model/address";
 import { asClosed, type Closed, type Desired, type DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
-import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
+import { allOfKind, type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import type { Json } from "../core/model/output";
 import type { SshAccess } from "../core/model/ssh";
 import { itemAt } from "../core/text/invariant";
@@ -241,7 +241,7 @@ function readMerged(
   const resources = rooms.flatMap((room) =>
     kinds.flatMap((kind) => readInstances(kind, room, { ...top, rulePlaces }, taken[kind], reached)),
   );
-  const vms = new Set(resources.flatMap(({ kind, address }) => (kind === "vm" ? [address] : [])));
+  const vms = new Set(allOfKind(resources, "vm").map(({ address }) => address));
   const ssh = readSsh(merged.settings.has("ssh") ? setting("ssh") : undefined, reached, vms);
   const outputs = readOutputs(merged.outputs, main.scope, problems);
   const prices = readPrices(merged, { scope, problems, open: components.open, given: priceList });

@@ -6,7 +6,7 @@
 
 import type { Kind } from "../core/model/address";
 import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
-import { kindRows } from "../core/model/kinds";
+import { allOfKind, kindRows } from "../core/model/kinds";
 import type { Live } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
 import type { Intent, PlannedChange, State } from "../core/model/recorded";
@@ -58,8 +58,8 @@ export async function awaitInterrupted(
       }));
   const vms = awaited("vm");
   const setting = { client, windowMs: timing.discoveryWindowMs, now: clock.instant() };
-  for (const record of state.resources.values())
-    if (record.kind === "vm" && record.id !== undefined && mayShowLater(record, setting))
+  for (const record of allOfKind(state.resources.values(), "vm"))
+    if (record.id !== undefined && mayShowLater(record, setting))
       vms.push({ key: record.id, windowMs: timing.discoveryWindowMs, isIt: (one) => one.id === record.id });
   await Promise.all(
     keysOf(kindRows).map(async (kind) => {

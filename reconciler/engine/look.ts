@@ -6,7 +6,7 @@
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Look } from "../core/model/evidence";
-import { eachKind, type IdsOfKinds, type Kind, kinds, perKind } from "../core/model/kinds";
+import { allOfKind, eachKind, type IdsOfKinds, type Kind, kinds, perKind } from "../core/model/kinds";
 import type { LiveOf } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import type { ServiceClient } from "../service/client";
@@ -45,7 +45,7 @@ export async function lookAtKinds(
     proves: isOpen(kind) ? true : undefined,
   });
   const asked = (kind: Kind): Asked => ({ wanted: wanted[kind], known: known[kind], whole: whole(kind) });
-  const orphans = [...state.orphans.values()].flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
+  const orphans = allOfKind(state.orphans.values(), "volume").map(({ id }) => id);
   const lookAtVms = async () => {
     const seen = await observeVms(client, asked("vm"), desired, state, findings, { ...optionsFor("vm"), young });
     looking.sawVms?.(seen);

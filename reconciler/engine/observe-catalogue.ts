@@ -4,7 +4,7 @@ import { isUuid } from "../core/canonical/catalogue";
 import type { Desired, DesiredVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Look, Sighting } from "../core/model/evidence";
-import { ofKind } from "../core/model/kinds";
+import { allOfKind, ofKind } from "../core/model/kinds";
 import { type Catalogue, type CatalogueEntry, type LiveVm, notSeen } from "../core/model/live";
 import type { Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
@@ -76,8 +76,7 @@ function catalogueNeeds(desired: Desired, state: State, { listed, byId }: VmsFou
   // The VM of an open create is recognised by its flavor and image, whether or not the file still wants it.
   const isOpen = [...state.intents.values()].some(({ operation }) => operation === "vm.create");
   const needs = { flavors: isOpen, images: isOpen, regions: false };
-  for (const resource of desired.resources) {
-    if (resource.kind !== "vm") continue;
+  for (const resource of allOfKind(desired.resources, "vm")) {
     const vm: DesiredVm = resource;
     const recorded = ofKind(state.resources.get(vm.address), "vm");
     const sighting = recorded?.id === undefined ? undefined : byId.get(recorded.id);

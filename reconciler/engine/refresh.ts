@@ -19,7 +19,7 @@ import {
   weigh,
 } from "../core/model/evidence";
 import { isNeverSeen } from "../core/model/facts";
-import { type IdsOfKinds, type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
+import { allOfKind, type IdsOfKinds, type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
 import {
   type Live,
   type LiveOf,
@@ -145,8 +145,8 @@ export async function refresh(
 /** The ids of VMs that may not be in a list yet. */
 function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string> {
   const young = new Set<string>();
-  for (const record of state.resources.values())
-    if (record.kind === "vm" && record.id !== undefined && isYoung?.(record) === true) young.add(record.id);
+  for (const record of allOfKind(state.resources.values(), "vm"))
+    if (record.id !== undefined && isYoung?.(record) === true) young.add(record.id);
   return young;
 }
 
@@ -207,8 +207,8 @@ async function lookForVolumesLeft(
   options: Options,
 ): Promise<void> {
   const left = new Set<string>();
-  for (const record of state.resources.values())
-    if (record.kind === "vm" && record.id !== undefined && vms.looks.get(record.id)?.seen === "absent")
+  for (const record of allOfKind(state.resources.values(), "vm"))
+    if (record.id !== undefined && vms.looks.get(record.id)?.seen === "absent")
       for (const { id } of disksOf(record)) if (!volumes.looks.has(id)) left.add(id);
   await observeEach("volume", left, (id) => client.getVolume(id, options), volumes.looks, findings);
 }
@@ -226,8 +226,8 @@ function doubtContradictedAbsence(
     const seen = [...volumes.looks.values()].flatMap((one) => (one.seen === "yes" ? [one.value] : []));
     return new Map(seen.flatMap((one) => (typeof one.attachedTo === "string" ? [[one.attachedTo, one.id]] : [])));
   });
-  for (const record of resources.values()) {
-    if (record.kind !== "vm" || record.id === undefined || record.deleting === true) continue;
+  for (const record of allOfKind(resources.values(), "vm")) {
+    if (record.id === undefined || record.deleting === true) continue;
     const { id, address } = record;
     const look = vms.get(id);
     if (look?.seen !== "absent") continue;
@@ -379,7 +379,7 @@ function remembered(state: State, looks: LooksOf, part: Part | undefined, seen: 
     ({ missingSince, deleting }) => missingSince === undefined && deleting !== true,
   );
   recorded.push(...present.filter(({ kind, id }) => isLooked(kind, id)).map(orphanKey));
-  const left = present.flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
+  const left = allOfKind(present, "volume").map(({ id }) => id);
   return { recorded, absent, dataVolumes, left };
 }
 
@@ -388,12 +388,10 @@ const mostWitnesses = 3;
 /** Data volumes that are deleted with their VM: a plan names them with their present size. */
 function volumesThatMayGo(desired: Desired, records: readonly RecordedResource[]): string[] {
   const wished = new Map(
-    desired.resources.flatMap((one) => (one.kind === "vm" ? [[one.address, one.lifecycle.preservedVolumes]] : [])),
+    allOfKind(desired.resources, "vm").map((one) => [one.address, one.lifecycle.preservedVolumes]),
   );
-  return records.flatMap((record) =>
-    record.kind === "vm" &&
-    record.dataVolumeId !== undefined &&
-    (wished.get(record.address) ?? record.onDelete.preservedVolumes) === "delete"
+  return allOfKind(records, "vm").flatMap((record) =>
+    record.dataVolumeId !== undefined && (wished.get(record.address) ?? record.onDelete.preservedVolumes) === "delete"
       ? [record.dataVolumeId]
       : [],
   );
@@ -437,7 +435,7 @@ export async function observeOrphans(
   state: State,
   orphans: readonly Orphan[],
 ) {
-  const ids = orphans.flatMap(({ kind, id }) => (kind === "volume" ? [id] : []));
+  const ids = allOfKind(orphans, "volume").map(({ id }) => id);
   const looks = new Map<string, Look<LiveVolume>>();
   const findings: Diagnostic[] = [];
   const [{ live }] = await Promise.all([

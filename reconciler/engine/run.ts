@@ -8,6 +8,7 @@ import type { Address } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Effect, Written } from "../core/model/effect";
+import { ofKind } from "../core/model/kinds";
 import type { Live, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, notSent, type Outcome } from "../core/model/outcome";
 import type { Intent, RecordedVm } from "../core/model/recorded";
@@ -157,7 +158,7 @@ export function failedBy(failure: Failure): OpenStep {
 /** What the state holds of the step's VM. */
 export function recordedVm({ address }: Step, run: Run): RecordedVm | undefined {
   const record = run.recorder.state.resources.get(address);
-  return record?.kind === "vm" ? record : undefined;
+  return ofKind(record, "vm");
 }
 
 export const isoNow = (run: Run): Instant => run.ports.clock.instant();

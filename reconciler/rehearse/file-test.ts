@@ -9,6 +9,7 @@ import { findingsOfPlan } from "../core/findings/plan-findings";
 import type { Closed } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
 import type { Expected } from "../core/model/expected";
+import { allOfKind } from "../core/model/kinds";
 import type { Outputs } from "../core/model/output";
 import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
@@ -17,6 +18,7 @@ import { deepEqual } from "../core/text/deep-equal";
 import { carryOutPermitted } from "../engine/apply";
 import { openStoredState, type Prepared, preparePlan } from "../engine/plan";
 import { defaultTiming, type Ports } from "../engine/ports";
+import { touchesGroups } from "../kinds/group/changes";
 import { createMemoryStore } from "../store/memory";
 import type { StateStore, StoredState } from "../store/store";
 import { newService, type VirtualMoment, virtualService } from "./virtual-service";
@@ -58,7 +60,7 @@ function benchOf(given: Given) {
   return {
     /** No service is asked, so every flavor, image and region that the file names exists. */
     plan(desired: Closed, options = {}): Promise<Prepared> {
-      const vms = desired.resources.filter((one) => one.kind === "vm");
+      const vms = allOfKind(desired.resources, "vm");
       service.provide({
         flavors: vms.map(({ flavor }) => flavor),
         images: vms.map(({ image }) => image),
@@ -138,9 +140,7 @@ interface Judged {
 
 function judge(prepared: Prepared, { now }: RunTest): Judged {
   const { plan, desired, state } = prepared;
-  const exposure = plan.changes.some(({ kind }) => kind === "group")
-    ? exposureOf(prepared, { touchedOnly: true })
-    : undefined;
+  const exposure = touchesGroups(plan.changes) ? exposureOf(prepared, { touchedOnly: true }) : undefined;
   const { findings: broken, verdicts } = judgeReachability(prepared, { today: now.toISOString().slice(0, 10) });
   const checked = checkPlan({ desired, plan, recorded: state.resources.size, now });
   const findings = findingsOfPlan(

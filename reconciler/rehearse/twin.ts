@@ -8,7 +8,7 @@ import type { WorldDump } from "../../emulator/world";
 import { catalogueId, type Index, indexCatalogue } from "../core/canonical/catalogue";
 import type { Kind } from "../core/model/address";
 import type { Desired, DesiredVm } from "../core/model/desired";
-import { ofKind } from "../core/model/kinds";
+import { allOfKind, ofKind } from "../core/model/kinds";
 import {
   type CatalogueEntry,
   type Live,
@@ -57,10 +57,10 @@ export function buildTwin(input: TwinInput): Twin {
   const { desired, state, live } = input;
   const createdAt = new Date(input.now).toISOString();
   const projects = projectNames(desired, state);
-  const wantedVms = desired.resources.filter((resource): resource is DesiredVm => resource.kind === "vm");
+  const wantedVms = allOfKind(desired.resources, "vm");
   const vmRecords = new Map(
-    [...state.resources.values()].flatMap((record) =>
-      record.kind === "vm" && record.id !== undefined ? [[record.id, record] as const] : [],
+    allOfKind(state.resources.values(), "vm").flatMap((record) =>
+      record.id !== undefined ? [[record.id, record] as const] : [],
     ),
   );
   const flavors = entriesOf(live.catalogue.flavors, flavorNames(input, wantedVms)).map(
@@ -117,10 +117,10 @@ export function buildTwin(input: TwinInput): Twin {
 const distinct = (texts: Iterable<string>): string[] => [...new Set(texts)].sort();
 
 function projectNames(desired: Desired, state: State): string[] {
-  const named = desired.resources.flatMap((resource) => (resource.kind === "vm" ? [resource.project] : []));
+  const named = allOfKind(desired.resources, "vm").map((resource) => resource.project);
   if (named.length === 0)
-    for (const record of state.resources.values())
-      if (record.kind === "vm" && record.project !== undefined) named.push(record.project);
+    for (const record of allOfKind(state.resources.values(), "vm"))
+      if (record.project !== undefined) named.push(record.project);
   return distinct(named);
 }
 
@@ -131,14 +131,14 @@ const entriesOf = (listed: readonly CatalogueEntry[] | undefined, inUse: readonl
 const flavorNames = ({ live, state }: TwinInput, wanted: readonly DesiredVm[]): string[] => [
   ...wanted.map((vm) => vm.flavor),
   ...shownOf(live, "vm").flatMap((vm) => vm.flavor ?? []),
-  ...[...state.resources.values()].flatMap((record) => (record.kind === "vm" ? (record.flavor ?? []) : [])),
+  ...allOfKind(state.resources.values(), "vm").flatMap((record) => record.flavor ?? []),
 ];
 
 const imageNames = ({ live, state }: TwinInput, wanted: readonly DesiredVm[]): string[] => [
   ...wanted.map((vm) => vm.image),
   ...shownOf(live, "vm").flatMap((vm) => vm.image ?? []),
-  ...[...state.resources.values()].flatMap((record) =>
-    record.kind === "vm" ? [record.imageId, record.image].filter((image) => image !== undefined) : [],
+  ...allOfKind(state.resources.values(), "vm").flatMap((record) =>
+    [record.imageId, record.image].filter((image) => image !== undefined),
   ),
 ];
 
@@ -148,8 +148,8 @@ const localPart = (email: string): string => email.slice(0, email.indexOf("@"));
 function twinUsers({ live, state, newId }: Builder, wanted: readonly DesiredVm[]): User[] {
   const owners = new Set<string>(wanted.map((vm) => vm.owner));
   for (const vm of shownOf(live, "vm")) if (vm.owner !== undefined) owners.add(vm.owner);
-  for (const record of state.resources.values())
-    if (record.kind === "vm" && record.owner !== undefined) owners.add(record.owner);
+  for (const record of allOfKind(state.resources.values(), "vm"))
+    if (record.owner !== undefined) owners.add(record.owner);
   const emails = distinct([...owners].filter((owner) => owner.includes("@")));
   const known = new Set(emails.map((email) => localPart(email).toLowerCase()));
   const names = distinct([...owners].filter((owner) => !owner.includes("@") && !known.has(owner.toLowerCase())));
@@ -193,10 +193,8 @@ function twinVms(builder: Builder): Vm[] {
 
 /** The ids of VMs to which volumes are attached, or shall be. */
 const hostsNamed = ({ live, desired, state }: Builder): string[] => [
-  ...desired.resources.flatMap((resource) =>
-    resource.kind === "volume" && resource.attachTo !== undefined && "id" in resource.attachTo
-      ? [resource.attachTo.id]
-      : [],
+  ...allOfKind(desired.resources, "volume").flatMap((resource) =>
+    resource.attachTo !== undefined && "id" in resource.attachTo ? [resource.attachTo.id] : [],
   ),
   ...[...live.of.volume.byId.values()].flatMap((sighting) =>
     sighting.seen === "yes" ? (sighting.value.attachedTo ?? []) : [],
@@ -371,14 +369,14 @@ function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rule
 
 /** The groups that rules of the file name by their id. */
 const namedById = ({ resources }: Desired): string[] =>
-  resources
-    .flatMap((resource) => (resource.kind === "group" ? resource.rules : []))
+  allOfKind(resources, "group")
+    .flatMap((resource) => resource.rules)
     .flatMap((rule) => groupIdNamed(rule) ?? []);
 
 /** An earlier run could not delete its retired groups because VMs still use them, so the twin has such VMs. */
 function attachedElsewhere(builder: Builder): Vm[] {
-  const retired = [...builder.state.resources.values()].flatMap((record) =>
-    record.kind === "group" ? (record.retired ?? []).map(({ id }) => id) : [],
+  const retired = allOfKind(builder.state.resources.values(), "group").flatMap((record) =>
+    (record.retired ?? []).map(({ id }) => id),
   );
   if (retired.length === 0) return [];
   builder.assumptions.push("the security groups that earlier replacements left are still attached to VMs");

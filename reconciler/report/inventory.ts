@@ -4,6 +4,7 @@
  * is asked.
  */
 import { type Address, compareAddresses, componentsAround, parseAddress } from "../core/model/address";
+import { allOfKind } from "../core/model/kinds";
 import type { Json, Outputs } from "../core/model/output";
 import type { State } from "../core/model/recorded";
 import {
@@ -41,8 +42,10 @@ export interface Inventory {
 export function inventoryOf(state: Pick<State, "resources">): Inventory {
   const hosts: InventoryHost[] = [];
   const without: Address[] = [];
-  for (const record of [...state.resources.values()].sort((a, b) => compareAddresses(a.address, b.address))) {
-    if (record.kind !== "vm") continue;
+  for (const record of allOfKind(
+    [...state.resources.values()].sort((a, b) => compareAddresses(a.address, b.address)),
+    "vm",
+  )) {
     const { address, id, name, privateIp, floatingIp } = record;
     const parts = parseAddress(address);
     if (id === undefined || parts === undefined || (privateIp === undefined && floatingIp === undefined)) {

@@ -1,7 +1,7 @@
 /** The state for people: a table of its resources, and the orphans. record-text.ts shows one record in full. */
 
 import { compareAddresses } from "../core/model/address";
-import type { Kind } from "../core/model/kinds";
+import { type Kind, ofKind } from "../core/model/kinds";
 import type { LiveOf, Sighting } from "../core/model/live";
 import type { Intent, Orphan, RecordedResource, State } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
@@ -56,7 +56,7 @@ export function orphansText(orphans: readonly Orphan[], seen?: (orphan: Orphan) 
 function sightingText(sighting: Sighting<LiveOf[Kind]>): string {
   if (sighting.seen === "gone") return "not found";
   if (sighting.seen !== "yes") return "not read";
-  const attachedTo = sighting.value.kind === "volume" ? sighting.value.attachedTo : undefined;
+  const attachedTo = ofKind(sighting.value, "volume")?.attachedTo;
   return attachedTo === undefined || attachedTo === null ? "there" : `attached to ${attachedTo}`;
 }
 

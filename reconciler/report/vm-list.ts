@@ -1,5 +1,6 @@
 /** Every VM of the project: what the service shows, and which address manages the VM. */
 import { type Address, compareAddresses } from "../core/model/address";
+import { allOfKind } from "../core/model/kinds";
 import type { LiveVm } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import { columnsTable } from "./state-text";
@@ -22,8 +23,10 @@ export function vmRows(state: Pick<State, "resources">, live: readonly LiveVm[] 
   const seen = new Map((live ?? []).map((vm) => [vm.id, vm]));
   const managed = new Set<string>();
   const rows: VmRow[] = [];
-  for (const record of [...state.resources.values()].sort((a, b) => compareAddresses(a.address, b.address))) {
-    if (record.kind !== "vm") continue;
+  for (const record of allOfKind(
+    [...state.resources.values()].sort((a, b) => compareAddresses(a.address, b.address)),
+    "vm",
+  )) {
     const vm = record.id === undefined ? undefined : seen.get(record.id);
     if (vm !== undefined) {
       managed.add(vm.id);

@@ -5,6 +5,7 @@
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { fixText, toRun } from "../../core/model/fix";
+import { allOfKind } from "../../core/model/kinds";
 import type { Prices } from "../../core/model/prices";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { costOfOrphans } from "../../core/plan/cost";
@@ -112,7 +113,7 @@ function remove(invocation: Invocation): Promise<number> {
     const asked: Asked = { client, desired: workspace.desired };
     const isThere = ({ missingSince }: Orphan): boolean => missingSince === undefined;
     const deletable = wanted.filter((orphan) => isThere(orphan) && canDeleteOrphan(orphan, client.can));
-    const volumes = deletable.filter(({ kind }) => kind === "volume");
+    const volumes = allOfKind(deletable, "volume");
     if (volumes.length > 0 && flags["allow-data-loss"] !== true)
       return output.finish({
         exitCode: 3,

@@ -7,6 +7,7 @@ import { changesOutputs } from "../../core/plan/outputs";
 import type { Plan } from "../../core/plan/plan";
 import { printable } from "../../core/text/printable";
 import type { Prepared } from "../../engine/plan";
+import { touchesGroups } from "../../kinds/group/changes";
 import { exposureMarkdown } from "../../report/exposure-text";
 import { commentLimit, failureMarkdown, markerOf, planMarkdown } from "../../report/markdown";
 import { describeHolder } from "../../store/store";
@@ -125,7 +126,7 @@ const placeOf = ({ where }: Output, part: Part | undefined) => {
 
 /** `doctor` says that this service never shows the names of groups; a plan repeats it only when it changes a group. */
 function withoutGroupNamesNote(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
-  if (changes.some(({ kind }) => kind === "group")) return diagnostics;
+  if (touchesGroups(changes)) return diagnostics;
   // One that --deny or --strict refuses is the reason of the exit code.
   return diagnostics.filter(({ code, severity }) => code !== "plan/group-names-unobserved" || severity === "error");
 }

@@ -8,6 +8,7 @@ import { writeYaml, type YamlBlock } from "../../config/write-yaml";
 import type { Assertion } from "../../core/model/assertion";
 import { closedWith } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
+import { allOfKind } from "../../core/model/kinds";
 import type { RecordedResource } from "../../core/model/recorded";
 import type { PortRange } from "../../core/model/rule";
 import { judgeFile } from "../../core/reachability/findings";
@@ -114,7 +115,7 @@ async function managedHere(
 
 /** Assertions that hold what the groups admit now, read back from the blocks that are written. */
 function assertionsFor(blocks: readonly YamlBlock[]) {
-  const groups = blocks.filter(({ kind }) => kind === "group");
+  const groups = allOfKind(blocks, "group");
   const text = writeYaml({ head: { version: 1 }, blocks: groups });
   const { desired } = readDesired([{ file: "reconcile.yaml", text }]);
   if (desired === undefined) return [];
@@ -145,7 +146,7 @@ function ownerOnce(blocks: readonly YamlBlock[]): {
   readonly blocks: readonly YamlBlock[];
   readonly owner?: string;
 } {
-  const vms = blocks.filter(({ kind }) => kind === "vm");
+  const vms = allOfKind(blocks, "vm");
   const [owner, ...others] = new Set(vms.map(({ fields }) => fields["owner"]));
   if (vms.length < 2 || typeof owner !== "string" || others.length > 0) return { blocks };
   return {

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import type { Address } from "../../core/model/address";
+import { allOfKind } from "../../core/model/kinds";
 import type { State } from "../../core/model/recorded";
 import { isHost, noAccess, type Reachable, type Route, routeTo, sshArguments } from "../../core/model/ssh";
 import { errorCode, errorMessage } from "../../core/text/errors";
@@ -63,11 +64,7 @@ async function run(invocation: Of): Promise<number> {
 
 /** With their addresses, as far as the state has them. */
 const recordedVms = (state: State): Map<Address, Reachable & { readonly id?: string }> =>
-  new Map(
-    [...state.resources.values()].flatMap((record): [Address, Reachable & { readonly id?: string }][] =>
-      record.kind === "vm" ? [[record.address, record]] : [],
-    ),
-  );
+  new Map(allOfKind(state.resources.values(), "vm").map((record) => [record.address, record]));
 
 /** A VM by its address, or by the name of an output that is one of its addresses. */
 function vmCalled(asked: string, vms: ReadonlyMap<Address, Reachable>, { outputs = {} }: State): Address {

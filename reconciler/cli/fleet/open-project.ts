@@ -30,6 +30,7 @@ import { sentences } from "../../fleet/round";
 import { readSecret } from "../../fleet/secrets";
 import type { Checkout } from "../../fleet/sources/checkout";
 import { checkOutGit } from "../../fleet/sources/git";
+import { touchesGroups } from "../../kinds/group/changes";
 import {
   type Location,
   type OpenedService,
@@ -375,11 +376,11 @@ async function refusals(given: Prepared, asked: PlanPlace, law: Desired | undefi
   const prepared = { ...given, desired: judgedBy(law, given.desired) };
   const { desired } = prepared;
   const { plan, state } = prepared;
-  const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
+  const isExposed = touchesGroups(plan.changes);
   const soFar = {
     plan,
     diagnostics: plan.diagnostics,
-    exposure: touchesGroups ? exposureOf(prepared, { touchedOnly: true }) : undefined,
+    exposure: isExposed ? exposureOf(prepared, { touchedOnly: true }) : undefined,
     more: [
       ...judgeReachability(prepared, { today: todayUtc() }).findings,
       ...checkPlan({ desired, plan, recorded: state.resources.size, now: new Date() }),

@@ -11,6 +11,7 @@ import { openStoredState, type Prepared } from "../../engine/plan";
 import { CannotUndo, type Planned } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { asInRepository, type Checkout } from "../../fleet/sources/checkout";
+import { touchesGroups } from "../../kinds/group/changes";
 import { costForPrograms, costText } from "../../report/cost-text";
 import { exposureText } from "../../report/exposure-text";
 import { planGraph } from "../../report/graph";
@@ -30,8 +31,8 @@ export function factsOf(
   opensAt?: number,
 ): Omit<Planned["facts"], "leases" | "wish"> {
   const { plan } = prepared;
-  const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
-  const opens = touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [];
+  const isExposed = touchesGroups(plan.changes);
+  const opens = isExposed ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [];
   return {
     digest,
     empty: hasNothingToDo(plan, prepared),
@@ -104,8 +105,8 @@ const mostDrawn = 100;
 export function bodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
   const { plan } = prepared;
   const lines = [...planLines(plan, { colour: false, width: 100, steps: false })];
-  const touchesGroups = plan.changes.some(({ kind }) => kind === "group");
-  const exposure = touchesGroups
+  const isExposed = touchesGroups(plan.changes);
+  const exposure = isExposed
     ? exposureText(exposureOf(prepared, { touchedOnly: true }), { changesOnly: true, width: 100 })
     : "";
   return {
@@ -113,7 +114,7 @@ export function bodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
     sum: plan.cost === undefined ? summaryText(plan) : `${summaryText(plan)} ${costText(plan.cost)}.`,
     ...(plan.cost === undefined ? {} : { cost: costForPrograms(plan.cost) }),
     consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
-    opens: touchesGroups ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [],
+    opens: isExposed ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [],
     ...(plan.steps.length === 0 || plan.steps.length > mostDrawn ? {} : { graph: planGraph(plan) }),
     ...(exposure === "" ? {} : { exposure }),
   };

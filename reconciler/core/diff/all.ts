@@ -5,7 +5,7 @@ import { diffVm, type VmDifference } from "../../kinds/vm/diff";
 import { diffVolume, type VmFates, type VolumeDifference } from "../../kinds/volume/diff";
 import type { Address } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
-import { type Kind, kinds } from "../model/kinds";
+import { allOfKind, type Kind, kinds } from "../model/kinds";
 import type { RecordedVm, State } from "../model/recorded";
 import type { DiffContext } from "./context";
 import { fillGroup, usesComputed } from "./fill-in";
@@ -31,12 +31,12 @@ export function diffAll(
   state: State,
   isYoung: (vm: RecordedVm) => boolean,
 ): Differences {
-  const vms = pairs.filter((pair) => pair.kind === "vm").map((pair) => diffVm(pair, context));
+  const vms = allOfKind(pairs, "vm").map((pair) => diffVm(pair, context));
   const fates = fatesOf(vms);
-  const volumes = pairs.filter((pair) => pair.kind === "volume").map((pair) => diffVolume(pair, context, state, fates));
+  const volumes = allOfKind(pairs, "volume").map((pair) => diffVolume(pair, context, state, fates));
   const standingsWith = (groups: readonly GroupDifference[]): Standings =>
     standingsOf({ differences: [groups, vms, volumes], pairs, state, context, isYoung });
-  const groupPairs = pairs.filter((pair) => pair.kind === "group");
+  const groupPairs = allOfKind(pairs, "group");
   // A rule may name the IP address of a VM, and a rule's remark the id of a group. What becomes of the groups
   // themselves decides what both are.
   let filled = fillGroups(groupPairs, standingsWith([]));

@@ -9,7 +9,7 @@ import { type Address, kindOf } from "../model/address";
 import { declarationMark } from "../model/declaration-mark";
 import type { Desired, DesiredResource, Reference } from "../model/desired";
 import { type AddressOf, addressesByIdentity, type Identity, identity, identityKey, lookUpIn } from "../model/identity";
-import { type Kind, kindRows } from "../model/kinds";
+import { allOfKind, type Kind, kindRows } from "../model/kinds";
 import { type Live, type LiveOf, namedIn, type Sighting, sight } from "../model/live";
 import type { Orphan, RecordedRun, State } from "../model/recorded";
 import type { LeftOpen } from "./explain";
@@ -127,8 +127,8 @@ function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "
     if (attachedTo === undefined) hostsShown = false;
     else if (attachedTo !== null) add(attachedTo, sighting.value);
   }
-  for (const record of state.resources.values()) {
-    if (record.kind !== "volume" || record.attachedTo === undefined) continue;
+  for (const record of allOfKind(state.resources.values(), "volume")) {
+    if (record.attachedTo === undefined) continue;
     const sighting = live.of.volume.byId.get(record.id);
     const isKnown = sighting?.seen === "gone" || (sighting?.seen === "yes" && sighting.value.attachedTo !== undefined);
     if (!isKnown) add(record.attachedTo, record);

@@ -11,6 +11,7 @@ import { type Address, kindOf } from "../model/address";
 import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
 import { fixText, toRun } from "../model/fix";
+import { ofKind } from "../model/kinds";
 import { type LiveVm, showsAddresses, sight } from "../model/live";
 import type { RecordedResource, RecordedVm, State } from "../model/recorded";
 import { lazily } from "../text/lazily";
@@ -62,7 +63,7 @@ export function standingsOf({ differences, pairs, state, context, isYoung }: Sta
     const live = difference?.live ?? seen(address, id, context);
     if (attribute === "name") return known(live?.name ?? recorded?.name ?? id);
     if (attribute === "size") return sizeOf(address, live, recorded);
-    return addressOf(computed, live?.kind === "vm" ? live : undefined, recorded, isYoung);
+    return addressOf(computed, ofKind(live, "vm"), recorded, isYoung);
   };
 }
 
@@ -122,7 +123,7 @@ function addressOf(
 ): Standing {
   const { address, attribute } = computed;
   if (!isAddressAttribute(attribute)) return { is: "missing", why: `${address} has no ${attribute}` };
-  const vm = recorded?.kind === "vm" ? recorded : undefined;
+  const vm = ofKind(recorded, "vm");
   const key = attribute === "private_ip" ? "privateIp" : "floatingIp";
   const shown = live?.[key];
   if (shown !== undefined) return { is: "known", text: shown };

@@ -9,6 +9,7 @@ import { isPlatformShaped } from "../../kinds/group/compare-rules";
 import { canonicalLiveRule, ruleKey } from "../canonical/rules";
 import type { Address } from "../model/address";
 import type { Desired, Reference } from "../model/desired";
+import { allOfKind } from "../model/kinds";
 import { type Live, sight } from "../model/live";
 import type { State } from "../model/recorded";
 import { groupNamed, type Rule } from "../model/rule";
@@ -58,8 +59,8 @@ export function groupWorld(input: ExposureInput): GroupWorld {
   const addressOf = new Map<string, Address>();
   for (const [address, id] of ids) addressOf.set(id, address);
   const retired = new Map<Address, readonly string[]>();
-  for (const record of state.resources.values())
-    if (record.kind === "group" && record.retired !== undefined) {
+  for (const record of allOfKind(state.resources.values(), "group"))
+    if (record.retired !== undefined) {
       retired.set(
         record.address,
         record.retired.map((group) => group.name),
@@ -79,9 +80,8 @@ export function groupWorld(input: ExposureInput): GroupWorld {
         : (ids.get(group.address) ?? group.address);
 
   const wanted = new Map<Address, ReadonlySet<string>>();
-  for (const resource of desired.resources)
-    if (resource.kind === "group")
-      wanted.set(resource.address, new Set(resource.rules.map((rule) => ruleKey(rule, identify))));
+  for (const resource of allOfKind(desired.resources, "group"))
+    wanted.set(resource.address, new Set(resource.rules.map((rule) => ruleKey(rule, identify))));
 
   const objects = new Map<string, GroupObject>();
   const byTarget = new Map<string, DraftFact[]>();
@@ -174,10 +174,10 @@ const newObject = (address: Address): string => `new ${address}`;
 /** Addresses that have an id now: recorded, or taken over by this plan. */
 function idsOf(plan: Plan, state: State): Map<Address, string> {
   const ids = new Map<Address, string>();
-  for (const change of plan.changes)
-    if (change.kind === "group" && change.id !== undefined) ids.set(change.address, change.id);
-  for (const record of state.resources.values())
-    if (record.kind === "group" && !ids.has(record.address)) ids.set(record.address, record.id);
+  for (const change of allOfKind(plan.changes, "group"))
+    if (change.id !== undefined) ids.set(change.address, change.id);
+  for (const record of allOfKind(state.resources.values(), "group"))
+    if (!ids.has(record.address)) ids.set(record.address, record.id);
   return new Map([...ids].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

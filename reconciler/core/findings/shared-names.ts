@@ -4,13 +4,13 @@
  */
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
-import { kindRows } from "../model/kinds";
+import { kindRows, ofKind } from "../model/kinds";
 
 export function sharedNames(environments: ReadonlyMap<string, Desired>): Diagnostic[] {
   const bearers = new Map<string, { readonly environment: string; readonly resource: DesiredResource }[]>();
   for (const [environment, desired] of environments)
     for (const resource of desired.resources) {
-      const project = (resource.kind === "vm" ? resource.project : undefined) ?? desired.project ?? "";
+      const project = ofKind(resource, "vm")?.project ?? desired.project ?? "";
       const key = JSON.stringify([resource.kind, resource.name, project, desired.service.baseUrl ?? ""]);
       const known = bearers.get(key);
       if (known === undefined) bearers.set(key, [{ environment, resource }]);

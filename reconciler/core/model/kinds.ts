@@ -73,22 +73,22 @@ export const sectionOf: Readonly<Record<Kind, string>> = perKind((kind) => kindR
 
 export type ByKind<T> = (kind: Kind, name: string) => readonly T[];
 
-const isOfKind = <K extends Kind, T extends { readonly kind: Kind }>(
+const isOfKind = <K extends Kind, T extends { readonly kind: string }>(
   one: T,
   kind: K,
 ): one is Extract<T, { readonly kind: K }> => one.kind === kind;
 
 /** An address has one kind, and so has everything under it. */
-export const ofKind = <K extends Kind, T extends { readonly kind: Kind }>(
+export const ofKind = <K extends Kind, T extends { readonly kind: string }>(
   one: T | undefined,
   kind: K,
 ): Extract<T, { readonly kind: K }> | undefined => (one !== undefined && isOfKind(one, kind) ? one : undefined);
 
 /** Those of one kind, in their order. */
-export const allOfKind = <K extends Kind, T extends { readonly kind: Kind }>(
+export const allOfKind = <K extends Kind, T extends { readonly kind: string }>(
   all: Iterable<T>,
   kind: K,
-): Extract<T, { readonly kind: K }>[] => Array.from(all).filter((one) => isOfKind(one, kind));
+): (T & { readonly kind: K })[] => Array.from(all).filter((one): one is T & { readonly kind: K } => one.kind === kind);
 
 /** Each kind is indexed when it is first asked for. */
 export function lazilyByKind<T>(build: (kind: Kind) => ReadonlyMap<string, readonly T[]>): ByKind<T> {

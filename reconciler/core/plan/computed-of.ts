@@ -4,6 +4,7 @@ import type { Standings } from "../diff/standing";
 import type { Address } from "../model/address";
 import { type Computed, computedName } from "../model/computed";
 import type { Diagnostic } from "../model/diagnostic";
+import { ofKind } from "../model/kinds";
 import type { State } from "../model/recorded";
 import { computedOf, type Step } from "./step";
 
@@ -54,9 +55,9 @@ export function recordedValue({ address, attribute }: Computed, resources: State
     case "size":
       return record.kind === "volume" && record.sizeGb !== undefined ? String(record.sizeGb) : undefined;
     case "private_ip":
-      return record.kind === "vm" ? record.privateIp : undefined;
+      return ofKind(record, "vm")?.privateIp;
     case "floating_ip":
-      return record.kind === "vm" ? record.floatingIp : undefined;
+      return ofKind(record, "vm")?.floatingIp;
     default:
       return attribute satisfies never;
   }

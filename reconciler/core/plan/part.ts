@@ -12,6 +12,7 @@ import type { Address, Kind } from "../model/address";
 import { isAddressAttribute } from "../model/computed";
 import type { Desired } from "../model/desired";
 import { idsNamedBy } from "../model/facts";
+import { allOfKind } from "../model/kinds";
 import { computedInShaped } from "../model/output";
 import type { RecordedResource, State } from "../model/recorded";
 import type { Instant } from "../model/time";
@@ -93,7 +94,7 @@ export function partAround(
     if (isNear) addresses.add(pair.address);
   }
   // An assertion of the file is about all of its groups.
-  if (reachability !== undefined) for (const { kind, address } of pairs) if (kind === "group") addresses.add(address);
+  if (reachability !== undefined) for (const { address } of allOfKind(pairs, "group")) addresses.add(address);
   for (const address of vmsWithUnknownOutputAddress(outputs, state)) addresses.add(address);
   // The record of a moved resource may still be under its old address.
   for (const { address, movedFrom } of pairs)

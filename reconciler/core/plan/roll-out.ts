@@ -6,6 +6,7 @@
  */
 import { type Address, componentOf, keyWithin } from "../model/address";
 import type { Desired, HealthCheck, Rollout } from "../model/desired";
+import { allOfKind } from "../model/kinds";
 import { type LiveVm, sight } from "../model/live";
 import type { Amount } from "../model/policy";
 import { addStep, type Draft, onceEach, vmHold } from "./draft";
@@ -14,7 +15,7 @@ import { need, type Step, type StepId } from "./step";
 
 export function rollOut(draft: Draft, { rollouts = [], resources }: Pick<Desired, "rollouts" | "resources">): void {
   const stopped = new Set(
-    resources.flatMap((resource) => (resource.kind === "vm" && resource.power === "stopped" ? [resource.address] : [])),
+    allOfKind(resources, "vm").flatMap((resource) => (resource.power === "stopped" ? [resource.address] : [])),
   );
   for (const rollout of rollouts) rollOne(draft, rollout, stopped);
 }

@@ -8,6 +8,7 @@ import type { Allowance, Assertion } from "../model/assertion";
 import { textKey } from "../model/computed";
 import type { Closed, Desired, DesiredGroup } from "../model/desired";
 import type { SourcePosition } from "../model/diagnostic";
+import { allOfKind, ofKind } from "../model/kinds";
 import { sight } from "../model/live";
 import type { Rule } from "../model/rule";
 import type { Step } from "../plan/step";
@@ -50,7 +51,7 @@ export function judgeReachability(input: ExposureInput, options: ReachabilityOpt
       addressesOf: (vm) => {
         const record = state.resources.get(vm);
         const sighting = record?.id === undefined ? undefined : sight(live, "vm", record.id);
-        const known = sighting?.seen === "yes" ? sighting.value : record?.kind === "vm" ? record : undefined;
+        const known = sighting?.seen === "yes" ? sighting.value : ofKind(record, "vm");
         return [known?.floatingIp, known?.privateIp].flatMap((ip) => ip ?? []);
       },
     },
@@ -72,7 +73,7 @@ export function judgeFile(desired: Closed, today: string): Reachability {
 
 /** The rules of the file, as if nothing were there yet. */
 export function declaredWorld({ resources }: Desired): GroupWorld {
-  const groups = resources.flatMap((resource) => (resource.kind === "group" ? [resource] : []));
+  const groups = allOfKind(resources, "group");
   const addresses = groups.map(({ address }) => address);
   return {
     facts: new Map(
@@ -265,7 +266,7 @@ const witnessOf = (flow: Flow | undefined): Counterexample["witness"] =>
 /** A rule as the file has it, with its place. */
 export function ruleTexts(desired: Desired, world: GroupWorld): (group: Address, rule: Rule) => string {
   const groups = new Map<Address, DesiredGroup>();
-  for (const resource of desired.resources) if (resource.kind === "group") groups.set(resource.address, resource);
+  for (const resource of allOfKind(desired.resources, "group")) groups.set(resource.address, resource);
   return (address, rule) => {
     const group = groups.get(address);
     const key = ruleKey(rule, world.identify);

@@ -1,6 +1,7 @@
 /** Assertions that the rules of a file keep as they are: what `pull --assert` writes for somebody to prune. */
 import type { Assertion, Party, ServicePorts } from "../model/assertion";
 import type { Desired, DesiredGroup } from "../model/desired";
+import { allOfKind } from "../model/kinds";
 import type { Rule } from "../model/rule";
 
 export interface Proposed {
@@ -17,7 +18,7 @@ const administration: readonly ServicePorts[] = [22, 3389].map((port) => ({
 }));
 
 export function proposeAssertions(desired: Desired, holds: (assertion: Assertion) => boolean): Proposed[] {
-  const groups = desired.resources.flatMap((resource) => (resource.kind === "group" ? [resource] : []));
+  const groups = allOfKind(desired.resources, "group");
   const proposed: Proposed[] = [
     {
       kind: "never" as const,

@@ -19,6 +19,7 @@ import { type ProtocolSpan, spanOf, wholeLine } from "../exposure/protocols";
 import { unknownAddressOf } from "../exposure/traffic";
 import type { Address } from "../model/address";
 import type { Allowance, Assertion, Exemption, Party, ServicePorts } from "../model/assertion";
+import { allOfKind } from "../model/kinds";
 import type { Reference } from "../model/reference";
 import type { Direction, Ethertype } from "../model/rule";
 
@@ -200,8 +201,8 @@ export function queriesOf(assertion: Assertion, context: QueryContext): Query[] 
         spans,
         peers: assertion.kind === "only" ? minusPeers(everyPeer, peersOf(others, context)) : peersOf(others, context),
         named: assertion.kind === "only" ? [] : others.flatMap((party) => namesOf(party, context)),
-        unknown: others.flatMap((party) =>
-          party.kind === "vm" && context.addressesOf(party.address).length === 0 ? [party.address] : [],
+        unknown: allOfKind(others, "vm").flatMap((party) =>
+          context.addressesOf(party.address).length === 0 ? [party.address] : [],
         ),
         leftOut,
       }));
