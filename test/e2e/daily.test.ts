@@ -174,6 +174,33 @@ groups: { web: { name: "\${component}-web", rules: [{ protocol: tcp, dst_port: 4
     expect(kept.changes).toMatchObject({ create: 0, replace: 0, delete: 0 });
   });
 
+  it("hints at the whole moved list where a number of instances became names, and done so nothing goes", async () => {
+    const file = (each: string, ignored = "", more = "") => `version: 1
+project: acme
+region: in-west-1
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+vms: { web: { for_each: ${each}, name: "web-\${each}" } }
+volumes: { data: { for_each: ${each}, size: 5${ignored} } }
+${more}`;
+    write(file("3"));
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    write(file("[a, b, c]"));
+    const { diagnostics } = jsonLines((await reconcile("plan", "--json")).stdout).at(-1) as {
+      diagnostics: { code: string; fix: string }[];
+    };
+    const hints = diagnostics.filter(({ code }) => code === "plan/renamed-key").map(({ fix }) => fix);
+    expect(hints).toHaveLength(2);
+    const entries = ["vm.web", "volume.data"].map((block) => {
+      const all = ["a", "b", "c"].map((key, index) => `{ from: "${block}[${index}]", to: "${block}[${key}]" }`);
+      expect(hints.join("\n")).toContain(`moved: [ ${all.join(", ")} ]`);
+      return all.join(", ");
+    });
+    expect(hints.join("\n")).toContain("ignore_changes: [name]");
+    write(file("[a, b, c]", ", lifecycle: { ignore_changes: [name] }", `moved: [ ${entries.join(", ")} ]\n`));
+    const kept = jsonLines((await reconcile("plan", "--json")).stdout).at(-1) as { changes: Record<string, number> };
+    expect(kept.changes).toMatchObject({ create: 0, replace: 0, delete: 0 });
+  });
+
   it("is not made of nothing: a service that cannot be reached is named", async () => {
     write(world);
     const plan = await runCli(["plan", "--base-url", "http://127.0.0.1:9"], {

@@ -4,7 +4,7 @@
  */
 import { describeRule } from "../canonical/rules";
 import type { Change } from "../diff/changes";
-import { type Address, componentPath, quoted, renamed } from "../model/address";
+import { type Address, compareAddresses, componentPath, quoted, renamed } from "../model/address";
 import type { DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type FieldRow, fieldsOf } from "../model/fields";
@@ -31,10 +31,14 @@ export function renamedKeys(
     gone.filter(({ address }) => !isCovered(address)),
     ({ address }) => markOf(recorded.get(address)),
   );
-  for (const [mark, [to, ...others]] of comeBy) {
-    const [from, ...more] = goneBy.get(mark) ?? [];
-    if (mark === "" || to === undefined || from === undefined || others.length > 0 || more.length > 0) continue;
-    pairs.push({ from: from.address, to: to.address, source: to.source });
+  const instances: Diagnostic[] = [];
+  for (const [mark, after] of comeBy) {
+    const before = goneBy.get(mark) ?? [];
+    const [to, ...others] = after;
+    const [from, ...more] = before;
+    if (mark === "" || to === undefined || from === undefined) continue;
+    if (others.length === 0 && more.length === 0) pairs.push({ from: from.address, to: to.address, source: to.source });
+    else instances.push(...renamedInstances(before, after, recorded, desired));
   }
   const blocks = byBlock(pairs).map(
     ({ from, to, source }): Diagnostic => ({
@@ -46,7 +50,49 @@ export function renamedKeys(
       source,
     }),
   );
-  return [...components.map(renamedComponent), ...blocks];
+  return [...components.map(renamedComponent), ...instances, ...blocks];
+}
+
+/**
+ * Instances that are all alike, as many as before: `for_each: 3` that became a list of names, or a block with for_each
+ * whose key was renamed. Which of them is which nobody can know, so they are named in their order, for a person to read.
+ */
+function renamedInstances(
+  before: readonly Change[],
+  after: readonly Change[],
+  recorded: ReadonlyMap<Address, RecordedResource>,
+  desired: ReadonlyMap<Address, DesiredResource>,
+): Diagnostic[] {
+  const [from, to] = [before, after].map((changes) => [...new Set(changes.map(({ address }) => split(address)[0]))]);
+  const [fromBlock, ...otherFrom] = from ?? [];
+  const [toBlock, ...otherTo] = to ?? [];
+  if (fromBlock === undefined || toBlock === undefined || otherFrom.length + otherTo.length > 0) return [];
+  if (before.length !== after.length) return [];
+  const inOrder = (changes: readonly Change[]): Address[] =>
+    changes.map(({ address }) => address).sort(compareAddresses);
+  const olds = inOrder(before);
+  const pairs = inOrder(after).flatMap((address, index): { readonly from: Address; readonly to: Address }[] => {
+    const old = olds[index];
+    return old === undefined ? [] : [{ from: old, to: address }];
+  });
+  const keepsKeys = pairs.every((pair) => split(pair.from)[1] === split(pair.to)[1]);
+  const entries = keepsKeys ? [{ from: fromBlock, to: toBlock }] : pairs;
+  const [first] = after;
+  const isOtherwiseNamed = pairs.some(({ from: old, to: now }) => recorded.get(old)?.name !== desired.get(now)?.name);
+  const names =
+    first?.kind === "volume" && isOtherwiseNamed
+      ? "; a volume's name cannot change: lifecycle: { ignore_changes: [name] } keeps them as they are"
+      : "";
+  return [
+    {
+      severity: "warning",
+      code: "plan/renamed-key",
+      summary: `the ${before.length} of ${fromBlock} would be deleted and ${after.length} of ${toBlock}, which are alike, created: ${fromBlock === toBlock ? "were the keys of its for_each renamed?" : "was the key renamed?"}`,
+      fix: `moved: [ ${entries.map((entry) => `{ from: ${quoted(entry.from)}, to: ${quoted(entry.to)} }`).join(", ")} ]   keeps ${keepsKeys ? "them under their new key" : "them, in this order; change it if another is meant"}${names}`,
+      address: first?.address,
+      source: first?.source,
+    },
+  ];
 }
 
 interface RenamedComponent {
