@@ -15,8 +15,7 @@ const { values } = parseArgs({ options: { node: { type: "string" }, for: { type:
 const systems = { linux: "linux", darwin: "darwin", win32: "windows" };
 const processors = { x64: "amd64", arm64: "arm64" };
 const target = values.for ?? `${systems[process.platform]}-${processors[process.arch]}`;
-if (!/^(linux|darwin)-(amd64|arm64)$|^windows-amd64$/.test(target))
-  throw new Error(`Pulumi has no plugins for ${target}`);
+if (!/^(linux|darwin|windows)-(amd64|arm64)$/.test(target)) throw new Error(`Pulumi has no plugins for ${target}`);
 
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const plugin = "pulumi-resource-reconcile-cloud";

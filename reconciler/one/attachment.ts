@@ -19,7 +19,8 @@ import {
   type PropertyChange,
   type Props,
 } from "./handler";
-import { refuseUnknownIds } from "./named-ids";
+import { noteNamed } from "./made-here";
+import { type NamedId, refuseUnknownIds } from "./named-ids";
 import { checkInputs, desiredOf, type Written } from "./one-desired";
 import {
   carryOut,
@@ -73,6 +74,11 @@ function idsIn(id: string): { readonly vmId: string; readonly volumeId: string }
     ]);
   return { vmId, volumeId };
 }
+
+const namedIn = ({ vmId, volumeId }: { readonly vmId: string; readonly volumeId: string }): readonly NamedId[] => [
+  { kind: "vm", id: vmId },
+  { kind: "volume", id: volumeId },
+];
 
 function plan(
   context: HandlerContext,
@@ -219,10 +225,7 @@ export const attachmentHandler: Handler = {
     const service = await context.service();
     if (isUnknown(props["vmId"]) || isUnknown(props["volumeId"])) return [];
     const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
-    await refuseUnknownIds(service, [
-      { kind: "vm", id: ids.vmId },
-      { kind: "volume", id: ids.volumeId },
-    ]);
+    await refuseUnknownIds(service, namedIn(ids));
     const planned = await plan(context, service, ids, flushOf(props), true, {}, "recent");
     const hangsOn = hostIn(planned.live, ids.volumeId);
     if (hangsOn === ids.vmId) return [takesOver(ids)];
@@ -234,6 +237,7 @@ export const attachmentHandler: Handler = {
   async create(context, props) {
     const service = await context.service();
     const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
+    noteNamed(service, namedIn(ids));
     return exclusively(service, ids, async () => {
       let planned = await plan(context, service, ids, flushOf(props), true, {}, "forCreate");
       // Only "it hangs on nothing" is taken from a look of some seconds ago: the service refuses where that is not so.

@@ -59,7 +59,7 @@ export async function createdBefore(
     return undefined;
   log(
     "warning",
-    `${name} (${open.id}) was made by a run that was cut off before it could say so; it is managed from now on`,
+    `${name} (${open.id}) was made by a run that was cut off before it could say so; it is managed from now on. Where this run was told to replace it: once a preview has shown it as unchanged, say so again`,
   );
   return kept;
 }

@@ -33,6 +33,7 @@ import {
   type Props,
 } from "./handler";
 import { lookAt, lookAtAll, recordById } from "./looking";
+import { noteMade, noteNamed } from "./made-here";
 import { refuseUnknownIds } from "./named-ids";
 import { addressOf, checkInputs, desiredOf } from "./one-desired";
 import {
@@ -236,6 +237,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
     async create(context, inputs) {
       const service = await context.service();
+      noteNamed(service, shape.names?.(inputs) ?? []);
       const { desired, address } = desiredOf(shape.write(inputs));
       const { notes } = context;
       const adopted = adoptedId(inputs);
@@ -258,7 +260,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         : claimTaken(service, thing(takes), owner, notes).unlessFailed(doIt));
       if (adopted !== undefined) await settleNote(context, adopted);
       if (inputs["adopt"] !== undefined) claimMade(service, takenOver(kind, inputs["name"]), undefined);
-      return keep(context, inputs, ran, desired, { owner });
+      const kept = await keep(context, inputs, ran, desired, { owner });
+      if (!isPending(kept.id)) noteMade(service, { kind, id: kept.id }, notes);
+      return kept;
     },
 
     async read(context, id, before): Promise<Found | undefined> {

@@ -17,7 +17,8 @@ import {
   type PropertyChange,
   type Props,
 } from "./handler";
-import { groupsIn, refuseUnknownIds } from "./named-ids";
+import { noteNamed } from "./made-here";
+import { groupsIn, type NamedId, refuseUnknownIds } from "./named-ids";
 import { asProperty, checkInputs, desiredOf, type Written } from "./one-desired";
 import { carryOut, type HowFresh, plain, planAsObserved, type Remembered, stateOf } from "./one-run";
 import { claimMade, claimSeen, claimTaken, newOwner, releaseClaim, staysWithAnother } from "./ownership";
@@ -101,6 +102,11 @@ const recordWith = (id: string, rules: readonly Rule[]): RecordedGroup => ({
   platformRules: [],
   preventDestroy: false,
 });
+
+const namedIn = (props: Props): readonly NamedId[] => [
+  { kind: "group", id: String(props["securityGroupId"]) },
+  ...groupsIn(props),
+];
 
 function plan(
   context: HandlerContext,
@@ -211,7 +217,7 @@ export const ruleHandler: Handler = {
     const service = await context.service();
     const groupId = props["securityGroupId"];
     if (typeof groupId !== "string" || isUnknown(groupId)) return [];
-    await refuseUnknownIds(service, [{ kind: "group", id: groupId }, ...groupsIn(props)]);
+    await refuseUnknownIds(service, namedIn(props));
     const sighting = await sightingOf(context, service, groupId, undefined, "recent");
     const isThere = sighting.seen === "yes" && findRule(sighting.value, ruleKey(ruleOf(props))) !== undefined;
     return isThere ? [takesOver(groupId)] : [];
@@ -220,6 +226,7 @@ export const ruleHandler: Handler = {
   async create(context, props) {
     const service = await context.service();
     const groupId = String(props["securityGroupId"]);
+    noteNamed(service, namedIn(props));
     const rule = ruleOf(props);
     const planned = await plan(context, service, groupWith([rule], "additive"), recordWith(groupId, []));
     if (sight(planned.live, "group", groupId).seen === "gone") throw notFound(`security group ${groupId}`);

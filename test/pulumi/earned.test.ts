@@ -184,6 +184,21 @@ it("a replacement that only Pulumi's user wants makes another one, whatever note
   expect([old.id, made.id]).not.toContain(third.id);
 });
 
+it("what another resource names by its id is in the engine's state, so that no note of its create is left", async () => {
+  stage = await startStage(full, everything);
+  const { create } = stage.startProcess();
+  const host = await create("Vm", "web-a", vm);
+  const volume = await create("Volume", "data", { name: "data", size: 5 });
+  const group = await create("SecurityGroup", "front", { name: "front", rulesMode: "shared" });
+  expect(stage.notes("creates")).toHaveLength(6);
+  await create("VolumeAttachment", "attached", { vmId: host.id, volumeId: volume.id });
+  await create("SecurityGroupRule", "ssh", ssh(group.id));
+  expect(stage.notes("creates").filter((file) => !file.startsWith("made-"))).toEqual([]);
+  // Told to replace the VM, Pulumi asks for no difference.
+  const told = await stage.startProcess().preview("Vm", "web-a", vm);
+  expect(told.join()).toMatch(/web-a exists already .* goes first, and the root disk/s);
+});
+
 describe("a delete that was sent", () => {
   it("and whose answer was lost is known to be this program's own, by the next process as well", async () => {
     stage = await startStage(builtIn);

@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createReadStream, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { packageSchema } from "../../../provider/plugin/schema";
 import { version } from "../../../reconciler/index";
@@ -218,6 +220,30 @@ describe.skipIf(reason !== undefined)("the package as a registry would have it",
     );
     const names = execFileSync("tar", ["-tzf", archive], { encoding: "utf8" }).trim().split("\n");
     expect(names.sort()).toEqual(["LICENSE", "pulumi-resource-reconcile-cloud"]);
+  });
+
+  it("the archive is installed from a folder that is served as the release", async () => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      if (request.url === `/${basename(archive)}`)
+        createReadStream(archive).pipe(response.setHeader("content-length", statSync(archive).size));
+      else response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const one = await startStack({ with: everything });
+      stack = one;
+      const { port } = server.address() as AddressInfo;
+      const from = `http://127.0.0.1:${port}`;
+      const installed = await one.pulumi("plugin", "install", "resource", "reconcile-cloud", version, "--server", from);
+      expect(installed.code, installed.text).toBe(0);
+      expect(asked).toEqual([`/${basename(archive)}`]);
+      const listed = await one.pulumi("plugin", "ls", "--json");
+      expect(listed.text).toContain('"name": "reconcile-cloud"');
+    } finally {
+      server.close();
+    }
   });
 
   const prepare: Readonly<Record<Language, (one: RealStack) => Promise<void>>> = {

@@ -1,0 +1,22 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+
+const root = join(__dirname, "../..");
+const workflow = readFileSync(join(root, ".github/workflows/release.yml"), "utf8");
+
+describe("what a release holds", () => {
+  it("is the plugin for every system that Pulumi has plugins for, and the script makes each of them", () => {
+    const { jobs } = parse(workflow) as {
+      jobs: Record<string, { strategy?: { matrix: { include: { target: string }[] } }; needs: string | string[] }>;
+    };
+    const targets = jobs["plugin"]?.strategy?.matrix.include.map(({ target }) => target) ?? [];
+    const every = ["linux", "darwin", "windows"].flatMap((system) => [`${system}-amd64`, `${system}-arm64`]);
+    expect(targets.toSorted()).toEqual(every.toSorted());
+    const script = readFileSync(join(root, "scripts/plugin-archive.mjs"), "utf8");
+    const permitted = new RegExp(/\/(\^\(linux.*?\$)\/\.test\(target\)/.exec(script)?.[1] ?? "none");
+    for (const target of targets) expect(target).toMatch(permitted);
+    expect(jobs["checksums"]?.needs).toEqual(expect.arrayContaining(["executable", "plugin"]));
+  });
+});
