@@ -149,7 +149,9 @@ async function silentProxy(target: URL) {
   url.port = String((server.address() as AddressInfo).port);
   return {
     url: url.href,
-    fallSilent: () => void (isSilent = true),
+    fallSilent() {
+      isSilent = true;
+    },
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((done) => server.close(done));
