@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import type { DesiredResource, Timing } from "./core/model/desired";
+import type { CommandFiles, DesiredResource, Timing } from "./core/model/desired";
 import { nearestName } from "./core/text/nearest";
 import { printable } from "./core/text/printable";
 import type { Dialect } from "./dialect/dialect";
@@ -115,18 +115,26 @@ const withOwnToken = (environment: ServiceSetup["environment"]): ServiceSetup["e
   RECONCILE_TOKEN: environment["RECONCILE_TOKEN"] || "ops-token",
 });
 
+/** The file that names the command: paths in it are relative to that file. */
+function fileOfCommand(
+  resource: DesiredResource | undefined,
+  command: keyof CommandFiles | "check",
+): string | undefined {
+  if (resource === undefined || !("commandFile" in resource)) return undefined;
+  const { commandFile, commandFiles } = resource;
+  // A plan of an older version has the file of a flush command where that of a check is.
+  return command === "check" ? commandFile : (commandFiles?.[command] ?? commandFile);
+}
+
 /** What the engine touches of the outside world. A command runs in the folder of the file that names it, else in `folder`. */
 export function portsOf(
   { client, timing, parallelism, trust }: OpenedService,
   folder: string,
   resources: readonly DesiredResource[],
 ): Omit<Ports, "emit"> {
-  const files = new Map<string, string>();
-  for (const resource of resources)
-    if ("commandFile" in resource && resource.commandFile !== undefined)
-      files.set(resource.address, resource.commandFile);
-  const folderOf = (address = ""): string => {
-    const file = files.get(address);
+  const declared = new Map<string, DesiredResource>(resources.map((resource) => [resource.address, resource]));
+  const folderOf = (address = "", command: keyof CommandFiles | "check" = "check"): string => {
+    const file = fileOfCommand(declared.get(address), command);
     return file === undefined ? folder : dirname(resolve(file));
   };
   return {
@@ -136,9 +144,10 @@ export function portsOf(
     oneAtATime: parallelism === 1,
     ...(tracing() === undefined ? {} : { within: withinStepSpan, apart: AsyncLocalStorage.snapshot() }),
     // A plan that needs a program is refused before; what comes here all the same is not started either.
-    runCommand: async ({ argv, env = [] }, signal, address) =>
+    ...(trust.closedBy === undefined ? {} : { noPrograms: trust.closedBy }),
+    runCommand: async ({ argv, env = [] }, { signal, address, duty, values, limitMs } = {}) =>
       trust.closedBy === undefined
-        ? runCommand(argv, folderOf(address), { signal, env })
+        ? runCommand(argv, folderOf(address, duty ?? "flush"), { signal, env, extra: values, limitMs })
         : { exitCode: 127, output: `${trust.closedBy} starts no program that a file names` },
     checkHealth: async (check, vm, options = {}) =>
       (trust.closedBy === undefined || check.kind !== "command") &&

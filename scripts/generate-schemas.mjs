@@ -39,6 +39,7 @@ function written(row) {
   const { type, absent } = row;
   const description = `${row.about}${leftOut(row)} A change: ${row.costs}.`;
   if (type === "flush") return ref("flush");
+  if (type === "command") return { ...ref("guest_command"), description: row.about };
   if (type === "rules")
     return { description, anyOf: [{ type: ["array", "null"], items: ref("rule") }, ref("interpolated")] };
   if (typeof type === "string") return { ...ref(refs[type]), description };
@@ -53,6 +54,7 @@ const values = {
   size: { type: "number" },
   flag: { type: "boolean" },
   flush: ref("flush"),
+  command: ref("guest_command"),
   reference: ref("reference"),
   rules: { type: "array", items: ref("rule") },
 };

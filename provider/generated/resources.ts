@@ -26,6 +26,12 @@ export interface VmArgs {
   skipFloatingIp?: pulumi.Input<boolean> | undefined;
   /** Keep it running or stopped. Left out: not managed. */
   power?: pulumi.Input<"running" | "stopped"> | undefined;
+  /** What may stand behind flush_confirmed: true when the VM's own data volume must be detached. */
+  flush?: pulumi.Input<string> | undefined;
+  /** A command that is owed after the VM was made, replaced or rebuilt, until it ended with 0. */
+  afterReady?: pulumi.Input<string> | undefined;
+  /** A command that is owed after the VM's own data volume was attached or grew, until it ended with 0. */
+  afterAttach?: pulumi.Input<string> | undefined;
   /** What another imageId leads to. */
   onImageChange?: pulumi.Input<"rebuild" | "replace" | "ignore"> | undefined;
   /** Take a snapshot before these. */
@@ -208,7 +214,7 @@ export interface SecurityGroupRuleArgs {
   onRuleRemoval?: pulumi.Input<"fail" | "keep"> | undefined;
 }
 
-const namesOfVm: PropertyNames = {"inputs":["name","flavorId","imageId","owner","userId","project","region","rootSize","size","skipFloatingIp","power","onImageChange","snapshotBefore","deleteFloatingIp","preservedVolumes","verifyResize","flushConfirmed","adopt"],"outputs":["status","floatingIp","privateIp","dataVolumeId"]};
+const namesOfVm: PropertyNames = {"inputs":["name","flavorId","imageId","owner","userId","project","region","rootSize","size","skipFloatingIp","power","flush","afterReady","afterAttach","onImageChange","snapshotBefore","deleteFloatingIp","preservedVolumes","verifyResize","flushConfirmed","adopt"],"outputs":["status","floatingIp","privateIp","dataVolumeId"]};
 
 /** A virtual machine. Renamed, resized (with the decision about VERIFY_RESIZE), rebuilt, started and stopped in place; what the service cannot change replaces it. */
 export class Vm extends CloudResource {
@@ -234,6 +240,12 @@ export class Vm extends CloudResource {
   declare readonly skipFloatingIp: pulumi.Output<boolean | undefined>;
   /** Keep it running or stopped. Left out: not managed. */
   declare readonly power: pulumi.Output<"running" | "stopped" | undefined>;
+  /** What may stand behind flush_confirmed: true when the VM's own data volume must be detached. */
+  declare readonly flush: pulumi.Output<string | undefined>;
+  /** A command that is owed after the VM was made, replaced or rebuilt, until it ended with 0. */
+  declare readonly afterReady: pulumi.Output<string | undefined>;
+  /** A command that is owed after the VM's own data volume was attached or grew, until it ended with 0. */
+  declare readonly afterAttach: pulumi.Output<string | undefined>;
   /** What another imageId leads to. */
   declare readonly onImageChange: pulumi.Output<"rebuild" | "replace" | "ignore" | undefined>;
   /** Take a snapshot before these. */

@@ -8,6 +8,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { Orphan } from "../core/model/recorded";
 import type { Plan } from "../core/plan/plan";
 import type { RunReport } from "../engine/run-plan";
+import type { Owed } from "../kinds/vm/guest-steps";
 import { keepOutOfTraces } from "../outside/tracing";
 import { diagnosticsText } from "../report/diagnostics-text";
 import { jsonLine, summaryLine, type Where } from "../report/json-lines";
@@ -27,6 +28,8 @@ export interface Finish {
   readonly run?: RunReport;
   readonly orphans?: readonly Orphan[];
   readonly findings?: readonly Finding[];
+  /** Commands that are owed at the end, where neither a plan nor a run says so. */
+  readonly owed?: readonly Owed[];
   /** Keys that the summary of one command has beyond those of all. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
@@ -155,6 +158,7 @@ export function createOutput(command: string, flags: Flags): Output {
       run,
       orphans = run?.orphans ?? [],
       findings = [],
+      owed,
       extra,
     }) {
       if (json || into !== undefined) {
@@ -170,6 +174,7 @@ export function createOutput(command: string, flags: Flags): Output {
             where: located,
             plan,
             run,
+            owed,
             extra,
           }),
         );

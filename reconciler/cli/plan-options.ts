@@ -10,6 +10,7 @@ export const planOptions = (flags: Flags): PlanOptions => ({
   ...targetsOf(flags),
   excludes: flags.exclude === undefined ? undefined : [...flags.exclude].sort(),
   replace: flags.replace === undefined ? undefined : [...flags.replace].sort(),
+  owe: flags.owe === undefined ? undefined : [...flags.owe].sort(),
   adopt: flags.adopt === true ? true : undefined,
   acceptService: flags["accept-service"] === true ? true : undefined,
   ...maxAgeOf(flags),

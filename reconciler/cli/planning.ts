@@ -13,6 +13,7 @@ import { awaitInterrupted } from "../engine/await-interrupted";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
 import { type RunReport, unseenIn } from "../engine/run-plan";
+import { remountDiagnostic } from "../kinds/volume/mount-again";
 import { commitOf } from "../outside/commit";
 import { freeMemory } from "../outside/memory";
 import { writePrivately } from "../outside/private-file";
@@ -293,16 +294,17 @@ function finishRun(session: Session, prepared: Prepared, report: RunReport, revi
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
   const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
   const { findings, diagnostics } = review;
+  const remount = (report.remounts ?? []).map(remountDiagnostic);
   writeReport(session, {
     exitCode,
-    diagnostics: [...inReport(review), ...unseenIn(report).map(unseenDiagnostic), ...unclosed],
+    diagnostics: [...inReport(review), ...unseenIn(report).map(unseenDiagnostic), ...remount, ...unclosed],
     plan: prepared.plan,
     run: report,
     ...exposureOfReview(review),
   });
   return output.finish({
     exitCode,
-    diagnostics: [...forReaders(diagnostics), ...unclosed],
+    diagnostics: [...forReaders(diagnostics), ...remount, ...unclosed],
     forPrograms: [...diagnostics, ...runDiagnostics(report)],
     plan: prepared.plan,
     run: report,

@@ -42,6 +42,7 @@ import { mcpCommand } from "./commands/mcp";
 import { moveCommand } from "./commands/move";
 import { orphansDeleteCommand, orphansListCommand } from "./commands/orphans";
 import { outputCommand } from "./commands/output";
+import { oweCommand } from "./commands/owe";
 import { planCommand } from "./commands/plan";
 import { pullCommand } from "./commands/pull";
 import { rehearseCommand } from "./commands/rehearse";
@@ -87,6 +88,7 @@ export const commands: Commands = {
   "vm stop": () => vmStopCommand,
   "vm reboot": () => vmRebootCommand,
   "vm snapshot": () => vmSnapshotCommand,
+  owe: () => oweCommand,
   ssh: () => sshCommand,
   history: () => historyCommand,
   move: () => moveCommand,

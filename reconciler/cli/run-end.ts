@@ -7,6 +7,7 @@ import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { unseenDiagnostic } from "../core/plan/unseen";
 import { notSeenIn, type RunReport, unseenIn } from "../engine/run-plan";
+import { remountDiagnostic } from "../kinds/volume/mount-again";
 import { isExplained } from "../report/explanations";
 
 export function exitCodeOf(report: RunReport): number {
@@ -32,10 +33,12 @@ export function runDiagnostics(report: RunReport): Diagnostic[] {
       code: said?.code ?? `apply/${result.end}`,
       summary: `${step.title}: ${result.message ?? result.end}`,
       address: step.address,
+      detail: "output" in result ? result.output?.join("\n") : undefined,
       fix,
     });
   }
   diagnostics.push(...unseenIn(report).map(unseenDiagnostic));
+  diagnostics.push(...(report.remounts ?? []).map(remountDiagnostic));
   const error = (code: DiagnosticCode, summary: string): void => {
     diagnostics.push({ severity: "error", code, summary, fix: "run the same command again: it goes on from here" });
   };

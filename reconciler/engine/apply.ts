@@ -12,6 +12,7 @@ import { writeSnapshot } from "../core/state/text";
 import { deepEqual } from "../core/text/deep-equal";
 import { asError } from "../core/text/errors";
 import { invariant } from "../core/text/invariant";
+import { remounts } from "../kinds/volume/mount-again";
 import type { Holder, StateStore } from "../store/store";
 import { whyMayBeCreated } from "./await-interrupted";
 import { assertWhole } from "./half-moved";
@@ -78,6 +79,17 @@ function hostsMade({ changes }: Plan, { state }: Recorder): Pick<RunReport, "hos
     return record?.kind === "vm" ? [record] : [];
   });
   return hosts.length === 0 ? {} : { hosts };
+}
+
+function remountsIn(
+  { steps }: RunReport,
+  { resources }: Desired,
+  { state, addressOf }: Recorder,
+): Pick<RunReport, "remounts"> {
+  const declared = new Map(resources.map((resource) => [resource.address, resource]));
+  const done = steps.flatMap(({ step, result }) => (result.end === "done" ? [step] : []));
+  const found = remounts(done, state.resources, (address) => declared.get(address), addressOf);
+  return found.length === 0 ? {} : { remounts: found };
 }
 
 /** The outputs from now on. An output of a resource that the run did not get to is left out. */
@@ -205,7 +217,11 @@ export async function carryOutPermitted(
     if (prepared.sightings !== undefined) await opened.recorder.record([seenChange(prepared.sightings)]);
     report = await runPlan(permitted, prepared.live, opened.recorder, ports, input.stop, remembered, prepared.scope);
     if (report.broken === undefined) report = { ...report, ...(await recordOutputs(prepared, plan, opened.recorder)) };
-    report = { ...report, ...hostsMade(plan, opened.recorder) };
+    report = {
+      ...report,
+      ...hostsMade(plan, opened.recorder),
+      ...remountsIn(report, prepared.desired, opened.recorder),
+    };
     report = await rememberEnd(report, run.open, opened.recorder, ports);
   } catch (error) {
     await opened.recorder.close().catch(() => undefined);

@@ -6,6 +6,7 @@ import type { FieldsOf } from "../core/plan/record-patch";
 import type { OperationOn, Step } from "../core/plan/step";
 import { createVm } from "./create-vm";
 import { performVmDelete } from "./delete-vm";
+import { oweNothing } from "./guest";
 import { showsPower } from "./prove-stopped";
 import { recordAccepted, recordOf, recordSeen, takeBack } from "./record-step";
 import { check, confirm, resize, waitsInVerify } from "./resize-vm";
@@ -73,6 +74,7 @@ const rebuild: OnVm<"vm.rebuild"> = async (step, action, id, run) => {
     lookAtVm(run, id, (vm) => vm.phase === "changing" || hasImage(vm)),
     run,
   );
+  if (outcome.status === "rejected" || outcome.status === "unavailable") await oweNothing(step, run);
   return outcome.status === "accepted"
     ? waitThenRecord(step, run, id, {
         for: "rebuilt",

@@ -9,6 +9,7 @@ import type { VolumeWait } from "../core/schedule/settle";
 import { openMoveFix } from "../kinds/volume/open-moves";
 import { confirmVolumeGone } from "./confirm-gone";
 import { createOnce, type HowFound } from "./create-once";
+import { oweNothing } from "./guest";
 import { proveStopped } from "./prove-stopped";
 import { missingInstead, noteDeleting, recordEnd, recordOf } from "./record-step";
 import {
@@ -76,6 +77,7 @@ async function move(
   const unproven = await prove?.();
   if (unproven !== undefined) {
     await note(noted?.refused);
+    await oweNothing(step, run);
     return unproven;
   }
   const send = () => (isAttach ? client.attachVolume(id, vmId, options) : client.detachVolume(id, vmId, true, options));
@@ -94,7 +96,10 @@ async function move(
     );
     return settled.end === "done" ? recordEnd(step, run, settled, noted?.done ?? {}) : settled;
   }
-  if (outcome.status !== "unknown") await note(noted?.refused);
+  if (outcome.status !== "unknown") {
+    await note(noted?.refused);
+    await oweNothing(step, run);
+  }
   return outcome.status === "unknown" && noted !== undefined
     ? moveUnknown(step.address, { id, vmId, way }, outcome)
     : failedBy(outcome);
@@ -132,6 +137,7 @@ const grow: OnVolume<"volume.resize"> = async (step, action, id, run) => {
       isConflict,
     ),
   );
+  if (outcome.status === "rejected" || outcome.status === "unavailable") await oweNothing(step, run);
   return settle(step, id, run, outcome, { for: "grown", sizeGb: action.sizeGb });
 };
 

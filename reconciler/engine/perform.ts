@@ -7,6 +7,7 @@ import type { Kind } from "../core/model/kinds";
 import { stepChangesOf } from "../core/plan/record-patch";
 import type { ActionOf, Step, StepAction, StepOperation } from "../core/plan/step";
 import { fillIn, plainText } from "./fill-in";
+import { oweFirst, pay, toldBy } from "./guest";
 import { groupPerformers } from "./perform-group";
 import { vmPerformers } from "./perform-vm";
 import { volumePerformers } from "./perform-volume";
@@ -18,7 +19,7 @@ export async function performStep(step: Step, run: Run): Promise<StepResult> {
   const filled = await fillIn(step, run);
   if ("end" in filled) return filled.end;
   const { action } = filled;
-  return perform(action.operation, step, action, run);
+  return perform(action.operation, await oweFirst(step, run), action, run);
 }
 
 const perform = <O extends StepOperation>(
@@ -43,13 +44,16 @@ const outside: Performer<"outside"> = async (_, action) => ({
 });
 
 const flush: Performer<"flush"> = async (step, action, run) => {
-  const result = await run.ports.runCommand({ ...action, argv: action.argv.map(plainText) }, run.signal, step.address);
+  const result = await run.ports.runCommand(
+    { ...action, argv: action.argv.map(plainText) },
+    { signal: run.signal, address: step.address },
+  );
   return result.exitCode === 0
     ? doneAndSeen
     : {
         end: "failed",
         code: "apply/flush-failed",
-        message: `the flush command ended with ${result.exitCode}: ${result.output}`,
+        ...toldBy(`the flush command ended with ${result.exitCode}`, result),
         fix: `nothing was detached; repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ${step.address}`,
       };
 };
@@ -61,6 +65,8 @@ const performers: Performers<StepOperation> = {
   record,
   outside,
   flush,
+  after_ready: pay,
+  after_attach: pay,
 };
 
 /**

@@ -2,6 +2,7 @@
 
 import type { Address } from "../core/model/address";
 import type { Command, HealthCheck, Timing } from "../core/model/desired";
+import type { Duty } from "../core/model/guest";
 import type { LiveVm } from "../core/model/live";
 import type { Step } from "../core/plan/step";
 import { waits } from "../core/text/outside-policy";
@@ -15,6 +16,17 @@ export interface CommandResult {
   readonly output: string;
 }
 
+export interface CommandOptions {
+  readonly signal?: AbortSignal;
+  /** The resource whose command this is. */
+  readonly address?: Address;
+  /** Which of its commands. Absent: its flush command. */
+  readonly duty?: Duty;
+  /** What the command is told for its purpose. */
+  readonly values?: Readonly<Record<string, string>>;
+  readonly limitMs?: number;
+}
+
 interface StepEnd {
   readonly end: string;
   readonly message?: string;
@@ -24,8 +36,9 @@ export interface Ports {
   readonly client: ServiceClient;
   readonly clock: Clock;
   readonly timing: Timing;
-  /** `address`: the resource whose command this is. */
-  readonly runCommand: (command: Command<string>, signal?: AbortSignal, address?: Address) => Promise<CommandResult>;
+  readonly runCommand: (command: Command<string>, options?: CommandOptions) => Promise<CommandResult>;
+  /** What keeps programs that a file names from being started, for messages. Absent: they are started. */
+  readonly noPrograms?: string;
   /** Tries the check once, for no longer than `limitMs`: true when the VM answers as it should. */
   readonly checkHealth: (
     check: HealthCheck<string>,

@@ -15,6 +15,8 @@ import type { UnseenEffect } from "../core/plan/unseen";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
 import { mustGet } from "../core/text/invariant";
 import { sharedLook } from "../core/text/shared-look";
+import { type Owed, owedIn } from "../kinds/vm/guest-steps";
+import type { Remount } from "../kinds/volume/mount-again";
 import { onAbort } from "../service/abort-listeners";
 import { closingLook } from "./closing-look";
 import { NotRecorded } from "./create-once";
@@ -59,6 +61,10 @@ export interface RunReport {
   readonly hosts?: readonly RecordedVm[];
   /** The outputs after the run. Absent: the file declares none. */
   readonly outputs?: Outputs;
+  /** Commands that are owed to guests after the run. Absent: none. */
+  readonly owed?: readonly Owed[];
+  /** Volumes that have to be mounted in their guests, because nobody declared a command that does it. Absent: none. */
+  readonly remounts?: readonly Remount[];
   /** The state could not be written any more; nothing was sent after that. */
   readonly broken?: Error;
   /** A step stopped on a bug of this program: the state is fine, and nothing more was started. */
@@ -167,6 +173,7 @@ export async function runPlan(
     stopped: new Set(),
     firstCreate: createFirstCreates(),
     deleted: new Set(),
+    debtsBefore: new Map(),
     waited: (step, ms) => waited.set(step.id, (waited.get(step.id) ?? 0) + ms),
   };
 
@@ -281,7 +288,9 @@ export async function runPlan(
   }
   unlisten();
   const steps = plan.steps.flatMap((step) => reports.get(step.id) ?? []);
+  const owed = owedIn(recorder.state.resources.values());
   return {
+    ...(owed.length === 0 ? {} : { owed }),
     steps,
     counts: countSteps(steps),
     // An orphan that the same run deleted, such as a replaced volume, is not left behind.

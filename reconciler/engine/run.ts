@@ -8,13 +8,14 @@ import type { Address } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Effect, Written } from "../core/model/effect";
+import type { Debt } from "../core/model/guest";
 import { ofKind } from "../core/model/kinds";
 import type { Live, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, notSent, type Outcome } from "../core/model/outcome";
 import type { Intent, RecordedVm } from "../core/model/recorded";
 import type { Instant } from "../core/model/time";
 import type { StepChange } from "../core/plan/record-patch";
-import type { ActionOf, Step, StepOperation } from "../core/plan/step";
+import type { ActionOf, Due, Step, StepOperation } from "../core/plan/step";
 import type { FirstCreates } from "./first-create";
 import type { NamesBefore } from "./names-before";
 import type { Poller } from "./poller";
@@ -37,12 +38,19 @@ export interface OpenStep {
   readonly end: "failed" | "unknown" | "waiting";
   /** Why the step is not done. */
   readonly message?: string;
+  /** What a program printed, where the message is too short for it. */
+  readonly output?: readonly string[];
   /** What to do about it. */
   readonly fix?: string;
   readonly code?: DiagnosticCode;
 }
 
 export type StepResult = DoneStep | OpenStep;
+
+/** A command that a step makes necessary, and whether it was owed before. */
+export interface FormerDebt extends Due {
+  readonly before: Debt | undefined;
+}
 
 export interface Run {
   readonly ports: Ports;
@@ -77,6 +85,8 @@ export interface Run {
   readonly stopped: Set<string>;
   /** What this run deleted, as `group:ID`: nobody looks for what was written to it before. */
   readonly deleted: Set<string>;
+  /** By step: the debts that were there before the step wrote down what it would make necessary. */
+  readonly debtsBefore: Map<string, readonly FormerDebt[]>;
   /** Adds to the time in which only the service works. */
   readonly waited: (step: Step, ms: number) => void;
 }

@@ -35,7 +35,8 @@ export async function runCommand(
     ...options,
     ...(extra === undefined ? {} : { values: extra }),
   });
-  return { exitCode: exitCodeOf(end), output: printable(toldOf(end, limitMs)) };
+  const output = toldOf(end, limitMs).split(/\r?\n/).map(printable).join("\n");
+  return { exitCode: exitCodeOf(end), output };
 }
 
 /** As a shell says it: 124 out of time, 127 not started, 128 ended by a signal. */

@@ -38,7 +38,9 @@ export type ProgramEnd = {
   | { readonly kind: "out_of_time" | "too_long" | "interrupted" }
 );
 
-const keptOutput = 2000;
+const keptOutput = 8000;
+/** Beside that, so that no secret is cut where what is kept begins, and shows in part. */
+const keptBeside = 4000;
 /** The time between asking a program to end and killing it. */
 const graceMs = 2000;
 /** What a program started may hold its output open after its end. */
@@ -92,7 +94,7 @@ export function runProgram(program: Program): Promise<ProgramEnd> {
       clearTimeout(timer);
       signal?.removeEventListener("abort", interrupt);
       const stdout = Buffer.concat(answer).toString("utf8");
-      resolve({ ...how, stdout: masking.text(stdout), said: masking.text(said).trim() });
+      resolve({ ...how, stdout: masking.text(stdout), said: masking.text(said).slice(-keptOutput).trim() });
       if (how.kind === "not_started") return;
       // A process that the program started may hold the output open; nobody waits for it.
       child.stdout?.destroy();
@@ -105,7 +107,7 @@ export function runProgram(program: Program): Promise<ProgramEnd> {
     const timer = setTimeout(() => over({ kind: "out_of_time" }), limitMs);
     signal?.addEventListener("abort", interrupt, { once: true });
     const hear = (chunk: Buffer): void => {
-      said = (said + chunk.toString("utf8")).slice(-keptOutput);
+      said = (said + chunk.toString("utf8")).slice(-keptOutput - keptBeside);
     };
     child.stderr?.on("data", hear);
     child.stdout?.on("data", (chunk: Buffer) => {

@@ -11,8 +11,10 @@ import type { Step } from "../core/plan/step";
 import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
 import type { RunReport } from "../engine/run-plan";
+import type { Owed } from "../kinds/vm/guest-steps";
 import { costForPrograms } from "./cost-text";
 import { outputsForPrograms } from "./output-lines";
+import { owedForPrograms } from "./owed-text";
 import { isUnfinished, standingsOf } from "./run-standing";
 
 /**
@@ -131,6 +133,8 @@ export interface SummaryInput {
   readonly findings?: readonly Finding[];
   /** What the command works on; absent where it opened neither a service nor a state. */
   readonly where?: Where;
+  /** Commands that are owed when the command ends. Absent: as the run or the plan has them. */
+  readonly owed?: readonly Owed[];
   /** Keys that one command adds to the common ones. */
   readonly extra?: Readonly<Record<string, unknown>>;
 }
@@ -162,6 +166,7 @@ export function summaryLine(input: SummaryInput): object {
     outputs: outputsForPrograms(plan, run),
     findings: (input.findings ?? []).map(findingEntry),
     unseen: unseenSteps(run),
+    owed: owedForPrograms(input.owed ?? run?.owed ?? (run === undefined ? plan?.owed : undefined) ?? []),
     resources:
       plan === undefined || run === undefined || !isUnfinished(run)
         ? undefined

@@ -12,10 +12,11 @@ import {
   type Rows as FieldTable,
   groupFields,
   type KeysWith,
-  keysWith,
   vmFields,
+  vmServiceFields,
   volumeFields,
 } from "../core/model/fields";
+import { commandOf, type Duty, type GuestCommand } from "../core/model/guest";
 import { type AddressOf, identity } from "../core/model/identity";
 import { ofKind } from "../core/model/kinds";
 import type { Catalogue, CatalogueEntry, LiveOf } from "../core/model/live";
@@ -91,6 +92,16 @@ const unseenRow: LabelledRow<Pick<RecordedResource, "unseen">> = [
 const unseenRemarks = ({ unseen = [] }: Pick<RecordedResource, "unseen">): readonly string[] =>
   unseen.length === 0 ? [] : [`accepted and not seen: ${unseen.map(({ said }) => said).join(", ")}`];
 
+const shownCommand = (command: GuestCommand | undefined): string | undefined => command?.argv.map(shownText).join(" ");
+
+const commandRow = (duty: Duty): LabelledRow<RecordedVm> => [duty, (record) => shownCommand(commandOf(record, duty))];
+
+/** Commands that are owed to the guest. */
+const owesRow: LabelledRow<Pick<RecordedVm, "owes">> = [
+  "owed",
+  ({ owes }) => owes?.map(({ command, reason, since }) => `${command} (${reason}), since ${since}`),
+];
+
 const deletingRow: LabelledRow<{ readonly deleting?: boolean }> = ["delete sent", ({ deleting }) => yes(deleting)];
 
 /** The kinds of fields whose value is told as it is. */
@@ -155,6 +166,9 @@ const vmRows: Rows<RecordedVm> = {
     "data volume",
     ({ dataVolumeMoving }) => dataVolumeMoving && `${dataVolumeMoving}, without an answer`,
   ],
+  afterReady: commandRow("after_ready"),
+  afterAttach: commandRow("after_attach"),
+  owes: owesRow,
   unseen: unseenRow,
 };
 
@@ -179,6 +193,8 @@ const volumeRows = (addressOf: AddressOf): Rows<RecordedVolume> => ({
     ({ flush }) => `via ${flush.via}${flush.via === "command" ? `: ${flush.argv.join(" ")}` : ""}`,
   ],
   preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
+  afterAttach: [volumeFields.afterAttach.field, ({ afterAttach }) => shownCommand(afterAttach)],
+  owes: owesRow,
   deleting: deletingRow,
   unseen: unseenRow,
 });
@@ -230,7 +246,7 @@ const vm: Words<"vm"> = {
             owner: live.owner,
             power: live.status ?? live.phase,
           };
-    return keysWith(vmFields, {}).flatMap((key) => row(vmFields[key].field, want?.[key], shown[key], record?.[key]));
+    return vmServiceFields.flatMap((key) => row(vmFields[key].field, want?.[key], shown[key], record?.[key]));
   },
 };
 

@@ -16,6 +16,7 @@ import { mustGet } from "../core/text/invariant";
 import { printable } from "../core/text/printable";
 import { costText, partText } from "./cost-text";
 import { plannedOutputLines } from "./output-lines";
+import { owedText } from "./owed-text";
 import {
   type Alike,
   consentBlocks,
@@ -94,6 +95,7 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
     yield look.paint("note", `${countOf(plan.orphans.length, "orphan")} of earlier runs: reconcile orphans list`);
     yield "";
   }
+  yield* owedLines(plan, look);
   yield* plannedOutputLines(plan, look.width);
   yield* options.summary === true
     ? consentsInBrief(plan, options.grants, look)
@@ -101,6 +103,12 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
   for (const line of hang("", summaryText(plan), look.width)) yield look.paint("strong", line);
   if (plan.cost !== undefined)
     for (const line of hang("", costText(plan.cost), look.width)) yield look.paint("strong", line);
+}
+
+/** Commands that an earlier run, or a person, left owed. */
+function* owedLines({ owed = [] }: Plan, { paint, width }: PlanLayout) {
+  for (const one of owed) for (const line of hang("", owedText(one), width)) yield paint("change", line);
+  if (owed.length > 0) yield "";
 }
 
 const partOf = ({ cost }: Plan, alike: Alike): string | undefined =>

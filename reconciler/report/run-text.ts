@@ -93,6 +93,8 @@ function failedLines(run: RunReport, paint: Paint, width: number): string[] {
 
 function adviceLines(result: StepReport["result"], width: number): string[] {
   const lines = result.message === undefined ? [] : hang("      ", printable(result.message), width);
+  if ("output" in result && result.output !== undefined)
+    lines.push(...result.output.map((line) => `      | ${printable(line)}`));
   if ("fix" in result && result.fix !== undefined) lines.push(...hang("      → ", printable(result.fix), width));
   if ("code" in result && result.code !== undefined) lines.push(`      → reconcile explain ${printable(result.code)}`);
   return lines;

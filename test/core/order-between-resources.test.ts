@@ -50,7 +50,7 @@ const rows: readonly [pass: string, world: World, step: string, waitsFor: readon
     ["end of vm.web/rename"],
   ],
   [
-    "a VM that shall stop is stopped when the flush commands have run in it",
+    "a volume comes off a VM that shall stop when it is stopped, and no flush command is run",
     {
       applied: [web, volume("data", { ...onWeb, flush: { via: "command", argv: ["sync"] } })],
       desired: [
@@ -58,8 +58,8 @@ const rows: readonly [pass: string, world: World, step: string, waitsFor: readon
         volume("data", { ...onWeb, flush: { via: "command", argv: ["sync"] }, sizeGb: 200 }),
       ],
     },
-    "vm.web/stop",
-    ["end of volume.data/flush"],
+    "volume.data/detach",
+    ["vm.web/stop"],
   ],
   [
     "a VM that was stopped for a flush starts when the volume is done, however that ended",

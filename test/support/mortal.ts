@@ -93,7 +93,8 @@ export function createMortality(moment?: Moment, { locks = false } = {}): Mortal
     new Proxy(target, {
       get(object, name) {
         const member = Reflect.get(object, name) as unknown;
-        if (typeof member !== "function" || name === "has") return member;
+        // What is not asked of the service is answered at once.
+        if (typeof member !== "function" || name === "has" || name === "subject") return member;
         return (...args: unknown[]) =>
           pass(kindOf(String(name)), async () => {
             const answer = (await Reflect.apply(member, object, args.map(unlessDead))) as unknown;

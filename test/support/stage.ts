@@ -17,6 +17,7 @@ import {
   startBenchWorld,
   type Through,
 } from "./bench-world";
+import type { Guests } from "./guests";
 import type { MemoryStore } from "./memory-store";
 import { createMortal, type Moment } from "./mortal";
 import { everything, type Service, type Story } from "./stories";
@@ -180,9 +181,15 @@ export async function recover(
 }
 
 /** What the edit leads to when nothing happens to it, and how many requests and writes it takes. */
-export async function undisturbed(story: Story, service: Service, options: Partial<BenchOptions> = {}) {
+export async function undisturbed(
+  story: Story,
+  service: Service,
+  options: Partial<BenchOptions> = {},
+  guests?: Guests,
+) {
   const stage = await setStage(story, service, options);
   try {
+    guests?.enter(stage.world.emulator);
     const mortal = mortalOn(stage);
     await stage.run(mortal);
     return { expected: shapeOf(withoutOrphans(await stage.dump(), stage.state())), counts: mortal.counts };
@@ -198,14 +205,17 @@ export async function dieAt(
   moment: Moment,
   expected: Shape,
   options: Partial<BenchOptions> = {},
+  guests?: Guests,
 ): Promise<string[]> {
   const stage = await setStage(story, service, options);
   try {
+    guests?.enter(stage.world.emulator);
     const mortal = mortalOn(stage, moment);
     await Promise.race([stage.run(mortal), mortal.death]);
     // What was in flight beside it still has its effect.
     await systemClock.sleep(5);
-    return await recover(stage, story, expected);
+    const problems = await recover(stage, story, expected);
+    return [...problems, ...(guests?.early ?? []), ...(guests?.unpaid(story.owes ?? []) ?? [])];
   } finally {
     await stage.close();
   }

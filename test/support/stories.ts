@@ -5,6 +5,7 @@
 
 import { join } from "node:path";
 import { project as file } from "./desired-file";
+import type { Expected } from "./guests";
 
 export interface Story {
   /** The file before: applied undisturbed. */
@@ -23,6 +24,8 @@ export interface Story {
   readonly letsGo?: readonly string[];
   /** What it does depends on what it sees: unseen, and said so, it is left to the next run. */
   readonly looks?: true;
+  /** Commands that have to have run by the end. */
+  readonly owes?: readonly Expected[];
   /** How this service behaves beyond its calls. */
   readonly emulator?: { readonly autoConfirmResize?: boolean };
   /** Only where the service has all its operations, or only where it has what the built-in dialect assumes. */

@@ -13,7 +13,7 @@ describe("diagnostics for people", () => {
   |
 3 |   web: { flavour_id: m1 }
   |          ^^^^^^^^^^
-  = expected: one of enabled, flavor_id, for_each, image_id, lifecycle, max_unavailable, name, owner, power, project, region, root_size, size, skip_floating_ip, ssh, user_id
+  = expected: one of after_attach, after_ready, enabled, flavor_id, flush, for_each, image_id, lifecycle, max_unavailable, name, owner, power, project, region, root_size, size, skip_floating_ip, ssh, user_id
   = fix: write flavor_id
 `,
     );

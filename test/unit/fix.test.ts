@@ -8,10 +8,12 @@ const each: { readonly [Name in Command[0]]: readonly Extract<Command, readonly 
   import: [["import", "vm.db", "ID"]],
   "state rm": [["state rm", "vm.db"]],
   "state mv": [["state mv", "vm.db", "vm.app"]],
-  "state resolve": (["--not-created", "--confirmed", "--reverted", "--attached", "--detached"] as const).map(
+  "state resolve": (["--not-created", "--confirmed", "--reverted", "--attached", "--detached", "--paid"] as const).map(
     (answer) => ["state resolve", "vm.db", answer] as const,
   ),
   "orphans delete": [["orphans delete", "ID"]],
+  owe: [["owe", "vm.db"]],
+  apply: [["apply"]],
 };
 
 describe("a fix", () => {

@@ -28,7 +28,7 @@ describe("the summary line", () => {
       }),
     );
     expect(line).toBe(
-      '{"type":"summary","command":"apply","ok":true,"exit_code":0,"changes":{"create":1,"update":0,"replace":0,"delete":0,"import":0},"steps":{"done":1,"failed":0,"skipped":0,"waiting":0},"diagnostics":[{"severity":"error","summary":"no","address":"vm.db","file":"reconcile.yaml","line":3,"code":"plan/stale"}],"orphans":[{"kind":"volume","id":"v1","name":"old","reason":"outlived its VM"}],"duration_ms":812,"service":null,"project":null,"environment":null,"state":null,"commit":null,"outputs":{},"findings":[],"unseen":0}\n',
+      '{"type":"summary","command":"apply","ok":true,"exit_code":0,"changes":{"create":1,"update":0,"replace":0,"delete":0,"import":0},"steps":{"done":1,"failed":0,"skipped":0,"waiting":0},"diagnostics":[{"severity":"error","summary":"no","address":"vm.db","file":"reconcile.yaml","line":3,"code":"plan/stale"}],"orphans":[{"kind":"volume","id":"v1","name":"old","reason":"outlived its VM"}],"duration_ms":812,"service":null,"project":null,"environment":null,"state":null,"commit":null,"outputs":{},"findings":[],"unseen":0,"owed":[]}\n',
     );
   });
 

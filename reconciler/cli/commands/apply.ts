@@ -47,6 +47,7 @@ const decided = [
   "file",
   "target",
   "replace",
+  "owe",
   "adopt",
   "accept-service",
   "no-refresh",

@@ -6,9 +6,11 @@ import { hasErrors } from "../../core/model/diagnostic";
 import { judgeReachability } from "../../core/reachability/findings";
 import { findDrift } from "../../engine/drift";
 import { openStoredState } from "../../engine/plan";
+import { owedIn } from "../../kinds/vm/guest-steps";
 import { todayUtc } from "../../outside/clock";
 import { driftText } from "../../report/drift-text";
 import { findingEvent } from "../../report/json-lines";
+import { owedText } from "../../report/owed-text";
 import { acceptDrift } from "../accept-drift";
 import { command, type Invocation } from "../command";
 import { newLineage } from "../compose";
@@ -18,7 +20,7 @@ import { readWorkspace } from "../workspace";
 
 export const driftCommand = command({
   usage: "drift [FILE|DIR]… [--accept [ADDR]…]",
-  summary: "what differs between state and service; exit 2 if anything does",
+  summary: "what differs between state and service; exit 2 if anything does, or a command is owed",
   section: "Looking",
   examples: [
     ["reconcile drift", "exit 0: the service is as the state has it; exit 2: it prints what differs"],
@@ -59,13 +61,16 @@ function run(invocation: Invocation): Promise<number> {
     );
     for (const finding of findings) output.event(findingEvent(finding));
     const broken = findings.some(({ code }) => code === "reachability/violated");
+    const owed = owedIn(state.resources.values());
     output.print(driftText({ ...report, incomplete: failed }, { colour: output.colour, width: output.width }));
+    for (const one of owed) output.print(owedText(one));
     if (accepts && !failed) {
       const left = acceptDrift(report.drifts, invocation.args.filter(isAddress), workspace, state, output);
       return output.finish({ exitCode: left.length > 0 ? 2 : 0, diagnostics: [...report.diagnostics, ...left] });
     }
     return output.finish({
-      exitCode: failed ? 1 : report.drifts.length > 0 || broken ? 2 : 0,
+      exitCode: failed ? 1 : report.drifts.length > 0 || broken || owed.length > 0 ? 2 : 0,
+      owed,
       diagnostics: [...report.diagnostics, ...findings.map(findingAsDiagnostic)],
       findings,
     });

@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { isMeant } from "../../core/model/address";
+import { debtsIn } from "../../core/model/guest";
 import { addressesByIdentity, lookUpIn } from "../../core/model/identity";
 import type { Intent, RecordedResource, State, StateChange } from "../../core/model/recorded";
 import type { Fields, FieldsOf, StepChange } from "../../core/plan/record-patch";
@@ -111,15 +112,26 @@ export const stateUnlockCommand = command({
 });
 
 export const stateResolveCommand = command({
-  usage: "state resolve ADDR --not-created|--confirmed|--reverted|--attached|--detached",
+  usage: "state resolve ADDR --not-created|--confirmed|--reverted|--attached|--detached|--paid",
   summary: "settles a request whose outcome nothing shows",
   section: "The state",
   examples: [
     ["reconcile state resolve volume.data --not-created", "you looked, and it is not there: the next run creates it"],
     ["reconcile state resolve vm.db --confirmed", "the resize was confirmed in the service's console"],
     ["reconcile state resolve volume.data --attached", "the lost attach was done: the volume hangs there"],
+    ["reconcile state resolve volume.data --paid", "you did by hand what its after_attach would have done"],
   ],
-  flags: ["file", "not-created", "confirmed", "reverted", "attached", "detached", "lock-timeout", ...commonFlags],
+  flags: [
+    "file",
+    "not-created",
+    "confirmed",
+    "reverted",
+    "attached",
+    "detached",
+    "paid",
+    "lock-timeout",
+    ...commonFlags,
+  ],
   positionals: one("an address"),
   complete: async (_, known) => [...((await known.state())?.intents.keys() ?? [])].map((word) => ({ word })),
   run: onStore(resolve),
@@ -296,7 +308,7 @@ function refusePush(present: State, pushed: State): void {
     );
 }
 
-const answers = ["not-created", "confirmed", "reverted", "attached", "detached"] as const;
+const answers = ["not-created", "confirmed", "reverted", "attached", "detached", "paid"] as const;
 type Answer = (typeof answers)[number];
 
 /** Records what a person found out in the service; the answer has to fit what is open. */
@@ -314,7 +326,9 @@ async function resolve(invocation: OfOne, store: StateStore): Promise<number> {
   output.print(
     answer === "not-created"
       ? `${address} counts as not created; the next apply creates it.`
-      : `${address} counts as ${answer}; the next plan goes on from there.`,
+      : answer === "paid"
+        ? `Nothing of ${address} is owed any more.`
+        : `${address} counts as ${answer}; the next plan goes on from there.`,
   );
   return output.finish({ exitCode: 0 });
 }
@@ -327,6 +341,11 @@ function settledBy(answer: Answer, address: string, state: State): (StateChange 
     const changes = neverCreated(address, record, state.intents.get(address));
     if (changes.length === 0) throw nothingOpen("create");
     return changes;
+  }
+  if (answer === "paid") {
+    const owes = debtsIn(record);
+    if (owes.length === 0) throw nothingOpen("command");
+    return [{ type: "patch", address, owes: { paid: owes.map(({ command }) => command) } }];
   }
   const isResize = answer === "confirmed" || answer === "reverted";
   const patch = isResize ? resizeEnded(record, answer) : moveEnded(record, answer === "attached");

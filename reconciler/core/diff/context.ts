@@ -23,6 +23,8 @@ export interface PlanOptions {
   /** Plan everything but these addresses and what depends on them. */
   readonly excludes?: readonly Address[];
   readonly replace?: readonly Address[];
+  /** The commands of these are owed again. */
+  readonly owe?: readonly Address[];
   /** Take over VMs found by name. */
   readonly adopt?: boolean;
   /**

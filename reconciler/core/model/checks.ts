@@ -77,6 +77,12 @@ const checkOfType: Readonly<Record<Extract<FieldType, string>, Check>> = {
     shape({ via: oneOf("ask", "stop") }),
     shape({ via: oneOf("command"), argv, env: optional(list(text)) }),
   ),
+  command: shape({
+    argv,
+    env: optional(list(text)),
+    timeoutMs: number,
+    again: optional(oneOf("when_changed")),
+  }),
   rules: list(rule),
 };
 

@@ -9,12 +9,14 @@ import type { Text } from "./computed";
 import type { SourcePosition } from "./diagnostic";
 import type { External } from "./external";
 import type { DesiredFields, groupFields, SentFields, vmFields, volumeFields } from "./fields";
+import type { Duty } from "./guest";
 import type { Kind } from "./kinds";
 import type { DesiredOutput } from "./output";
 import type { Amount, Checks, Policy } from "./policy";
 import type { Prices } from "./prices";
 import type { Command } from "./reference";
 
+export type { GuestCommand } from "./guest";
 export type { Command, FlushPolicy, Reference } from "./reference";
 
 export type SnapshotReason = "rebuild" | "resize" | "delete";
@@ -61,13 +63,18 @@ interface Guarded {
 /** The fields that the block leaves to the defaults, each with its place there. Absent: none. */
 export type Inherited = Readonly<Record<string, SourcePosition>>;
 
+/** The files that name commands of a resource, by the field: paths in a command are relative to its file. */
+export type CommandFiles = Readonly<Partial<Record<"flush" | Duty, string>>>;
+
 /** Flavor, image and owner as they are written: names or ids, a username or an e-mail. */
 export interface DesiredVm extends DesiredFields<typeof vmFields>, Guarded {
   readonly kind: "vm";
   readonly address: Address;
   readonly lifecycle: VmLifecycle;
-  /** The place in the file of the check's command: paths in it are relative to that file. */
+  /** The file of the check's command: paths in it are relative to that file. */
   readonly commandFile?: string;
+  /** The files of its other commands, each by its field. */
+  readonly commandFiles?: CommandFiles;
   readonly source: SourcePosition;
   readonly inherited?: Inherited;
 }
@@ -80,6 +87,7 @@ export interface DesiredVolume extends DesiredFields<typeof volumeFields>, Guard
   readonly address: Address;
   /** The place of the flush command, which may be a file of defaults. */
   readonly commandFile?: string;
+  readonly commandFiles?: CommandFiles;
   /** Nobody wrote the name: of a volume that was taken over without showing its name it is a label. */
   readonly nameUnsaid?: true;
   readonly lifecycle: { readonly preventDestroy: boolean; readonly ignoreChanges: readonly string[] };

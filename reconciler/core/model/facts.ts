@@ -5,7 +5,7 @@
 import { fieldsIn, isOneOf, keysOf } from "../text/objects";
 import { type Check, flag, list, mapOf, number, object, oneOf, optional, shape, text, timeText } from "./checks";
 import { type Computed, computedInRule, computedInTexts } from "./computed";
-import type { DesiredByKind, DesiredResource, HealthCheck, Reference } from "./desired";
+import type { DesiredByKind, DesiredResource, FlushPolicy, GuestCommand, HealthCheck, Reference } from "./desired";
 import { effectFields } from "./effect";
 import {
   type DesiredFields,
@@ -17,6 +17,7 @@ import {
   vmFields,
   volumeFields,
 } from "./fields";
+import { dueReasons, duties } from "./guest";
 import type { Kind } from "./kinds";
 import type { RecordedByKind, RecordedResource } from "./recorded";
 import { groupNamed, namingGroup, type Rule } from "./rule";
@@ -45,6 +46,12 @@ interface Facts<K extends Kind> {
 const computedInCheck = (check: HealthCheck): Computed[] =>
   check.kind === "tcp" ? [] : computedInTexts(check.kind === "http" ? [check.url] : check.argv);
 
+const computedInFlush = (flush: FlushPolicy | undefined): readonly Computed[] =>
+  flush?.via === "command" ? computedInTexts(flush.argv) : [];
+
+const computedInCommands = (...commands: readonly (GuestCommand | undefined)[]): readonly Computed[] =>
+  commands.flatMap((command) => (command === undefined ? [] : computedInTexts(command.argv)));
+
 const groupsIn = (rules: readonly Rule[]): Reference[] => rules.flatMap((rule) => groupNamed(rule) ?? []);
 
 const source = { file: "state", line: 1 };
@@ -67,7 +74,7 @@ function fieldsOfRecord<F extends Rows>(rows: F, record: RecordedFields<F>): Kno
   for (const [key, row] of Object.entries(rows)) {
     if (row.recorded === "never") continue;
     const value = known[key] ?? blankOf(row);
-    if (known[key] === undefined) unknown.push(row.field);
+    if (known[key] === undefined && row.effect !== "none") unknown.push(row.field);
     if (value !== undefined) fields[key] = value;
   }
   // Every row that a record may hold has a value of its type here, but for those that may be unset.
@@ -80,18 +87,26 @@ const behavingAs = <L extends DesiredResource["lifecycle"]>(now: L, { lifecycle 
   ignoreChanges: [...new Set([...now.ignoreChanges, ...lifecycle.ignoreChanges])],
 });
 
-const commandOf = ({ commandFile }: { readonly commandFile?: string }) =>
-  commandFile === undefined ? {} : { commandFile };
+/** What the file wants to run, with the places where it says so. */
+const commandsOf = ({ commandFile, commandFiles, afterReady, afterAttach }: DesiredByKind["vm"]) => ({
+  commandFile,
+  commandFiles,
+  afterReady,
+  afterAttach,
+});
 
 const unseen = optional(
   list(shape({ field: oneOf(...effectFields), value: text, said: text, since: timeText, looked: optional(text) })),
 );
 
+const owes = optional(list(shape({ command: oneOf(...duties), reason: oneOf(...dueReasons), since: timeText })));
+
 const vm: Facts<"vm"> = {
   references: () => [],
   renamed: (desired) => desired,
-  computed({ lifecycle: { verifyResize } }) {
-    return verifyResize.check === undefined ? [] : computedInCheck(verifyResize.check);
+  computed({ lifecycle: { verifyResize }, flush, afterReady, afterAttach }) {
+    const check = verifyResize.check === undefined ? [] : computedInCheck(verifyResize.check);
+    return [...check, ...computedInFlush(flush), ...computedInCommands(afterReady, afterAttach)];
   },
   names: () => [],
   keeps({ dataVolumeId, disks = [], deleting }) {
@@ -117,6 +132,7 @@ const vm: Facts<"vm"> = {
     dataVolumeMoving: optional((value) => value === "attaching" || value === "detaching"),
     deleting: optional(flag),
     stoppedForFlush: optional(flag),
+    owes,
     unseen,
   }),
   wish(record) {
@@ -141,7 +157,7 @@ const vm: Facts<"vm"> = {
     const verifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
     return now === undefined
       ? { ...wish, lifecycle: { ...wish.lifecycle, verifyResize } }
-      : { ...wish, lifecycle: behavingAs(now.lifecycle, wish), ...commandOf(now), source: now.source };
+      : { ...wish, ...commandsOf(now), lifecycle: behavingAs(now.lifecycle, wish), source: now.source };
   },
 };
 
@@ -149,7 +165,7 @@ const volume: Facts<"volume"> = {
   references: ({ attachTo }) => (attachTo === undefined ? [] : [attachTo]),
   renamed: (desired, named) =>
     desired.attachTo === undefined ? desired : { ...desired, attachTo: named(desired.attachTo) },
-  computed: ({ flush }) => (flush.via === "command" ? computedInTexts(flush.argv) : []),
+  computed: ({ flush, afterAttach }) => [...computedInFlush(flush), ...computedInCommands(afterAttach)],
   names: ({ attachedTo, attaching, detaching }) => [attachedTo, attaching, detaching].flatMap((id) => id ?? []),
   keeps: () => [],
   memory: () => ({
@@ -158,6 +174,7 @@ const volume: Facts<"volume"> = {
     deleting: optional(flag),
     attaching: optional(text),
     detaching: optional(text),
+    owes,
     unseen,
     preventDestroy: flag,
   }),
@@ -178,8 +195,10 @@ const volume: Facts<"volume"> = {
       : {
           ...wish,
           flush: now.flush,
+          afterAttach: now.afterAttach,
+          commandFile: now.commandFile,
+          commandFiles: now.commandFiles,
           lifecycle: behavingAs(now.lifecycle, wish),
-          ...commandOf(now),
           source: now.source,
         },
 };

@@ -9,6 +9,7 @@
 import { keysOf } from "../text/objects";
 import type { Kind } from "./address";
 import type { Text } from "./computed";
+import type { GuestCommand } from "./guest";
 import { perKind } from "./kinds";
 import type { FlushPolicy, Reference } from "./reference";
 import type { Rule } from "./rule";
@@ -34,6 +35,8 @@ interface Shapes {
   flag: boolean;
   reference: Reference;
   flush: FlushPolicy;
+  /** A command that is owed after something happened. */
+  command: GuestCommand;
   rules: readonly Rule[];
 }
 
@@ -221,6 +224,39 @@ export const vmFields = {
     compare: "own",
     recorded: "known",
   },
+  flush: {
+    field: "flush",
+    type: "flush",
+    about: "What may stand behind flush_confirmed: true when the VM's own data volume must be detached.",
+    absent: "unset",
+    effect: "none",
+    verb: "",
+    costs: "nothing in the service",
+    compare: "never",
+    recorded: "never",
+  },
+  afterReady: {
+    field: "after_ready",
+    type: "command",
+    about: "A command that is owed after the VM was made, replaced or rebuilt, until it ended with 0.",
+    absent: "unset",
+    effect: "none",
+    verb: "",
+    costs: "nothing in the service",
+    compare: "never",
+    recorded: "known",
+  },
+  afterAttach: {
+    field: "after_attach",
+    type: "command",
+    about: "A command that is owed after the VM's own data volume was attached or grew, until it ended with 0.",
+    absent: "unset",
+    effect: "none",
+    verb: "",
+    costs: "nothing in the service",
+    compare: "never",
+    recorded: "known",
+  },
 } as const satisfies Rows;
 
 export const volumeFields = {
@@ -271,6 +307,17 @@ export const volumeFields = {
     costs: "nothing in the service",
     compare: "never",
     recorded: "always",
+  },
+  afterAttach: {
+    field: "after_attach",
+    type: "command",
+    about: "A command that is owed after the volume was attached, moved or grew, until it ended with 0.",
+    absent: "unset",
+    effect: "none",
+    verb: "",
+    costs: "nothing in the service",
+    compare: "never",
+    recorded: "known",
   },
 } as const satisfies Rows;
 
@@ -379,6 +426,14 @@ export const keysWith = <const F extends Rows, const M extends Partial<FieldRow>
     .filter(([, row]) => fits(row, match))
     // The filter is the type's condition.
     .map(([key]) => key as KeysWith<F, M>);
+
+/** The keys of the rows that say something of the service. */
+type KeysOfService<F extends Rows> = { [K in keyof F]: F[K] extends { effect: "none" } ? never : K }[keyof F] & string;
+
+/** The fields of a VM that say something of the service, in the order of the table. */
+export const vmServiceFields = keysOf(vmFields).filter(
+  (key): key is KeysOfService<typeof vmFields> => vmFields[key].effect !== "none",
+);
 
 /** The fields of a VM that its record in the service shows, as they are. */
 export const observedVmFields = keysWith(vmFields, { observed: true });

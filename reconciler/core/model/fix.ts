@@ -14,10 +14,12 @@ export type Command =
   | readonly ["state rm", address: string]
   | readonly ["state mv", from: string, to: string]
   | readonly ["state resolve", address: string, answer: Answer]
-  | readonly ["orphans delete", id: string];
+  | readonly ["orphans delete", id: string]
+  | readonly ["owe", address: string]
+  | readonly ["apply"];
 
-/** How what was sent has ended, as a person found out. */
-export type Answer = "--not-created" | "--confirmed" | "--reverted" | "--attached" | "--detached";
+/** How what was sent, or was owed, has ended, as a person found out. */
+export type Answer = "--not-created" | "--confirmed" | "--reverted" | "--attached" | "--detached" | "--paid";
 
 /** `when`: what has to be so for it to be the right one. */
 export const toRun = (command: Command, when?: string): Fix => ({ run: command, when });

@@ -6,6 +6,7 @@
 import type { Address } from "./address";
 import type { UnseenWrite } from "./effect";
 import type { groupFields, RecordedFields, vmFields, volumeFields } from "./fields";
+import type { Debt } from "./guest";
 import { type Kind, kinds } from "./kinds";
 import type { Outputs } from "./output";
 
@@ -53,6 +54,8 @@ export interface RecordedVm extends RecordedFields<typeof vmFields> {
   readonly dataVolumeDetached?: boolean;
   /** The attach or detach of the data volume that was sent and has no answer yet. */
   readonly dataVolumeMoving?: "attaching" | "detaching";
+  /** Commands that are owed to the guest. */
+  readonly owes?: readonly Debt[];
   /** Writes that the service accepted and of which no look has shown the effect. */
   readonly unseen?: readonly UnseenWrite[];
   /**
@@ -72,6 +75,8 @@ export interface RecordedVolume extends RecordedFields<typeof volumeFields> {
   readonly attaching?: string;
   /** The VM of a detach that was sent and has no answer yet. */
   readonly detaching?: string;
+  /** Commands that are owed to the guest. */
+  readonly owes?: readonly Debt[];
   /** Writes that the service accepted and of which no look has shown the effect. */
   readonly unseen?: readonly UnseenWrite[];
   /**

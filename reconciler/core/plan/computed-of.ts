@@ -6,7 +6,15 @@ import { type Computed, computedName } from "../model/computed";
 import type { Diagnostic } from "../model/diagnostic";
 import { ofKind } from "../model/kinds";
 import type { State } from "../model/recorded";
-import { computedOf, type Step } from "./step";
+import { computedOf, type Step, type StepOperation } from "./step";
+
+/** The steps that run a program, in words. */
+const commands: Readonly<Partial<Record<StepOperation, string>>> = {
+  flush: "flush command",
+  "vm.check": "check",
+  after_ready: "after_ready",
+  after_attach: "after_attach",
+};
 
 /**
  * A command takes its values when it runs. A value that no service will ever tell is reported before anything is sent.
@@ -17,7 +25,8 @@ export const valuesMissing = (
   isThere: (address: Address) => boolean,
 ): Diagnostic[] =>
   steps.flatMap(({ action, address }): Diagnostic[] => {
-    if (action.operation !== "flush" && action.operation !== "vm.check") return [];
+    const what = commands[action.operation];
+    if (what === undefined) return [];
     return computedOf(action).flatMap((computed): Diagnostic[] => {
       const standing = standings(computed);
       // A flush comes before everything else of this plan, so it cannot wait for a value that the plan makes.
@@ -35,7 +44,7 @@ export const valuesMissing = (
         {
           severity: "error",
           code: "plan/value-not-shown",
-          summary: `\${${computedName(computed)}} in the ${action.operation === "flush" ? "flush command" : "check"} of ${address} has no value: ${why}`,
+          summary: `\${${computedName(computed)}} in the ${what} of ${address} has no value: ${why}`,
           fix: standing.is !== "missing" || standing.fix === undefined ? undefined : standing.fix,
           address,
         },

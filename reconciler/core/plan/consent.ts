@@ -4,7 +4,7 @@
  */
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import type { Change } from "../diff/changes";
-import { type Address, kindOf } from "../model/address";
+import type { Address } from "../model/address";
 import type { DesiredResource, Protection } from "../model/desired";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import type { Loss } from "../model/loss";
@@ -178,9 +178,8 @@ function deleteUnflushed({ address, action, title }: Step): Consent[] {
 
 function detachUnflushed({ address, action, title }: Step): Consent[] {
   if (action.operation !== "volume.detach" || action.flush !== "ask") return [];
-  const field = kindOf(address) === "volume" ? " (or flush.via: command or stop)" : "";
   const detail = `${title}: unmount or sync it inside the guest first`;
-  return [{ kind: "flush", address, detail, grant: `--confirm-flush ${address}${field}` }];
+  return [{ kind: "flush", address, detail, grant: `--confirm-flush ${address} (or flush.via: command or stop)` }];
 }
 
 /** When more resources than this are gone at once, the reason is another service or credential. */

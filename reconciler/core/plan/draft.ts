@@ -8,6 +8,7 @@ import type { DiffContext } from "../diff/context";
 import type { Address } from "../model/address";
 import type { Reference } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
+import { type Debt, debtsIn } from "../model/guest";
 import { identity } from "../model/identity";
 import type { Kind } from "../model/kinds";
 import type { RecordedResource, State, StateChange } from "../model/recorded";
@@ -29,7 +30,7 @@ export class Draft {
   readonly #powerSteps = new Set<StepId>();
   readonly #reverts = new Map<string, StepId>();
   readonly #powerOpen = new Set<string>();
-  readonly #whileRunning = new Map<string, StepId[]>();
+  readonly #flushCommands = new Map<string, StepId[]>();
   readonly #flushStops = new Map<string, FlushStop>();
 
   constructor(
@@ -140,14 +141,14 @@ export class Draft {
     return this.#powerOpen.has(host);
   }
 
-  /** A flush command or a detach that needs the VM running, and so comes before its stop. */
-  needsRunning(host: string, step: StepId): void {
-    append(this.#whileRunning, host, step);
+  /** A flush command needs the VM running, and so comes before its stop. */
+  flushesBy(host: string, step: StepId): void {
+    append(this.#flushCommands, host, step);
   }
 
-  /** The steps that need their VM running, by its id. */
-  stepsWhileRunning(): ReadonlyMap<string, readonly StepId[]> {
-    return this.#whileRunning;
+  /** The flush commands, by the id of their VM. */
+  flushCommands(): ReadonlyMap<string, readonly StepId[]> {
+    return this.#flushCommands;
   }
 
   /** One stop of a VM for everything that comes off it or outlives it: made when it is first asked for. */
@@ -212,6 +213,12 @@ export const settledRecord = (address: Address, record: RecordedResource | null)
   { type: "resource", address, record },
   { type: "intent", address, intent: null },
 ];
+
+/** What a create that was cut off has made necessary. */
+export function owedByIntent(address: Address, { state }: Pick<Draft, "state">): readonly Debt[] | undefined {
+  const debts = debtsIn(state.intents.get(address)?.record);
+  return debts.length === 0 ? undefined : debts;
+}
 
 /** A name as it is unique: within its kind, in whatever case it is written. */
 export type NameKey = `${Kind}:${string}`;

@@ -99,6 +99,8 @@ function takeNameAfterItIsFree(draft: Draft): void {
 function stopAfterVmChanges(draft: Draft): void {
   if (draft.flushStops().size === 0) return;
   const stopOf = new Map<string, string>();
+  // What is done while the VM is stopped follows the stop.
+  const users = new Set([...draft.flushStops().values()].flatMap((stop) => stop.users));
   // A VM that is deleted is not changed before: the changes belong to the new VM.
   for (const [id, { stop }] of draft.flushStops())
     if (stop !== undefined && stop !== draft.powerOf(id)?.step && draft.deleteOfHost(id) === undefined)
@@ -106,7 +108,7 @@ function stopAfterVmChanges(draft: Draft): void {
   const before = new Map<string, Need[]>();
   for (const step of draft.steps) {
     const stop = stopOf.get(step.address);
-    if (stop === undefined || stop === step.id || draft.isPowerStep(step.id)) continue;
+    if (stop === undefined || stop === step.id || draft.isPowerStep(step.id) || users.has(step.id)) continue;
     const list = before.get(stop);
     if (list === undefined) before.set(stop, [need(step.id, "end")]);
     else list.push(need(step.id, "end"));
@@ -114,22 +116,18 @@ function stopAfterVmChanges(draft: Draft): void {
   editSteps(draft, (step) => before.get(step.id) ?? []);
 }
 
-/**
- * A command that flushes a volume needs its VM running. A VM that goes is stopped after all of them, so that a failed
- * flush or detach leaves the VM as it was.
- */
+/** A command that flushes a volume needs its VM running, which is stopped for another one. */
 function stopAfterFlushCommands(draft: Draft): void {
-  if (draft.stepsWhileRunning().size === 0) return;
-  const before = new Map<string, Need[]>();
-  const commands = new Set(draft.steps.flatMap((step) => (step.action.operation === "flush" ? [step.id] : [])));
-  for (const [id, steps] of draft.stepsWhileRunning()) {
-    const power = draft.powerOf(id);
-    const stops = new Set([draft.flushStopOf(id)?.stop, power?.operation === "vm.stop" ? power.step : undefined]);
-    const goes = draft.deleteOfHost(id) !== undefined;
-    const needs = steps.filter((step) => goes || commands.has(step)).map((step) => need(step, goes ? "done" : "end"));
-    for (const stop of stops) if (stop !== undefined) before.set(stop, needs);
+  const before = new Map<string, readonly Need[]>();
+  for (const [id, commands] of draft.flushCommands()) {
+    const stop = draft.flushStopOf(id)?.stop;
+    if (stop !== undefined)
+      before.set(
+        stop,
+        commands.map((step) => need(step, "end")),
+      );
   }
-  editSteps(draft, (step) => before.get(step.id) ?? []);
+  if (before.size > 0) editSteps(draft, (step) => before.get(step.id) ?? []);
 }
 
 /**
@@ -178,7 +176,7 @@ function deleteGroupsAfterVms(draft: Draft): void {
   editSteps(draft, (step) => (isGroupDelete(step) ? [need(gate)] : []));
 }
 
-function editSteps(draft: Draft, more: (step: Step) => readonly Need[]): void {
+export function editSteps(draft: Draft, more: (step: Step) => readonly Need[]): void {
   draft.steps.forEach((step, index) => {
     const needs = more(step).filter((added) => added.step !== step.id);
     if (needs.length > 0) draft.steps[index] = { ...step, needs: onceEach([...step.needs, ...needs]) };

@@ -16,6 +16,8 @@ const ownMs: Readonly<Record<Exclude<StepOperation, Operation>, number>> = {
   "vm.check": 10 * second,
   "group.verify": request,
   flush: second,
+  after_ready: 60 * second,
+  after_attach: 5 * second,
   record: 0,
   outside: 0,
 };

@@ -6,6 +6,7 @@
 import type { GroupDifference } from "../../kinds/group/diff";
 import { isNameUnknown } from "../../kinds/group/fields";
 import type { VmDifference } from "../../kinds/vm/diff";
+import { commandRecorded, debtsLeft } from "../../kinds/vm/guest-steps";
 import { isLabel, type VolumeDifference } from "../../kinds/volume/diff";
 import type { ResourceDifference } from "../diff/all";
 import { stillUnseen } from "../diff/effect";
@@ -89,6 +90,9 @@ function nextVm(difference: VmDifference): RecordedVm | undefined {
     power: desired.power,
     dataVolumeId: difference.dataVolumeId ?? old.dataVolumeId,
     disks: difference.disks,
+    afterReady: commandRecorded(old.afterReady, desired.afterReady),
+    afterAttach: commandRecorded(old.afterAttach, desired.afterAttach),
+    owes: debtsLeft(old, desired),
   };
   const over: Partial<Record<keyof typeof isOver, undefined>> = {};
   for (const key of workUnderWay) if (old[key] !== undefined && isOver[key](vm, live)) over[key] = undefined;
@@ -115,6 +119,8 @@ function nextVolume(difference: VolumeDifference): RecordedVolume | undefined {
   const isOpen = pending.includes("attach_to");
   const next = revised<RecordedVolume>(old, volumeRecord(desired), {
     deleting: undefined,
+    afterAttach: commandRecorded(old.afterAttach, desired.afterAttach),
+    owes: debtsLeft(old, desired),
     // Where the file does not say where the volume hangs, only an attachment that this tool made is recorded.
     attachedTo: attachedTo === undefined || desired.attachTo !== undefined ? attachedTo : old.attachedTo,
     attaching: isOpen ? old.attaching : undefined,

@@ -5,6 +5,7 @@
 
 import { stepsForGroups } from "../../kinds/group/steps";
 import { attachmentsOf } from "../../kinds/vm/departure";
+import { type Owed, payGuests } from "../../kinds/vm/guest-steps";
 import { stepsForVm } from "../../kinds/vm/steps";
 import { stepsForVolume } from "../../kinds/volume/steps";
 import { diffAll } from "../diff/all";
@@ -92,6 +93,8 @@ export interface Plan {
   readonly cost?: PlannedCost;
   /** Every output before and after; absent where there are none. */
   readonly outputs?: readonly PlannedOutput[];
+  /** Commands that were owed to guests before it. Absent: none. */
+  readonly owed?: readonly Owed[];
 }
 
 export function makePlan(input: PlanInput): Plan {
@@ -132,10 +135,11 @@ export function makePlan(input: PlanInput): Plan {
   for (const pair of targeted) if (pair.quarantined) waitForRecord(pair, draft);
   diagnostics.push(...namesTaken(draft, paired.pairs, targeted));
   breakNameCycles(draft);
+  orderAcrossResources(draft);
+  const owed = payGuests(draft, vms, volumes);
   diagnostics.push(
     ...valuesMissing(draft.steps, found.standings, (address) => state.resources.get(address)?.id !== undefined),
   );
-  orderAcrossResources(draft);
   if (options.destroy !== true && desired.rollouts !== undefined) rollOut(draft, desired);
 
   const byAddress = new Map<Address, DesiredResource>(
@@ -208,6 +212,7 @@ export function makePlan(input: PlanInput): Plan {
     fromMemory: remembered.length === 0 ? undefined : remembered,
     cost,
     outputs: planned.outputs,
+    owed: owed.length === 0 ? undefined : owed,
     estimate: estimate(steps),
     unchanged: differences.filter(
       (difference) => difference.change === undefined && difference.diagnostics.every((d) => d.severity !== "error"),

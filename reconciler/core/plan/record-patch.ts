@@ -7,6 +7,7 @@
 import { ruleKey, sortRules } from "../canonical/rules";
 import type { Address } from "../model/address";
 import { type UnseenWrite, writeKey } from "../model/effect";
+import { type Debt, type Duty, debtsIn, withDebt } from "../model/guest";
 import type { Kind } from "../model/kinds";
 import {
   type PlannedChange,
@@ -23,7 +24,7 @@ import { invariant } from "../text/invariant";
 type Identity = "kind" | "address" | "id";
 
 /** Lists to which several steps of one group add at the same time: each has a change of its own. */
-type SharedList = "rules" | "retired" | "buried" | "unseen";
+type SharedList = "rules" | "retired" | "buried" | "unseen" | "owes";
 
 /** A key that no patch may have, so that a whole record is none. */
 type Without<K extends PropertyKey> = { readonly [P in K]?: never };
@@ -57,6 +58,12 @@ export interface UnseenChanges {
   readonly settled?: readonly string[];
 }
 
+/** Commands that are owed from now on, and those that are not any more; a debt may be put back as it was. */
+export interface DebtChanges {
+  readonly added?: readonly Debt[];
+  readonly paid?: readonly Duty[];
+}
+
 export type StepChange =
   | {
       readonly type: "patch";
@@ -66,6 +73,7 @@ export type StepChange =
       readonly fields?: Fields | FieldsOfDataVolume;
       readonly rules?: RuleChanges;
       readonly unseen?: UnseenChanges;
+      readonly owes?: DebtChanges;
       /** For a group: the former self that is deleted by now. */
       readonly buries?: string;
       /** For a group: the former self that cannot be deleted, and is an orphan by now. */
@@ -146,10 +154,18 @@ export function withFields<R extends RecordedResource>(before: R, fields: object
 
 function withLists(
   record: RecordedResource,
-  { unseen, ...lists }: Extract<StepChange, { type: "patch" }>,
+  { unseen, owes, ...lists }: Extract<StepChange, { type: "patch" }>,
 ): RecordedResource {
-  const listed = withRules(record, lists);
+  const listed = withDebts(withRules(record, lists), owes);
   return unseen === undefined ? listed : withFields(listed, { unseen: editedUnseen(listed.unseen ?? [], unseen) });
+}
+
+/** What is paid is taken away first, so that a debt can be put back as it was. */
+function withDebts(record: RecordedResource, { added = [], paid = [] }: DebtChanges = {}): RecordedResource {
+  if (added.length === 0 && paid.length === 0) return record;
+  const left = debtsIn(record).filter(({ command }) => !paid.includes(command));
+  const owes = added.reduce<readonly Debt[]>(withDebt, left);
+  return withFields(record, { owes: owes.length === 0 ? undefined : owes });
 }
 
 function editedUnseen(

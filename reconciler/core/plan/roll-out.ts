@@ -4,6 +4,8 @@
  * for a gate that needs all of it done. Nothing is remembered for it: a run that goes on after a kill makes waves of
  * what is left, and begins with a check of those that are there.
  */
+
+import { guestOf } from "../../kinds/vm/guest-steps";
 import { type Address, componentOf, keyWithin } from "../model/address";
 import type { Desired, HealthCheck, Rollout } from "../model/desired";
 import { allOfKind } from "../model/kinds";
@@ -11,7 +13,7 @@ import { type LiveVm, sight } from "../model/live";
 import type { Amount } from "../model/policy";
 import { addStep, type Draft, onceEach, vmHold } from "./draft";
 import { isFallback } from "./estimate";
-import { need, type Step, type StepId } from "./step";
+import { isGuestStep, need, type Step, type StepId } from "./step";
 
 export function rollOut(draft: Draft, { rollouts = [], resources }: Pick<Desired, "rollouts" | "resources">): void {
   const stopped = new Set(
@@ -32,13 +34,13 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
   const affected = [...touched].sort((a, b) => Number(isLeft(b)) - Number(isLeft(a)));
   if (affected.length === 0) return;
   const waves = wavesOf(affected, rollout);
-  // A resize that an earlier run left undecided is a wave that is not done.
-  const isUndecided = members.some((member) => !affected.includes(member) && decisionOf(draft, member).length > 0);
-  if (waves.length < 2 && check === undefined && changing.length === 0 && !isUndecided) return;
+  // A resize that an earlier run left undecided, or a command that it left owed, is a wave that is not done.
   const others = members.filter((member) => !affected.includes(member));
+  const isUndecided = others.some((member) => [...decisionOf(draft, member), ...commandsOn(draft, member)].length > 0);
+  if (waves.length < 2 && check === undefined && changing.length === 0 && !isUndecided) return;
   const ready = others.flatMap((member) => {
     const settles = changing.includes(member) ? [addSettle(draft, member)] : [];
-    const settled = [...settles, ...decisionOf(draft, member)];
+    const settled = [...settles, ...decisionOf(draft, member), ...commandsOn(draft, member)];
     return check === undefined || !isRunning(member) || isCheckedAlready(draft, rollout, member)
       ? settled
       : [addCheck(draft, check, rollout, member, settled)];
@@ -98,8 +100,16 @@ const isResizedAlone = (draft: Draft, member: Address): boolean => {
   return operations.has("vm.resize.revert") && !operations.has("vm.rebuild") && !operations.has("vm.create");
 };
 
+/** What is done to the VM, and the commands that are run on it. */
 const stepsOf = (draft: Draft, member: Address): Step[] =>
-  draft.steps.filter((step) => step.address === member || step.downtimeOf === member);
+  draft.steps.filter(
+    (step) =>
+      step.address === member || step.downtimeOf === member || (isGuestStep(step) && guestOf(step, draft) === member),
+  );
+
+/** Commands that an earlier run left owed to a VM that is not changed any more. */
+const commandsOn = (draft: Draft, member: Address): StepId[] =>
+  draft.steps.flatMap((step) => (isGuestStep(step) && guestOf(step, draft) === member ? [step.id] : []));
 
 const isAffected = (draft: Draft, member: Address): boolean =>
   draft.changeAt.get(member)?.action === "replace" || draft.steps.some((step) => step.downtimeOf === member);

@@ -5,6 +5,7 @@
 import type { Address, Kind } from "../model/address";
 import { type Computed, computedInRule, fillText, type Text } from "../model/computed";
 import type { Command, HealthCheck, NewVm, Reference } from "../model/desired";
+import type { DueReason, Duty, GuestCommand } from "../model/guest";
 import type { PlannedChange } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import type { FieldsOf, FieldsOfDataVolume, NewRecordOf } from "./record-patch";
@@ -14,6 +15,16 @@ import type { FieldsOf, FieldsOfDataVolume, NewRecordOf } from "./record-patch";
  * stopped, or the disk was never written since it was attached by this very plan.
  */
 export type FlushReason = "ask" | "command" | "stop";
+
+/** A command that is owed, and what it is about. */
+interface GuestRequest extends GuestCommand {
+  /** The VM that it is for. */
+  readonly vm: Reference;
+  /** The volume, of the command of one. */
+  readonly volume?: Reference;
+  /** The reason, where nothing in the service made it owed: it is written down before the command is run. */
+  readonly asks?: Extract<DueReason, "asked" | "changed">;
+}
 
 /**
  * What each operation is told. Only what concerns the service; where the request stands in the plan is said by the
@@ -80,6 +91,8 @@ export interface Requests {
   /** Reads the rules again after a neighbour was deleted, and puts back what should be there. */
   "group.verify": { readonly group: Reference; readonly rules: readonly Rule[] };
   flush: Command;
+  after_ready: GuestRequest;
+  after_attach: GuestRequest;
   /** Nothing to send: only the state learns something. */
   record: { readonly changes: readonly PlannedChange[] };
   /** Only somebody outside can do this; the run ends with exit code 4. */
@@ -129,6 +142,8 @@ export function filled(action: StepAction, value: Value, fillRule: (rule: Rule) 
     case "group.verify":
       return { ...action, rules: action.rules.map(fillRule) };
     case "flush":
+    case "after_ready":
+    case "after_attach":
       return { ...action, argv: action.argv.map((word) => fillText(word, value)) };
     case "vm.check":
       return { ...action, check: filledCheck(action.check, value) };
@@ -190,7 +205,9 @@ type Patches = {
       ? FieldsOf<"volume"> | FieldsOfDataVolume
       : O extends `${infer K extends Kind}.${string}`
         ? FieldsOf<K>
-        : undefined;
+        : O extends Duty
+          ? Pick<FieldsOf<"vm">, "afterReady" | "afterAttach">
+          : undefined;
 };
 export type RecordPatch<O extends StepOperation = StepOperation> = Patches[O];
 
@@ -201,6 +218,13 @@ type Recordings = {
     : { readonly record?: Patches[O] };
 };
 
+/** A command of a resource that a step makes necessary. */
+export interface Due {
+  readonly address: Address;
+  readonly command: Duty;
+  readonly reason: DueReason;
+}
+
 /** A step of one resource among its others. */
 export type OwnStep<O extends StepOperation = StepOperation> = {
   readonly id: StepId;
@@ -208,6 +232,8 @@ export type OwnStep<O extends StepOperation = StepOperation> = {
   /** One line for people. */
   readonly title: string;
   readonly needs?: readonly Need[];
+  /** Commands that are owed from before the request is sent. */
+  readonly owes?: readonly Due[];
   /** True: when the step succeeded, the record is removed. */
   readonly forgets?: boolean;
   readonly estimateMs?: number;
@@ -232,5 +258,10 @@ export type Step<O extends StepOperation = StepOperation> = NewStep<O> & {
 
 export const isStepOf = <O extends StepOperation>(step: Step, operation: O): step is Step & Step<O> =>
   step.action.operation === operation;
+
+/** A step that runs a command that is owed. */
+export type GuestStep = Step & Step<Duty>;
+export const isGuestStep = (step: Step): step is GuestStep =>
+  step.action.operation === "after_ready" || step.action.operation === "after_attach";
 
 export const need = (step: StepId, on: Need["on"] = "done"): Need => ({ step, on });

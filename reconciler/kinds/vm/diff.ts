@@ -28,12 +28,11 @@ import type { PairOf } from "../../core/diff/pair";
 import type { DesiredVm, Inherited } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { disksOf, orphanedDisk, tellDisks } from "../../core/model/disks";
-import { vmFields } from "../../core/model/fields";
+import { vmFields, vmServiceFields } from "../../core/model/fields";
 import { identity } from "../../core/model/identity";
 import { type LiveVm, shownOf, sight } from "../../core/model/live";
 import { type Loss, rootDiskLoss } from "../../core/model/loss";
 import type { Disk, Orphan, RecordedVm } from "../../core/model/recorded";
-import { keysOf } from "../../core/text/objects";
 import { isCarriedBy, moveUnknown } from "../volume/open-moves";
 import { compareVm, findDataVolume, type VmComparison } from "./compare";
 import { type Departure, lossesOfRemoval } from "./departure";
@@ -170,7 +169,7 @@ function createVm(
     diagnostics.push(goneNote(pair, "VM", gone, "it will be created again"));
   if (!context.live.of.vm.listed && pair.intent === undefined && context.can.seesVms !== "list")
     diagnostics.push(idWillBeUnknown(pair));
-  const fields = keysOf(vmFields)
+  const fields = vmServiceFields
     .filter((key) => desired[key] !== undefined)
     .map((key) => fieldChange({ ...vmFields[key], effect: "in_place" }, undefined, desired[key], "create"));
   const why: Pick<Change, "reason" | "because"> =

@@ -4,11 +4,12 @@ import type { DesiredVm, NewVm, Reference } from "../../core/model/desired";
 import { orphansAdded } from "../../core/model/disks";
 import { addressesShown } from "../../core/model/live";
 import type { RecordedVm } from "../../core/model/recorded";
-import { addStep, type Draft, nameKey, settledRecord, vmHold } from "../../core/plan/draft";
+import { addStep, type Draft, nameKey, owedByIntent, settledRecord, vmHold } from "../../core/plan/draft";
 import type { FieldsOf } from "../../core/plan/record-patch";
 import { holdBack, newVm, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
 import { type Need, need, type OwnStep, type StepId } from "../../core/plan/step";
 import type { VmDifference } from "./diff";
+import { flushWords, planFlush } from "./flush";
 import { planVmDelete } from "./removal-steps";
 import { decideResize, revertPending, type Then } from "./resize-steps";
 import { planVmSnapshot, type To, waitUntilSettled } from "./step-parts";
@@ -136,6 +137,7 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
     ...(difference.disks === undefined ? {} : { disks: difference.disks }),
   };
   const { made } = difference;
+  const owes = owedByIntent(address, draft);
   const before: Partial<RecordedVm> = {
     ...made,
     name: live?.name ?? desired.name,
@@ -152,7 +154,11 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
     address,
     action: {
       operation: "record",
-      changes: settledRecord(address, difference.unsettled === true ? { ...record, building: true } : record),
+      changes: settledRecord(address, {
+        ...record,
+        ...(difference.unsettled === true ? { building: true } : {}),
+        ...(owes === undefined ? {} : { owes }),
+      }),
     },
     title: `take over VM ${live?.name ?? id} (${id})`,
   });
@@ -202,10 +208,13 @@ function updateVm(difference: To<"update" | "import">, draft: Draft): void {
   const resize = fields.get("flavor_id");
   if (resize !== undefined) resizeVm(updating, resize.before);
   if (fields.has("image_id") && difference.imageId !== undefined) rebuildVm(updating, difference.imageId);
+  // A VM that is stopped anyway is stopped first: that flushes its data volume.
+  const stopsFirst = desired.power === "stopped";
+  if (stopsFirst) setPower(updating, fields);
   const { dataVolumeId } = difference;
   if (dataVolumeId !== undefined && (fields.has("size") || difference.dataVolumeOff === true))
-    growDataVolume(difference, dataVolumeId, label, then);
-  setPower(updating, fields);
+    growDataVolume(updating, dataVolumeId);
+  if (!stopsFirst) setPower(updating, fields);
 }
 
 function renameVm({ difference, vm, draft, then, patch }: Updating, before: string): void {
@@ -284,42 +293,43 @@ function powerStep(
 }
 
 /** An interrupted run may have left the data volume detached, grown or not: then only the rest is done. */
-function growDataVolume(difference: To<"update" | "import">, dataVolumeId: string, label: string, then: Then): void {
+function growDataVolume({ difference, label, then, draft, last }: Updating, dataVolumeId: string): void {
   const { address, id, desired, change } = difference;
   const vm: Reference = { id };
   const volume: Reference = { id: dataVolumeId };
   const size = change.fields.find((field) => field.field === "size");
   const detached: Need[] = [];
-  if (difference.dataVolumeOff !== true)
-    detached.push(
-      need(
-        then({
-          id: `${address}/data-detach`,
-          action: { operation: "volume.detach", volume, vm, flush: "ask" },
-          title: `detach the data volume of VM ${label} (needs a flush)`,
-          record: { dataVolumeId, dataVolumeDetached: true },
-        }),
-      ),
-    );
-  const resized: Need[] = [];
+  if (difference.dataVolumeOff !== true) {
+    const policy = desired.flush ?? { via: "ask" };
+    const flushed = planFlush({ address, label: `${label}'s data volume`, policy, vm: { id }, needs: last, draft });
+    const step = then({
+      id: `${address}/data-detach`,
+      action: { operation: "volume.detach", volume, vm, flush: flushed.reason },
+      title: `detach the data volume of VM ${label} (${flushWords[flushed.reason]})`,
+      needs: flushed.before,
+      record: { dataVolumeId, dataVolumeDetached: true },
+    });
+    flushed.follow(step);
+    detached.push(need(step));
+  }
+  const steps: StepId[] = [];
   if (size !== undefined)
-    resized.push(
-      need(
-        then({
-          id: `${address}/data-resize`,
-          action: { operation: "volume.resize", volume, sizeGb: desired.sizeGb },
-          title: `grow the data volume of VM ${label} from ${size.before} to ${desired.sizeGb} GB`,
-          needs: detached,
-          record: { sizeGb: desired.sizeGb },
-        }),
-        "end",
-      ),
+    steps.push(
+      then({
+        id: `${address}/data-resize`,
+        action: { operation: "volume.resize", volume, sizeGb: desired.sizeGb },
+        title: `grow the data volume of VM ${label} from ${size.before} to ${desired.sizeGb} GB`,
+        needs: detached,
+        record: { sizeGb: desired.sizeGb },
+      }),
     );
-  then({
+  const attached = then({
     id: `${address}/data-attach`,
     action: { operation: "volume.attach", volume, vm },
     title: `attach the data volume of VM ${label} again${size === undefined ? "" : " (grow the filesystem inside the guest)"}`,
-    needs: [...detached, ...resized],
+    needs: [...detached, ...steps.map((step) => need(step, "end"))],
     record: { dataVolumeDetached: undefined },
   });
+  // A VM that was stopped for the flush starts again when its volume is back.
+  draft.flushStopOf(id)?.users.push(...steps, attached);
 }

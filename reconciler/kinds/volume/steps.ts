@@ -4,13 +4,12 @@
  */
 
 import type { Address } from "../../core/model/address";
-import { shownText } from "../../core/model/computed";
-import type { Command, DesiredVolume, FlushPolicy, Reference } from "../../core/model/desired";
+import type { DesiredVolume, FlushPolicy, Reference } from "../../core/model/desired";
 import { orphanKey, type RecordedVolume } from "../../core/model/recorded";
-import { addStep, type Draft, settledRecord, vmHold, vmLabel } from "../../core/plan/draft";
+import { addStep, type Draft, owedByIntent, settledRecord, vmHold, vmLabel } from "../../core/plan/draft";
 import { holdBack, volumeRecord } from "../../core/plan/records";
-import { type FlushReason, type Need, need, type StepId } from "../../core/plan/step";
-import { stopForFlush } from "../vm/flush-stop";
+import { type Need, need, type StepId } from "../../core/plan/step";
+import { flushWords, planFlush } from "../vm/flush";
 import type { VolumeDifference } from "./diff";
 import type { Target } from "./placement";
 
@@ -79,7 +78,7 @@ function attach(
   });
 }
 
-/** Takes a volume off its VM; the flush, whatever it is, comes first. */
+/** Takes a volume off its VM; its flush comes first. */
 function detach(
   { address, id, label }: { readonly address: Address; readonly id: string; readonly label: string },
   from: string,
@@ -88,51 +87,19 @@ function detach(
   needs: readonly Need[],
 ): StepId {
   const vm = { id: from };
-  const before: Need[] = [...needs];
-  // Nobody can stop a failed VM, so a person has to say whether its volumes are flushed.
-  const flush: FlushPolicy = policy.via === "stop" && hasFailed(vm, draft) ? { via: "ask" } : policy;
-  const reason: FlushReason = flush.via;
-  if (flush.via === "command") before.push(need(flushBy(flush, address, label, vm.id, draft, needs)));
-  const stop = flush.via === "stop" ? stopForFlush(vm, draft) : undefined;
-  if (stop?.stop !== undefined) before.push(need(stop.stop));
+  const flushed = planFlush({ address, label, policy, vm, needs, draft });
   const step = addStep(draft, {
     id: `${address}/detach`,
     address,
-    action: { operation: "volume.detach", volume: { id }, vm, flush: reason },
-    title: `detach volume ${label} from ${vmLabel(draft, vm)} (${flush.via === "ask" ? "needs a flush" : flush.via === "stop" ? "while it is stopped" : "flushed by its command"})`,
-    needs: before,
+    action: { operation: "volume.detach", volume: { id }, vm, flush: flushed.reason },
+    title: `detach volume ${label} from ${vmLabel(draft, vm)} (${flushWords[flushed.reason]})`,
+    needs: [...needs, ...flushed.before],
     holds: [hold(address), vmHold(draft, vm)],
     record: { attachedTo: undefined, attaching: undefined, detaching: undefined },
   });
-  stop?.users.push(step);
-  if (stop === undefined) draft.needsRunning(vm.id, step);
+  flushed.follow(step);
   draft.comesOff(vm.id, step);
   return step;
-}
-
-function flushBy(
-  { argv, env }: Command,
-  address: string,
-  label: string,
-  vm: string,
-  draft: Draft,
-  needs: readonly Need[],
-): StepId {
-  const step = addStep(draft, {
-    id: `${address}/flush`,
-    address,
-    action: { operation: "flush", argv, env },
-    title: `flush volume ${label}: ${argv.map(shownText).join(" ")}`,
-    needs,
-    holds: [hold(address)],
-  });
-  draft.needsRunning(vm, step);
-  return step;
-}
-
-function hasFailed(vm: { readonly id: string }, draft: Draft): boolean {
-  const live = draft.context.live.of.vm.byId.get(vm.id);
-  return live?.seen === "yes" && live.value.phase === "failed";
 }
 
 function removeVolume(difference: To<"delete" | "forget">, draft: Draft): void {
@@ -142,17 +109,6 @@ function removeVolume(difference: To<"delete" | "forget">, draft: Draft): void {
   const noted = difference.adopts === true ? [need(recordFound(recorded, change.name, draft))] : [];
   const gone = { address, id: recorded.id, label: live?.name ?? change.name };
   const needs = detachFrom === undefined ? noted : [need(detach(gone, detachFrom, recorded.flush, draft, noted))];
-  // The volume outlives its VM, which is deleted under it: the user's flush command runs while the VM still does.
-  if (
-    detachFrom === undefined &&
-    change.action === "forget" &&
-    change.reason !== "gone" &&
-    recorded.flush.via === "command"
-  ) {
-    const { attachedTo } = difference;
-    if (attachedTo !== undefined && draft.deleteOfHost(attachedTo) !== undefined)
-      flushBy(recorded.flush, address, change.name, attachedTo, draft, noted);
-  }
   if (change.action === "delete") {
     addStep(draft, {
       id: `${address}/delete`,
@@ -289,10 +245,12 @@ const unknownName = ({ desired, live, change }: To<"update" | "import">): readon
 
 function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId {
   const { address, id, desired, live, change } = difference;
+  const owes = owedByIntent(address, draft);
   const next: RecordedVolume = {
     ...volumeRecord(desired),
     id,
     ...(difference.attachedTo === undefined ? {} : { attachedTo: difference.attachedTo }),
+    ...(owes === undefined ? {} : { owes }),
   };
   const before: Partial<RecordedVolume> = { name: live?.name, sizeGb: live?.sizeGb, attachedTo: difference.attachedTo };
   const step = addStep(draft, {

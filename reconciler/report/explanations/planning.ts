@@ -208,6 +208,10 @@ export const planning = {
     "The files that a saved plan was made from are not beside it unchanged, and not below the working folder.",
     "Apply it in a checkout, from the folder it was made in.",
   ),
+  "plan/not-owed": row(
+    "The file declares after_attach or after_ready on something that exists already. A command that is new owes nothing by itself: it is run after the next attach, grow, move, create or rebuild.",
+    "To run it now: reconcile owe ADDR, then reconcile apply; or reconcile apply --owe ADDR.",
+  ),
   "plan/not-shown": row(
     "The service accepted a write, and no operation or record of this service shows what it brought about: nobody can see whether it was done.",
     "Look in the console. An operation or a pointer in the dialect with which it can be looked at ends the note.",

@@ -43,6 +43,10 @@ export const running = {
     "A step needs a resource that has no id yet, mostly because its own create did not succeed.",
     "Look at the first failed step; the next run goes on from there.",
   ),
+  "apply/mount-again": row(
+    "A volume came off a VM and hangs on it again, or grew, and the file declares no after_attach for it. The service ends at the block device: inside the guest the volume is not mounted, and its filesystem has its old size.",
+    "Mount it in the guest and extend the filesystem, such as with mount -a and resize2fs; or declare after_attach on it, which does that every time.",
+  ),
   "apply/not-listed": row(
     "A create was accepted, but the VM did not show in the list in time.",
     "Run the same command again; service.timing.vm_create_timeout allows more time.",
@@ -58,6 +62,10 @@ export const running = {
   "apply/outcome-unknown": row(
     "A create was accepted and its resource does not show, or an answer was lost and nothing shows whether the request took effect. Repeating it could make a second resource.",
     "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached.",
+  ),
+  "apply/owed": row(
+    "A command of after_attach or after_ready did not end with 0, or was not run. It is owed: every run runs it first until it ended with 0. What depends on it was skipped, and nothing was undone.",
+    "Read what it printed, correct the cause, and run the same command again. After it was done by hand: reconcile state resolve ADDR --paid.",
   ),
   "apply/resize-undone": row(
     "The service took a resize back by itself; the VM is as it was.",

@@ -65,6 +65,15 @@ export const creates = {
       follow: [{ run: /reconcile import \S+ ID/ }],
     },
   ],
+  "apply/owed": [
+    {
+      name: "a command that fails, and is then done by hand",
+      files: file(
+        'vms: { web: {} }\nvolumes: { data: { size: 3, attach_to: web, after_attach: { command: [sh, "-c", "exit 3"] } } }',
+      ),
+      follow: [{ run: /reconcile state resolve \S+ --paid/ }],
+    },
+  ],
   "plan/outcome-unknown": [
     {
       name: "a volume that was made",

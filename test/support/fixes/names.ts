@@ -117,6 +117,15 @@ export const names = {
       follow: [{ hand: /choose another name/, done: rewritten("name: web-1", "name: webone") }],
     },
   ],
+  "plan/not-owed": [
+    {
+      files: file("vms: { web: {} }"),
+      before: both(applied, rewritten("web: {", 'web: { after_ready: { command: ["true"] },')),
+      command: ["plan"],
+      follow: [{ run: /reconcile owe \S+/ }],
+      afterwards: ["apply", "-y"],
+    },
+  ],
   "plan/renamed-key": [
     {
       files: file("vms: { web: { name: web-1 } }"),

@@ -4,6 +4,7 @@ import type { DiagnosticCode } from "../../../reconciler/core/model/diagnostic-c
 /** They say what is so, and have no fix. */
 export const withoutFix = [
   "apply/failed",
+  "apply/mount-again",
   "apply/skipped",
   "cli/system",
   "config/control-character",

@@ -1,0 +1,81 @@
+/** `reconcile owe`: makes the commands of a resource owed again. Sends nothing; the next run pays them. */
+import type { DesiredResource } from "../../core/model/desired";
+import { type Duty, dutiesOf } from "../../core/model/guest";
+import type { State } from "../../core/model/recorded";
+import type { StepChange } from "../../core/plan/record-patch";
+import { nearestName } from "../../core/text/nearest";
+import type { Owed } from "../../kinds/vm/guest-steps";
+import { systemClock } from "../../outside/clock";
+import { command, type Invocation, oneOrMore } from "../command";
+import { fail, openStore } from "../compose";
+import { commonFlags } from "../flags";
+import { readWorkspace } from "../workspace";
+import { changeState } from "../writing";
+
+export const oweCommand = command({
+  usage: "owe ADDR…",
+  summary: "makes after_ready and after_attach owed again; the next apply runs them",
+  section: "Acting on a VM",
+  examples: [
+    ["reconcile owe vm.db", "its commands are run by the next apply, whatever else that does"],
+    ["reconcile owe volume.data volume.logs", "of two volumes; reconcile apply --owe ADDR owes and runs at once"],
+  ],
+  flags: ["file", "lock-timeout", ...commonFlags],
+  positionals: oneOrMore("an address"),
+  complete: (_, known) => known.declared(),
+  run,
+});
+
+async function run(invocation: Invocation<"file", readonly [string, ...string[]]>): Promise<number> {
+  const { output, args, flags } = invocation;
+  const workspace = readWorkspace(invocation, { args: [] });
+  const declared = new Map(workspace.desired.resources.map((resource) => [resource.address, resource]));
+  const owed = args.map((address) => ({ address, commands: commandsOf(address, declared) }));
+  const since = systemClock.instant();
+  await changeState(invocation, openStore(workspace, flags), (state) =>
+    owed.map(({ address, commands }): StepChange => {
+      assertThere(address, state);
+      return {
+        type: "patch",
+        address,
+        owes: { added: commands.map((duty) => ({ command: duty, reason: "asked", since })) },
+      };
+    }),
+  );
+  for (const { address, commands } of owed)
+    output.print(
+      `owed: ${commands.join(" and ")} of ${address}; reconcile apply runs ${commands.length === 1 ? "it" : "them"}`,
+    );
+  const all = owed.flatMap(({ address, commands }) =>
+    commands.map((one): Owed => ({ address, command: one, reason: "asked", since })),
+  );
+  return output.finish({ exitCode: 0, owed: all });
+}
+
+function commandsOf(address: string, declared: ReadonlyMap<string, DesiredResource>): readonly Duty[] {
+  const resource = declared.get(address);
+  if (resource === undefined) {
+    const near = nearestName(address, declared.keys());
+    throw fail(
+      "plan/unknown-address",
+      `no file declares ${address}`,
+      near === undefined ? "reconcile state list shows the addresses" : `did you mean ${near}?`,
+    );
+  }
+  const commands = dutiesOf(resource);
+  if (commands.length > 0) return commands;
+  throw fail(
+    "state/nothing-open",
+    `${address} declares no command that could be owed`,
+    `write after_attach: { command: [program, argument, …] } on a volume or a VM, or after_ready on a VM; ${address} has neither`,
+  );
+}
+
+function assertThere(address: string, { resources }: State): void {
+  if (resources.get(address)?.id !== undefined) return;
+  throw fail(
+    "state/unknown-address",
+    `the state has no ${address} yet`,
+    "reconcile apply makes it, and owes its commands by itself",
+  );
+}

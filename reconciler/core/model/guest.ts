@@ -1,0 +1,87 @@
+/**
+ * Commands that are owed to the guest: what a file wants to run on a VM after it was made, or after a volume was
+ * attached to it. A command is owed from before the request that makes it necessary until it ended with 0.
+ */
+
+import { deepEqual } from "../text/deep-equal";
+import type { Text } from "./computed";
+import type { Command } from "./reference";
+
+/** As the file names them, in the order in which a VM gets them. */
+export const duties = ["after_ready", "after_attach"] as const;
+export type Duty = (typeof duties)[number];
+
+export const usualTimeoutMs: Readonly<Record<Duty, number>> = { after_ready: 15 * 60_000, after_attach: 5 * 60_000 };
+
+/** A program that a file wants to run after something happened. */
+export interface GuestCommand<T extends Text = Text> extends Command<T> {
+  /** After that time the program is ended, with all it started. */
+  readonly timeoutMs: number;
+  /** A command that is written anew is owed again. Absent: only what happens in the service makes it owed. */
+  readonly again?: "when_changed";
+}
+
+/** The keys under which a resource of the file, and its record, have the commands. */
+export const commandKeys = { after_ready: "afterReady", after_attach: "afterAttach" } as const;
+
+export interface Declares {
+  readonly afterReady?: GuestCommand;
+  readonly afterAttach?: GuestCommand;
+}
+
+export const commandOf = (declares: Declares, duty: Duty): GuestCommand | undefined => declares[commandKeys[duty]];
+
+/** The commands that a resource declares. */
+export const dutiesOf = (declares: object): readonly Duty[] =>
+  duties.filter((duty) => commandOf(declares, duty) !== undefined);
+
+/** How long it may take, and when it is owed again, makes no other command of it. */
+export const isSameCommand = (one: GuestCommand, other: GuestCommand): boolean =>
+  deepEqual(one.argv, other.argv) && deepEqual(one.env ?? [], other.env ?? []);
+
+/**
+ * Why a command is owed, the strongest last: a command that was not run after a create is still owed for that, also
+ * after the volume was taken off and attached again.
+ */
+export const dueReasons = [
+  "attached_again",
+  "asked",
+  "changed",
+  "attached",
+  "grown",
+  "moved",
+  "vm_rebuilt",
+  "vm_replaced",
+  "created",
+] as const;
+export type DueReason = (typeof dueReasons)[number];
+
+/** A command that is owed, in the record of the resource that declares it. */
+export interface Debt {
+  readonly command: Duty;
+  readonly reason: DueReason;
+  /** ISO time from which on it is owed. */
+  readonly since: string;
+}
+
+const weightOf = (reason: DueReason): number => dueReasons.indexOf(reason);
+
+export const strongerOf = (one: DueReason, other: DueReason): DueReason =>
+  weightOf(other) > weightOf(one) ? other : one;
+
+/** A command is owed once, since the first time, and for the strongest reason. */
+export function withDebt(debts: readonly Debt[], added: Debt): readonly Debt[] {
+  const known = debts.find(({ command }) => command === added.command);
+  if (known === undefined)
+    return [...debts, added].sort((a, b) => duties.indexOf(a.command) - duties.indexOf(b.command));
+  const reason = strongerOf(known.reason, added.reason);
+  return reason === known.reason ? debts : debts.map((debt) => (debt === known ? { ...known, reason } : debt));
+}
+
+/** What a record owes; only some kinds of resources owe anything. */
+export const debtsIn = (record: object | undefined): readonly Debt[] =>
+  // Under this key every record has its debts.
+  (record as { readonly owes?: readonly Debt[] } | undefined)?.owes ?? [];
+
+export const debtOf = (record: object | undefined, duty: Duty): Debt | undefined =>
+  debtsIn(record).find(({ command }) => command === duty);

@@ -1,0 +1,155 @@
+/**
+ * Commands that are owed to guests, while a plan is carried out: each is written down before the request that makes it
+ * necessary is sent, and taken away when it ended with 0. One that fails, is cut off, or may not be run stays owed.
+ */
+import type { Address } from "../core/model/address";
+import { fixText, toRun } from "../core/model/fix";
+import { type Debt, type DueReason, type Duty, debtOf } from "../core/model/guest";
+import { identity } from "../core/model/identity";
+import { ofKind } from "../core/model/kinds";
+import type { RecordedResource, RecordedVm } from "../core/model/recorded";
+import type { StepChange } from "../core/plan/record-patch";
+import type { ActionOf, Due, Step } from "../core/plan/step";
+import { plainText } from "./fill-in";
+import type { CommandResult } from "./ports";
+import { recordOf } from "./record-step";
+import { doneAndSeen, idOf, isoNow, noId, type Performer, type Run, type StepResult } from "./run";
+import { fetchVm } from "./watch-vm";
+
+const debtAt = ({ address, command }: Pick<Due, "address" | "command">, run: Run): Debt | undefined =>
+  debtOf(run.recorder.state.resources.get(address), command);
+
+/**
+ * Writes down what the step will make necessary, before it is carried out. A create has no record yet: its debts go into
+ * the record that its intent brings.
+ */
+export async function oweFirst(step: Step, run: Run): Promise<Step> {
+  if (step.owes === undefined) return step;
+  const since = isoNow(run);
+  const debtOfDue = ({ command, reason }: Due): Debt => ({ command, reason, since });
+  const isMade = step.action.operation === "vm.create" || step.action.operation === "volume.create";
+  const own = isMade ? step.owes.filter(({ address }) => address === step.address) : [];
+  const others = step.owes.filter((due) => !own.includes(due));
+  run.debtsBefore.set(
+    step.id,
+    others.map((due) => ({ ...due, before: debtAt(due, run) })),
+  );
+  await run.recorder.record(
+    others.map((due): StepChange => ({ type: "patch", address: due.address, owes: { added: [debtOfDue(due)] } })),
+  );
+  if (own.length === 0) return step;
+  // The record of a create is that of its own kind; only what is owed is added.
+  return { ...step, record: { ...step.record, owes: own.map(debtOfDue) } } as Step;
+}
+
+/** The request was refused, so it has made nothing necessary. */
+export async function oweNothing({ id }: Step, run: Run): Promise<void> {
+  const changes = (run.debtsBefore.get(id) ?? []).map(
+    ({ address, command, before }): StepChange => ({
+      type: "patch",
+      address,
+      owes: { paid: [command], added: before === undefined ? [] : [before] },
+    }),
+  );
+  if (changes.length > 0) await run.recorder.record(changes);
+}
+
+export const pay: Performer<Duty> = async (step, action, run) => {
+  const { address } = step;
+  const { operation: duty } = action;
+  const debt = debtAt({ address, command: duty }, run);
+  // Nothing is owed any more, such as after a create that was refused.
+  if (debt === undefined) return doneAndSeen;
+  const vmId = idOf(action.vm, run);
+  if (vmId === undefined) return noId(action.vm);
+  const closedBy = run.ports.noPrograms;
+  if (closedBy !== undefined) return leftOwed(address, duty, closedBy);
+  const values = await valuesFor(step, action, vmId, debt.reason, run);
+  const argv = action.argv.map(plainText);
+  const command = { argv, ...(action.env === undefined ? {} : { env: action.env }) };
+  const { timeoutMs: limitMs } = action;
+  const result = await run.ports.runCommand(command, { signal: run.signal, address, duty, values, limitMs });
+  if (result.exitCode !== 0) return notPaid(address, duty, result, argv);
+  await run.recorder.record([{ type: "patch", address, owes: { paid: [duty] } }, ...recordOf(step, run)]);
+  return doneAndSeen;
+};
+
+const leftOwed = (address: Address, duty: Duty, closedBy: string): StepResult => ({
+  end: "waiting",
+  code: "apply/owed",
+  message: `${duty} of ${address} was not run and is still owed: ${closedBy} starts no program that a file names`,
+  fix: fixText(toRun(["apply"])),
+});
+
+/** What the command is told of why it runs, and of what. */
+async function valuesFor(
+  { address }: Step,
+  { volume }: ActionOf<Duty>,
+  vmId: string,
+  reason: DueReason,
+  run: Run,
+): Promise<Record<string, string>> {
+  const ip = await addressOfVm(vmId, run);
+  const disk = diskOf(run.recorder.state.resources.get(address), volume !== undefined);
+  return Object.fromEntries(
+    Object.entries({
+      RECONCILE_REASON: reason,
+      RECONCILE_ADDRESS: address,
+      RECONCILE_VM_ID: vmId,
+      RECONCILE_VM_IP: ip,
+      RECONCILE_VOLUME_ID: disk.id,
+      RECONCILE_VOLUME_SIZE: disk.sizeGb === undefined ? undefined : String(disk.sizeGb),
+    }).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** The volume that the command is about: a volume itself, or the data volume of a VM. */
+const diskOf = (
+  record: RecordedResource | undefined,
+  isVolume: boolean,
+): { readonly id?: string | undefined; readonly sizeGb?: number } => {
+  if (record === undefined || !("sizeGb" in record)) return {};
+  return { id: isVolume ? record.id : ofKind(record, "vm")?.dataVolumeId, sizeGb: record.sizeGb };
+};
+
+/** As a look shows it, or else as it was recorded. */
+async function addressOfVm(id: string, run: Run): Promise<string | undefined> {
+  const at = run.recorder.addressOf(identity("vm", id));
+  const record = at === undefined ? undefined : run.recorder.state.resources.get(at);
+  const known: Pick<RecordedVm, "floatingIp" | "privateIp"> = ofKind(record, "vm") ?? {};
+  const read = await fetchVm(run, id);
+  const shown = read.seen ? read.vm : undefined;
+  return shown?.floatingIp ?? shown?.privateIp ?? known.floatingIp ?? known.privateIp;
+}
+
+function notPaid(address: Address, duty: Duty, result: CommandResult, argv: readonly string[]): StepResult {
+  const { message, output } = toldBy(`${duty} of ${address} ended with ${result.exitCode} and is still owed`, result);
+  return {
+    end: "failed",
+    code: "apply/owed",
+    message,
+    ...(output === undefined ? {} : { output }),
+    fix: `try it by hand: ${argv.map(quoted).join(" ")}; the next run pays it first, and after it was done by hand: reconcile state resolve ${address} --paid`,
+  };
+}
+
+/** How many lines of what a program printed are shown. */
+const shownLines = 40;
+
+/** What a program printed goes into the message where it is one line, and stands below it otherwise. */
+export function toldBy(
+  message: string,
+  { output }: CommandResult,
+): { readonly message: string; readonly output?: readonly string[] } {
+  const lines = output.split("\n").slice(-shownLines);
+  if (lines.length > 1) return { message, output: lines };
+  return { message: output === "" ? message : `${message}: ${output}` };
+}
+
+/** The word as a shell reads it, on one line. */
+const quoted = (word: string): string =>
+  /^[A-Za-z0-9_@%+=:,./-]+$/.test(word)
+    ? word
+    : word.includes("\n")
+      ? `$'${word.replaceAll("\\", "\\\\").replaceAll("'", "\\'").replaceAll("\n", "\\n")}'`
+      : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,76 @@
+/**
+ * Why a volume that comes off a VM is flushed, and what is done for it before. A VM that goes, or is stopped by the same
+ * plan, flushes all its volumes by its stop: only of a VM that goes on running is somebody asked, or a command run.
+ */
+import type { Address } from "../../core/model/address";
+import { shownText } from "../../core/model/computed";
+import type { Command, FlushPolicy } from "../../core/model/desired";
+import { addStep, type Draft } from "../../core/plan/draft";
+import { type FlushReason, type Need, need, type StepId } from "../../core/plan/step";
+import { stopForFlush } from "./flush-stop";
+
+interface ComesOff {
+  readonly address: Address;
+  readonly label: string;
+  readonly policy: FlushPolicy;
+  readonly vm: { readonly id: string };
+  readonly needs: readonly Need[];
+  readonly draft: Draft;
+}
+
+interface Flushed {
+  readonly reason: FlushReason;
+  /** What the detach waits for. */
+  readonly before: readonly Need[];
+  /** Tells which step is the detach. */
+  follow(detach: StepId): void;
+}
+
+export const flushWords: Readonly<Record<FlushReason, string>> = {
+  ask: "needs a flush",
+  command: "flushed by its command",
+  stop: "while it is stopped",
+};
+
+export function planFlush(comesOff: ComesOff): Flushed {
+  const { policy, vm, draft } = comesOff;
+  // Nobody can stop a failed VM, so a person has to say whether its volumes are flushed.
+  const asked: FlushPolicy = policy.via === "stop" && hasFailed(vm, draft) ? { via: "ask" } : policy;
+  const { via: reason, ...command } = isStoppedAnyway(vm, draft) ? ({ via: "stop" } as const) : asked;
+  if (reason === "stop") {
+    const { stop, users } = stopForFlush(vm, draft);
+    return {
+      reason,
+      before: stop === undefined ? [] : [need(stop)],
+      follow: (detach) => void users.push(detach),
+    };
+  }
+  return {
+    reason,
+    before: "argv" in command ? [need(flushBy(command, comesOff))] : [],
+    follow: () => undefined,
+  };
+}
+
+/** The plan stops the VM, because the file wants it stopped or because the VM is deleted. */
+const isStoppedAnyway = ({ id }: { readonly id: string }, draft: Draft): boolean =>
+  draft.powerOf(id)?.operation === "vm.stop" ||
+  (draft.deleteOfHost(id) !== undefined && draft.flushStopOf(id) !== undefined);
+
+function hasFailed({ id }: { readonly id: string }, draft: Draft): boolean {
+  const live = draft.context.live.of.vm.byId.get(id);
+  return live?.seen === "yes" && live.value.phase === "failed";
+}
+
+function flushBy({ argv, env }: Command, { address, label, vm, needs, draft }: ComesOff): StepId {
+  const step = addStep(draft, {
+    id: `${address}/flush`,
+    address,
+    action: { operation: "flush", argv, ...(env === undefined ? {} : { env }) },
+    title: `flush volume ${label}: ${argv.map(shownText).join(" ")}`,
+    needs,
+    holds: [`volume:${address}`],
+  });
+  draft.flushesBy(vm.id, step);
+  return step;
+}

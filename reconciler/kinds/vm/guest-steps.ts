@@ -1,0 +1,331 @@
+/**
+ * The commands that are owed to guests: which step makes which command necessary, and when each is run. A command waits
+ * for everything that this plan does to its VM; one that an earlier run left owed goes first instead, before anything
+ * else touches the VM. One VM's commands run one after the other, `after_ready` before `after_attach`.
+ *
+ *   step                                      owes                         because
+ *   create of a VM                            after_ready, after_attach    created; vm_replaced where it takes another's place
+ *   rebuild of a VM                           after_ready, after_attach    vm_rebuilt
+ *                                             after_attach of its volumes
+ *   create of a volume that is attached       after_attach                 created
+ *   detach that another attach follows        after_attach                 moved, vm_replaced, or attached_again
+ *   grow of a volume that hangs on a VM       after_attach                 grown
+ *   attach                                    after_attach                 attached, moved, vm_replaced, attached_again
+ *
+ * The flush command takes away what the detach would: it owes the same.
+ */
+
+import type { Address } from "../../core/model/address";
+import { shownText } from "../../core/model/computed";
+import type { Reference } from "../../core/model/desired";
+import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
+import { fixText, toRun } from "../../core/model/fix";
+import {
+  commandKeys,
+  commandOf,
+  type Debt,
+  type Declares,
+  type DueReason,
+  type Duty,
+  debtOf,
+  debtsIn,
+  duties,
+  type GuestCommand,
+  isSameCommand,
+} from "../../core/model/guest";
+import { identity } from "../../core/model/identity";
+import { sight } from "../../core/model/live";
+import type { RecordedResource, RecordedVm, RecordedVolume } from "../../core/model/recorded";
+import { addStep, type Draft, owedByIntent, vmHold, vmLabel } from "../../core/plan/draft";
+import { editSteps } from "../../core/plan/edges";
+import {
+  computedOf,
+  type Due,
+  type GuestStep,
+  isGuestStep,
+  type Need,
+  need,
+  type Step,
+  type StepAction,
+  type StepId,
+  type StepOperation,
+} from "../../core/plan/step";
+import type { VolumeDifference } from "../volume/diff";
+import type { VmDifference } from "./diff";
+
+/** A command that is owed before this plan is carried out. */
+export interface Owed {
+  readonly address: Address;
+  readonly command: Duty;
+  readonly reason: DueReason;
+  /** Absent: it is owed from this plan on. */
+  readonly since?: string;
+  /** Why this plan does not run it. Absent: it runs it. */
+  readonly waits?: string;
+}
+
+/** A resource that declares a command, and the VM that it is for. */
+interface Declared {
+  readonly address: Address;
+  readonly duty: Duty;
+  readonly command: GuestCommand;
+  /** `undefined`: it hangs on no VM, and shall hang on none. */
+  readonly host: Reference | undefined;
+  readonly volume?: Reference;
+  readonly recorded: RecordedVm | RecordedVolume | undefined;
+  readonly source: SourcePosition;
+}
+
+/** The commands that were owed before, and why those that are not run have to wait. */
+export function payGuests(
+  draft: Draft,
+  vms: readonly VmDifference[],
+  volumes: readonly VolumeDifference[],
+): readonly Owed[] {
+  const declared = [...vms.flatMap((vm) => ofVm(vm, draft)), ...volumes.flatMap((volume) => ofVolume(volume, draft))];
+  if (declared.length === 0) return [];
+  noteWhatSteps(draft, vms, volumes, declared);
+  const owed: Owed[] = [];
+  for (const one of declared) {
+    const before = pay(one, draft);
+    owed.push(...before);
+    if (before.length === 0) draft.diagnostics.push(...notOwed(one, draft));
+  }
+  return owed;
+}
+
+function ofVm({ address, action, desired, recorded }: VmDifference, draft: Draft): Declared[] {
+  if (desired === undefined || action === "delete" || action === "forget") return [];
+  const isMade = draft.steps.some(({ id }) => id === `${address}/create`);
+  const id = isMade ? undefined : recorded?.id;
+  const host: Reference = id === undefined ? { address } : { id };
+  return duties.flatMap((duty) => {
+    const command = commandOf(desired, duty);
+    return command === undefined ? [] : [{ address, duty, command, host, recorded, source: desired.source }];
+  });
+}
+
+function ofVolume(difference: VolumeDifference, draft: Draft): Declared[] {
+  const { address, action, desired, recorded } = difference;
+  if (desired?.afterAttach === undefined || action === "delete" || action === "forget") return [];
+  const attach = draft.steps.find(({ id }) => id === `${address}/attach`);
+  const comesOff = draft.steps.some(({ id }) => id === `${address}/detach`);
+  const stays = comesOff || difference.attachedTo === undefined ? undefined : { id: difference.attachedTo };
+  const host = attach?.action.operation === "volume.attach" ? attach.action.vm : stays;
+  return [
+    {
+      ...{ address, host, recorded, volume: { address }, source: desired.source },
+      duty: "after_attach",
+      command: desired.afterAttach,
+    },
+  ];
+}
+
+/** A command that is new on what exists already is run by nothing that this plan does. */
+function notOwed({ address, duty, recorded, source }: Declared, draft: Draft): Diagnostic[] {
+  const isKnown = recorded?.id === undefined || commandOf(recorded, duty) !== undefined;
+  if (isKnown || draft.steps.some(({ owes }) => owes?.some((due) => due.address === address && due.command === duty)))
+    return [];
+  return [
+    {
+      severity: "note",
+      code: "plan/not-owed",
+      summary: `${duty} of ${address} is new, and nothing is owed for what exists already`,
+      fix: fixText(toRun(["owe", address], "to run it with the next apply")),
+      address,
+      source,
+    },
+  ];
+}
+
+/** Says of each step which commands it makes necessary. */
+function noteWhatSteps(
+  draft: Draft,
+  vms: readonly VmDifference[],
+  volumes: readonly VolumeDifference[],
+  declared: readonly Declared[],
+): void {
+  const commands = new Set(declared.map(({ address, duty }) => `${address} ${duty}`));
+  const dues = new Map<string, Due[]>();
+  const owe = (step: string, address: Address, command: Duty, reason: DueReason): void => {
+    if (!commands.has(`${address} ${command}`)) return;
+    const list = dues.get(step);
+    if (list === undefined) dues.set(step, [{ address, command, reason }]);
+    else list.push({ address, command, reason });
+  };
+  for (const { address, action } of vms) {
+    const made = action === "replace" ? "vm_replaced" : "created";
+    owe(`${address}/create`, address, "after_ready", made);
+    owe(`${address}/create`, address, "after_attach", made);
+    owe(`${address}/rebuild`, address, "after_ready", "vm_rebuilt");
+    owe(`${address}/rebuild`, address, "after_attach", "vm_rebuilt");
+    owe(`${address}/flush`, address, "after_attach", "attached_again");
+    owe(`${address}/data-detach`, address, "after_attach", "attached_again");
+    owe(`${address}/data-resize`, address, "after_attach", "grown");
+    owe(`${address}/data-attach`, address, "after_attach", "attached_again");
+  }
+  for (const { address } of volumes.filter((volume) => hangsAfterwards(volume, declared))) {
+    const difference = volumes.find((volume) => volume.address === address);
+    if (difference === undefined) continue;
+    const reason = reasonOf(difference, draft);
+    owe(`${address}/create`, address, "after_attach", "created");
+    owe(`${address}/flush`, address, "after_attach", reason);
+    owe(`${address}/detach`, address, "after_attach", reason);
+    owe(`${address}/resize`, address, "after_attach", "grown");
+    owe(`${address}/attach`, address, "after_attach", reason);
+    const host = declared.find((one) => one.address === address)?.host;
+    const vm = host === undefined ? undefined : addressOfHost(host, draft);
+    if (vm !== undefined) owe(`${vm}/rebuild`, address, "after_attach", "vm_rebuilt");
+  }
+  draft.steps.forEach((step, index) => {
+    const owes = dues.get(step.id);
+    if (owes !== undefined) draft.steps[index] = { ...step, owes };
+  });
+}
+
+const hangsAfterwards = ({ address }: VolumeDifference, declared: readonly Declared[]): boolean =>
+  declared.some((one) => one.address === address && one.host !== undefined);
+
+const addressOfHost = (host: Reference, draft: Draft): Address | undefined =>
+  "address" in host ? host.address : draft.context.addressOf(identity("vm", host.id));
+
+/** Why a volume's command is owed once the volume hangs where it shall. */
+function reasonOf({ action, detachFrom, attachedTo, wantedOn }: VolumeDifference, draft: Draft): DueReason {
+  if (action === "create" || action === "replace") return "created";
+  if (attachedTo === undefined) return "attached";
+  if (detachFrom === undefined) return "attached_again";
+  const isRenewed = wantedOn?.address !== undefined && draft.changeAt.get(wantedOn.address)?.action === "replace";
+  return isRenewed && draft.context.addressOf(identity("vm", detachFrom)) === wantedOn?.address
+    ? "vm_replaced"
+    : "moved";
+}
+
+/** What was owed before: the debt of the record, or of the create that an interrupted run had under way. */
+function owedBefore({ address, duty, command, recorded }: Declared, draft: Draft): Omit<Owed, "waits"> | undefined {
+  const owes = recorded === undefined ? owedByIntent(address, draft) : recorded.owes;
+  const debt = debtOf({ owes }, duty);
+  if (debt !== undefined) return { address, ...debt };
+  if (draft.context.options.owe?.includes(address) === true) return { address, command: duty, reason: "asked" };
+  const former = recorded === undefined ? undefined : commandOf(recorded, duty);
+  const isChanged = command.again === "when_changed" && former !== undefined && !isSameCommand(former, command);
+  return isChanged ? { address, command: duty, reason: "changed" } : undefined;
+}
+
+function pay(one: Declared, draft: Draft): Owed[] {
+  const { address, duty, host } = one;
+  const before = owedBefore(one, draft);
+  const makes = draft.steps.filter(({ owes }) => owes?.some((due) => due.address === address && due.command === duty));
+  if (before === undefined && makes.length === 0) return [];
+  const waits = host === undefined ? "it hangs on no VM" : whyNotRunning(host, draft);
+  if (host === undefined || waits !== undefined) return before === undefined ? [] : [{ ...before, waits }];
+  const asks = before?.since === undefined && makes.length === 0 ? before?.reason : undefined;
+  const step = payStep(one, host, asks, draft);
+  const known = [...readyNeeds(one, host, draft), ...valueNeeds(step.action, draft)];
+  const touching = touchingVm(host, draft);
+  const first = makes.length === 0 && known.length === 0 && isRunning(host, draft);
+  const own = new Set(makes.map(({ id }) => id));
+  const isDecisive = ({ id, action }: Step): boolean =>
+    action.operation === "vm.start" || (own.has(id) && decisive.has(action.operation));
+  const others = first ? [] : touching.map((other) => need(other.id, isDecisive(other) ? "done" : "end"));
+  addStep(draft, { ...step, needs: [...known, ...others] });
+  if (first) goesFirst(step.id, host, touching, draft);
+  return before === undefined ? [] : [before];
+}
+
+/** A command that was made necessary by these makes no sense without them. */
+const decisive: ReadonlySet<StepOperation> = new Set(["vm.create", "vm.rebuild", "volume.attach"]);
+
+function payStep(
+  { address, duty, command: { argv, env, timeoutMs, again }, volume }: Declared,
+  vm: Reference,
+  asks: DueReason | undefined,
+  draft: Draft,
+) {
+  const command = { argv, ...(env === undefined ? {} : { env }), timeoutMs };
+  return {
+    id: `${address}/${duty}` as const,
+    address,
+    action: {
+      operation: duty,
+      ...command,
+      vm,
+      ...(volume === undefined ? {} : { volume }),
+      ...(asks === "asked" || asks === "changed" ? { asks } : {}),
+    },
+    title: `run ${duty}: ${shortened(argv.map(shownText).join(" "))}`,
+    holds: [vmHold(draft, vm), ...(volume === undefined ? [] : [`volume:${address}`])],
+    record: { [commandKeys[duty]]: again === undefined ? command : { ...command, again } },
+    ...(asks === undefined ? {} : { owes: [{ address, command: duty, reason: asks }] }),
+  };
+}
+
+/** A script that is written out in the file is not repeated in every line. */
+const shortened = (text: string): string => {
+  const [line = ""] = text.split("\n");
+  return line.length > 100 || line !== text ? `${line.slice(0, 100)}…` : text;
+};
+
+/** Every other step of this plan during which the VM must not be used. */
+const touchingVm = (host: Reference, draft: Draft): Step[] =>
+  draft.steps.filter((step) => !isGuestStep(step) && step.holds.includes(vmHold(draft, host)));
+
+/** What makes the VM and the volume known, and the VM's own command, which goes before those of its volumes. */
+function readyNeeds({ address, duty }: Declared, host: Reference, draft: Draft): Need[] {
+  const vm = addressOfHost(host, draft);
+  const provisions = duty === "after_attach" && draft.steps.some(({ id }) => id === `${vm}/after_ready`);
+  return [...draft.onceMade(address), ...draft.onceMade(vm), ...(provisions ? [need(`${vm}/after_ready`)] : [])];
+}
+
+/** The values in the command are those that hold when the plan has made what they belong to. */
+const valueNeeds = (action: StepAction, draft: Draft): Need[] =>
+  computedOf(action).flatMap(({ address }) => draft.onceMade(address));
+
+/** A command that an earlier run left owed goes before whatever this plan does to the VM. */
+function goesFirst(pay: StepId, host: Reference, touching: readonly Step[], draft: Draft): void {
+  const flushes = "id" in host ? (draft.flushCommands().get(host.id) ?? []) : [];
+  const later = new Set([...touching.map(({ id }) => id), ...flushes]);
+  editSteps(draft, ({ id }) => (later.has(id) ? [need(pay, "end")] : []));
+}
+
+const phaseOf = (host: Reference, draft: Draft) => {
+  const seen = "id" in host ? sight(draft.context.live, "vm", host.id) : undefined;
+  return seen?.seen === "yes" ? seen.value.phase : undefined;
+};
+
+const isRunning = (host: Reference, draft: Draft): boolean => phaseOf(host, draft) === "running";
+
+/** Nothing can be run on a VM that is stopped, and is not started by this plan. */
+function whyNotRunning(host: Reference, draft: Draft): string | undefined {
+  const touching = touchingVm(host, draft);
+  const operations = new Set(touching.map(({ action }) => action.operation));
+  // A stop for a flush is followed by a start, or by a new VM.
+  if (touching.some(({ id }) => id === `${addressOfHost(host, draft)}/stop`)) return "its VM is to be stopped";
+  if (operations.has("vm.start") || operations.has("vm.create")) return undefined;
+  return phaseOf(host, draft) === "stopped" ? `VM ${vmLabel(draft, host)} is stopped` : undefined;
+}
+
+/** The record without a debt of a command that nobody declares any more. */
+export function debtsLeft(
+  { owes }: Pick<RecordedVm | RecordedVolume, "owes">,
+  desired: Declares,
+): readonly Debt[] | undefined {
+  const left = owes?.filter(({ command }) => commandOf(desired, command) !== undefined);
+  return left === undefined || left.length === 0 ? undefined : left.length === owes?.length ? owes : left;
+}
+
+/** The command as the record has it from now on: one that is owed since it was written anew is recorded when it has run. */
+export const commandRecorded = (
+  old: GuestCommand | undefined,
+  desired: GuestCommand | undefined,
+): GuestCommand | undefined =>
+  old !== undefined && desired?.again === "when_changed" && !isSameCommand(old, desired) ? old : desired;
+
+/** What the records say is owed. */
+export const owedIn = (resources: Iterable<RecordedResource>): Owed[] =>
+  [...resources].flatMap((record) => {
+    return debtsIn(record).map((debt) => ({ address: record.address, ...debt }));
+  });
+
+/** The VM that a command is for, where it has an address. */
+export const guestOf = ({ action }: GuestStep, { context }: Pick<Draft, "context">): Address | undefined =>
+  "address" in action.vm ? action.vm.address : context.addressOf(identity("vm", action.vm.id));

@@ -1,0 +1,58 @@
+/**
+ * Volumes that a run attached again or grew, and for which nobody declared a command. The service ends at the block
+ * device, so what is left to do inside the guest is told at the end of the run.
+ */
+import type { Address } from "../../core/model/address";
+import type { DesiredResource } from "../../core/model/desired";
+import type { Diagnostic } from "../../core/model/diagnostic";
+import { type AddressOf, identity } from "../../core/model/identity";
+import type { RecordedResource } from "../../core/model/recorded";
+import type { Step } from "../../core/plan/step";
+
+export interface Remount {
+  readonly address: Address;
+  readonly id: string;
+  readonly sizeGb?: number;
+  /** The VM that it hangs on: its address, or else its id. */
+  readonly on: string;
+  readonly grew: boolean;
+}
+
+/** `done`: the steps of the run that were carried out. */
+export function remounts(
+  done: readonly Step[],
+  resources: ReadonlyMap<Address, RecordedResource>,
+  desiredOf: (address: Address) => DesiredResource | undefined,
+  addressOf: AddressOf,
+): Remount[] {
+  const found = new Map<Address, { attached: boolean; grew: boolean; made: boolean }>();
+  for (const { address, action } of done) {
+    const known = found.get(address) ?? { attached: false, grew: false, made: false };
+    if (action.operation === "volume.attach") found.set(address, { ...known, attached: true });
+    if (action.operation === "volume.resize") found.set(address, { ...known, grew: true });
+    if (action.operation === "volume.create") found.set(address, { ...known, made: true });
+  }
+  return [...found].flatMap(([address, { attached, grew, made }]): Remount[] => {
+    const desired = desiredOf(address);
+    const isDeclared = desired?.kind !== "group" && desired?.afterAttach !== undefined;
+    const record = resources.get(address);
+    const vm = record?.kind === "volume" ? record.attachedTo : record?.id;
+    const id = record?.kind === "vm" ? record.dataVolumeId : record?.id;
+    if (made || isDeclared || !(attached || grew) || record?.kind === "group") return [];
+    if (vm === undefined || id === undefined) return [];
+    const on = addressOf(identity("vm", vm)) ?? vm;
+    return [{ address, id, ...(record?.sizeGb === undefined ? {} : { sizeGb: record.sizeGb }), on, grew }];
+  });
+}
+
+export const remountDiagnostic = ({ address, id, sizeGb, on, grew }: Remount): Diagnostic => {
+  const size = sizeGb === undefined ? "" : `, ${sizeGb} GB`;
+  const what = address === on ? `the data volume of ${on} (${id}${size})` : `${address} (${id}${size})`;
+  return {
+    severity: "note",
+    code: "apply/mount-again",
+    summary: `${what} hangs on ${address === on ? "it" : on}: it has to be mounted there${grew ? ", and its filesystem still has its old size" : ""}`,
+    fix: `after_attach: { command: [program, argument, …] } on ${address} does it every time`,
+    address,
+  };
+};

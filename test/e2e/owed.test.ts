@@ -1,0 +1,173 @@
+/** Commands that are owed to guests: from before the request that makes them necessary until they ended with 0. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { jsonLines } from "../support/cli-process";
+import { ownPlace } from "../support/own-place";
+
+const place = ownPlace();
+const { declare, read, reconcile } = place;
+
+/** Writes down what it was told; fails where a file says so. */
+const script = `echo "$0 $RECONCILE_REASON $RECONCILE_ADDRESS $RECONCILE_VOLUME_SIZE" >> ran
+test "$(cat fails 2>/dev/null)" != "$0" || { echo one; echo two ops-''token; exit 3; }`;
+const run = (name: string, ...more: string[]) => ({ command: ["sh", "-c", script, name, ...more] });
+const flush = { flush: { via: "command", command: ["true"] } };
+const mounted = (size: number, more: object = {}) => ({ size, ...flush, after_attach: run("mount"), ...more });
+const host = { name: "base" };
+const ran = (): string[] => (existsSync(join(place.folder, "ran")) ? read("ran").trimEnd().split("\n") : []);
+const fails = (name: string): void => writeFileSync(join(place.folder, "fails"), name);
+const done = async (...args: string[]) => {
+  const end = await reconcile(...args);
+  expect(end.exitCode, end.stdout + end.stderr).toBe(0);
+  return end;
+};
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of it
+const summaryOf = (stdout: string): any => jsonLines(stdout).at(-1);
+
+describe("a command that is owed", () => {
+  it("is run after the create, the attach and the grow, with the reason and what it is about", async () => {
+    const vms = { db: { ...host, after_ready: run("provision"), after_attach: run("mount-own") } };
+    declare({ vms, volumes: { data: mounted(5, { attach_to: "db" }) } });
+    await done("apply", "-y");
+    expect(ran()).toEqual(["provision created vm.db 10", "mount-own created vm.db 10", "mount created volume.data 5"]);
+    declare({ vms, volumes: { data: mounted(9, { attach_to: "db" }) } });
+    await done("apply", "-y");
+    expect(ran().slice(3)).toEqual(["mount grown volume.data 9"]);
+    declare({ vms: { db: { ...vms.db, image_id: "debian-12" } }, volumes: { data: mounted(9, { attach_to: "db" }) } });
+    await done("apply", "-y", "--allow-data-loss");
+    expect(ran().slice(4)).toEqual([
+      "provision vm_rebuilt vm.db 10",
+      "mount-own vm_rebuilt vm.db 10",
+      "mount vm_rebuilt volume.data 9",
+    ]);
+    await done("plan", "--detailed-exitcode");
+  });
+
+  it("that fails ends the run with 1, is shown by plan, drift and the state, and is paid by the next run", async () => {
+    declare({ vms: { db: host }, volumes: { data: mounted(5, { attach_to: "db" }) } });
+    fails("mount");
+    const failed = await reconcile("apply", "-y");
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stdout).toContain("after_attach of volume.data ended with 3 and is still owed");
+    expect(failed.stdout).toContain("| one");
+    expect(failed.stdout).not.toContain("ops-token");
+    expect(failed.stdout).toContain("reconcile explain apply/owed");
+    const plan = await reconcile("plan", "--detailed-exitcode");
+    expect(plan.exitCode).toBe(2);
+    expect(plan.stdout).toMatch(/^owed: after_attach of volume\.data, since \S+ \(created\)$/m);
+    const drift = await reconcile("drift", "--json");
+    expect(drift.exitCode).toBe(2);
+    expect(summaryOf(drift.stdout).owed).toMatchObject([{ address: "volume.data", command: "after_attach" }]);
+    expect((await done("state", "show", "volume.data")).stdout).toContain("after_attach (created), since");
+    fails("");
+    await done("apply", "-y");
+    expect(ran()).toEqual(["mount created volume.data 5", "mount created volume.data 5"]);
+    await done("plan", "--detailed-exitcode");
+  });
+
+  it("is settled by a person who did it by hand", async () => {
+    declare({ vms: { db: host }, volumes: { data: mounted(5, { attach_to: "db" }) } });
+    fails("mount");
+    expect((await reconcile("apply", "-y")).exitCode).toBe(1);
+    await done("state", "resolve", "volume.data", "--paid");
+    await done("plan", "--detailed-exitcode");
+    const again = await reconcile("state", "resolve", "volume.data", "--paid");
+    expect(again.exitCode).toBe(1);
+    expect(again.stderr).toContain("state/nothing-open");
+  });
+
+  it("is left owed by a run that starts no program", async () => {
+    declare({ vms: { db: host }, volumes: { data: { size: 5, attach_to: "db", after_attach: run("mount") } } });
+    const closed = await reconcile("apply", "-y", "--no-programs");
+    expect(closed.exitCode, closed.stdout + closed.stderr).toBe(4);
+    expect(closed.stdout).toContain("was not run and is still owed: --no-programs");
+    expect(ran()).toEqual([]);
+    await done("apply", "-y");
+    expect(ran()).toEqual(["mount created volume.data 5"]);
+  });
+
+  it("sees the variables of its purpose and of the list, and no other", async () => {
+    const command = [
+      "sh",
+      "-c",
+      'env | cut -d= -f1 | sort > told; test -n "$RECONCILE_VM_IP" -a -n "$RECONCILE_VM_ID"',
+    ];
+    declare({ vms: { db: { ...host, after_ready: { command } } } });
+    await done("apply", "-y");
+    const told = read("told").split("\n");
+    expect(told).toContain("RECONCILE_REASON");
+    expect(told).not.toContain("RECONCILE_TOKEN");
+  });
+
+  it("is ended with all it started when its time is over", async () => {
+    const command = ["sh", "-c", "(sleep 30; echo late > late) & sleep 30"];
+    declare({ vms: { db: { ...host, after_ready: { command, timeout: "200ms" } } } });
+    const late = await reconcile("apply", "-y");
+    expect(late.exitCode).toBe(1);
+    expect(late.stdout).toContain("did not end within");
+  });
+});
+
+describe("what was not owed", () => {
+  it("is owed when somebody asks: reconcile owe, and apply --owe", async () => {
+    declare({ vms: { db: host } });
+    await done("apply", "-y");
+    declare({ vms: { db: { ...host, after_ready: run("provision") } } });
+    const plan = await done("plan", "--detailed-exitcode");
+    expect(plan.stderr).toContain("reconcile owe vm.db");
+    await done("owe", "vm.db");
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(2);
+    await done("apply", "-y");
+    await done("apply", "-y", "--owe", "vm.db");
+    expect(ran()).toEqual(["provision asked vm.db 10", "provision asked vm.db 10"]);
+    await done("apply", "-y");
+    expect(ran()).toHaveLength(2);
+    const none = await reconcile("owe", "vm.nope");
+    expect(none.exitCode).toBe(1);
+  });
+
+  it("is owed by a command that is written anew, where the file says so", async () => {
+    const again = (name: string, more: object) => ({
+      vms: { db: { ...host, after_ready: { ...run(name), ...more } } },
+    });
+    declare(again("first", {}));
+    await done("apply", "-y");
+    declare(again("second", {}));
+    await done("apply", "-y");
+    expect(ran()).toEqual(["first created vm.db 10"]);
+    declare(again("third", { again: "when_changed" }));
+    fails("third");
+    expect((await reconcile("apply", "-y")).exitCode).toBe(1);
+    fails("");
+    await done("apply", "-y");
+    expect(ran().slice(1)).toEqual(["third changed vm.db 10", "third changed vm.db 10"]);
+    await done("plan", "--detailed-exitcode");
+  });
+});
+
+describe("a volume for which nobody declared a command", () => {
+  it("is named at the end of the run that attached it again, with what is left to do", async () => {
+    declare({ vms: { db: host }, volumes: { data: { size: 5, attach_to: "db", ...flush } } });
+    await done("apply", "-y");
+    declare({ vms: { db: host }, volumes: { data: { size: 9, attach_to: "db", ...flush } } });
+    const grown = await done("apply", "-y");
+    expect(grown.stderr).toContain("note[apply/mount-again]: volume.data (");
+    expect(grown.stderr).toContain("its filesystem still has its old size");
+  });
+});
+
+describe("a VM that goes anyway", () => {
+  it("asks nobody for a flush: it is stopped first, and its volumes come off flushed by that stop", async () => {
+    declare({ vms: { db: host }, volumes: { data: { size: 5, attach_to: "db" } } });
+    await done("apply", "-y");
+    declare({ vms: { db: { ...host, root_size: 80 } }, volumes: { data: { size: 5, attach_to: "db" } } });
+    await done("apply", "-y", "--allow-data-loss");
+    declare({
+      vms: { db: { ...host, root_size: 80, power: "stopped", size: 14 } },
+      volumes: { data: { size: 9, attach_to: "db" } },
+    });
+    await done("apply", "-y");
+    await done("plan", "--detailed-exitcode");
+  });
+});
