@@ -82,6 +82,11 @@ export const flagTable = {
     help: "the project that takes it over: a folder, a file, or one that does not exist yet",
   },
   "to-state": { type: "string", value: "URL", offers: "files", help: "the state that takes the record over" },
+  into: {
+    type: "string",
+    value: "COMPONENT/",
+    help: "puts it into this component of the project that takes it over",
+  },
   yes: { type: "boolean", help: "writes what was shown" },
   json: { type: "boolean", help: "one JSON object a line on standard output, the last one a summary" },
   "json-into": {

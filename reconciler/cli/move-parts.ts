@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { chosen } from "../config/move/cut";
 import { type Divided, divide } from "../config/move/divide";
-import { blocksIn } from "../config/move/project";
+import { intoComponent } from "../config/move/into";
+import { blocksIn, componentIn } from "../config/move/project";
 import type { ConfigSource } from "../config/read-desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
@@ -73,7 +74,7 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
       `both projects have the state ${giving.location}`,
       "give one of them a state of its own first",
     );
-  const divided = divideTexts({ source, target, environments, before, wanted });
+  const divided = putInto(divideTexts({ source, target, environments, before, wanted }), target, flags.into);
   const edits = editsOf(source, target, divided);
   const moved = flags.all === true ? ("all" as const) : divided.moved;
   const service = await openWorkspaceService(
@@ -90,7 +91,12 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
         { giving: divided.source, taking: divided.target },
         moved,
         { invocation, environment },
-        { service, areFilesMoved: edits.length === 0 },
+        {
+          service,
+          areFilesMoved: edits.length === 0,
+          into: flags.into ?? "",
+          beside: divided.beside ?? [],
+        },
       );
       const named = environment === undefined ? "" : `${environment}: `;
       refused.push(...look.refused.map((one) => ({ ...one, summary: `${named}${one.summary}` })));
@@ -210,6 +216,31 @@ function divideTexts({ source, target, before, wanted }: Dividing): Divided {
   throw new CommandFailed(result.problems.map((problem) => ({ severity: "error", code: "move/cannot", ...problem })));
 }
 
+/** `--into shop/`: the parts go into a component of the target, which is made where there is none. */
+function putInto(divided: Divided, target: ProjectFiles, into: string | undefined): Divided {
+  if (into === undefined) return divided;
+  const key = /^([A-Za-z0-9_-]+)\/$/.exec(into)?.[1];
+  if (key === undefined)
+    throw fail("cli/bad-flag", `--into ${into} is no component`, "a component of the target by its key: --into shop/");
+  const { from, problem } = componentIn(divided.target, key);
+  if (problem !== undefined) throw fail("move/cannot", problem, "name a component that is used once, or another key");
+  const path = resolve(target.folder, from ?? join("components", `${key}.yaml`));
+  const text = textAt(path);
+  const result = intoComponent({
+    key,
+    moved: divided.moved,
+    target: divided.target,
+    component: {
+      file: shownPath(path),
+      from: from ?? `./components/${key}.yaml`,
+      ...(text === undefined ? {} : { text }),
+    },
+  });
+  if ("problems" in result)
+    throw new CommandFailed(result.problems.map((one) => ({ severity: "error", code: "move/cannot", ...one })));
+  return { ...divided, target: result.target, beside: [result.component] };
+}
+
 /** The files were moved for another environment before: now only the states of this one are left. */
 function alreadyMoved(
   source: ProjectFiles,
@@ -264,7 +295,9 @@ function recalled(source: ProjectFiles, target: ProjectFiles, divided: Divided):
 }
 
 function editsOf(source: ProjectFiles, target: ProjectFiles, divided: Divided): readonly FileEdit[] {
-  const now = new Map([...divided.source, ...divided.target].map(({ file, text }) => [resolve(file), text]));
+  const now = new Map(
+    [...divided.source, ...divided.target, ...(divided.beside ?? [])].map(({ file, text }) => [resolve(file), text]),
+  );
   const paths = new Set([
     ...source.sources.map(({ file }) => resolve(file)),
     ...target.sources.map(({ file }) => resolve(file)),

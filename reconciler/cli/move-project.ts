@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { blockOf } from "../config/move/divide";
-import { type ConfigSource, readDesired } from "../config/read-desired";
+import { type ConfigSource, type OpenFile, readDesired } from "../config/read-desired";
 import type { Change } from "../core/diff/changes";
 import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
@@ -75,11 +75,18 @@ export function nameOf({ folder, newFile, sources }: ProjectFiles): string {
 interface Reading {
   readonly invocation: Invocation;
   readonly environment: string | undefined;
+  /** The texts of components as they will be, by their whole paths. */
+  readonly pending?: ReadonlyMap<string, string>;
 }
 
-const optionsFor = ({ invocation: { flags }, environment }: Reading) => {
-  const { env: _, ...options } = readOptions(flags, trustFrom(flags["no-programs"]));
-  return environment === undefined ? options : { ...options, env: environment };
+const optionsFor = ({ invocation: { flags }, environment, pending }: Reading) => {
+  const { env: _, open, ...options } = readOptions(flags, trustFrom(flags["no-programs"]));
+  const opening: OpenFile = (path, besideFile) => {
+    const whole = resolve(dirname(resolve(besideFile)), path);
+    const text = pending?.get(whole);
+    return text === undefined ? open(path, besideFile) : { source: { file: relative(process.cwd(), whole), text } };
+  };
+  return { ...options, open: opening, ...(environment === undefined ? {} : { env: environment }) };
 };
 
 /** What the texts say for an environment, with the values from elsewhere still open. */
@@ -209,6 +216,18 @@ export interface Looked {
   readonly resources: number;
 }
 
+interface LookedFor {
+  readonly service: Service;
+  /** The files were moved before, for another environment. */
+  readonly areFilesMoved: boolean;
+  /** The component into which the parts go. */
+  readonly into?: string;
+  readonly beside?: readonly ConfigSource[];
+}
+
+const withPrefix = (addresses: Record<string, string>, into: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(addresses).map(([from, to]) => [from, into + to]));
+
 export interface Sides<T> {
   readonly giving: T;
   readonly taking: T;
@@ -220,14 +239,16 @@ export async function lookAhead(
   after: Sides<readonly ConfigSource[]>,
   moved: ReadonlySet<string> | "all",
   reading: Reading,
-  { service, areFilesMoved }: { readonly service: Service; readonly areFilesMoved: boolean },
+  { service, areFilesMoved, into = "", beside = [] }: LookedFor,
 ): Promise<Looked> {
   const { giving, taking } = before;
   const [givingThen, takingThen] = [readTexts(giving.sources, reading), readTexts(taking.sources, reading)];
-  const [givingNow, takingNow] = [readTexts(after.giving, reading), readTexts(after.taking, reading)];
+  const pending = new Map(beside.map(({ file, text }) => [resolve(file), text]));
+  const later: Reading = { ...reading, pending };
+  const [givingNow, takingNow] = [readTexts(after.giving, later), readTexts(after.taking, later)];
   const { environment } = reading;
   const base: Asked = {
-    addresses: addressesOf(giving.state, givingThen, moved),
+    addresses: withPrefix(addressesOf(giving.state, givingThen, moved), into),
     ...(moved === "all" ? { whole: true } : {}),
     ...(environment === undefined ? {} : { environment }),
   };
@@ -275,8 +296,8 @@ export async function lookAhead(
         insecureHttp: reading.invocation.flags["insecure-http"] === true,
       });
     };
-  const close = (sources: readonly ConfigSource[], folder: string, of?: Sides<FoldedState>) =>
-    closeTexts(sources, reading, service, readers(of)(folder));
+  const close = (sources: readonly ConfigSource[], folder: string, of?: Sides<FoldedState>, as = later) =>
+    closeTexts(sources, as, service, readers(of)(folder));
   const withOutputs = (given: Sides<Outputs>): Sides<FoldedState> => ({
     giving: { ...states.giving, ...headOf({ ...states.giving, outputs: given.giving }), outputs: given.giving },
     taking: { ...states.taking, outputs: given.taking },
@@ -296,8 +317,8 @@ export async function lookAhead(
   // Files that were moved before read what only this move brings.
   const seen = areFilesMoved ? future : undefined;
   const then = {
-    giving: await close(giving.sources, giving.folder, seen),
-    taking: await close(taking.sources, taking.folder, seen),
+    giving: await close(giving.sources, giving.folder, seen, reading),
+    taking: await close(taking.sources, taking.folder, seen, reading),
   };
   const plan = async (wanted: Closed, state: FoldedState, isThere: boolean): Promise<Planned> => {
     if (!isThere && state.resources.size === 0 && state.intents.size === 0)
@@ -330,7 +351,7 @@ export async function lookAhead(
   const asked: Asked = { ...base, outputs: last };
   return {
     asked,
-    refused: differences(planned.before, planned.now),
+    refused: differences(planned.before, planned.now, base.addresses),
     resources: Object.keys(handover.addresses).length,
   };
 }
@@ -342,9 +363,12 @@ function handoverProblem(problem: Parameters<typeof asDiagnostic>[0], { giving, 
 }
 
 /** Changes that nobody had planned before. */
-function differences(then: readonly Planned[], now: readonly Planned[]): Diagnostic[] {
+function differences(then: readonly Planned[], now: readonly Planned[], renamed: Asked["addresses"]): Diagnostic[] {
   const changeKey = ({ address, action, fields }: Change): string => JSON.stringify([address, action, fields]);
-  const known = new Set(then.flatMap(({ changes }) => changes.map(changeKey)));
+  const asNow = (change: Change): Change => ({ ...change, address: renamed[change.address] ?? change.address });
+  const known = new Set(
+    then.flatMap(({ changes }) => changes.flatMap((one) => [changeKey(one), changeKey(asNow(one))])),
+  );
   const knownOutputs = new Set(
     then.flatMap(({ outputs }) => outputs.flatMap(({ name, changes }) => (changes ? [name] : []))),
   );

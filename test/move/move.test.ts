@@ -426,6 +426,58 @@ reachability:
   expect(textsIn()).toEqual(texts);
 });
 
+describe("into a component of the target", () => {
+  const cases: Readonly<Record<string, { readonly files: Shape["files"]; readonly has: RegExp }>> = {
+    "that is made": { files: { "shop/reconcile.yaml": tier }, has: /parameters:\n {2}env: \{\}\n/ },
+    "that is there": {
+      files: {
+        "shop/reconcile.yaml": tier,
+        "database/reconcile.yaml": `${head}${defaults}
+components:
+  data: { from: ./components/data.yaml, with: { size: 5 } }
+`,
+        "database/components/data.yaml": `component: 1
+parameters: { size: {} }
+vms:
+  # the first one
+  first: { name: first-db, size: "\${param.size}" }
+`,
+      },
+      has: /# the first one\n {2}first: .*\n\n? {2}# the database: ask Ann first\n {2}db:/,
+    },
+  };
+  it.each(Object.entries(cases))("%s", async (_, { files, has }) => {
+    const args = ["vm.db", "volume.db-*", "group.db-in"];
+    const shape = { files, from: "shop", to: "database", args };
+    await applied(shape);
+    const sent = requests();
+    const moved = await reconcile("shop", ["move", ...args, "--to", "../database", "--into", "data/", "--yes"]);
+    expect(moved, moved.stdout + moved.stderr).toMatchObject({ exitCode: 0 });
+    expect(requests()).toBe(sent);
+    expect(readFileSync(join(folder, "database/components/data.yaml"), "utf8")).toMatch(has);
+    await plansNothing(shape);
+    const list = await reconcile("database", ["state", "list"]);
+    for (const address of ["data/group.db-in", "data/vm.db", "data/volume.db-data"])
+      expect(list.stdout).toContain(address);
+    const shop = await reconcile("shop", ["state", "list"]);
+    expect(shop.stdout).not.toContain("vm.db");
+  });
+
+  it("refuses one that is made once for each key", async () => {
+    const args = ["vm.web", "--to", "../other", "--into", "data/"];
+    const files = {
+      "shop/reconcile.yaml": shopWith("vms: { web: { name: web-1 } }\n"),
+      "other/reconcile.yaml": shopWith("components: { data: { for_each: [a, b], from: ./data/d.yaml } }\n"),
+      "other/data/d.yaml": "component: 1\ngroups: { in: { name: '${component}-in', rules: [] } }\n",
+    };
+    await applied({ files, from: "shop", to: "other", args });
+    const texts = textsIn();
+    const ran = await reconcile("shop", ["move", ...args, "--yes"]);
+    expect(ran).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("the component data has a for_each") });
+    expect(textsIn()).toEqual(texts);
+  });
+});
+
 it("one environment at a time: the files go with the first, and the states each by itself", async () => {
   const shape = shapes["three environments"]!;
   await applied(shape);

@@ -6,7 +6,7 @@ import { moveParts } from "../move-parts";
 const parts: Positionals = { ...oneOrMore("what moves: addresses, patterns, a component, or --all"), min: 0 };
 
 export const moveCommand = command({
-  usage: "move ADDR… --to DIR|FILE [--env NAME|all] [--yes]",
+  usage: "move ADDR… --to DIR|FILE [--env NAME|all] [--into COMPONENT/] [--yes]",
   summary: "parts of a project go to another one, files and states, with nothing sent",
   section: "The state",
   examples: [
@@ -15,7 +15,7 @@ export const moveCommand = command({
     ["reconcile move shop/ --to ../shop --env all --yes", "a component with all that is in it, in every environment"],
     ["reconcile move --all --to ../whole --yes", "joins two projects"],
   ],
-  flags: ["file", "to", "all", "yes", "lock-timeout", ...commonFlags],
+  flags: ["file", "to", "into", "all", "yes", "lock-timeout", ...commonFlags],
   positionals: parts,
   complete: async (args, known) => known.declared().filter(({ word }) => !args.includes(word)),
   run: moveParts,

@@ -35,6 +35,8 @@ export interface Divided {
   readonly moved: ReadonlySet<string>;
   /** What went along, what was copied, and what became a read, for people. */
   readonly notes: readonly string[];
+  /** Files of the target that are no files of its desired state: a component. */
+  readonly beside?: readonly ConfigSource[];
 }
 
 export type DividedOrProblems = Divided | { readonly problems: readonly Problem[] };

@@ -86,6 +86,25 @@ export function blocksIn(sources: readonly ConfigSource[]): readonly string[] {
   return "problem" in project ? [] : project.entries.filter(isBlock).map(({ name }) => name);
 }
 
+/** The file of a component that the files use, or why nothing can be put into it. */
+export function componentIn(
+  sources: readonly ConfigSource[],
+  key: string,
+): { readonly from?: string; readonly problem?: string } {
+  const project = openProject(sources);
+  const entry = "problem" in project ? undefined : project.named.get(`${key}/`);
+  if (entry === undefined || "problem" in project) return {};
+  const { from, for_each: each } = fieldsIn(entry.value);
+  if (typeof from !== "string" || !/^\.\.?\//.test(from))
+    return { problem: `the component ${key} is not a file beside the project` };
+  if (each !== undefined)
+    return { problem: `the component ${key} has a for_each: what goes into it would be made once for each key` };
+  const others = project.entries.filter((one) => one.section === "components" && fieldsIn(one.value)["from"] === from);
+  return others.length > 1
+    ? { problem: `${from} is used ${others.length} times: what goes into it would be made for each use` }
+    : { from };
+}
+
 /** Paths that begin with a dot are relative to the file that has them. */
 export function pathsIn(text: string, node: unknown, rebase: (path: string) => string): Splice[] {
   if (isMap(node)) return node.items.flatMap(({ value }) => pathsIn(text, value, rebase));

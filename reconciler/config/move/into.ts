@@ -1,0 +1,197 @@
+/**
+ * Blocks of a project go into one of its components, which is made where there is none: what they use of the file comes
+ * in as parameters, and what the file uses of them goes out as outputs.
+ */
+import { isMap, isScalar } from "yaml";
+import { endOf, inFlow, setIn, startOf } from "../edit-text";
+import type { ConfigSource } from "../yaml-file";
+import type { Problem } from "./cut";
+import { Refused, refuse, shownAt } from "./desk";
+import type { Mention } from "./mentions";
+import { applySplices, cutOut, keyOfPair, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
+import { type Entry, isBlock, openProject } from "./project";
+
+export interface Into {
+  /** Its key: `shop` of `shop/`. */
+  readonly key: string;
+  readonly moved: ReadonlySet<string>;
+  readonly target: readonly ConfigSource[];
+  /** The file of the component, with its text where it exists, and how the project names it. */
+  readonly component: { readonly file: string; readonly from: string; readonly text?: string };
+}
+
+export type IntoResult =
+  | { readonly target: readonly ConfigSource[]; readonly component: ConfigSource }
+  | { readonly problems: readonly Problem[] };
+
+const line = (text: string): Piece => ({ text, isFlow: true, isSpaced: false });
+const nameFrom = (expression: string): string =>
+  expression
+    .replace(/^(?:var|vm|volume|group|component)\./, "")
+    .replaceAll(/[^A-Za-z0-9]+/g, "_")
+    .replaceAll(/^_|_$/g, "");
+
+export function intoComponent(into: Into): IntoResult {
+  try {
+    return moveInto(into);
+  } catch (error) {
+    if (error instanceof Refused) return { problems: [error.problem] };
+    throw error;
+  }
+}
+
+function moveInto({ key, moved, target, component }: Into): IntoResult {
+  const project = openProject(target);
+  if ("problem" in project) return { problems: [{ summary: project.problem, fix: "reconcile validate says why" }] };
+  const inside = project.entries.filter((entry) => isBlock(entry) && moved.has(entry.name));
+  const insideSet = new Set(inside);
+  const parameters = new Map<string, string>();
+  const outputs = new Map<string, string>();
+  const splices = new Map<Entry["file"], Splice[]>();
+  const splice = (entry: Entry, one: Splice): void => {
+    splices.set(entry.file, [...(splices.get(entry.file) ?? []), one]);
+  };
+  /** One name for each expression. */
+  const named = (names: Map<string, string>, expression: string): string => {
+    const name = nameFrom(expression);
+    if ((names.get(name) ?? expression) !== expression)
+      refuse({
+        summary: `both \${${expression}} and \${${names.get(name)}} would be ${name} of the component ${key}`,
+        fix: "move them one after the other, or give one of them another name",
+      });
+    names.set(name, expression);
+    return name;
+  };
+  const replaced = (mention: Mention, expression: string): Splice => {
+    const isRead = mention.byKey !== undefined && mention.expression.startsWith("read.");
+    if (isRead) return { from: mention.from, to: mention.to, by: `{ id: ${JSON.stringify(`\${${expression}}`)} }` };
+    const by = mention.byKey === undefined ? `\${${expression}}` : JSON.stringify(`\${${expression}}`);
+    return { from: mention.from, to: mention.to, by };
+  };
+  for (const entry of inside) {
+    if (entry.section === "components")
+      refuse({ summary: `${entry.name} is a component, and is not put into another one`, fix: "leave --into out" });
+    for (const mention of entry.mentions) {
+      if (moved.has(mention.of)) continue;
+      refuseKeys(mention, entry);
+      splice(entry, replaced(mention, `param.${named(parameters, mention.expression)}`));
+    }
+  }
+  for (const entry of project.entries) {
+    if (insideSet.has(entry)) continue;
+    for (const mention of entry.mentions)
+      if (moved.has(mention.of)) {
+        refuseKeys(mention, entry);
+        splice(entry, replaced(mention, `component.${key}.${named(outputs, mention.expression)}`));
+      }
+    const names = JSON.stringify(entry.value ?? null);
+    const isAbout = inside.some(({ name }) =>
+      new RegExp(`"${name.replaceAll(".", "\\.")}(?:\\[[^\\]]*\\])?"`).test(names),
+    );
+    if (!isAbout) continue;
+    const to = entry.section === "moved" || entry.section === "imports" ? toIn(entry) : undefined;
+    if (to !== undefined) splice(entry, { ...to, by: inFlow(`${key}/${to.by}`) });
+    else if (["moved", "imports", "removed", "rollout", "reachability"].includes(entry.section))
+      refuse({
+        summary: `${entry.name} names what goes into the component ${key}, which gets another address there`,
+        fix: `take it out of ${shownAt(entry)} first`,
+      });
+  }
+  let text = component.text ?? "component: 1\n";
+  const added = new Map<string, Piece[]>();
+  const cuts = new Map<Entry["file"], Splice[]>();
+  const groups = new Map<Entry["file"], Map<string, Entry[]>>();
+  for (const entry of inside) {
+    const sections = groups.get(entry.file) ?? new Map<string, Entry[]>();
+    sections.set(entry.section, [...(sections.get(entry.section) ?? []), entry]);
+    groups.set(entry.file, sections);
+  }
+  for (const [file, sections] of groups)
+    for (const [section, entries] of sections) {
+      const pair = file.pairs.get(section);
+      if (pair === undefined) continue;
+      const own = splices.get(file) ?? [];
+      const cut = cutOut(
+        file.text,
+        pair,
+        entries.map(({ index }) => index),
+        (from, to) => splicedPart(file.text, own, from, to),
+      );
+      if ("problem" in cut)
+        return { problems: [{ summary: `${file.file}: ${cut.problem}`, fix: "write it on lines of its own" }] };
+      added.set(section, [...(added.get(section) ?? []), ...cut.pieces]);
+      cuts.set(file, [...(cuts.get(file) ?? []), ...cut.splices]);
+    }
+  const paste = (section: string, pieces: readonly Piece[]): void => {
+    const pasted = pasteInto(text, section, pieces, "map");
+    if ("problem" in pasted)
+      refuse({ summary: `${component.file}: ${pasted.problem}`, fix: `put ${section} on lines of its own` });
+    else ({ text } = pasted);
+  };
+  paste(
+    "parameters",
+    [...parameters.keys()].map((name) => line(`${name}: {}`)),
+  );
+  for (const [section, pieces] of added) paste(section, pieces);
+  paste(
+    "outputs",
+    [...outputs].map(([name, expression]) => line(`${name}: ${JSON.stringify(`\${${expression}}`)}`)),
+  );
+  const texts = project.files.map((file) => ({
+    file: file.file,
+    text: applySplices(file.text, [...(cuts.get(file) ?? []), ...(splices.get(file) ?? [])]),
+  }));
+  const [first, ...rest] = texts;
+  if (first === undefined) return { problems: [] };
+  const used = useOf(first.text, key, component, parameters, project.named.has(`${key}/`));
+  return { target: [{ file: first.file, text: used }, ...rest], component: { file: component.file, text } };
+}
+
+/** `components: { KEY: { from, with } }` of the project, with what the parts need. */
+function useOf(
+  text: string,
+  key: string,
+  { from }: Into["component"],
+  parameters: ReadonlyMap<string, string>,
+  isThere: boolean,
+): string {
+  const given = Object.fromEntries([...parameters].map(([name, expression]) => [name, `\${${expression}}`]));
+  if (!isThere) {
+    const body = [
+      `  from: ${from}`,
+      ...(parameters.size === 0 ? [] : ["  with:"]),
+      ...Object.entries(given).map(([name, value]) => `    ${name}: ${JSON.stringify(value)}`),
+    ];
+    const pasted = pasteInto(text, "components", [line(`${key}:\n${body.join("\n")}\n`)], "map");
+    return "problem" in pasted
+      ? refuse({ summary: pasted.problem, fix: "put components on lines of its own" })
+      : pasted.text;
+  }
+  let result = text;
+  for (const [name, value] of Object.entries(given)) {
+    const edited = setIn(result, ["components", key, "with", name], value);
+    if ("problem" in edited)
+      return refuse({ summary: `components.${key}.with.${name}: ${edited.problem}`, fix: "write it there first" });
+    result = edited.text;
+  }
+  return result;
+}
+
+/** The place of `to:` in an entry of a list, and what stands there. */
+function toIn({ node, file }: Entry): Splice | undefined {
+  const pair = isMap(node) ? node.items.find((one) => keyOfPair(one) === "to") : undefined;
+  const value = isScalar(pair?.value) ? pair.value : undefined;
+  const [from, to] = [startOf(value), endOf(file.text, value)];
+  return value === undefined || from === undefined || to === undefined
+    ? undefined
+    : { from, to, by: String(value.value) };
+}
+
+/** A key of the block's own for_each means nothing on the other side. */
+function refuseKeys(mention: Mention, entry: Entry): void {
+  if (!/\[each\]|\$\{/.test(mention.expression)) return;
+  refuse({
+    summary: `${entry.name} mentions \${${mention.expression}} by a key of its own for_each, which a component cannot be handed`,
+    fix: "write its keys out, one entry each",
+  });
+}
