@@ -1,32 +1,25 @@
 /**
- * Whose turn it is: start-time fair queueing. Each tenant has a clock that advances by cost/weight with every round it
- * asks for; the round with the smallest time is served first. A tenant that was idle starts at the time that is served
- * now, so that it neither owes nor has saved anything.
+ * Whose turn it is: start-time fair queueing. Each tenant has a clock that advances by 1/weight with every round that is
+ * served for it; the round with the smallest time is served first. A tenant that was idle starts at the time that is
+ * served now, so that it neither owes nor has saved anything. A round takes its turn when somebody asks for it now, or
+ * when it is due and has to wait (`queue.ts`): one whose time has not come costs its tenant nothing, and neither does a
+ * trigger for a round that waits already.
  */
-export interface TenantClock {
-  /** Where the tenant's last round ends on its clock. */
-  readonly finish: number;
-}
-
 export interface Turn {
   readonly start: number;
   readonly finish: number;
 }
 
-/** `served`: the start of the round that was served last. */
-export function takeTurn({ finish }: TenantClock, served: number, weight: number, cost = 1): Turn {
-  const start = Math.max(finish, served);
-  return { start, finish: start + cost / weight };
-}
-
 /** The queue's priorities are whole numbers; this many of them make one unit of the clock. */
 export const perUnit = 16;
 /** What a person started is served before everything that the clock started. */
-const personBand = 1_000_000_000;
+export const personBand = 1_000_000_000;
 const lowest = -1_000_000_000;
+/** A round without a turn runs when no round with a turn waits. */
+export const withoutTurn = lowest - 1;
 
 /** A higher priority is served first. */
-export function priorityOf({ start }: Turn, startedBy: "person" | "clock"): number {
+export function priorityOf({ start }: Pick<Turn, "start">, startedBy: "person" | "clock"): number {
   const behind = Math.max(lowest, -Math.floor(start * perUnit));
   return startedBy === "person" ? personBand + behind : behind;
 }

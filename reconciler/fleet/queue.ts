@@ -6,7 +6,7 @@ import type { PgBoss } from "pg-boss";
 import type { Database } from "./database/database";
 import { loadQueuePackage } from "./database/open";
 import { schema as tables } from "./database/tables";
-import { clockIsFar, perUnit, priorityOf, type Turn } from "./fairness";
+import { clockIsFar, personBand, perUnit, priorityOf, type Turn, withoutTurn } from "./fairness";
 import type { Tenant } from "./model";
 
 export interface Job {
@@ -15,8 +15,8 @@ export interface Job {
   /** The person who started the round; absent: the clock did. */
   readonly startedBy?: string;
   /**
-   * The turn of the round in the fleet's own time, which moves on when the round is taken. Absent: an older version
-   * sent it.
+   * The turn of the round in the fleet's own time, which moves on when the round is taken. Absent: no other round
+   * waited, and its tenant is charged when it begins.
    */
   readonly turn?: number;
   /** Only a plan is to be made, of what this pull request changes. */
@@ -43,6 +43,8 @@ export interface Trigger {
   readonly tenant: string;
   readonly cause: Cause;
   readonly startedBy?: string;
+  /** A round that could not begin keeps its turn. */
+  readonly turn?: number | undefined;
   /** The plan of a pull request waits beside the stack's own round. */
   readonly pull?: number;
   /** Absent: now. */
@@ -54,6 +56,8 @@ export interface Queue {
   enqueue(trigger: Trigger): Promise<void>;
   /** Queues a round for now; a waiting one comes forward. */
   hasten(trigger: Trigger): Promise<void>;
+  /** Gives their turns to rounds that are due and have to wait. */
+  line(): Promise<void>;
   /** Removes the waiting round of a stack. */
   forget(stack: string): Promise<void>;
   work(options: WorkOptions): Promise<void>;
@@ -82,9 +86,7 @@ interface Place {
 const rounds = "rounds";
 const dayS = 86_400;
 
-interface RoundData extends Omit<Trigger, "at"> {
-  readonly turn: number;
-}
+type RoundData = Omit<Trigger, "at">;
 
 export interface QueueSetting {
   readonly database: Database;
@@ -133,40 +135,60 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
 
   let isDraining = false;
 
-  async function jobOf({ stack, tenant, cause, startedBy, pull, at }: Trigger) {
-    const turn = await turnOf(database, tenant);
-    const data: RoundData = {
-      stack,
-      tenant,
-      cause,
-      turn: turn.start,
-      ...(startedBy === undefined ? {} : { startedBy }),
-      ...(pull === undefined ? {} : { pull }),
-    };
+  const bandOf = (cause: Cause): "person" | "clock" =>
+    cause === "person" || cause === "approval" ? "person" : "clock";
+  const keyOf = ({ stack, pull }: Trigger): string => (pull === undefined ? stack : `${stack} pull request ${pull}`);
+
+  /** `turn`: absent, the round has none before it is due. */
+  function jobOf(trigger: Trigger, turn: number | undefined) {
+    const { at, turn: _, ...data } = trigger;
     const options = {
-      singletonKey: pull === undefined ? stack : `${stack} pull request ${pull}`,
-      priority: priorityOf(turn, cause === "person" || cause === "approval" ? "person" : "clock"),
-      group: { id: tenant, tier: tenant },
+      singletonKey: keyOf(trigger),
+      priority: turn === undefined ? withoutTurn : priorityOf({ start: turn }, bandOf(trigger.cause)),
+      group: { id: trigger.tenant, tier: trigger.tenant },
       ...(at === undefined ? {} : { startAfter: at }),
     };
-    return { data, options };
+    return { data: turn === undefined ? data : { ...data, turn }, options };
+  }
+
+  /** A round that waits in its turn already needs no other: what asks for it again costs nothing. */
+  async function waitsAlready(trigger: Trigger): Promise<boolean> {
+    const { cause, startedBy } = trigger;
+    const rows = await database.query(
+      `UPDATE reconcile_queue.job SET data = data || $2::jsonb,
+         priority = CASE WHEN $3 AND priority <= 0 THEN priority + ${personBand} ELSE priority END
+       WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' AND start_after <= now() AND data ? 'turn' RETURNING id`,
+      [
+        keyOf(trigger),
+        JSON.stringify({ cause, ...(startedBy === undefined ? {} : { startedBy }) }),
+        bandOf(cause) === "person",
+      ],
+    );
+    return rows.length > 0;
   }
 
   return {
     async enqueue(trigger) {
-      const { data, options } = await jobOf(trigger);
+      const at = trigger.at ?? new Date();
+      const isDue = at.getTime() <= Date.now();
+      if (isDue && (await waitsAlready(trigger))) return;
+      const turn = trigger.turn ?? (isDue ? (await turnOf(database, trigger.tenant)).start : undefined);
+      const { data, options } = jobOf(trigger, turn);
       if ((await boss.send(rounds, data, options)) !== null) return;
       // A round waits already. Where it waits for a later time, such as the stack's next interval, it comes forward.
       await database.query(
         `UPDATE reconcile_queue.job SET start_after = $2, data = data || jsonb_build_object('cause', $3::text)
          WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' AND start_after > $2`,
-        [trigger.stack, trigger.at ?? new Date(), trigger.cause],
+        [keyOf(trigger), at, trigger.cause],
       );
     },
     async hasten(trigger) {
-      const { data, options } = await jobOf({ ...trigger, at: new Date() });
+      if (await waitsAlready(trigger)) return;
+      const { start } = await turnOf(database, trigger.tenant);
+      const { data, options } = jobOf({ ...trigger, at: new Date() }, start);
       await boss.upsert(rounds, data, options);
     },
+    line: () => giveTurns(database),
     async forget(stack) {
       const waiting = await boss.findJobs(rounds, { key: stack, queued: true });
       if (waiting.length > 0)
@@ -207,7 +229,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
               await round({
                 stack,
                 cause,
-                turn,
+                ...(turn === undefined ? {} : { turn }),
                 ...(startedBy === undefined ? {} : { startedBy }),
                 ...(pull === undefined ? {} : { pull }),
                 signal: job.signal,
@@ -293,6 +315,26 @@ async function turnOf(database: Database, tenant: string): Promise<Turn> {
   return { start: finish - 1 / weight, finish };
 }
 
+/**
+ * Rounds that are due and still wait take their turns in the order of their times; each tenant's clock moves on by as
+ * many as it has. A round that is being taken at this moment needs none.
+ */
+async function giveTurns(database: Database): Promise<void> {
+  await database.query(
+    `WITH due AS (SELECT id, group_id, start_after FROM reconcile_queue.job
+         WHERE name = '${rounds}' AND state = 'created' AND start_after <= now() AND priority = ${withoutTurn} FOR UPDATE SKIP LOCKED),
+       clock AS (SELECT t.name, t.weight, GREATEST(t.finish, s.start) AS start FROM ${tables}.tenants t, ${tables}.served s
+         WHERE t.name IN (SELECT group_id FROM due) FOR UPDATE OF t),
+       turn AS (SELECT due.id, clock.start + (row_number() OVER (PARTITION BY group_id ORDER BY start_after, id) - 1) / clock.weight AS start
+         FROM due JOIN clock ON clock.name = due.group_id),
+       moved AS (UPDATE ${tables}.tenants t SET finish = clock.start + mine.n / clock.weight
+         FROM clock, (SELECT group_id, count(*) AS n FROM due GROUP BY 1) mine WHERE t.name = clock.name AND mine.group_id = t.name)
+     UPDATE reconcile_queue.job j SET priority = GREATEST(${withoutTurn + 1}, -floor(turn.start * ${perUnit})),
+       data = j.data || jsonb_build_object('turn', turn.start)
+     FROM turn WHERE j.name = '${rounds}' AND j.id = turn.id`,
+  );
+}
+
 /** Sets back all clocks and all waiting rounds, so that their order stays. */
 async function setBack(database: Database, by: number): Promise<void> {
   await database.query(
@@ -300,7 +342,7 @@ async function setBack(database: Database, by: number): Promise<void> {
        tenant AS (UPDATE ${tables}.tenants SET finish = finish - $1 WHERE EXISTS (SELECT FROM clock))
      UPDATE reconcile_queue.job SET priority = priority + $2,
        data = data || jsonb_build_object('turn', (data ->> 'turn')::double precision - $1)
-     WHERE name = '${rounds}' AND state < 'active' AND EXISTS (SELECT FROM clock)`,
+     WHERE name = '${rounds}' AND state < 'active' AND data ? 'turn' AND EXISTS (SELECT FROM clock)`,
     [by, Math.floor(by * perUnit)],
   );
 }

@@ -84,6 +84,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
       draining: draining.signal.aborted,
     });
     await lookForStops();
+    await setting.queue.line();
     await shared.look();
     await waiting.look(services, (await shared.settings()).tenants);
     if (draining.signal.aborted) return;
@@ -254,6 +255,7 @@ async function oneRound(
   });
   if ("held" in run) return hold(setting, settings, job, stack, run);
   if (run.lost >= mostLost) return giveUp(setting, settings, stack, run);
+  if (job.turn === undefined) await records.chargeTenant(stack.spec.tenant);
   services.set(stack.name, stack.spec.service);
   const log = createRunLog(records, run.id);
   const ear = shared.silences.begin(stack.spec.service);
@@ -432,7 +434,7 @@ async function later({ queue }: WorkerSetting, job: Job, stack: StackRecord, ms:
   const at = new Date(Date.now() + ms * (1 + stack.jitter));
   const startedBy = job.startedBy === undefined ? {} : { startedBy: job.startedBy };
   const pull = job.pull === undefined ? {} : { pull: job.pull };
-  await queue.enqueue({ ...triggerOf(stack, job.cause), ...startedBy, ...pull, at });
+  await queue.enqueue({ ...triggerOf(stack, job.cause), ...startedBy, ...pull, turn: job.turn, at });
 }
 
 async function forgetOld(records: Records, { history = usualHistory }: FleetSettings): Promise<void> {

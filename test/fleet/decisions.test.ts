@@ -5,7 +5,7 @@ import type { Consent } from "../../reconciler/core/plan/consent";
 import { changesOf } from "../../reconciler/fleet/changes";
 import type { RunRecord } from "../../reconciler/fleet/database/runs";
 import { type Approval, decide, type PlanFacts } from "../../reconciler/fleet/decide";
-import { clockIsFar, priorityOf, takeTurn } from "../../reconciler/fleet/fairness";
+import { clockIsFar, priorityOf, withoutTurn } from "../../reconciler/fleet/fairness";
 import { type Approve, type FleetWindow, fits, type StackSpec } from "../../reconciler/fleet/model";
 import { afterFailure, afterSuccess } from "../../reconciler/fleet/next-round";
 import { afterLostWorkers, afterRound, newStatus, occasionsOf, whileRunning } from "../../reconciler/fleet/status";
@@ -16,48 +16,10 @@ import { stackSpec } from "../support/fleet-stage";
 const now = new Date("2026-11-20T19:30:00Z"); // a Friday
 
 describe("whose turn it is", () => {
-  /** Serves everything that was asked for, smallest first; new requests come in while it serves. */
-  function serve(asked: readonly { readonly tenant: string; readonly weight: number }[]): string[] {
-    const finish = new Map<string, number>();
-    const waiting = asked.map(({ tenant, weight }) => {
-      const turn = takeTurn({ finish: finish.get(tenant) ?? 0 }, 0, weight);
-      finish.set(tenant, turn.finish);
-      return { tenant, priority: priorityOf(turn, "clock") };
-    });
-    return waiting.sort((a, b) => b.priority - a.priority).map(({ tenant }) => tenant);
-  }
-
-  test("a tenant that asks for twenty behind one that asked for four hundred is served between them", () => {
-    const order = serve([
-      ...Array.from({ length: 400 }, () => ({ tenant: "a", weight: 1 })),
-      ...Array.from({ length: 20 }, () => ({ tenant: "b", weight: 1 })),
-    ]);
-    expect(order.lastIndexOf("b")).toBeLessThan(42);
-  });
-
-  test("shares follow the weights (Jain's index of served by weight at least 0.97)", () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 2, maxLength: 10 }), (weights) => {
-        const asked = weights.flatMap((weight, index) =>
-          Array.from({ length: 300 }, () => ({ tenant: `t${index}`, weight })),
-        );
-        const served = serve(asked).slice(0, weights.reduce((sum, weight) => sum + weight, 0) * 20);
-        const shares = weights.map(
-          (weight, index) => served.filter((tenant) => tenant === `t${index}`).length / weight,
-        );
-        const sum = shares.reduce((a, b) => a + b, 0);
-        const squares = shares.reduce((a, b) => a + b * b, 0);
-        expect((sum * sum) / (shares.length * squares)).toBeGreaterThanOrEqual(0.97);
-      }),
-    );
-  });
-
-  test("who was idle has saved nothing, and a person goes first", () => {
-    const busy = takeTurn({ finish: 50 }, 49, 1);
-    const idle = takeTurn({ finish: 0 }, 49, 1);
-    expect(idle.start).toBe(49);
-    expect(priorityOf(idle, "clock")).toBeGreaterThan(priorityOf(busy, "clock"));
-    expect(priorityOf(takeTurn({ finish: 1e6 }, 0, 1), "person")).toBeGreaterThan(priorityOf(idle, "clock"));
+  test("a smaller turn goes first, and what a person asks for before everything", () => {
+    expect(priorityOf({ start: 49 }, "clock")).toBeGreaterThan(priorityOf({ start: 50 }, "clock"));
+    expect(priorityOf({ start: 1e6 }, "person")).toBeGreaterThan(priorityOf({ start: 0 }, "clock"));
+    expect(priorityOf({ start: 1e9 }, "clock")).toBeGreaterThan(withoutTurn);
     expect(clockIsFar(1)).toBe(false);
     expect(clockIsFar(1e9)).toBe(true);
   });

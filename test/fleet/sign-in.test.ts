@@ -59,6 +59,7 @@ function createBrowser() {
 const idle: Queue = {
   enqueue: async () => undefined,
   hasten: async () => undefined,
+  line: async () => undefined,
   forget: async () => undefined,
   work: async () => undefined,
   load: async () => [],

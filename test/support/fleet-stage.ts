@@ -22,6 +22,7 @@ export async function beginRun(
 export const idleQueue: Queue = {
   enqueue: async () => undefined,
   hasten: async () => undefined,
+  line: async () => undefined,
   forget: async () => undefined,
   work: async () => undefined,
   load: async () => [

@@ -90,6 +90,7 @@ function queueWhenNeeded(open: () => Promise<Queue>): Queue {
   return {
     enqueue: async (trigger) => (await needed()).enqueue(trigger),
     hasten: async (trigger) => (await needed()).hasten(trigger),
+    line: async () => (await needed()).line(),
     forget: async (stack) => (await needed()).forget(stack),
     work: async (options) => (await needed()).work(options),
     load: async () => (await needed()).load(),

@@ -139,6 +139,16 @@ export const stackStatements = ({ query }: Database) => ({
     );
     return rows.map(stackOf)[0];
   },
+  /** A round begins that nobody had to wait for: it is served now, and its tenant's clock moves on. */
+  async chargeTenant(tenant: string): Promise<void> {
+    await query(
+      `WITH clock AS (SELECT t.name, t.weight, GREATEST(t.finish, s.start) AS start FROM ${schema}.tenants t, ${schema}.served s
+           WHERE t.name = $1 FOR UPDATE OF t),
+         served AS (UPDATE ${schema}.served s SET start = clock.start FROM clock WHERE s.start < clock.start)
+       UPDATE ${schema}.tenants t SET finish = clock.start + 1 / clock.weight FROM clock WHERE t.name = clock.name`,
+      [tenant],
+    );
+  },
   /** The names of the stacks that depend on this one, for people. */
   async namesOfDependents(name: string): Promise<readonly string[]> {
     const rows = await query(`SELECT s.name FROM ${schema}.stacks s WHERE ${dependsOnIt} ORDER BY s.name LIMIT 200`, [

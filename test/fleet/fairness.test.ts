@@ -1,0 +1,133 @@
+/** Whose round is served, by the database's own statements: each tenant is charged for what is served and for nothing else. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Database } from "../../reconciler/fleet/database/database";
+import { openDatabase } from "../../reconciler/fleet/database/open";
+import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import { prepareTables } from "../../reconciler/fleet/database/tables";
+import { noSettings } from "../../reconciler/fleet/model";
+import { openQueue, type Queue } from "../../reconciler/fleet/queue";
+import { eventually } from "../support/eventually";
+import { makeFolder } from "../support/folder";
+import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
+
+describe.skipIf(postgresMissing !== undefined)("rounds of several tenants", () => {
+  let server: PostgresServer;
+  let database: Database;
+  let records: Records;
+  let queue: Queue;
+  beforeAll(async () => {
+    server = await startPostgres();
+    database = await openDatabase(server.url, makeFolder());
+    await prepareTables(database);
+    records = createRecords(database);
+  });
+  beforeEach(async () => {
+    queue = await openQueue({ database, onError: () => undefined });
+    await database.run(
+      "DELETE FROM reconcile_queue.job; DELETE FROM reconcile_fleet.tenants; UPDATE reconcile_fleet.served SET start = 0",
+    );
+  });
+  afterEach(() => queue.close());
+  afterAll(async () => {
+    await database.close();
+    await server.stop();
+  });
+  const weights = (of: Readonly<Record<string, number>>) =>
+    records.saveSettings({ ...noSettings, tenants: Object.entries(of).map(([name, weight]) => ({ name, weight })) });
+  const names = (tenant: string, count: number): string[] =>
+    Array.from({ length: count }, (_, index) => `${tenant}${index}`);
+
+  /** Serves this many rounds, one after the other, as a worker begins them; each is scheduled again for later. */
+  async function serve(most: number): Promise<string[]> {
+    const served: string[] = [];
+    await queue.work({
+      concurrency: 1,
+      tenants: [],
+      round: async ({ stack, turn }) => {
+        const tenant = stack.replace(/\d+$/, "");
+        if (served.length >= most) return;
+        served.push(stack);
+        await records.takeStack(stack, turn);
+        if (turn === undefined) await records.chargeTenant(tenant);
+        await queue.enqueue({ stack, tenant, cause: "interval", at: new Date(Date.now() + 3_600_000) });
+      },
+    });
+    await eventually(`${most} rounds`, () => (served.length >= most ? true : undefined));
+    return served;
+  }
+  const clocks = async (): Promise<Record<string, number>> =>
+    Object.fromEntries(
+      (await database.query("SELECT name, finish FROM reconcile_fleet.tenants")).map((row) => [
+        String(row["name"]),
+        Number(row["finish"]),
+      ]),
+    );
+
+  test("a tenant with many stacks in sync is served at once behind another one's backlog", async () => {
+    await weights({ idle: 1, busy: 1 });
+    const later = new Date(Date.now() + 3_600_000);
+    for (const stack of names("idle", 150))
+      await queue.enqueue({ stack, tenant: "idle", cause: "interval", at: later });
+    for (const stack of names("busy", 60)) await queue.hasten({ stack, tenant: "busy", cause: "push" });
+    await queue.hasten({ stack: "idle7", tenant: "idle", cause: "push" });
+    expect((await serve(5)).indexOf("idle7")).toBeLessThanOrEqual(1);
+  });
+
+  test("what is scheduled, what collapses and what is put back cost nothing", async () => {
+    await weights({ one: 1 });
+    const later = new Date(Date.now() + 3_600_000);
+    for (const stack of names("one", 5)) await queue.enqueue({ stack, tenant: "one", cause: "interval", at: later });
+    expect((await clocks())["one"]).toBe(0);
+    for (let times = 0; times < 60; times++) await queue.hasten({ stack: "one0", tenant: "one", cause: "push" });
+    expect((await clocks())["one"]).toBe(1);
+    await queue.enqueue({ stack: "one1", tenant: "one", cause: "push", turn: 0, at: new Date(Date.now() + 1000) });
+    expect((await clocks())["one"]).toBe(1);
+    // A person who asks for what waits already has it served before everything.
+    await queue.hasten({ stack: "one0", tenant: "one", cause: "person", startedBy: "ann" });
+    const [row] = await database.query("SELECT priority, data FROM reconcile_queue.job WHERE singleton_key = 'one0'");
+    expect(row).toMatchObject({ priority: 1_000_000_000, data: { cause: "person", startedBy: "ann" } });
+    expect((await clocks())["one"]).toBe(1);
+  });
+
+  test("ten tenants whose scheduled rounds are all due share by their weights", async () => {
+    const shares = Object.fromEntries(
+      Array.from({ length: 10 }, (_, index) => [`t${"abcdefghij"[index]}`, 1 + (index % 3)]),
+    );
+    await weights(shares);
+    // The smaller its weight, the more stacks a tenant has.
+    const now = new Date(Date.now() + 200);
+    for (const [tenant, weight] of Object.entries(shares))
+      for (const stack of names(tenant, 36 / weight))
+        await queue.enqueue({ stack, tenant, cause: "interval", at: now });
+    await eventually("that they are due", async () => {
+      const [row] = await database.query(
+        "SELECT count(*)::int AS n FROM reconcile_queue.job WHERE state = 'created' AND start_after > now()",
+      );
+      return row?.["n"] === 0 ? true : undefined;
+    });
+    await queue.line();
+    const order = await database.query(
+      "SELECT singleton_key FROM reconcile_queue.job WHERE state = 'created' ORDER BY priority DESC, created_on, id",
+    );
+    const served = order.slice(0, 57).map((row) => String(row["singleton_key"]));
+    // The queue gives them in this order.
+    expect(await serve(4)).toEqual(served.slice(0, 4));
+    const parts = Object.entries(shares).map(
+      ([tenant, weight]) => served.filter((stack) => stack.startsWith(tenant)).length / weight,
+    );
+    const [sum, squares] = [parts.reduce((a, b) => a + b, 0), parts.reduce((a, b) => a + b * b, 0)];
+    expect((sum * sum) / (parts.length * squares)).toBeGreaterThanOrEqual(0.97);
+  });
+
+  test("whoever used what nobody else wanted owes nothing for it", async () => {
+    await weights({ alone: 1, other: 1 });
+    for (const stack of names("alone", 8))
+      await queue.enqueue({ stack, tenant: "alone", cause: "interval", at: new Date(Date.now() + 20) });
+    await serve(8);
+    await queue.drain();
+    const [row] = await database.query(
+      `SELECT t.finish - s.start AS ahead FROM reconcile_fleet.tenants t, reconcile_fleet.served s WHERE t.name = 'alone'`,
+    );
+    expect(Number(row?.["ahead"])).toBeLessThanOrEqual(1);
+  });
+});
