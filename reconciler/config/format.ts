@@ -23,8 +23,11 @@ export type Formatted =
   /** `line`: counts from 1; absent where it is no place's. */
   | { readonly problem: string; readonly line?: number };
 
-const sections = [
+/** The keys at the top of a file, and of a component, in their usual order. */
+export const topOrder: readonly string[] = [
   "version",
+  "component",
+  "description",
   "project",
   "region",
   "state",
@@ -33,16 +36,17 @@ const sections = [
   "prices",
   "environments",
   "vars",
-  "locals",
+  "parameters",
   "components",
-  "use",
   "reads",
+  "lookups",
   "defaults",
   ...Object.values(kindRows).map(({ section }) => section),
   "outputs",
-  "assert",
+  "rollout",
   "checks",
-  "policies",
+  "policy",
+  "reachability",
   "deny",
   "imports",
   "moved",
@@ -103,7 +107,7 @@ export function formatYaml(text: string): Formatted {
 }
 
 function order(root: YAMLMap): void {
-  sortBy(root, sections);
+  sortBy(root, topOrder);
   for (const { key, value } of root.items) {
     const section = nameOf(key);
     if (section === "defaults" && isMap(value)) {

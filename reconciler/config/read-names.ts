@@ -19,6 +19,7 @@ export function readName(subject: Subject, instance: Instance): string {
   if (!hasPlainNames[block.kind]) {
     if (name.length > longestVolumeName)
       reportName(subject, name, `is ${name.length} characters long; at most ${longestVolumeName} are allowed`, written);
+    warnOfForeignVariable(subject, name, written);
     return name;
   }
   const problem = nameProblem(name);
@@ -33,6 +34,20 @@ export function readName(subject: Subject, instance: Instance): string {
       at: subject.place(written === undefined ? [] : ["name"]),
     });
   return canonical;
+}
+
+/** A volume's name may hold any character, so what another program would have replaced goes to the service as it is. */
+function warnOfForeignVariable(subject: Subject, name: string, written: string | undefined): void {
+  const [foreign] = /\$[A-Za-z_][A-Za-z0-9_]*|\$\([^)]*\)|\{\{.*?\}\}|<%.*?%>/.exec(name) ?? [];
+  if (foreign === undefined || written === undefined) return;
+  subject.problems.add({
+    code: "config/invalid-name",
+    severity: "warning",
+    summary: `the name ${name} would be sent as it is written: ${foreign} is replaced by nothing`,
+    fix: "write ${var.NAME}, ${env} or ${each} for a value that varies",
+    address: subject.address,
+    at: subject.place(["name"]),
+  });
 }
 
 function reportName(subject: Subject, name: string, problem: string, written: string | undefined): void {

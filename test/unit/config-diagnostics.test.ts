@@ -408,3 +408,14 @@ describe("imports, moved and removed", () => {
     ],
   });
 });
+
+it("warns of a volume's name with a variable of another program in it, which nothing replaces", () => {
+  const { desired, diagnostics } = readText(
+    'volumes: { a: { name: "$USER-data", size: 1 }, b: { name: "{{ env }}-x", size: 1 }, c: { name: "5$ each", size: 1 } }\n',
+  );
+  expect(desired?.resources.map(({ name }) => name)).toEqual(["$USER-data", "{{ env }}-x", "5$ each"]);
+  expect(diagnostics.map(({ severity, code, address }) => [severity, code, address])).toEqual([
+    ["warning", "config/invalid-name", "volume.a"],
+    ["warning", "config/invalid-name", "volume.b"],
+  ]);
+});

@@ -1,6 +1,10 @@
 /** `reconcile fmt`: writes files in their usual form. No value changes, and comments stay. */
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { type Formatted, formatYaml } from "../../config/format";
+import { collectProblems } from "../../config/problems";
+import { isMap } from "../../config/yaml-file";
+import { readYaml } from "../../config/yaml-reader";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { command, type Invocation } from "../command";
 import { defaultFile, expandFolder, readSource } from "../workspace";
@@ -10,7 +14,10 @@ export const fmtCommand = command({
   summary: "writes files in their usual form: order, quotes, indentation",
   section: "From a file to the service",
   examples: [
-    ["reconcile fmt", "rewrites reconcile.yaml in place, and prints its name if that changed it"],
+    [
+      "reconcile fmt",
+      "rewrites reconcile.yaml and the components that it uses in place, and prints the names of those that changed",
+    ],
     ["reconcile fmt --check prod/", "writes nothing; prints what is not in its usual form, and then exits 2"],
   ],
   flags: ["file", "check", "json", "json-into", "no-color", "log-level"],
@@ -20,7 +27,7 @@ export const fmtCommand = command({
 async function run({ args, flags, output }: Invocation): Promise<number> {
   const given = [...args, ...(flags.file ?? [])];
   if (given.length === 1 && given[0] === "-") return formatInput(output);
-  const paths = [...new Set((given.length === 0 ? [defaultFile] : given).flatMap(expandFolder))];
+  const paths = withComponents((given.length === 0 ? [defaultFile] : given).flatMap(expandFolder));
   const diagnostics: Diagnostic[] = [];
   let changed = 0;
   for (const path of paths) {
@@ -39,6 +46,26 @@ async function run({ args, flags, output }: Invocation): Promise<number> {
   }
   const exitCode = diagnostics.length > 0 ? 1 : flags.check === true && changed > 0 ? 2 : 0;
   return output.finish({ exitCode, diagnostics });
+}
+
+/** With the components that the files use, as far as those lie in the folder of the first file or below it. */
+function withComponents(given: readonly string[]): string[] {
+  const paths = new Map(given.map((path) => [resolve(path), path] as const));
+  const root = dirname(resolve(given[0] ?? "."));
+  for (const [whole, path] of paths) {
+    const { root: value } = readYaml(readSource(path), collectProblems());
+    const uses = isMap(value) ? value["components"] : undefined;
+    for (const use of isMap(uses) ? Object.values(uses) : []) {
+      const from = isMap(use) ? use["from"] : undefined;
+      if (typeof from !== "string" || from.startsWith("npm:") || from.includes("${")) continue;
+      const file = resolve(dirname(whole), from);
+      const way = relative(root, file);
+      // A component that several projects share is formatted where it lives.
+      if (way.startsWith("..") || isAbsolute(way) || paths.has(file) || !existsSync(file)) continue;
+      paths.set(file, relative(process.cwd(), file));
+    }
+  }
+  return [...paths.values()];
 }
 
 function formatInput(output: Invocation["output"]): number {

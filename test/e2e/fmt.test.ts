@@ -1,0 +1,36 @@
+/** `reconcile fmt` on files as people have them: the components come along, comments stay, twice changes nothing. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { topOrder } from "../../reconciler/config/format";
+import { root, runCli } from "../support/cli-process";
+import { makeFolder } from "../support/folder";
+
+const untidy = "groups: { web: {name: 'shop-web'} } # the front\ncomponent: 1\n";
+const tidy = "component: 1\ngroups: { web: { name: shop-web } } # the front\n";
+
+it("formats a file with the components that it uses, and leaves those that lie elsewhere", async () => {
+  const folder = makeFolder({
+    "shop/reconcile.yaml":
+      "version: 1\ncomponents:\n  a: { from: ./components/tier.yaml }\n  b: { from: ../shared.yaml }\n  c: { from: npm:tiers/web.yaml }\n  d: { from: ./missing.yaml }\n",
+    "shop/components/tier.yaml": `${untidy}components: { inner: { from: ./inner.yaml } }\n`,
+    "shop/components/inner.yaml": untidy,
+    "shared.yaml": untidy,
+  });
+  const cwd = join(folder, "shop");
+  const read = (file: string): string => readFileSync(join(folder, file), "utf8");
+  const checked = await runCli(["fmt", "--check"], { cwd });
+  expect(checked).toMatchObject({ exitCode: 2, stdout: "components/tier.yaml\ncomponents/inner.yaml\n" });
+  expect(read("shop/components/inner.yaml")).toBe(untidy);
+  expect(await runCli(["fmt"], { cwd })).toMatchObject({ exitCode: 0, stdout: checked.stdout });
+  expect(read("shop/components/inner.yaml")).toBe(tidy);
+  expect(read("shared.yaml")).toBe(untidy);
+  expect(await runCli(["fmt", "--check"], { cwd })).toMatchObject({ exitCode: 0, stdout: "" });
+});
+
+it("knows the place of every key that a file or a component may begin with", () => {
+  for (const name of ["desired-state", "component"]) {
+    const { properties } = JSON.parse(readFileSync(join(root, "schemas", `${name}.schema.json`), "utf8"));
+    expect(Object.keys(properties).filter((key) => !topOrder.includes(key))).toEqual([]);
+  }
+});
