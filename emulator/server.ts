@@ -182,8 +182,25 @@ async function serve(
 /** A dialect cuts a list into pages in its own words. */
 const withoutPages = (settings: Settings): Settings => ({ ...settings, pageSize: Number.MAX_SAFE_INTEGER });
 
-const withGroup = (operation: string, world: World, params: Record<string, string>): Record<string, string> =>
-  operation === "group.rule.delete" ? { id: groupOfRule(world, params), ...params } : params;
+const withGroup = (operation: string, world: World, params: Record<string, string>): Record<string, string> => {
+  if (operation !== "group.rule.delete") return params;
+  const named = { ...ruleThatSays(world, params), ...params };
+  return { id: groupOfRule(world, named), ...named };
+};
+
+/** A dialect may delete a rule by what it says. */
+function ruleThatSays(world: World, params: Record<string, string>): Record<string, string> {
+  const said = Object.entries(params).flatMap(([name, value]): [string, string][] =>
+    name.startsWith("field:/") ? [[name.slice("field:/".length), value]] : [],
+  );
+  if (said.length === 0 || params["rule_id"] !== undefined) return {};
+  for (const [id, rule] of world.tables.rule) {
+    const fields = new Map<string, unknown>(Object.entries(rule));
+    const isIn = params["id"] === undefined || rule.security_group_id === params["id"];
+    if (isIn && said.every(([field, value]) => String(fields.get(field) ?? "") === value)) return { rule_id: id };
+  }
+  return {};
+}
 
 /** A dialect may delete a rule without naming its group. */
 const groupOfRule = (world: World, { rule_id = "" }: Record<string, string>): string =>

@@ -161,6 +161,11 @@ function fillOperations({ properties }) {
       return [operation, { description: assumed.about, ...ref(items === undefined ? "route" : "listRoute") }];
     }),
   );
+  const { description } = properties.operations.properties["group.rule.delete"];
+  properties.operations.properties["group.rule.delete"] = {
+    description: `${description} Several routes are tried in order: the first whose \`when\` fits the rule.`,
+    anyOf: [ref("route"), { type: "array", minItems: 1, maxItems: 2, items: ref("route") }],
+  };
   properties.operations.properties.wait = {
     description:
       "How the job is asked for with which this service answers an accepted write. The write is done when its job is, and a job that failed is a refusal in its own words. Left out: what was accepted is looked for in the records alone.",

@@ -1,11 +1,11 @@
 /** The service's own records in the words of a dialect. */
-import { isMap, type Scalar, type SpokenDialect } from "./spoken";
-import { Draft, listAt, setAt } from "./write";
+import { isMap, type Scalar, type SpokenDialect, tokensOf } from "./spoken";
+import { Draft, getAt, listAt, setAt } from "./write";
 
 export type Own = Readonly<Record<string, unknown>>;
 export type RecordKind = "vm" | "volume" | "group" | "flavor" | "image" | "region";
 
-export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: Own): unknown {
+function plainIn(dialect: SpokenDialect, kind: RecordKind, own: Own): unknown {
   switch (kind) {
     case "vm":
       return vmIn(dialect, own);
@@ -25,6 +25,23 @@ export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: Own): un
     }
   }
 }
+
+/** A record, with what the requests of its kind take from it: where it shows nothing else, its region or its kind. */
+export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: Own): unknown {
+  const draft = new Draft();
+  draft.value = plainIn(dialect, kind, own);
+  for (const pointer of fieldsWanted(dialect, kind))
+    if (getAt(draft.value, tokensOf(pointer)) === undefined)
+      draft.set(pointer, scalar(own[tokensOf(pointer).at(-1) ?? ""]) ?? scalar(own["region"]) ?? `of-a-${kind}`);
+  return draft.value;
+}
+
+const fieldsWanted = ({ operations }: SpokenDialect, kind: RecordKind): readonly string[] =>
+  Object.entries(operations).flatMap(([operation, route]) =>
+    operation.startsWith(`${kind}.`) && operation !== "group.rule.delete"
+      ? [...JSON.stringify(route).matchAll(/\{field:(\/[^{}"]*)\}/g)].map(([, pointer = ""]) => pointer)
+      : [],
+  );
 
 const scalar = (value: unknown): Scalar | null =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;

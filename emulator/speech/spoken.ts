@@ -40,6 +40,7 @@ export interface Route {
   readonly item?: readonly Place[];
   readonly items?: readonly Place[];
   readonly pagination?: Paging;
+  readonly alternatives?: readonly Route[];
 }
 
 export interface NameRule {

@@ -18,8 +18,11 @@ export interface Meaning {
 /** Where several operations fit, the one whose route fixes most of the request. */
 export function meaningOf(dialect: SpokenDialect, heard: Heard): Meaning | undefined {
   let best: (Meaning & { readonly score: number }) | undefined;
-  for (const [operation, route] of Object.entries(dialect.operations)) {
-    if (route === null || route.method !== heard.method) continue;
+  const routes = Object.entries(dialect.operations).flatMap(([operation, route]) =>
+    route === null ? [] : [route, ...(route.alternatives ?? [])].map((one) => [operation, one] as const),
+  );
+  for (const [operation, route] of routes) {
+    if (route.method !== heard.method) continue;
     const params: Record<string, string> = {};
     const fits = new Fitting(dialect.values, params);
     if (!fits.path(route.path, heard.path)) continue;
@@ -58,7 +61,8 @@ class Fitting {
   ) {}
 
   path(template: string, path: string): boolean {
-    const [wanted, given] = [template.split("/"), path.split("/")];
+    // A slash within braces belongs to a place of the record.
+    const [wanted, given] = [template.split(/\/(?![^{]*\})/), path.split("/")];
     return (
       wanted.length === given.length && wanted.every((part, index) => this.#text(part, decoded(given[index] ?? "")))
     );
@@ -100,9 +104,9 @@ class Fitting {
   #text(template: string, given: string): boolean {
     const names: string[] = [];
     const pattern = template
-      .split(/(\{\w+\})/)
+      .split(/(\{(?:\w+|field:[^{}]*)\})/)
       .map((piece) => {
-        const name = /^\{(\w+)\}$/.exec(piece)?.[1];
+        const name = /^\{(\w+|field:[^{}]*)\}$/.exec(piece)?.[1];
         if (name === undefined) return literal(piece);
         if (Object.hasOwn(this.values, name)) return literal(String(this.values[name]));
         names.push(name);

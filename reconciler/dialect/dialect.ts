@@ -52,6 +52,10 @@ export interface Route {
   readonly body?: unknown;
   /** Where the record is within the payload. */
   readonly item?: Pointers;
+  /** Of several routes for one operation: the rules for which this one is. */
+  readonly when?: { readonly direction: "ingress" | "egress" };
+  /** Routes that come before this one, each for the rules that its `when` names. */
+  readonly alternatives?: readonly Route[];
 }
 
 export interface ListRoute extends Route {

@@ -4,6 +4,7 @@
  * them in conditions.ts).
  */
 import { assumedOperations, rowOf } from "../core/model/operation";
+import { invariant } from "../core/text/invariant";
 import { keysOf, tableOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
 import type { Dialect, JobRoute, Limits, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
@@ -26,7 +27,7 @@ export type PartialDialect = Written<
 > &
   Partial<Pick<Dialect, "names" | "values" | "headers" | "retry_after" | "errors">> & {
     readonly limits?: Partial<Limits>;
-    readonly operations?: Readonly<Record<string, WrittenRoute | null>>;
+    readonly operations?: Readonly<Record<string, WrittenRoute | readonly WrittenRoute[] | null>>;
     readonly todo?: string | readonly string[];
   };
 
@@ -111,15 +112,17 @@ function mergeOperations(given: NonNullable<PartialDialect["operations"]>): Dial
   const routes: Record<string, Route | null> = { ...builtInDialect.operations };
   for (const operation of assumedOperations) {
     if (!Object.hasOwn(given, operation)) continue;
-    const written = given[operation] ?? null;
-    if (written === null) {
+    const several = given[operation] ?? null;
+    if (several === null) {
       routes[operation] = null;
       continue;
     }
+    const [written, alternatives] = lastOf(several);
     const { items, item, pagination, ...route } = written;
     const usual = rowOf(operation).items;
     routes[operation] = {
       ...route,
+      ...(alternatives.length > 0 && { alternatives }),
       ...(item !== undefined && { item: listOf(item) }),
       ...(usual !== undefined && { items: items === undefined ? usual : listOf(items) }),
       ...(pagination !== undefined && { pagination: mergePaging(pagination) }),
@@ -127,6 +130,15 @@ function mergeOperations(given: NonNullable<PartialDialect["operations"]>): Dial
   }
   // The built-in routes name every operation.
   return routes as Dialect["operations"];
+}
+
+/** Of several routes the one without `when` is for all others; without such a one it is the last. */
+function lastOf(given: WrittenRoute | readonly WrittenRoute[]): readonly [WrittenRoute, readonly Route[]] {
+  if (!isList(given)) return [given, []];
+  const last = given.find(({ when }) => when === undefined) ?? given.at(-1);
+  invariant(last !== undefined, "the schema allows no empty list of routes");
+  // Only a rule's delete has several routes, and none of them has items.
+  return [last, given.filter((one) => one !== last) as readonly Route[]];
 }
 
 /** The schema asks for every part that has to be there. */

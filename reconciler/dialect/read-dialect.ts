@@ -12,12 +12,13 @@ import { offsetAt, type Path, type YamlFile } from "../config/yaml-file";
 import { readYaml } from "../config/yaml-reader";
 import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from "../core/model/diagnostic";
 import { kinds } from "../core/model/kinds";
-import { assumedOperations, documentedOperations, idsOf } from "../core/model/operation";
+import { type AssumedOperation, assumedOperations, documentedOperations, idsOf } from "../core/model/operation";
 import { isOneOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
-import type { Dialect } from "./dialect";
+import type { Dialect, Route } from "./dialect";
 import { mergeDialect, type PartialDialect } from "./merge-dialect";
 import { cleanMessage, own } from "./messages";
+import { fieldsNamed } from "./requests";
 
 export interface ReadDialect {
   readonly dialect: Dialect;
@@ -127,14 +128,22 @@ const documentedProblems = (file: YamlFile): Problem[] =>
 /** The placeholders that a request must have, and those that it may have. */
 function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: PartialDialect): Problem[] {
   return assumedOperations.flatMap((operation) => {
-    const route = operations[operation] ?? null;
-    if (route === null) return [];
+    const given = operations[operation] ?? null;
+    return given === null ? [] : [given].flat().flatMap((route) => problemsIn(operation, route));
+  });
+
+  function problemsIn(
+    operation: AssumedOperation,
+    route: Pick<Route, "path" | "query" | "headers" | "body">,
+  ): Problem[] {
     const ids = idsOf(operation);
     const inPath = namesIn(route.path);
     const elsewhere = namesIn([route.query, route.headers, route.body]);
     // A rule has an id of its own; that of its group is not always asked for.
     const isNamed = [...inPath, ...elsewhere].includes("rule_id");
-    const needed = ids.includes("rule_id") && isNamed ? ["rule_id"] : ids;
+    // A rule may be named by what it says as well.
+    const isSaid = ids.includes("rule_id") && fieldsNamed(route).length > 0;
+    const needed = isSaid ? [] : ids.includes("rule_id") && isNamed ? ["rule_id"] : ids;
     const strange = inPath.filter((name) => !ids.includes(name) && !Object.hasOwn(values, name));
     const lacking = needed.filter((name) => !inPath.includes(name) && !elsewhere.includes(name));
     const inHeaders = namesIn([route.query, route.headers]).filter(
@@ -158,7 +167,7 @@ function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: P
         at: placeOf(file, ["operations", operation, isElsewhere ? "method" : "path"], "value"),
       },
     ];
-  });
+  }
 }
 
 /** A job is asked for by its id, and a word for its state has one meaning. */
@@ -194,11 +203,13 @@ function headerProblems(file: YamlFile, given: PartialDialect): Problem[] {
   const carrier = (given.authorization?.name ?? "Authorization").toLowerCase();
   const holders: readonly [Path, Readonly<Record<string, string>> | undefined][] = [
     [["headers"], given.headers],
-    ...Object.entries(given.operations ?? {}).map(
-      ([operation, route]): [Path, Readonly<Record<string, string>> | undefined] => [
-        ["operations", operation, "headers"],
-        route?.headers,
-      ],
+    ...Object.entries(given.operations ?? {}).flatMap(([operation, route]) =>
+      [route]
+        .flat()
+        .map((one): [Path, Readonly<Record<string, string>> | undefined] => [
+          ["operations", operation, "headers"],
+          one?.headers,
+        ]),
     ),
   ];
   return holders.flatMap(([path, headers]) =>
@@ -220,7 +231,7 @@ function pagingProblems(file: YamlFile, given: PartialDialect): Problem[] {
     [["pagination"], given.pagination],
     ...Object.entries(given.operations ?? {}).map(([operation, route]): [Path, object | undefined] => [
       ["operations", operation, "pagination"],
-      route?.pagination,
+      [route].flat()[0]?.pagination,
     ]),
   ];
   const sizes = holders.flatMap(([path, paging]): Problem[] => {

@@ -1,6 +1,7 @@
 /** A route of the dialect with its ids and values filled in, wherever they stand: path, query, headers and body. */
 import { idProblem } from "../core/text/id-problem";
 import type { Dialect, Route, Scalar } from "./dialect";
+import { asText, findAt, tokensOf } from "./places";
 
 export type Ids = { readonly id?: string; readonly rule_id?: string };
 
@@ -16,9 +17,13 @@ export function fillRoute(
   route: Route,
   ids: Ids,
   dialect: Pick<Dialect, "values" | "headers">,
+  record?: unknown,
 ): FilledRequest | undefined {
   for (const id of Object.values(ids)) if (id !== undefined && idProblem(id) !== undefined) return undefined;
-  const values: Readonly<Record<string, Scalar | undefined>> = { ...dialect.values, ...ids };
+  const fields = Object.fromEntries(
+    fieldsNamed(route).map((pointer) => [`field:${pointer}`, asText(findAt(record, tokensOf(pointer)))]),
+  );
+  const values: Readonly<Record<string, Scalar | undefined>> = { ...dialect.values, ...ids, ...fields };
   const text = (template: string): string => fillText(template, values, (value) => value);
   const path = fillText(route.path, values, encodeURIComponent);
   const query = Object.entries(route.query ?? {}).map(
@@ -35,6 +40,29 @@ export function fillRoute(
   };
 }
 
+/** The places of the record from which a request takes values: `{field:/zone}`. */
+export const fieldsNamed = ({
+  path,
+  query,
+  headers,
+  body,
+}: Pick<Route, "path" | "query" | "headers" | "body">): readonly string[] => [
+  ...new Set(
+    [...JSON.stringify([path, query, headers, body]).matchAll(/\{field:(\/[^{}"]*)\}/g)].map(
+      ([, pointer = ""]) => pointer,
+    ),
+  ),
+];
+
+/** Whether a request is made from more than ids: the record that it is about has to be read first. */
+export const needsRecord = (route: Route): boolean => route.alternatives !== undefined || fieldsNamed(route).length > 0;
+
+/** The route for the record, of several: the first whose `when` fits it. */
+export const routeFor = (route: Route, record: unknown): Route =>
+  route.alternatives?.find(
+    ({ when }) => when !== undefined && asText(findAt(record, ["direction"]))?.toLowerCase() === when.direction,
+  ) ?? route;
+
 /** A `{name}` that stands for nothing stays as it is: a body may well hold braces of its own. */
 const fillText = (
   template: string,
@@ -42,7 +70,7 @@ const fillText = (
   encode: (value: string) => string,
 ): string =>
   template.includes("{")
-    ? template.replaceAll(/\{(\w+)\}/g, (whole, name: string) => {
+    ? template.replaceAll(/\{(\w+|field:\/[^{}]*)\}/g, (whole, name: string) => {
         const value = Object.hasOwn(values, name) ? values[name] : undefined;
         return value === undefined ? whole : encode(String(value));
       })

@@ -14,8 +14,8 @@ import { sharedLook } from "../core/text/shared-look";
 import type { Dialect, Route } from "../dialect/dialect";
 import { waitHeader } from "../dialect/envelope";
 import { firstPage, mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
-import { createRecordReaders, type PagedOperation, type Reading, readAll } from "../dialect/records";
-import { fillRoute, type Ids } from "../dialect/requests";
+import { createRecordReaders, type PagedOperation, type Reading, readAll, readLiveRule } from "../dialect/records";
+import { fieldsNamed, fillRoute, type Ids, needsRecord, routeFor } from "../dialect/requests";
 import {
   cutSilently,
   gapIn,
@@ -130,10 +130,16 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     reader: (body: unknown) => Reading<T>,
     requestOptions: RequestOptions | undefined,
   ): Promise<Outcome<T>> {
-    const route = routeOf(operation);
-    if (route === null) return unsupported(operation);
-    const filled = fillRoute(route, request.ids ?? {}, dialect);
+    const said = routeOf(operation);
+    if (said === null) return unsupported(operation);
+    const record = needsRecord(said)
+      ? await recordOf(operation, request.ids ?? {}, requestOptions)
+      : accepted(undefined);
+    if (record.status !== "accepted") return record;
+    const route = routeFor(said, record.value);
+    const filled = fillRoute(route, request.ids ?? {}, dialect, record.value);
     if (filled === undefined) return invalidId(operation);
+    if (fieldsNamed({ ...route, ...filled }).length > 0) return fieldMissing(operation, route);
     const { path, headers, body = request.body } = filled;
     const askedAt = clock.now();
     const outcome = await caller.call(
@@ -155,6 +161,42 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     return outcome.status === "accepted"
       ? caller.scrub(withRequest(settle(operation, reader(read.payload(operation, outcome.value.body))), asked))
       : caller.scrub(withRequest(outcome, asked));
+  }
+
+  /** The record that a request takes values from, as the service shows it. */
+  async function recordOf(
+    operation: Operation,
+    ids: Ids,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<unknown>> {
+    const { id = "", rule_id } = ids;
+    const found = new Map<string, unknown>();
+    const keeping =
+      <T extends { readonly id: string }>(readOne: (record: unknown) => Reading<T>) =>
+      (record: unknown): Reading<T> => {
+        const reading = readOne(record);
+        if (reading.status === "accepted") found.set(reading.value.id, record);
+        return reading;
+      };
+    // The rows of the operations that have routes say which kind they are about; catalogues take no ids.
+    const readings = {
+      vm: { single: "vm.get", list: () => readList("vm.list", {}, keeping(read.vm), requestOptions) },
+      volume: { single: "volume.get", list: () => readList("volume.list", {}, keeping(read.volume), requestOptions) },
+      group: { single: "group.get", list: () => readList("group.list", {}, keeping(read.group), requestOptions) },
+    } as const;
+    const reading = Object.entries(readings).find(([kind]) => operation.startsWith(`${kind}.`))?.[1];
+    if (reading === undefined) return unsupported(operation);
+    if (rule_id === undefined && routeOf(reading.single) !== null)
+      return send(reading.single, { ids: { id } }, (payload) => accepted(payload), requestOptions);
+    const listed =
+      rule_id !== undefined
+        ? await readList("group.rule.list", { id }, keeping(readLiveRule), requestOptions)
+        : await reading.list();
+    if (listed.status !== "accepted") return listed;
+    const record = found.get(rule_id ?? id);
+    return record !== undefined
+      ? accepted(record)
+      : { status: "rejected", condition: "not_found", message: `the service shows none with the id ${rule_id ?? id}` };
   }
 
   const jobOf = (answer: unknown, requestOptions: RequestOptions | undefined) =>
@@ -430,6 +472,13 @@ const unsupported = (operation: Operation): Rejection => ({
   condition: "unsupported",
   message: `this service has no ${operation}: the dialect does not name it`,
   hint: `in the dialect: operations: { ${operation}: { method: …, path: … } }`,
+});
+
+const fieldMissing = (operation: Operation, route: Route): Rejection => ({
+  status: "rejected",
+  condition: "unsupported",
+  message: `${operation} was not sent: the record shows nothing at ${fieldsNamed(route).join(" or ")}`,
+  hint: `correct {field:…} in the dialect's operations.${operation}`,
 });
 
 const invalidId = (operation: Operation): Rejection => ({

@@ -127,6 +127,17 @@ test("a dialect that takes one thing for another is not proven", async () => {
 /** What a deployment may say beyond its routes and records, each lived through and killed on the embedded service. */
 const said: readonly (readonly [what: string, dialect: string])[] = [
   [
+    "values from the record, a rule deleted by what it says, and a route by direction",
+    `operations:
+  volume.delete: { method: DELETE, path: "/api/v1/disks/{field:/name}/{id}" }
+  vm.resize.confirm: { method: POST, path: "/api/v1/zones/{field:/region}/vms/{id}/confirm" }
+  group.rule.delete:
+    - { method: POST, path: "/api/v1/security-group/{id}/revoke-egress", when: { direction: egress }, body: { rule: "{rule_id}" } }
+    - method: POST
+      path: "/api/v1/security-group/{id}/revoke"
+      body: { protocol: "{field:/protocol}", from: "{field:/port_range_min}", to: "{field:/port_range_max}", direction: "{field:/direction}" }`,
+  ],
+  [
     "jobs that are waited for",
     `operations: { wait: { id: /jobid, method: GET, path: "/api/v1/job/{id}", status: /jobstatus, done: "1", failed: "2" } }`,
   ],

@@ -1,0 +1,57 @@
+/** Requests that take values from the record that they are about, and routes for rules of one direction. */
+import { expect, test } from "vitest";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
+import { start } from "./make-client";
+import { fault, json, type Script } from "./scripted-server";
+
+const rules = [
+  { id: "r-1", direction: "ingress", protocol: "tcp", port_range_min: 22, port_range_max: 22, ether_type: "IPv4" },
+  { id: "r-2", direction: "egress", protocol: "udp", port_range_min: 53, port_range_max: 53, ether_type: "IPv4" },
+];
+
+async function asked(
+  dialectText: string,
+  act: (client: Awaited<ReturnType<typeof start>>["client"]) => Promise<unknown>,
+) {
+  const { dialect, diagnostics } = readDialectText(dialectText, "dialect.yaml");
+  expect(diagnostics).toEqual([]);
+  const service: Script = (request, response, raw) => {
+    if (request.url === "/api/v1/vm/list")
+      return json(200, [{ id: "v", name: "web", zone: "b/1" }])(request, response, raw);
+    if (request.url === "/api/v1/security-group/g/rule") return json(200, { data: rules })(request, response, raw);
+    return (request.method === "GET" ? fault(404, "no") : json(200, { data: "done" }))(request, response, raw);
+  };
+  const { client, server } = await start([service], { dialect });
+  const outcome = await act(client);
+  const sent = server.received.filter(({ method }) => method !== "GET");
+  return { outcome, sent: sent.map(({ method, url, body }) => `${method} ${url} ${body}`.trim()) };
+}
+
+test("a path takes the zone of the VM from its record", async () => {
+  const text = `operations: { vm.resize.confirm: { method: POST, path: "/zones/{field:/zone}/vms/{id}/confirm" } }`;
+  const { sent } = await asked(text, (client) => client.confirmResize("v"));
+  expect(sent).toEqual(["POST /zones/b%2F1/vms/v/confirm"]);
+});
+
+test("a record that does not show the value, or that is not there, sends nothing", async () => {
+  const text = `operations: { vm.resize.confirm: { method: POST, path: "/zones/{field:/area}/vms/{id}/confirm" } }`;
+  const missing = await asked(text, (client) => client.confirmResize("v"));
+  expect([missing.sent, missing.outcome]).toEqual([
+    [],
+    expect.objectContaining({ status: "rejected", message: expect.stringContaining("nothing at /area") }),
+  ]);
+  const gone = await asked(text, (client) => client.confirmResize("w"));
+  expect([gone.sent, gone.outcome]).toEqual([[], expect.objectContaining({ condition: "not_found" })]);
+});
+
+test("a rule is deleted by what it says, and by another route in the other direction", async () => {
+  const text = `operations:
+  group.rule.delete:
+    - { method: POST, path: "/revoke-egress/{rule_id}", when: { direction: egress } }
+    - { method: POST, path: "/groups/{id}/revoke", body: { port: "{field:/port_range_min}", what: "{field:/protocol}" } }
+`;
+  const one = await asked(text, (client) => client.deleteRule("g", "r-1"));
+  expect(one.sent).toEqual(['POST /groups/g/revoke {"port":"22","what":"tcp"}']);
+  const other = await asked(text, (client) => client.deleteRule("g", "r-2"));
+  expect(other.sent).toEqual(["POST /revoke-egress/r-2"]);
+});
