@@ -2,6 +2,7 @@
  * Each operation of client.ts as the ids it names, the body it carries and the reader of its answer, over whatever sends
  * it: HTTP (http-client.ts), or a world in this process (rehearse/in-process-client.ts).
  */
+import type { Kind } from "../core/model/kinds";
 import type { CatalogueEntry, LiveImage, LiveVm, LiveVolume } from "../core/model/live";
 import { type ListOperation, type Operation, operationNames, type operations, rowOf } from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
@@ -74,6 +75,17 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
       : { status: "rejected", condition: "not_found", message: `the service shows it as ${word}`, word };
   };
 
+  /** A record of another id says nothing about this one. */
+  const ofId = <T extends { readonly id: string; readonly kind: Kind }>(id: string, reading: Reading<T>): Reading<T> =>
+    reading.status !== "accepted" || reading.value.id.toLowerCase() === id.toLowerCase()
+      ? reading
+      : {
+          status: "rejected",
+          condition: "unreadable",
+          message: `the service was asked for ${id} and answered with the record of ${reading.value.id}`,
+          hint: `in the dialect, if that is no id: records.${reading.value.kind}.id says where the id is`,
+        };
+
   const byIdAlone = Object.fromEntries(
     operationNames
       .filter((operation) => rowOf(operation).sends === "id")
@@ -87,7 +99,7 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
   return {
     ...byIdAlone,
     listVms: thoseThere(listOf("vm.list", read.vm)),
-    getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => ifThere(read.vm(body)), o),
+    getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => ifThere(ofId(id, read.vm(body))), o),
     createVm: (input, o) => acknowledge("vm.create", {}, createVmBody(input), o),
     renameVm: (id, name, o) => acknowledge("vm.rename", { id }, { name }, o),
     rebuildVm: (id, image, o) => acknowledge("vm.rebuild", { id }, { image }, o),
@@ -108,7 +120,7 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
     },
 
     listVolumes: thoseThere(listOf("volume.list", read.volume)),
-    getVolume: (id, o) => send("volume.get", { ids: { id } }, (body) => ifThere(read.volume(body)), o),
+    getVolume: (id, o) => send("volume.get", { ids: { id } }, (body) => ifThere(ofId(id, read.volume(body))), o),
     createVolume: (name, sizeGb, o) =>
       send("volume.create", { body: { name, size: String(sizeGb) } }, (body) => read.volume(body), o),
     attachVolume: (volumeId, vmId, o) => acknowledge("volume.attach", {}, { vm_id: vmId, volume_id: volumeId }, o),
@@ -117,7 +129,7 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
     resizeVolume: (id, sizeGb, o) => acknowledge("volume.resize", { id }, { size: String(sizeGb) }, o),
 
     listGroups: listOf("group.list", read.group),
-    getGroup: (id, o) => send("group.get", { ids: { id } }, (body) => read.group(body), o),
+    getGroup: (id, o) => send("group.get", { ids: { id } }, (body) => ofId(id, read.group(body)), o),
     createGroup: async ({ name, description, rules }, o) => {
       const bodies: RuleBody[] = [];
       for (const rule of rules) {

@@ -131,3 +131,33 @@ describe("an open create", () => {
     expect(everything()).toEqual(before);
   });
 });
+
+it.each(["volume.get", "group.get"])(
+  "%s that answers with another's record says nothing about this one",
+  async (operation) => {
+    here = await standAtTheDoor({}, { with: ["group.get"] });
+    const routes = `operations: { group.get: { method: GET, path: "/api/v1/security-group/{id}" } }`;
+    here.write("reconcile.yaml", three.replace(operations, routes));
+    expect((await here.reconcile("apply", "-y")).exitCode).toBe(0);
+    const before = JSON.stringify(here.emulator.dump());
+    here.door.become({
+      tell: (asked, answer, truth) => {
+        if (asked.operation !== operation || answer.status !== 200) return undefined;
+        const { volumes, groups } = truth.dump();
+        const all: readonly { id: string }[] = operation === "volume.get" ? volumes : groups;
+        return { status: 200, body: { data: all.find(({ id }) => id !== asked.id) } };
+      },
+    });
+    for (const words of [
+      ["apply", "-y", "--allow-data-loss", "--recreate", "all"],
+      ["destroy", "-y", "--allow-data-loss"],
+    ]) {
+      const ran = await here.reconcile(...words);
+      expect([ran.exitCode, JSON.stringify(here.emulator.dump()) === before], ran.stdout + ran.stderr).toEqual([
+        1,
+        true,
+      ]);
+      expect(ran.stderr).toMatch(/answered with the record of/);
+    }
+  },
+);

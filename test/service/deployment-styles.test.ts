@@ -115,11 +115,11 @@ answers: { volume.get: { item: [/result/volume] }, volume.create: { item: /creat
 envelope: { data: /result, error: { code: /fault/code, message: /fault/reason } }
 errors: [{ is: not_found, status: 404, code: "VM_*" }]`,
       ({ url }) =>
-        url.endsWith("/1")
+        url.endsWith("/vm-1")
           ? { body: { result: vm(1) } }
           : { status: 404, body: { fault: { code: "VM_GONE", reason: "no such machine" } } },
     );
-    expect(await client.getVm("1")).toMatchObject({ value: { id: "vm-1" } });
+    expect(await client.getVm("vm-1")).toMatchObject({ value: { id: "vm-1" } });
     expect(await client.getVm("2")).toMatchObject({ condition: "not_found", message: "no such machine" });
     expect(await client.getVolume("3")).toMatchObject({ condition: "not_found" });
     await client.close();

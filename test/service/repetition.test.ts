@@ -298,7 +298,8 @@ describe("limits", () => {
 
   test("at most `parallelism` requests are under way, the most important first", async () => {
     const waiting: (() => void)[] = [];
-    const hold: Script = (_q, response) => waiting.push(() => response.end('{"id":"x"}'));
+    const hold: Script = ({ url = "" }, response) =>
+      waiting.push(() => response.end(JSON.stringify({ id: url.slice(-2) })));
     const { client, server } = await start([hold], { parallelism: 2 });
     const reads = [0, 0, 1, 5].map((priority, index) => client.getVolume(`d${index}`, { priority }));
     await expect.poll(() => waiting.length).toBe(2);
