@@ -8,7 +8,7 @@ import { type Address, compareAddresses, componentPath, quoted, renamed } from "
 import type { DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type FieldRow, fieldsOf } from "../model/fields";
-import { perKind } from "../model/kinds";
+import { type Kind, perKind } from "../model/kinds";
 import type { RecordedResource } from "../model/recorded";
 
 export function renamedKeys(
@@ -80,7 +80,7 @@ function renamedInstances(
   const [first] = after;
   const isOtherwiseNamed = pairs.some(({ from: old, to: now }) => recorded.get(old)?.name !== desired.get(now)?.name);
   const names =
-    first?.kind === "volume" && isOtherwiseNamed
+    first !== undefined && !canBeRenamed(first.kind) && isOtherwiseNamed
       ? "; a volume's name cannot change: lifecycle: { ignore_changes: [name] } keeps them as they are"
       : "";
   return [
@@ -150,7 +150,7 @@ function renamedComponents(
     const [[from], [to, changes]] = [before, after];
     const otherwiseNamed = changes.flatMap(({ address, kind }) => {
       const old = recorded.get(renamed(address, to, from));
-      return kind === "volume" && old !== undefined && old.name !== desired.get(address)?.name ? [address] : [];
+      return !canBeRenamed(kind) && old !== undefined && old.name !== desired.get(address)?.name ? [address] : [];
     });
     const source = changes[0]?.source;
     return [{ from, to, count: changes.length, otherwiseNamed, source }];
@@ -195,6 +195,8 @@ function markOf(resource: DesiredResource | RecordedResource | undefined): strin
   const parts = marks[resource.kind].map((key) => worthOf(resource, key));
   return parts.some((part) => part === undefined) ? "" : JSON.stringify([resource.kind, ...parts]);
 }
+
+const canBeRenamed = (kind: Kind): boolean => kind !== "volume";
 
 const marks = perKind((kind) =>
   Object.entries<FieldRow>(fieldsOf[kind]).flatMap(([key, { absent, compare }]) =>
