@@ -53,7 +53,10 @@ describe("shape", () => {
       "vms: { web: { user_id: 0042 } }",
       'wrong-type 1:24 | user_id cannot be 42 | write "0042", in quotes',
     ],
-    "a key that no address can hold": ["groups: { 'we b': }", "invalid-name 1:11 | the key we b is not allowed here"],
+    "a key that no address can hold": [
+      "groups: { 'we b': }",
+      "invalid-name 1:11 | the key we b is not allowed here | write we_b",
+    ],
     "everything at once, in the order of the file": [
       "vms:\n  web: { size: 0, power: on }\ngroups:\n  net: { rules: [{ dst_port: x }] }",
       "invalid-value 2:16 | size cannot be 0",
