@@ -2,7 +2,7 @@
 // notices: npm run mutate -- [--count 20] [--seed 1] [--tests test/core,test/engine] [FILE or FOLDER …]
 // It works in a copy of what is committed, so nothing here changes. A survivor is a line that nothing holds, or one that
 // says the same as another.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -87,7 +87,16 @@ const chosen = all
 
 const copy = mkdtempSync(join(tmpdir(), "mutate-"));
 execFileSync("git", ["worktree", "add", "--quiet", "--detach", copy, "HEAD"], { cwd: root });
+let running;
+function endGroup(child) {
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
 process.on("exit", () => {
+  if (running !== undefined) endGroup(running);
   spawnSync("git", ["worktree", "remove", "--force", copy], { cwd: root });
   rmSync(copy, { recursive: true, force: true });
 });
@@ -95,24 +104,36 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exi
 symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
 
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-const passes = () =>
-  spawnSync(process.execPath, [vitest, "run", "--bail=1", "--reporter=dot", ...values.tests.split(",")], {
-    cwd: copy,
-    env: { ...process.env, SKIP_BUILD: "1" },
-    stdio: "ignore",
-  }).status === 0;
+let limitMs = 30 * 60_000;
 
-if (!passes()) {
+/** A broken loop may never end: then its processes, a group of their own, are ended, and it counts as noticed. */
+const passes = () =>
+  new Promise((resolve) => {
+    const words = [vitest, "run", "--bail=1", "--reporter=dot", ...values.tests.split(",")];
+    const env = { ...process.env, SKIP_BUILD: "1" };
+    const child = spawn(process.execPath, words, { cwd: copy, env, stdio: "ignore", detached: true });
+    running = child;
+    const limit = setTimeout(() => endGroup(child), limitMs);
+    child.on("exit", (code) => {
+      clearTimeout(limit);
+      running = undefined;
+      resolve(code === 0);
+    });
+  });
+
+const began = performance.now();
+if (!(await passes())) {
   console.error("the tests fail before anything is broken");
   process.exit(1);
 }
+limitMs = Math.max(60_000, 4 * (performance.now() - began));
 const short = (text) => text.replaceAll(/\s+/g, " ").slice(0, 100);
 let survivors = 0;
 for (const { file, line, start, end, before, becomes } of chosen) {
   const path = join(copy, file);
   const text = readFileSync(path, "utf8");
   writeFileSync(path, `${text.slice(0, start)}${becomes}${text.slice(end)}`);
-  const survived = passes();
+  const survived = await passes();
   writeFileSync(path, text);
   if (survived) survivors++;
   console.log(`${survived ? "SURVIVED" : "caught  "}  ${file}:${line}  ${short(before)}  =>  ${short(becomes)}`);

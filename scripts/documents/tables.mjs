@@ -3,6 +3,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { commandStories } from "./command-stories.mjs";
+import { folderList, orderTable } from "./house.mjs";
 import { desiredTables, dialectTables, fallbackTable } from "./schema-tables.mjs";
 
 const require = createRequire(import.meta.url);
@@ -18,6 +19,8 @@ const generators = {
   "desired-state": desiredTables,
   dialect: dialectTables,
   fallbacks: fallbackTable,
+  folders: folderList,
+  passes: orderTable,
 };
 
 export function withTables(root, text) {
