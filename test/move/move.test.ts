@@ -109,7 +109,7 @@ interface Shape {
 }
 
 /** 1,000 in the campaign. */
-const howMany = Number(process.env["MOVE_RESOURCES"] ?? 200);
+const howMany = Number(process.env["MOVE_RESOURCES"] ?? 120);
 const many = Array.from({ length: howMany }, (_, index) => `vm-${String(index).padStart(4, "0")}`);
 
 const shapes: Readonly<Record<string, Shape>> = {

@@ -17,7 +17,7 @@ import { type S3Server, startS3Server } from "../support/s3-server";
 import { type StateServer, startStateServer } from "../support/state-server";
 
 /** On stores that answer over the network, every n-th death is tried; 1 tries all. */
-const stride = Number(process.env["MOVE_KILL_STRIDE"] ?? 7);
+const stride = Number(process.env["MOVE_KILL_STRIDE"] ?? 13);
 
 const holder: Holder = {
   who: "tester",
