@@ -31,6 +31,7 @@ describe("a desired state from which something is missing", () => {
       "reconciler/cloud.ts",
       "reconciler/rehearse/chaos.ts",
       "reconciler/rehearse/file-test.ts",
+      "reconciler/rehearse/prove.ts",
       "reconciler/rehearse/rehearsal.ts",
     ]);
     expect(callersOf("makePlan")).toEqual([
@@ -49,7 +50,7 @@ describe("a desired state from which something is missing", () => {
     ]);
     expect(callersOf("asClosed")).toEqual([
       // A file without reads and lookups: there is nothing to fetch.
-      "reconciler/cli/commands/validate.ts",
+      "reconciler/cli/check-files.ts",
       "reconciler/cli/externals.ts",
       // The values of a test are in the test.
       "reconciler/cli/file-tests.ts",
@@ -57,10 +58,14 @@ describe("a desired state from which something is missing", () => {
       "reconciler/core/model/desired.ts",
       "reconciler/engine/externals.ts",
       "reconciler/refused.ts",
+      // The chapters of a proof are in the program.
+      "reconciler/rehearse/prove.ts",
     ]);
     expect(callersOf("closedWith")).toEqual([
       "reconciler/cli/commands/import.ts",
       "reconciler/cli/commands/pull.ts",
+      // The judges of the branch that a pull request is for.
+      "reconciler/cli/fleet/open-project.ts",
       "reconciler/core/plan/as-recorded.ts",
       "reconciler/core/plan/undo.ts",
       "reconciler/one/attachment.ts",

@@ -10,7 +10,7 @@ import { exposureOf } from "../../core/exposure/exposure";
 import { checkPlan } from "../../core/findings/checks";
 import { findingAsDiagnostic } from "../../core/findings/finding";
 import { findingsOfPlan } from "../../core/findings/plan-findings";
-import { asClosed, type Closed, type Desired } from "../../core/model/desired";
+import { type Closed, closedWith, type Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Read } from "../../core/model/external";
 import { countChanges, isEmpty } from "../../core/plan/plan";
@@ -351,7 +351,7 @@ function project(
 
 /** What is wished, with the judges of another version of the file. */
 const judgedBy = (law: Desired | undefined, desired: Closed): Closed =>
-  law === undefined ? desired : asClosed({ ...desired, policy: law.policy, checks: law.checks, deny: law.deny });
+  law === undefined ? desired : closedWith(desired, { policy: law.policy, checks: law.checks, deny: law.deny });
 
 /** What judges a plan of these files, and how they say that the service is spoken to. */
 function judgesOf(workspace: Workspace, folder: string): string {
