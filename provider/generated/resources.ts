@@ -26,12 +26,12 @@ export interface VmArgs {
   skipFloatingIp?: pulumi.Input<boolean> | undefined;
   /** Keep it running or stopped. Left out: not managed. */
   power?: pulumi.Input<"running" | "stopped"> | undefined;
-  /** What may stand behind flush_confirmed: true when the VM's own data volume must be detached. */
-  flush?: pulumi.Input<string> | undefined;
-  /** A command that is owed after the VM was made, replaced or rebuilt, until it ended with 0. */
-  afterReady?: pulumi.Input<string> | undefined;
-  /** A command that is owed after the VM's own data volume was attached or grew, until it ended with 0. */
-  afterAttach?: pulumi.Input<string> | undefined;
+  /** What may stand behind the confirmation that a volume was flushed before it is detached: ask (flushConfirmed, the default), command (a program that flushes it), or stop (the VM is stopped meanwhile). */
+  flush?: pulumi.Input<VmFlushArgs> | undefined;
+  /** A command that is owed after the VM was made, replaced or rebuilt, until it ended with 0; an update that follows runs what is still owed. */
+  afterReady?: pulumi.Input<VmAfterReadyArgs> | undefined;
+  /** A command that is owed after the VM's own data volume was attached or grew, until it ended with 0; an update that follows runs what is still owed. */
+  afterAttach?: pulumi.Input<VmAfterAttachArgs> | undefined;
   /** What another imageId leads to. */
   onImageChange?: pulumi.Input<"rebuild" | "replace" | "ignore"> | undefined;
   /** Take a snapshot before these. */
@@ -46,6 +46,35 @@ export interface VmArgs {
   flushConfirmed?: pulumi.Input<boolean> | undefined;
   /** The id of an existing resource to take over instead of creating one. Nothing is sent that would lose data; once it is taken over the property may stay or go. "none" says of a create whose outcome is not known that it made nothing. */
   adopt?: pulumi.Input<string> | undefined;
+}
+
+export interface VmFlushArgs {
+  /** ask, command or stop. */
+  via?: pulumi.Input<"ask" | "command" | "stop"> | undefined;
+  /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
+  command?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+}
+
+export interface VmAfterReadyArgs {
+  /** The program and its arguments. It runs on the machine that runs the program, and may run twice. */
+  command: pulumi.Input<pulumi.Input<string>[]>;
+  /** How long it may take, such as 5m; then it is ended and stays owed. */
+  timeout?: pulumi.Input<string> | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+  /** when_changed: another command text makes it owed again. */
+  again?: pulumi.Input<"when_changed"> | undefined;
+}
+
+export interface VmAfterAttachArgs {
+  /** The program and its arguments. It runs on the machine that runs the program, and may run twice. */
+  command: pulumi.Input<pulumi.Input<string>[]>;
+  /** How long it may take, such as 5m; then it is ended and stays owed. */
+  timeout?: pulumi.Input<string> | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+  /** when_changed: another command text makes it owed again. */
+  again?: pulumi.Input<"when_changed"> | undefined;
 }
 
 export interface VmVerifyResizeArgs {
@@ -66,6 +95,35 @@ export interface VmVerifyResizeCheckArgs {
   http?: pulumi.Input<string> | undefined;
   /** A program that must end with 0; {ip} is the VM's address. */
   command?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+}
+
+export interface VmFlush {
+  /** ask, command or stop. */
+  via?: "ask" | "command" | "stop" | undefined;
+  /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
+  command?: string[] | undefined;
+}
+
+export interface VmAfterReady {
+  /** The program and its arguments. It runs on the machine that runs the program, and may run twice. */
+  command?: string[] | undefined;
+  /** How long it may take, such as 5m; then it is ended and stays owed. */
+  timeout?: string | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: string[] | undefined;
+  /** when_changed: another command text makes it owed again. */
+  again?: "when_changed" | undefined;
+}
+
+export interface VmAfterAttach {
+  /** The program and its arguments. It runs on the machine that runs the program, and may run twice. */
+  command?: string[] | undefined;
+  /** How long it may take, such as 5m; then it is ended and stays owed. */
+  timeout?: string | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: string[] | undefined;
+  /** when_changed: another command text makes it owed again. */
+  again?: "when_changed" | undefined;
 }
 
 export interface VmVerifyResize {
@@ -240,12 +298,12 @@ export class Vm extends CloudResource {
   declare readonly skipFloatingIp: pulumi.Output<boolean | undefined>;
   /** Keep it running or stopped. Left out: not managed. */
   declare readonly power: pulumi.Output<"running" | "stopped" | undefined>;
-  /** What may stand behind flush_confirmed: true when the VM's own data volume must be detached. */
-  declare readonly flush: pulumi.Output<string | undefined>;
-  /** A command that is owed after the VM was made, replaced or rebuilt, until it ended with 0. */
-  declare readonly afterReady: pulumi.Output<string | undefined>;
-  /** A command that is owed after the VM's own data volume was attached or grew, until it ended with 0. */
-  declare readonly afterAttach: pulumi.Output<string | undefined>;
+  /** What may stand behind the confirmation that a volume was flushed before it is detached: ask (flushConfirmed, the default), command (a program that flushes it), or stop (the VM is stopped meanwhile). */
+  declare readonly flush: pulumi.Output<VmFlush | undefined>;
+  /** A command that is owed after the VM was made, replaced or rebuilt, until it ended with 0; an update that follows runs what is still owed. */
+  declare readonly afterReady: pulumi.Output<VmAfterReady | undefined>;
+  /** A command that is owed after the VM's own data volume was attached or grew, until it ended with 0; an update that follows runs what is still owed. */
+  declare readonly afterAttach: pulumi.Output<VmAfterAttach | undefined>;
   /** What another imageId leads to. */
   declare readonly onImageChange: pulumi.Output<"rebuild" | "replace" | "ignore" | undefined>;
   /** Take a snapshot before these. */

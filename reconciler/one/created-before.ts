@@ -12,6 +12,7 @@
 import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
 import { type Address, kindOf } from "../core/model/address";
 import type { Closed } from "../core/model/desired";
+import { ofKind } from "../core/model/kinds";
 import { sight } from "../core/model/live";
 import type { Intent, RecordedResource } from "../core/model/recorded";
 import type { Step } from "../core/plan/step";
@@ -31,7 +32,7 @@ export async function createdBefore(
   const { plan } = await planAsRecorded(service, desired, stateOf(address, {}), address, signal);
   const create = plan.steps.find(isCreate);
   if (create === undefined) return undefined;
-  const { record } = create;
+  const record = withDebts(create, open.sentAt);
   const name = record.name ?? "";
   if (open.id === undefined) {
     const { sentAt, idsBefore, accepted, saidNone } = open;
@@ -62,6 +63,15 @@ export async function createdBefore(
     `${name} (${open.id}) was made by a run that was cut off before it could say so; it is managed from now on. Where this run was told to replace it: once a preview has shown it as unchanged, say so again`,
   );
   return kept;
+}
+
+/** What the create makes necessary was owed from before it was sent. */
+function withDebts({ address, record, owes = [] }: Create, since: string): Create["record"] {
+  const own = owes.filter((due) => due.address === address);
+  const guest = ofKind(record, "vm") ?? ofKind(record, "volume");
+  return own.length === 0 || guest === undefined
+    ? record
+    : { ...guest, owes: own.map(({ command, reason }) => ({ command, reason, since })) };
 }
 
 /**

@@ -34,6 +34,33 @@ export const flush: Property = {
   },
 };
 
+/** A command that is owed to the guest until it ended with 0. */
+export const owedCommand = (description: string): Property => ({
+  type: "object",
+  behaviour: true,
+  description,
+  properties: {
+    command: {
+      type: "array",
+      required: true,
+      items: { type: "string", description: "The program, or an argument." },
+      description: "The program and its arguments. It runs on the machine that runs the program, and may run twice.",
+    },
+    timeout: { type: "string", description: "How long it may take, such as 5m; then it is ended and stays owed." },
+    env: {
+      type: "array",
+      items: { type: "string", description: "A variable's name." },
+      description:
+        "Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values.",
+    },
+    again: {
+      type: "string",
+      values: ["when_changed"],
+      description: "when_changed: another command text makes it owed again.",
+    },
+  },
+});
+
 export const flushConfirmed: Property = {
   type: "boolean",
   behaviour: true,

@@ -6,7 +6,7 @@ import type { RecordedVm, RecordedVolume } from "../core/model/recorded";
 import { holdBack, observedRecord } from "../core/plan/records";
 import { createHandler } from "./resource";
 import { optionalNames, propertyNames, propertyValues, rowProperties } from "./row-properties";
-import { adopt, flushConfirmed, linesFor } from "./shared-properties";
+import { adopt, flush, flushConfirmed, linesFor, owedCommand } from "./shared-properties";
 
 const behaviour = { behaviour: true } as const;
 
@@ -30,6 +30,13 @@ export const vmHandler = createHandler<"vm">({
       skipFloatingIp: "true: no public address. Left out, it has one.",
       power: "Keep it running or stopped. Left out: not managed.",
     }),
+    flush,
+    afterReady: owedCommand(
+      "A command that is owed after the VM was made, replaced or rebuilt, until it ended with 0; an update that follows runs what is still owed.",
+    ),
+    afterAttach: owedCommand(
+      "A command that is owed after the VM's own data volume was attached or grew, until it ended with 0; an update that follows runs what is still owed.",
+    ),
     onImageChange: {
       type: "string",
       ...behaviour,
@@ -155,5 +162,8 @@ export const vmHandler = createHandler<"vm">({
   lostWith: ({ dataVolumeId }) =>
     `, with an empty root disk${dataVolumeId === undefined ? "" : ` and an empty data volume; whether the data volume ${dataVolumeId} still exists is not looked at`}`,
   isUnsettled: (record) =>
-    record.building === true || record.resizing !== undefined || record.dataVolumeDetached === true,
+    (record.owes ?? []).length > 0 ||
+    record.building === true ||
+    record.resizing !== undefined ||
+    record.dataVolumeDetached === true,
 });
