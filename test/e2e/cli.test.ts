@@ -217,6 +217,7 @@ describe("--json", () => {
       "outputs",
       "findings",
       "unseen",
+      "owed",
       "time",
     ]);
     expect(summary).toMatchObject({
