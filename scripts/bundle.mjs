@@ -20,7 +20,7 @@ const parts = {
   component: /\/generated\/component\.js$/,
   saved: /\/generated\/plan\.js$/,
   dialect: /\/generated\/dialect\.js$/,
-  explanations: /\/report\/explanations\//,
+  explanations: /\/report\/(?:generated\/)?explanations\./,
   doctor: /\/dialect\/learn\/|\/engine\/doctor/,
   yaml: /\/node_modules\/yaml\//,
   emulator: /\/(emulator|rehearse)\//,

@@ -76,7 +76,7 @@ const flagTable = (rows) =>
   ].join("\n");
 
 function errorSections(root) {
-  const { explanations } = load(root, "reconciler/report/explanations/index.js");
+  const { explanations } = load(root, "reconciler/report/explanations.js");
   const titles = {
     config: "The desired state",
     dialect: "The dialect",
