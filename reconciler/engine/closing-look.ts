@@ -16,10 +16,10 @@ import { type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { OpenWrite } from "../core/plan/closing";
 import { cheaperLook } from "../core/schedule/pace";
 import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
+import { vmsUnseen } from "../kinds/vm/watch";
 import { listOfKind, readOfKind } from "./observe";
 import type { Ports } from "./ports";
 import { failedBy } from "./run";
-import { vmsUnseen } from "./watch-vm";
 
 export type Looking = Pick<Ports, "client" | "clock" | "timing"> & {
   readonly signal: AbortSignal;

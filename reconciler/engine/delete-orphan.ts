@@ -2,10 +2,10 @@
 import type { Abilities } from "../core/model/abilities";
 import { isGone } from "../core/model/outcome";
 import type { Orphan } from "../core/model/recorded";
+import { waitUntilGroupGone } from "../kinds/group/watch";
+import { onceVolumeSteady, type Watch, waitForVolume } from "../kinds/volume/watch";
 import { confirmVolumeGone } from "./confirm-gone";
 import { failedBy, type StepResult } from "./run";
-import { waitUntilGroupGone } from "./watch-group";
-import { onceVolumeSteady, type Watch, waitForVolume } from "./watch-volume";
 
 /** `learnt`: what the orphan's entry in the state has wrong. */
 export type OrphanResult = (StepResult & { readonly learnt?: Pick<Orphan, "sizeGb"> }) | "not-found";

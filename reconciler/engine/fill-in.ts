@@ -16,8 +16,8 @@ import { addressesShown } from "../core/model/live";
 import type { Rule } from "../core/model/rule";
 import { recordedValue } from "../core/plan/computed-of";
 import { computedOf, filled, type Step, type StepAction } from "../core/plan/step";
+import { canSee } from "../kinds/vm/watch";
 import type { Run, StepResult } from "./run";
-import { canSee } from "./watch-vm";
 
 /** Why a value is not available. */
 class NoValue extends Error {

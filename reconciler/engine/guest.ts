@@ -10,11 +10,11 @@ import { ofKind } from "../core/model/kinds";
 import type { RecordedResource, RecordedVm } from "../core/model/recorded";
 import type { StepChange } from "../core/plan/record-patch";
 import type { ActionOf, Due, Step } from "../core/plan/step";
+import { fetchVm } from "../kinds/vm/watch";
 import { plainText } from "./fill-in";
 import type { CommandResult } from "./ports";
 import { recordOf } from "./record-step";
 import { doneAndSeen, idOf, isoNow, noId, type Performer, type Run, type StepResult } from "./run";
-import { fetchVm } from "./watch-vm";
 
 const debtAt = ({ address, command }: Pick<Due, "address" | "command">, run: Run): Debt | undefined =>
   debtOf(run.recorder.state.resources.get(address), command);

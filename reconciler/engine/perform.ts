@@ -6,11 +6,11 @@
 import type { Kind } from "../core/model/kinds";
 import { stepChangesOf } from "../core/plan/record-patch";
 import type { ActionOf, Step, StepAction, StepOperation } from "../core/plan/step";
+import { groupPerformers } from "../kinds/group/perform";
+import { vmPerformers } from "../kinds/vm/perform";
+import { volumePerformers } from "../kinds/volume/perform";
 import { fillIn, plainText } from "./fill-in";
 import { oweFirst, pay, toldBy } from "./guest";
-import { groupPerformers } from "./perform-group";
-import { vmPerformers } from "./perform-vm";
-import { volumePerformers } from "./perform-volume";
 import { doneAndSeen, idOf, isoNow, type Performer, type Performers, type Run, type StepResult } from "./run";
 
 export async function performStep(step: Step, run: Run): Promise<StepResult> {

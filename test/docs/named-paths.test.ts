@@ -29,7 +29,7 @@ function pathsIn(text: string): string[] {
 
 describe.each(["docs/architecture.md", "CONTRIBUTING.md"])("%s", (file) => {
   const text = readFileSync(join(root, file), "utf8");
-  /** `perform-vm.ts` beside `engine/perform.ts` is of the same folder. */
+  /** `run.ts` beside `engine/perform.ts` is of the same folder. */
   const folders = new Set(
     pathsIn(text).flatMap((path) => (path.includes("/") ? [path.slice(0, path.lastIndexOf("/"))] : [])),
   );

@@ -14,7 +14,7 @@ import { canDeleteOrphan, deleteOrphan } from "../../engine/delete-orphan";
 import { openStoredState } from "../../engine/plan";
 import { observeOrphans } from "../../engine/refresh";
 import { assertSameScope, scopeOf } from "../../engine/scope";
-import type { Watch } from "../../engine/watch-volume";
+import type { Watch } from "../../kinds/volume/watch";
 import { orphanCostText } from "../../report/cost-text";
 import { orphansText } from "../../report/state-text";
 import type { ServiceClient } from "../../service/client";

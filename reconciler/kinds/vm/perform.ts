@@ -1,15 +1,11 @@
 /** The steps of a VM, a performer for each operation. All are asynchronous there, so each knows what to wait for and how to find out after a lost answer. */
-import { isEntry } from "../core/canonical/catalogue";
-import type { LiveVm } from "../core/model/live";
-import type { Failure, Outcome } from "../core/model/outcome";
-import type { FieldsOf } from "../core/plan/record-patch";
-import type { OperationOn, Step } from "../core/plan/step";
-import { createVm } from "./create-vm";
-import { performVmDelete } from "./delete-vm";
-import { oweNothing } from "./guest";
-import { showsPower } from "./prove-stopped";
-import { recordAccepted, recordOf, recordSeen, takeBack } from "./record-step";
-import { check, confirm, resize, waitsInVerify } from "./resize-vm";
+import { isEntry } from "../../core/canonical/catalogue";
+import type { LiveVm } from "../../core/model/live";
+import type { Failure, Outcome } from "../../core/model/outcome";
+import type { FieldsOf } from "../../core/plan/record-patch";
+import type { OperationOn, Step } from "../../core/plan/step";
+import { oweNothing } from "../../engine/guest";
+import { recordAccepted, recordOf, recordSeen, takeBack } from "../../engine/record-step";
 import {
   doneAndSeen,
   doneUnseen,
@@ -21,10 +17,14 @@ import {
   type Run,
   recordedVm,
   type StepResult,
-} from "./run";
-import { sendAndLook } from "./send-and-look";
-import { performVmSnapshot } from "./snapshot-vm";
-import { canSee, fetchVm, lookAtVm, onceSteady, vmsUnseen, waitThenRecord } from "./watch-vm";
+} from "../../engine/run";
+import { sendAndLook } from "../../engine/send-and-look";
+import { createVm } from "./perform-create";
+import { performVmDelete } from "./perform-delete";
+import { check, confirm, resize, waitsInVerify } from "./perform-resize";
+import { performVmSnapshot } from "./perform-snapshot";
+import { canSee, fetchVm, lookAtVm, onceSteady, vmsUnseen, waitThenRecord } from "./watch";
+import { showsPower } from "./watch-stopped";
 
 type Existing = Exclude<OperationOn<"vm">, "vm.create">;
 /** Performs a step on an existing VM. */
@@ -125,7 +125,7 @@ const stop: OnVm<"vm.stop"> = async (step, action, id, run) => {
   }
   run.stopped.add(id);
   // The call has blocked until the VM was stopped, so there is nothing to wait for. A volume comes off a VM that was
-  // stopped for it only after a look of its own (prove-stopped.ts).
+  // stopped for it only after a look of its own (watch-stopped.ts).
   if (forFlush !== undefined) return doneAndSeen;
   return recordAccepted(step, run, [
     { kind: "vm", id, field: "power", value: "stopped", said: "power: stopped", ...blindly(run) },

@@ -5,15 +5,15 @@
  * It is written down before it is sent and until that step is done, so that a run cut off in between finds it again. One
  * that was accepted is never sent again by itself, even when its image does not show: each run would make one more.
  */
-import type { LiveImage } from "../core/model/live";
-import type { Outcome } from "../core/model/outcome";
-import type { Intent } from "../core/model/recorded";
-import { calendarAge } from "../core/model/time";
-import type { ActionOf, Step } from "../core/plan/step";
-import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
-import { doneAndSeen, doneUnseen, failedBy, isoNow, optionsFor, type Run, type StepResult } from "./run";
-import { type SeenAfterwards, sendAndLook } from "./send-and-look";
-import { waitForVm } from "./watch-vm";
+import type { LiveImage } from "../../core/model/live";
+import type { Outcome } from "../../core/model/outcome";
+import type { Intent } from "../../core/model/recorded";
+import { calendarAge } from "../../core/model/time";
+import type { ActionOf, Step } from "../../core/plan/step";
+import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { doneAndSeen, doneUnseen, failedBy, isoNow, optionsFor, type Run, type StepResult } from "../../engine/run";
+import { type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
+import { waitForVm } from "./watch";
 
 /** A snapshot that is older than this does not hold what is about to be lost. */
 const freshMs = 60 * 60_000;

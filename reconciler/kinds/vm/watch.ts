@@ -1,17 +1,17 @@
 /** Looking at a VM and waiting for it, which the steps of VMs and of the volumes on them do beside their requests. */
 
-import { unsaidFix } from "../core/diff/findings";
-import { tellDisks } from "../core/model/disks";
-import { identity } from "../core/model/identity";
-import { addressesShown, type LiveVm } from "../core/model/live";
-import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
-import type { FieldsOf } from "../core/plan/record-patch";
-import type { OperationOn, Step } from "../core/plan/step";
-import { type SettleVerdict, settleVm, type Wait } from "../core/schedule/settle";
-import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
-import { recordEnd } from "./record-step";
-import { doneAndSeen, doneUnseen, failedBy, type Run, type StepResult, type StepWrite } from "./run";
-import type { SeenAfterwards } from "./send-and-look";
+import { unsaidFix } from "../../core/diff/findings";
+import { tellDisks } from "../../core/model/disks";
+import { identity } from "../../core/model/identity";
+import { addressesShown, type LiveVm } from "../../core/model/live";
+import { accepted, type Failure, isGone, type Outcome } from "../../core/model/outcome";
+import type { FieldsOf } from "../../core/plan/record-patch";
+import type { OperationOn, Step } from "../../core/plan/step";
+import { type SettleVerdict, settleVm, type Wait } from "../../core/schedule/settle";
+import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { recordEnd } from "../../engine/record-step";
+import { doneAndSeen, doneUnseen, failedBy, type Run, type StepResult, type StepWrite } from "../../engine/run";
+import type { SeenAfterwards } from "../../engine/send-and-look";
 
 /** Reads one VM the cheapest way there is. */
 export async function fetchVmCheaply(run: Run, id: string): Promise<Outcome<LiveVm>> {

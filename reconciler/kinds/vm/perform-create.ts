@@ -2,14 +2,14 @@
  * Creating a VM, whose answer carries no id: it is found by its name, among VMs that were not there before, and then
  * waited for until it is built. How it is made once and never twice is create-once.ts's.
  */
-import { fixText, toRun } from "../core/model/fix";
-import type { LiveVm } from "../core/model/live";
-import { accepted } from "../core/model/outcome";
-import type { ActionOf, Step } from "../core/plan/step";
-import { settleVm } from "../core/schedule/settle";
-import { createOnce } from "./create-once";
-import { doneAndSeen, isoNow, optionsFor, type Run, type StepResult } from "./run";
-import { shownByVm, waitForVm } from "./watch-vm";
+import { fixText, toRun } from "../../core/model/fix";
+import type { LiveVm } from "../../core/model/live";
+import { accepted } from "../../core/model/outcome";
+import type { ActionOf, Step } from "../../core/plan/step";
+import { settleVm } from "../../core/schedule/settle";
+import { createOnce } from "../../engine/create-once";
+import { doneAndSeen, isoNow, optionsFor, type Run, type StepResult } from "../../engine/run";
+import { shownByVm, waitForVm } from "./watch";
 
 type Create = Step<"vm.create">;
 

@@ -2,15 +2,15 @@
  * Waiting for a volume, which some services make, attach, detach, resize and delete only after they have answered. One
  * look tells a service that is done when it answers; how long the others take is theirs.
  */
-import type { LiveVolume } from "../core/model/live";
-import { isGone, type Outcome } from "../core/model/outcome";
-import type { Step } from "../core/plan/step";
-import { untilNextLook } from "../core/schedule/pace";
-import { type SettleVerdict, settleVolume, type VolumeWait } from "../core/schedule/settle";
-import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
-import type { Ports } from "./ports";
-import { doneAndSeen, doneUnseen, failedBy, type Run, type StepResult, type StepWrite } from "./run";
-import { failedAs, isConflict, unsaidVerdict } from "./watch-vm";
+import type { LiveVolume } from "../../core/model/live";
+import { isGone, type Outcome } from "../../core/model/outcome";
+import type { Step } from "../../core/plan/step";
+import { untilNextLook } from "../../core/schedule/pace";
+import { type SettleVerdict, settleVolume, type VolumeWait } from "../../core/schedule/settle";
+import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import type { Ports } from "../../engine/ports";
+import { doneAndSeen, doneUnseen, failedBy, type Run, type StepResult, type StepWrite } from "../../engine/run";
+import { failedAs, isConflict, unsaidVerdict } from "../vm/watch";
 
 const asked: Readonly<Record<VolumeWait["for"], string>> = {
   steady: "it settled",

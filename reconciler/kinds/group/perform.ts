@@ -7,23 +7,19 @@ import {
   referenceText,
   ruleKey,
   sortRules,
-} from "../core/canonical/rules";
-import { identity } from "../core/model/identity";
-import type { LiveGroup, LiveRule } from "../core/model/live";
-import { accepted, isGone, type Outcome } from "../core/model/outcome";
-import { type Orphan, orphanKey, type RecordedGroup } from "../core/model/recorded";
-import type { Rule } from "../core/model/rule";
-import type { RuleChanges } from "../core/plan/record-patch";
-import type { ActionOf, OperationOn, Step } from "../core/plan/step";
-import { deepEqual } from "../core/text/deep-equal";
-import { platformRulesBeyond } from "../kinds/group/compare-rules";
-import { recordRules } from "../kinds/group/diff";
-import { describeNamers, type Namer, namersByGroup } from "../kinds/group/named-groups";
-import type { RuleInput } from "../service/client";
-import { confirmGone } from "./confirm-gone";
-import { createOnce } from "./create-once";
-import { knownRule, plainText } from "./fill-in";
-import { missingInstead, noteDeleting, recordAccepted, recordOf } from "./record-step";
+} from "../../core/canonical/rules";
+import { identity } from "../../core/model/identity";
+import type { LiveGroup, LiveRule } from "../../core/model/live";
+import { accepted, isGone, type Outcome } from "../../core/model/outcome";
+import { type Orphan, orphanKey, type RecordedGroup } from "../../core/model/recorded";
+import type { Rule } from "../../core/model/rule";
+import type { RuleChanges } from "../../core/plan/record-patch";
+import type { ActionOf, OperationOn, Step } from "../../core/plan/step";
+import { deepEqual } from "../../core/text/deep-equal";
+import { confirmGone } from "../../engine/confirm-gone";
+import { createOnce } from "../../engine/create-once";
+import { knownRule, plainText } from "../../engine/fill-in";
+import { missingInstead, noteDeleting, recordAccepted, recordOf } from "../../engine/record-step";
 import {
   doneAndSeen,
   doneUnseen,
@@ -38,9 +34,13 @@ import {
   type Run,
   type StepResult,
   type StepWrite,
-} from "./run";
-import { sendAndLook } from "./send-and-look";
-import { waitUntilGroupGone } from "./watch-group";
+} from "../../engine/run";
+import { sendAndLook } from "../../engine/send-and-look";
+import type { RuleInput } from "../../service/client";
+import { platformRulesBeyond } from "./compare-rules";
+import { recordRules } from "./diff";
+import { describeNamers, type Namer, namersByGroup } from "./named-groups";
+import { waitUntilGroupGone } from "./watch";
 
 type Existing = Exclude<OperationOn<"group">, "group.create">;
 /** Performs a step on an existing group. */

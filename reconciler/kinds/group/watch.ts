@@ -1,9 +1,9 @@
 /** Waiting until a group that was deleted is gone: a delete that was accepted may fail later on. */
-import type { LiveGroup } from "../core/model/live";
-import { isGone, type Outcome } from "../core/model/outcome";
-import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
-import type { Ports } from "./ports";
-import { doneAndSeen, doneUnseen, failedBy, type StepResult } from "./run";
+import type { LiveGroup } from "../../core/model/live";
+import { isGone, type Outcome } from "../../core/model/outcome";
+import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import type { Ports } from "../../engine/ports";
+import { doneAndSeen, doneUnseen, failedBy, type StepResult } from "../../engine/run";
 
 export interface GroupWatch extends Pick<Ports, "client" | "clock" | "timing"> {
   readonly signal: AbortSignal;

@@ -1,17 +1,15 @@
 /** The steps of a volume. Its own record tells when they are done, and whether they were after a lost answer. */
 
-import { type LiveVolume, sight } from "../core/model/live";
-import { accepted, isGone, type Outcome, type Unknown } from "../core/model/outcome";
-import type { RecordedResource } from "../core/model/recorded";
-import type { Fields, FieldsOfDataVolume } from "../core/plan/record-patch";
-import type { OperationOn, Step } from "../core/plan/step";
-import type { VolumeWait } from "../core/schedule/settle";
-import { openMoveFix } from "../kinds/volume/open-moves";
-import { confirmVolumeGone } from "./confirm-gone";
-import { createOnce, type HowFound } from "./create-once";
-import { oweNothing } from "./guest";
-import { proveStopped } from "./prove-stopped";
-import { missingInstead, noteDeleting, recordEnd, recordOf } from "./record-step";
+import { type LiveVolume, sight } from "../../core/model/live";
+import { accepted, isGone, type Outcome, type Unknown } from "../../core/model/outcome";
+import type { RecordedResource } from "../../core/model/recorded";
+import type { Fields, FieldsOfDataVolume } from "../../core/plan/record-patch";
+import type { OperationOn, Step } from "../../core/plan/step";
+import type { VolumeWait } from "../../core/schedule/settle";
+import { confirmVolumeGone } from "../../engine/confirm-gone";
+import { createOnce, type HowFound } from "../../engine/create-once";
+import { oweNothing } from "../../engine/guest";
+import { missingInstead, noteDeleting, recordEnd, recordOf } from "../../engine/record-step";
 import {
   doneAndSeen,
   doneUnseen,
@@ -25,10 +23,12 @@ import {
   type Performers,
   type Run,
   type StepResult,
-} from "./run";
-import { onceArrived, type SeenAfterwards, sendAndLook } from "./send-and-look";
-import { fetchVm, isConflict, onceSteady } from "./watch-vm";
-import { onceVolumeSteady, waitForVolume, watchOf } from "./watch-volume";
+} from "../../engine/run";
+import { onceArrived, type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
+import { fetchVm, isConflict, onceSteady } from "../vm/watch";
+import { proveStopped } from "../vm/watch-stopped";
+import { openMoveFix } from "./open-moves";
+import { onceVolumeSteady, waitForVolume, watchOf } from "./watch";
 
 type Existing = Exclude<OperationOn<"volume">, "volume.create">;
 /** Performs a step on an existing volume. */

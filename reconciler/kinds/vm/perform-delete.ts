@@ -3,20 +3,28 @@
  * because nothing else remembers that. Only the data volume that the plan named is deleted with it.
  */
 
-import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../core/model/disks";
-import { fixText, toRun } from "../core/model/fix";
-import { identity } from "../core/model/identity";
-import type { LiveVm } from "../core/model/live";
-import { isGone, type Outcome } from "../core/model/outcome";
-import { type Disk, type Orphan, orphanKey, type RecordedVm } from "../core/model/recorded";
-import { type FieldsOf, withFields } from "../core/plan/record-patch";
-import type { ActionOf, Step } from "../core/plan/step";
-import { confirmGone, confirmVolumeGone } from "./confirm-gone";
-import { proveStopped } from "./prove-stopped";
-import { missingInstead, noteDeleting, recordOf } from "./record-step";
-import { doneAndSeen, failedBy, type OpenStep, optionsFor, type Run, recordedVm, type StepResult } from "./run";
-import { canSee, fetchVmCheaply, onceSteady, shownByVm, waitForVm } from "./watch-vm";
-import { onceVolumeSteady, waitForVolume, watchOf } from "./watch-volume";
+import { disksOf, inOrder, maybeRoot, orphanedDisk, orphansAdded } from "../../core/model/disks";
+import { fixText, toRun } from "../../core/model/fix";
+import { identity } from "../../core/model/identity";
+import type { LiveVm } from "../../core/model/live";
+import { isGone, type Outcome } from "../../core/model/outcome";
+import { type Disk, type Orphan, orphanKey, type RecordedVm } from "../../core/model/recorded";
+import { type FieldsOf, withFields } from "../../core/plan/record-patch";
+import type { ActionOf, Step } from "../../core/plan/step";
+import { confirmGone, confirmVolumeGone } from "../../engine/confirm-gone";
+import { missingInstead, noteDeleting, recordOf } from "../../engine/record-step";
+import {
+  doneAndSeen,
+  failedBy,
+  type OpenStep,
+  optionsFor,
+  type Run,
+  recordedVm,
+  type StepResult,
+} from "../../engine/run";
+import { onceVolumeSteady, waitForVolume, watchOf } from "../volume/watch";
+import { canSee, fetchVmCheaply, onceSteady, shownByVm, waitForVm } from "./watch";
+import { proveStopped } from "./watch-stopped";
 
 type Delete = ActionOf<"vm.delete">;
 

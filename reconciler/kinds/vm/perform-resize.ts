@@ -1,13 +1,13 @@
 /** A resize: sent, waited for, checked, and confirmed, or left to whoever decides it outside. */
-import { catalogueId, isEntry, resolveEntry } from "../core/canonical/catalogue";
-import type { HealthCheck } from "../core/model/desired";
-import type { LiveVm } from "../core/model/live";
-import type { ActionOf, Step } from "../core/plan/step";
-import { plainCheck } from "./fill-in";
-import { recordOf, recordSeen, takeBack } from "./record-step";
-import { doneAndSeen, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "./run";
-import { sendAndLook } from "./send-and-look";
-import { canSee, fetchVm, lookAtVm, waitForVm, waitThenRecord } from "./watch-vm";
+import { catalogueId, isEntry, resolveEntry } from "../../core/canonical/catalogue";
+import type { HealthCheck } from "../../core/model/desired";
+import type { LiveVm } from "../../core/model/live";
+import type { ActionOf, Step } from "../../core/plan/step";
+import { plainCheck } from "../../engine/fill-in";
+import { recordOf, recordSeen, takeBack } from "../../engine/record-step";
+import { doneAndSeen, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "../../engine/run";
+import { sendAndLook } from "../../engine/send-and-look";
+import { canSee, fetchVm, lookAtVm, waitForVm, waitThenRecord } from "./watch";
 
 export async function resize(
   step: Step<"vm.resize">,

@@ -2,12 +2,12 @@
  * Proves that a VM is stopped, right before a volume comes off it or outlives it for that reason. The VM's record says
  * so; where no record shows the power, only a stop that this very run sent, and that the service accepted, proves it.
  */
-import type { LiveVm } from "../core/model/live";
-import { isGone } from "../core/model/outcome";
-import type { Step } from "../core/plan/step";
-import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
-import { failedBy, type Run, type StepResult } from "./run";
-import { canSee, fetchVmCheaply } from "./watch-vm";
+import type { LiveVm } from "../../core/model/live";
+import { isGone } from "../../core/model/outcome";
+import type { Step } from "../../core/plan/step";
+import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { failedBy, type Run, type StepResult } from "../../engine/run";
+import { canSee, fetchVmCheaply } from "./watch";
 
 export interface StoppedProof {
   /** Why nothing may be sent. Absent: the VM is stopped, or does not exist. */
