@@ -6,7 +6,7 @@ import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type Kind, kindRows } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
 import { pullWorld } from "../engine/pull";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 
 export interface Generated {
   readonly block?: YamlBlock;
@@ -14,7 +14,7 @@ export interface Generated {
 }
 
 export async function generateBlock(
-  client: ServiceClient,
+  client: ServiceReader,
   address: Address,
   id: string,
   state: State,

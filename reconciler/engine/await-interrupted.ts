@@ -14,7 +14,7 @@ import { calendarLeft } from "../core/model/time";
 import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { mustGet } from "../core/text/invariant";
 import { keysOf } from "../core/text/objects";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
 import type { StateStore } from "../store/store";
 import { mayShowLater, windowsOf } from "./looked-for";
@@ -40,7 +40,7 @@ interface Awaited {
 
 export async function awaitInterrupted(
   store: StateStore,
-  client: ServiceClient,
+  client: ServiceReader,
   ports: Looking,
   lineage: string,
   signal: AbortSignal,
@@ -90,7 +90,7 @@ type Looked =
 async function lookFor(
   open: readonly Awaited[],
   kind: Kind,
-  client: ServiceClient,
+  client: ServiceReader,
   { clock, timing }: Looking,
   signal: AbortSignal,
 ): Promise<Looked> {
@@ -125,7 +125,7 @@ export async function whyMayBeCreated(
   bookkeeping: readonly PlannedChange[],
   state: State,
   live: Live,
-  client: ServiceClient,
+  client: ServiceReader,
   ports: Looking,
   signal: AbortSignal,
 ): Promise<string | undefined> {

@@ -4,7 +4,7 @@
  * would be forgotten while it exists.
  */
 import { type Failure, isGone, type Outcome } from "../core/model/outcome";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 
 /** `look`: a read of this resource. Left out where the service has no such read, and its answer has to do. */
 export async function confirmGone<T>(
@@ -26,5 +26,5 @@ const mayBeGone = (failure: Failure): boolean =>
     (failure.condition === "not_proven" || failure.condition === "unsupported") &&
     (failure.httpStatus === 404 || failure.httpStatus === 410));
 
-export const confirmVolumeGone = (outcome: Outcome<void>, id: string, client: ServiceClient): Promise<Outcome<void>> =>
+export const confirmVolumeGone = (outcome: Outcome<void>, id: string, client: ServiceReader): Promise<Outcome<void>> =>
   confirmGone(outcome, () => client.getVolume(id));

@@ -14,7 +14,7 @@ import type { Rule } from "../core/model/rule";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { makePlan, type Plan } from "../core/plan/plan";
 import { unseenOf } from "../core/plan/unseen";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import { catalogueLists, readCatalogue } from "./observe-catalogue";
 import { type Refreshed, refresh } from "./refresh";
 import { assertSameScope, assertShown, scopeOf } from "./scope";
@@ -49,7 +49,7 @@ export interface DriftReport {
 }
 
 export async function findDrift(
-  client: ServiceClient,
+  client: ServiceReader,
   state: State,
   { acceptService = false }: Pick<PlanOptions, "acceptService"> = {},
   /** What the caller has just seen of the same state. Left out: drift looks itself. */
@@ -121,7 +121,7 @@ export async function findDrift(
  * The state may spell a flavor or image in another way than the service. Comparing them then takes a list that nobody
  * has read yet.
  */
-async function withCatalogue(client: ServiceClient, desired: Desired, state: State, live: Live): Promise<Refreshed> {
+async function withCatalogue(client: ServiceReader, desired: Desired, state: State, live: Live): Promise<Refreshed> {
   const findings: Diagnostic[] = [];
   const catalogue = await readCatalogue(catalogueLists(client, {}), desired, state, live.of.vm, findings);
   return { live: { ...live, catalogue }, findings };

@@ -11,7 +11,7 @@ import { isGone, type Outcome } from "../core/model/outcome";
 import type { Json } from "../core/model/output";
 import { canonicalJson } from "../core/text/canonical-json";
 import { nearestName } from "../core/text/nearest";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import type { StateStore } from "../store/store";
 import { openStoredState } from "./plan";
 
@@ -23,7 +23,7 @@ export interface ReadFiles {
 }
 
 export interface Elsewhere {
-  readonly client: ServiceClient;
+  readonly client: ServiceReader;
   readonly open: (location: string, read: Read) => StateStore;
 }
 
@@ -87,7 +87,7 @@ export interface ExternalFound {
 
 export async function fetchExternal(
   { reads, lookups }: External,
-  client: ServiceClient,
+  client: ServiceReader,
   open: (location: string, read: Read) => StateStore,
 ): Promise<ExternalFound> {
   const diagnostics: Diagnostic[] = [];
@@ -163,7 +163,7 @@ async function all<T>(outcome: Promise<Outcome<readonly T[]>>, as: (one: T) => T
   return got.status === "accepted" ? { ...got, value: got.value.map(as) } : got;
 }
 
-const see: Record<LookupKind, (client: ServiceClient) => Promise<Seen>> = {
+const see: Record<LookupKind, (client: ServiceReader) => Promise<Seen>> = {
   vm: async (client) => (client.can.seesVms === "list" ? all(client.listVms(), vm) : undefined),
   volume: async (client) => (client.can.seesVolumes === "list" ? all(client.listVolumes(), volume) : undefined),
   group: async (client) => (client.can.seesGroups === "list" ? all(client.listGroups(), named) : undefined),
@@ -172,7 +172,7 @@ const see: Record<LookupKind, (client: ServiceClient) => Promise<Seen>> = {
 };
 
 /** Without a list, a resource that is named by its id may be read by it. */
-async function oneOf({ kind, by, wanted }: LookupRequest, seen: Seen, client: ServiceClient): Promise<Seen> {
+async function oneOf({ kind, by, wanted }: LookupRequest, seen: Seen, client: ServiceReader): Promise<Seen> {
   if (seen !== undefined || by === "name") return seen;
   const single = <T>(outcome: Promise<Outcome<T>>, as: (one: T) => Thing) =>
     all(

@@ -9,7 +9,7 @@ import type { Look } from "../core/model/evidence";
 import { allOfKind, eachKind, type IdsOfKinds, type Kind, kinds, perKind } from "../core/model/kinds";
 import type { LiveOf } from "../core/model/live";
 import type { State } from "../core/model/recorded";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import { type Asked, type Observed, observeGroups, observeVms, observeVolumes } from "./observe";
 
 export type SeenByKind = { readonly [K in Kind]: Observed<LiveOf[K]> };
@@ -17,7 +17,7 @@ export type SeenByKind = { readonly [K in Kind]: Observed<LiveOf[K]> };
 export type LooksOf = { readonly [K in Kind]: ReadonlyMap<string, Look<LiveOf[K]>> };
 
 export interface Looking {
-  readonly client: ServiceClient;
+  readonly client: ServiceReader;
   readonly desired: Desired;
   readonly state: State;
   /** Everything that the state and the file know by an id. */

@@ -6,11 +6,11 @@
 import type { RecordedVm } from "../core/model/recorded";
 import { calendarLeft, type Instant } from "../core/model/time";
 import { isOver, type Window } from "../core/schedule/window";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 
-const lookedFor = new WeakMap<ServiceClient, Map<string, Window>>();
+const lookedFor = new WeakMap<ServiceReader, Map<string, Window>>();
 
-export function windowsOf(client: ServiceClient): Map<string, Window> {
+export function windowsOf(client: ServiceReader): Map<string, Window> {
   const known = lookedFor.get(client) ?? new Map<string, Window>();
   lookedFor.set(client, known);
   return known;
@@ -22,7 +22,7 @@ export function windowsOf(client: ServiceClient): Map<string, Window> {
  */
 export function mayShowLater(
   { id, createdAt, building }: RecordedVm,
-  { client, windowMs, now }: { readonly client: ServiceClient; readonly windowMs: number; readonly now: Instant },
+  { client, windowMs, now }: { readonly client: ServiceReader; readonly windowMs: number; readonly now: Instant },
 ): boolean {
   if (createdAt === undefined || windowMs === 0) return false;
   const window = id === undefined ? undefined : lookedFor.get(client)?.get(id);

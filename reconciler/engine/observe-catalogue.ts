@@ -9,7 +9,7 @@ import { type Catalogue, type CatalogueEntry, type LiveVm, notSeen } from "../co
 import type { Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
 import { lazily } from "../core/text/lazily";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import { readFailed } from "./read-failed";
 
 /** The lists of one client, each asked for once at most. */
@@ -19,7 +19,7 @@ export interface CatalogueLists {
   readonly regions?: () => Promise<Outcome<readonly CatalogueEntry[]>>;
 }
 
-export const catalogueLists = (client: ServiceClient, options: { readonly signal?: AbortSignal }): CatalogueLists => ({
+export const catalogueLists = (client: ServiceReader, options: { readonly signal?: AbortSignal }): CatalogueLists => ({
   flavors: client.can.listsFlavors ? lazily(() => client.listFlavors(options)) : undefined,
   images: client.can.listsImages ? lazily(() => client.listImages(options)) : undefined,
   regions: client.can.listsRegions ? lazily(() => client.listRegions(options)) : undefined,
@@ -27,7 +27,7 @@ export const catalogueLists = (client: ServiceClient, options: { readonly signal
 
 /** Only the lists in which two spellings of one thing are looked up; a list that cannot be read counts as not there. */
 export const observeCatalogue = (
-  client: ServiceClient,
+  client: ServiceReader,
   desired: Desired,
   state: State,
   signal?: AbortSignal,

@@ -19,13 +19,13 @@ import { usualListCost } from "../core/model/list-cost";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import { type Accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
-import type { RequestOptions, ServiceClient } from "../service/client";
+import type { RequestOptions, ServiceReader } from "../service/client";
 import { readFailed } from "./read-failed";
 
 // The reads that every kind has, for whoever asks the same of each.
 
-type List<L> = (client: ServiceClient, options?: RequestOptions) => Promise<Outcome<readonly L[]>>;
-type Read<L> = (client: ServiceClient, id: string, options?: RequestOptions) => Promise<Outcome<L>>;
+type List<L> = (client: ServiceReader, options?: RequestOptions) => Promise<Outcome<readonly L[]>>;
+type Read<L> = (client: ServiceReader, id: string, options?: RequestOptions) => Promise<Outcome<L>>;
 
 export const listOfKind: { readonly [K in Kind]: List<LiveOf[K]> } = {
   vm: (client, options) => client.listVms(options),
@@ -62,7 +62,7 @@ export interface Asked {
 }
 
 /** Whether a list costs less than reading each by itself, or nothing but a list will do. */
-function isListCheaper(client: ServiceClient, kind: Kind, { wanted, known, whole }: Asked): boolean {
+function isListCheaper(client: ServiceReader, kind: Kind, { wanted, known, whole }: Asked): boolean {
   const { pageItems, pageReads } = client.listCost?.(kind) ?? usualListCost;
   return whole || wanted.size > Math.ceil(known.size / pageItems) * pageReads;
 }
@@ -76,7 +76,7 @@ export const cannotLook = (what: string): Unobserved => ({
 
 /** One part for each ability to look at VMs: the list, one by one, or not at all. */
 export async function observeVms(
-  client: ServiceClient,
+  client: ServiceReader,
   asked: Asked,
   desired: Desired,
   state: State,
@@ -132,7 +132,7 @@ export async function observeVms(
  * does not show is asked for by itself, or looked for once more where there is no such read.
  */
 async function lookAgain(
-  client: ServiceClient,
+  client: ServiceReader,
   unlisted: ReadonlySet<string>,
   looks: Map<string, Look<LiveVm>>,
   findings: Diagnostic[],
@@ -167,7 +167,7 @@ function lackedBy({ goneAs }: Accepted<unknown>, list: string, id: string): Abse
 }
 
 export async function observeVolumes(
-  client: ServiceClient,
+  client: ServiceReader,
   asked: Asked,
   orphans: readonly string[],
   findings: Diagnostic[],
@@ -193,7 +193,7 @@ export async function observeVolumes(
 }
 
 export async function observeGroups(
-  client: ServiceClient,
+  client: ServiceReader,
   asked: Asked,
   state: State,
   findings: Diagnostic[],

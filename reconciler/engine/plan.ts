@@ -13,7 +13,7 @@ import { laidOver, type Swept, sweptWith } from "../core/plan/sweep";
 import type { FoldedState } from "../core/state/fold";
 import { WrittenByNewer } from "../core/state/newer";
 import { readState } from "../core/state/text";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
 import type { StateStore, StoredState } from "../store/store";
 import type { EngineEvent } from "./events";
@@ -94,7 +94,7 @@ function assertReached(
 export interface PreparePlan {
   readonly desired: Closed;
   readonly store: StateStore;
-  readonly client: ServiceClient;
+  readonly client: ServiceReader;
   readonly options: PlanOptions;
   readonly clock: Clock;
   /** For a state that does not exist yet. */
@@ -118,7 +118,7 @@ const readIn = async ({ store, lineage }: PreparePlan) => openStoredState(await 
 
 /** For what makes something beside any plan: it is refused where a plan would be, and before anything is sent. */
 export async function assertMayCreate(
-  client: ServiceClient,
+  client: ServiceReader,
   desired: Desired,
   store: StateStore,
   signal: AbortSignal,

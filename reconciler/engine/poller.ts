@@ -9,7 +9,7 @@ import { accepted, type Failure, isGone, type Outcome } from "../core/model/outc
 import { cheaperLook, mayBeLate, mayLookSoon, togetherAt, untilNextLook } from "../core/schedule/pace";
 import { isOver, lookedAgain, openWindow, type Window } from "../core/schedule/window";
 import { onAbort } from "../service/abort-listeners";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
 
 /** The VMs of one poll, by id and by name, so that ten thousand waits for a name need not each walk the list. */
@@ -71,7 +71,7 @@ interface Look {
 export const blindAfter = 10;
 
 export function createPoller(
-  client: ServiceClient,
+  client: ServiceReader,
   clock: Clock,
   intervalMs: number,
   apart: (work: () => Promise<void>) => Promise<void> = (work) => work(),

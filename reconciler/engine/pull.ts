@@ -10,7 +10,7 @@ import type { Section } from "../core/model/kinds";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { itemAt, mustGet } from "../core/text/invariant";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import { readFailed } from "./read-failed";
 
 /** `all`: everything that this service can list. */
@@ -28,7 +28,7 @@ export interface Pulled extends Readonly<Record<Section, readonly unknown[]>> {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-export async function pullWorld(client: ServiceClient, wanted: PullWanted): Promise<Pulled> {
+export async function pullWorld(client: ServiceReader, wanted: PullWanted): Promise<Pulled> {
   const diagnostics: Diagnostic[] = [];
   const [{ all, chosen }, groups, listed] = await Promise.all([
     pullVms(client, wanted.vms ?? [], diagnostics),
@@ -69,7 +69,7 @@ export async function pullWorld(client: ServiceClient, wanted: PullWanted): Prom
 }
 
 /** Kinds of which only those with a known id can be read. */
-const unseenBy = (client: ServiceClient, wanted: PullWanted): string[] => [
+const unseenBy = (client: ServiceReader, wanted: PullWanted): string[] => [
   ...(wanted.vms === "all" && client.can.seesVms !== "list"
     ? ["VMs: this service has no list of them; name those there are with --vm ID"]
     : []),
@@ -82,7 +82,7 @@ const unseenBy = (client: ServiceClient, wanted: PullWanted): string[] => [
 ];
 
 /** Flavors and images by the names that people know, where a list shows one name for the id. */
-async function withNames(client: ServiceClient, vms: readonly LiveVm[]): Promise<readonly LiveVm[]> {
+async function withNames(client: ServiceReader, vms: readonly LiveVm[]): Promise<readonly LiveVm[]> {
   if (vms.length === 0) return vms;
   const [flavors, images] = await Promise.all([
     client.can.listsFlavors ? client.listFlavors() : undefined,
@@ -106,7 +106,7 @@ function nameFor(shown: string, index: Index | undefined): string {
   return back.found === "one" && back.entry.id === entry.entry.id ? entry.entry.name : shown;
 }
 
-async function pullVms(client: ServiceClient, wanted: Wanted, diagnostics: Diagnostic[]) {
+async function pullVms(client: ServiceReader, wanted: Wanted, diagnostics: Diagnostic[]) {
   if (wanted.length === 0) return { all: [], chosen: [] };
   if (client.can.seesVms !== "list") {
     if (wanted === "all") {
@@ -146,7 +146,7 @@ async function pullVms(client: ServiceClient, wanted: Wanted, diagnostics: Diagn
 }
 
 async function listVolumes(
-  client: ServiceClient,
+  client: ServiceReader,
   diagnostics: Diagnostic[],
 ): Promise<Map<string, LiveVolume> | undefined> {
   if (client.can.seesVolumes !== "list") return undefined;
@@ -157,7 +157,7 @@ async function listVolumes(
 }
 
 async function readVolumes(
-  client: ServiceClient,
+  client: ServiceReader,
   listed: ReadonlyMap<string, LiveVolume> | undefined,
   vms: readonly LiveVm[],
   wanted: readonly string[],
@@ -183,7 +183,7 @@ function tellDisks(vm: LiveVm, volumes: ReadonlyMap<string, LiveVolume>): VmDisk
   };
 }
 
-async function pullGroups(client: ServiceClient, wanted: Wanted, diagnostics: Diagnostic[]): Promise<LiveGroup[]> {
+async function pullGroups(client: ServiceReader, wanted: Wanted, diagnostics: Diagnostic[]): Promise<LiveGroup[]> {
   let heads: ReadonlyMap<string, LiveGroup> | undefined;
   if (wanted.length === 0) return [];
   if (client.can.seesGroups === "list") {
@@ -195,7 +195,7 @@ async function pullGroups(client: ServiceClient, wanted: Wanted, diagnostics: Di
   return readEach(ids, (id) => fetchGroup(client, id, heads?.get(id)), "security group", diagnostics);
 }
 
-export async function fetchGroup(client: ServiceClient, id: string, known?: LiveGroup): Promise<Outcome<LiveGroup>> {
+export async function fetchGroup(client: ServiceReader, id: string, known?: LiveGroup): Promise<Outcome<LiveGroup>> {
   const [head, rules] = await Promise.all([
     known === undefined && client.can.readsOneGroup ? client.getGroup(id) : undefined,
     client.listRules(id),

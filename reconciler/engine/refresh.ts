@@ -35,7 +35,7 @@ import { type Orphan, orphanKey, type RecordedResource, type RecordedVm, type St
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
 import { lazily } from "../core/text/lazily";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import {
   isNobody,
   type Looking,
@@ -80,7 +80,7 @@ export interface Witnesses {
 }
 
 export async function refresh(
-  client: ServiceClient,
+  client: ServiceReader,
   desired: Desired,
   state: State,
   options: RefreshOptions = {},
@@ -200,7 +200,7 @@ const within = (desired: Desired, { addresses }: Part): Desired => ({
 
 /** A volume that hung on a VM which is gone counts as gone only when a read of its id says so. */
 async function lookForVolumesLeft(
-  client: ServiceClient,
+  client: ServiceReader,
   state: State,
   { vm: vms, volume: volumes }: SeenByKind,
   findings: Diagnostic[],
@@ -293,7 +293,7 @@ const signalOf = ({ signal }: Options): Options => (signal === undefined ? {} : 
 
 /** Which ids of the state were seen again and which were not. An id at which nobody looked is in neither. */
 async function witnessesOf(
-  client: ServiceClient,
+  client: ServiceReader,
   state: State,
   looks: LooksOf,
   creates: boolean,
@@ -430,7 +430,7 @@ function addressNotes(ids: ReadonlySet<string>, vmById: ReadonlyMap<string, Sigh
 
 /** Orphaned volumes are read one by one where there is no list to find them in. */
 export async function observeOrphans(
-  client: ServiceClient,
+  client: ServiceReader,
   desired: Desired,
   state: State,
   orphans: readonly Orphan[],

@@ -12,7 +12,7 @@ import { type Live, sight } from "../core/model/live";
 import type { Scope, State } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { lazily } from "../core/text/lazily";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 
 export class ScopeRefused extends Error {
   override readonly name = "ScopeRefused";
@@ -28,7 +28,7 @@ export class ScopeRefused extends Error {
 
 /** The scope of a state that is made here with this file. */
 export function scopeOf(
-  client: Pick<ServiceClient, "origin" | "subject">,
+  client: Pick<ServiceReader, "origin" | "subject">,
   { project, environment, files }: Pick<Desired, "project" | "environment" | "files">,
 ): Scope {
   const subject = client.subject?.();

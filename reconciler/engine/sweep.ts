@@ -10,13 +10,13 @@ import { type Live, notSeen, type Sighting, withSightings } from "../core/model/
 import type { State } from "../core/model/recorded";
 import { nextSlice, requestsLeft, type Sight, type Swept, sweptWith } from "../core/plan/sweep";
 import { deepEqual } from "../core/text/deep-equal";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
 import { isNobody, lookAtKinds, looksOf, type SeenByKind } from "./look";
 
 export interface SweepSetting {
   /** The client is opened for the first slice. */
-  readonly client: () => Promise<ServiceClient>;
+  readonly client: () => Promise<ServiceReader>;
   readonly desired: Desired;
   readonly state: State;
   /** What was seen so far. */

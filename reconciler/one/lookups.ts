@@ -4,7 +4,7 @@ import type { CatalogueEntry, LiveGroup, LiveVm, LiveVolume } from "../core/mode
 import { accepted, type Outcome } from "../core/model/outcome";
 import { nearestName } from "../core/text/nearest";
 import { patternFits } from "../core/text/pattern";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import { HandlerFailure, type HandlerService, type Property, type Props } from "./handler";
 import { plain } from "./one-run";
 import { ruleAsProperties, ruleProperties } from "./rule-properties";
@@ -28,16 +28,16 @@ interface Sort<T> {
   readonly what: string;
   /** The property of a list function's answer. */
   readonly plural: string;
-  readonly list: (client: ServiceClient) => Promise<Outcome<readonly T[]>>;
+  readonly list: (client: ServiceReader) => Promise<Outcome<readonly T[]>>;
   /** Reads one by its id where there is no list to find it in. */
-  readonly readsOne?: (client: ServiceClient, id: string) => Promise<Outcome<T>> | undefined;
+  readonly readsOne?: (client: ServiceReader, id: string) => Promise<Outcome<T>> | undefined;
   /** What each record shows. */
   readonly outputs: Properties;
   readonly show: (one: T) => Props;
   /** What takes another request, so that only a look at one of them tells it. */
   readonly alone?: {
     readonly outputs: Properties;
-    readonly show: (one: T, client: ServiceClient) => Promise<Props>;
+    readonly show: (one: T, client: ServiceReader) => Promise<Props>;
   };
   /** The outputs by whose value a list can be narrowed. */
   readonly filters: readonly string[];
@@ -147,7 +147,7 @@ const fail = (summary: string, fix: string): HandlerFailure =>
   ]);
 
 /** A size that cannot be seen fails nothing. */
-async function sizeOf(id: string, client: ServiceClient): Promise<number | undefined> {
+async function sizeOf(id: string, client: ServiceReader): Promise<number | undefined> {
   const listed = await client.listVolumes();
   return listed.status === "accepted" ? listed.value.find((one) => one.id === id)?.sizeGb : undefined;
 }
@@ -213,7 +213,7 @@ const volumes: Sort<LiveVolume> = {
 
 const ruleOutputs: Properties = { id: requiredText("Its id in the group."), ...ruleProperties };
 
-async function rulesOf(id: string, client: ServiceClient): Promise<readonly Props[]> {
+async function rulesOf(id: string, client: ServiceReader): Promise<readonly Props[]> {
   const rules = answered(await client.listRules(id), "getSecurityGroup");
   return rules.map((rule) => ({ id: rule.id, ...ruleAsProperties(canonicalLiveRule(rule), id) }));
 }

@@ -5,7 +5,7 @@
 import { type Kind, kindRows } from "../core/model/kinds";
 import type { Outcome } from "../core/model/outcome";
 import { isObject } from "../core/text/objects";
-import type { ServiceClient } from "../service/client";
+import type { ServiceReader } from "../service/client";
 import { notFound } from "./guards";
 import { type HandlerService, isUnknown, type Props } from "./handler";
 
@@ -14,8 +14,8 @@ export interface NamedId {
   readonly id: string;
 }
 
-type Lists = { readonly [K in Kind]: (client: ServiceClient) => Promise<Outcome<readonly { readonly id: string }[]>> };
-type Reads = { readonly [K in Kind]: (client: ServiceClient, id: string) => Promise<Outcome<unknown>> };
+type Lists = { readonly [K in Kind]: (client: ServiceReader) => Promise<Outcome<readonly { readonly id: string }[]>> };
+type Reads = { readonly [K in Kind]: (client: ServiceReader, id: string) => Promise<Outcome<unknown>> };
 
 const lists: Lists = {
   vm: (client) => client.listVms(),
@@ -43,7 +43,7 @@ export async function refuseUnknownIds(service: HandlerService, named: readonly 
 }
 
 /** A list may be behind, so that a read of the id has the last word where there is one. */
-async function isUnknownTo(client: ServiceClient, kind: Kind, id: string): Promise<boolean> {
+async function isUnknownTo(client: ServiceReader, kind: Kind, id: string): Promise<boolean> {
   if (client.can.canFindCreated(kind)) {
     const listed = await lists[kind](client);
     if (listed.status !== "accepted" || listed.value.some((one) => one.id === id)) return false;

@@ -53,7 +53,8 @@ export type Acknowledged = {
   -readonly [C in keyof CallsById]: (id: string, options?: RequestOptions) => Promise<Outcome<void>>;
 };
 
-export interface ServiceClient extends Acknowledged {
+/** What a look may use. Whatever is handed this alone cannot write: refresh, plan, drift, pull, the doctor's reading part. */
+export interface ServiceReader {
   readonly can: Abilities;
   /** The measured cost of a list of a kind. Absent: nothing is measured. */
   readonly listCost?: (kind: Kind) => ListCost;
@@ -75,6 +76,18 @@ export interface ServiceClient extends Acknowledged {
 
   listVms(options?: RequestOptions): Promise<Outcome<readonly LiveVm[]>>;
   getVm(id: string, options?: RequestOptions): Promise<Outcome<LiveVm>>;
+  listVolumes(options?: RequestOptions): Promise<Outcome<readonly LiveVolume[]>>;
+  getVolume(id: string, options?: RequestOptions): Promise<Outcome<LiveVolume>>;
+  listGroups(options?: RequestOptions): Promise<Outcome<readonly LiveGroup[]>>;
+  getGroup(id: string, options?: RequestOptions): Promise<Outcome<LiveGroup>>;
+  listRules(groupId: string, options?: RequestOptions): Promise<Outcome<readonly LiveRule[]>>;
+  listFlavors(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
+  listImages(options?: RequestOptions): Promise<Outcome<readonly LiveImage[]>>;
+  listRegions(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
+}
+
+/** What changes the service. Only what carries a permitted step out is handed this. */
+export interface ServiceWriter extends Acknowledged {
   createVm(input: NewVm, options?: RequestOptions): Promise<Outcome<void>>;
   renameVm(id: string, name: string, options?: RequestOptions): Promise<Outcome<void>>;
   rebuildVm(id: string, image: string, options?: RequestOptions): Promise<Outcome<void>>;
@@ -83,8 +96,6 @@ export interface ServiceClient extends Acknowledged {
   snapshotVm(id: string, name: string, options?: RequestOptions): Promise<Outcome<{ readonly imageId?: string }>>;
   deleteVm(id: string, deleteFloatingIp: boolean | undefined, options?: RequestOptions): Promise<Outcome<DeletedVm>>;
 
-  listVolumes(options?: RequestOptions): Promise<Outcome<readonly LiveVolume[]>>;
-  getVolume(id: string, options?: RequestOptions): Promise<Outcome<LiveVolume>>;
   createVolume(name: string, sizeGb: number, options?: RequestOptions): Promise<Outcome<LiveVolume>>;
   attachVolume(volumeId: string, vmId: string, options?: RequestOptions): Promise<Outcome<void>>;
   detachVolume(
@@ -95,8 +106,6 @@ export interface ServiceClient extends Acknowledged {
   ): Promise<Outcome<void>>;
   resizeVolume(id: string, sizeGb: number, options?: RequestOptions): Promise<Outcome<void>>;
 
-  listGroups(options?: RequestOptions): Promise<Outcome<readonly LiveGroup[]>>;
-  getGroup(id: string, options?: RequestOptions): Promise<Outcome<LiveGroup>>;
   createGroup(
     input: { readonly name: string; readonly description?: string; readonly rules: readonly RuleInput[] },
     options?: RequestOptions,
@@ -106,16 +115,13 @@ export interface ServiceClient extends Acknowledged {
     changes: { readonly name?: string; readonly description?: string },
     options?: RequestOptions,
   ): Promise<Outcome<void>>;
-  listRules(groupId: string, options?: RequestOptions): Promise<Outcome<readonly LiveRule[]>>;
   createRule(groupId: string, rule: RuleInput, options?: RequestOptions): Promise<Outcome<LiveRule>>;
   deleteRule(groupId: string, ruleId: string, options?: RequestOptions): Promise<Outcome<void>>;
   /** Sends the listing as it is; the report comes back as the service wrote it, checked for shape. */
   importGroups(listing: unknown, options?: RequestOptions): Promise<Outcome<GroupImportReport>>;
+}
 
-  listFlavors(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
-  listImages(options?: RequestOptions): Promise<Outcome<readonly LiveImage[]>>;
-  listRegions(options?: RequestOptions): Promise<Outcome<readonly CatalogueEntry[]>>;
-
+export interface ServiceClient extends ServiceReader, ServiceWriter {
   close(): Promise<void>;
 }
 

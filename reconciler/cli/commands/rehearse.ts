@@ -7,7 +7,7 @@ import { type Rehearsal, rehearse } from "../../rehearse/rehearsal";
 import type { TwinSetting } from "../../rehearse/twin-run";
 import { findingEvent } from "../../report/json-lines";
 import { rehearsalEvent, rehearsalText, trialEvent, trialText } from "../../report/rehearsal-text";
-import type { ServiceClient } from "../../service/client";
+import type { ServiceReader } from "../../service/client";
 import { command, type Invocation } from "../command";
 import { fail, readCount, readNumber } from "../compose";
 import { commonFlags } from "../flags";
@@ -120,7 +120,7 @@ async function tryChaos(
  * A refresh reads the catalogue only where a plan needs it. The twin refuses flavors and images that its catalogue
  * lacks, so it gets all of it.
  */
-async function withCatalogue(prepared: Prepared, client: ServiceClient): Promise<Prepared> {
+async function withCatalogue(prepared: Prepared, client: ServiceReader): Promise<Prepared> {
   const { catalogue } = prepared.live;
   const [flavors, images, regions] = await Promise.all([
     catalogue.flavors ?? (client.can.listsFlavors ? acceptedValue(client.listFlavors()) : undefined),

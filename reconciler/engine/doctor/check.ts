@@ -6,7 +6,7 @@ import type { Outcome } from "../../core/model/outcome";
 import type { RecordedResource } from "../../core/model/recorded";
 import { keysOf } from "../../core/text/objects";
 import { showPlace } from "../../dialect/places";
-import type { ServiceClient } from "../../service/client";
+import type { ServiceReader } from "../../service/client";
 import { listOfKind, readOfKind } from "../observe";
 import type { DoctorReport } from "./report";
 
@@ -76,7 +76,7 @@ const wordsWithoutMeaning = ({ likelyStates, unknownVmStates }: DoctorReport): D
 
 /** Reads each list to its end and one record of each as every command does, and compares with what the state knows. */
 export async function readByDialect(
-  client: ServiceClient,
+  client: ServiceReader,
   recorded: readonly RecordedResource[],
 ): Promise<DialectMisfit[]> {
   const misfits: DialectMisfit[] = [];
