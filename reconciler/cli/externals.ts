@@ -1,33 +1,29 @@
-/** Reads, before a command plans, what the file takes from elsewhere (`reads`, `lookups`). */
+/** The project of a command: what its flags say of its state and of what may be read, for the one way in. */
 import { resolve } from "node:path";
 import { asClosed, type Closed, isOpen } from "../core/model/desired";
-import { closeDesired } from "../engine/externals";
+import { openProject, type Project } from "../open-project";
 import { setting } from "../outside/environment";
 import { refusedState } from "../outside/trust";
 import { storesFrom } from "../store/open";
 import type { Invocation } from "./command";
-import { isUrl, openWorkspaceService } from "./compose";
-import { CommandFailed } from "./crash";
+import { isUrl, openStore, openWorkspaceService } from "./compose";
 import type { Session } from "./session";
 import type { Workspace } from "./workspace";
 
-export async function closedWorkspace(
-  { workspace, service, invocation: { flags } }: Pick<Session, "workspace" | "service" | "invocation">,
-  { destroy }: { readonly destroy?: boolean } = {},
-): Promise<Closed> {
+type Opened = Pick<Session, "workspace" | "service" | "store" | "invocation">;
+
+export function projectOf({ workspace, service, store, invocation: { flags } }: Opened): Project {
+  const { folder } = workspace;
   const given = flags.state ?? setting("RECONCILE_STATE");
-  const from = (state: string): string => (isUrl(state) ? state : resolve(workspace.folder, state));
-  const refused = (workspace.desired.external?.reads ?? []).flatMap(
-    ({ state, source }) => refusedState(service.trust, from(state), given, source) ?? [],
-  );
-  if (refused.length > 0) throw new CommandFailed(refused);
-  const open = storesFrom(workspace.folder, {
-    insecureHttp: flags["insecure-http"] === true,
-    acceptsNew: flags["new-state"] === true,
+  return openProject({
+    ...{ files: workspace, folder, service, store },
+    openRead: storesFrom(folder, {
+      insecureHttp: flags["insecure-http"] === true,
+      acceptsNew: flags["new-state"] === true,
+    }),
+    refusedRead: ({ state, source }) =>
+      refusedState(service.trust, isUrl(state) ? state : resolve(folder, state), given, source),
   });
-  const closed = await closeDesired(workspace, { client: service.client, open }, { destroy: destroy === true });
-  if ("problems" in closed) throw new CommandFailed(closed.problems);
-  return closed.desired;
 }
 
 /** For a command that needs no service otherwise: one is opened only where the files read elsewhere. */
@@ -35,7 +31,7 @@ export async function closedFiles(invocation: Invocation, workspace: Workspace):
   if (!isOpen(workspace.desired)) return asClosed(workspace.desired);
   const service = await openWorkspaceService(workspace, invocation);
   try {
-    return await closedWorkspace({ workspace, service, invocation });
+    return await projectOf({ workspace, service, store: openStore(workspace, invocation.flags), invocation }).close();
   } finally {
     await service.close();
   }

@@ -8,10 +8,9 @@ import type { Plan } from "../core/plan/plan";
 import { unseenDiagnostic } from "../core/plan/unseen";
 import { readState } from "../core/state/text";
 import { errorMessage } from "../core/text/errors";
-import { applyPlan, hasNothingToDo, rememberSeen, StateMovedOn } from "../engine/apply";
-import { awaitInterrupted } from "../engine/await-interrupted";
+import { hasNothingToDo, rememberSeen, StateMovedOn } from "../engine/apply";
 import type { EngineEvent } from "../engine/events";
-import { type Prepared, preparePlan } from "../engine/plan";
+import type { Prepared } from "../engine/plan";
 import { type RunReport, unseenIn } from "../engine/run-plan";
 import { remountDiagnostic } from "../kinds/volume/mount-again";
 import { commitOf } from "../outside/commit";
@@ -27,9 +26,9 @@ import { runText } from "../report/run-text";
 import { whereText } from "../report/where-text";
 import { version } from "../version";
 import type { Invocation } from "./command";
-import { commandHolder, createPorts, newLineage, systemClock } from "./compose";
+import { commandHolder } from "./compose";
 import { getConsent, grantsInFlags, type PlanApproval } from "./consent";
-import { closedWorkspace } from "./externals";
+import { projectOf } from "./externals";
 import { isLooking } from "./plan-options";
 import { startProgress } from "./progress";
 import { consentMissing, refusalBriefly } from "./refusal";
@@ -42,26 +41,21 @@ import { listenForStop } from "./stop-signals";
 import { stoppable, underLock } from "./with-session";
 
 export async function prepare(session: Session, options: PlanOptions, given?: Closed): Promise<Prepared> {
-  const desired = given ?? (await closedWorkspace(session, options));
-  const { store, service, invocation } = session;
+  const { invocation } = session;
+  const project = projectOf(session);
+  const desired = given ?? (await project.close(options));
   const observe = isLooking(invocation.flags);
   const letGoOf = (resources: number): void => {
     if (resources >= hugeProject) freeMemory();
   };
   letGoOf(desired.resources.length);
   const prepared = await inSpan("refresh and plan", {}, () =>
-    preparePlan({
+    project.plan(options, {
       desired,
-      store,
-      client: service.client,
-      options,
-      clock: systemClock,
-      lineage: newLineage(),
       observe,
       letGo: ({ resources }) => letGoOf(resources.size),
       memory: session.memory,
       swept: session.swept,
-      discoveryWindowMs: service.timing.discoveryWindowMs,
       signal: session.signal,
       emit: (event) => {
         if (event.type === "refresh" && event.status === "started" && observe && event.resources >= manyResources)
@@ -141,7 +135,7 @@ async function findMove(session: Session, { state }: Prepared): Promise<Error | 
 
 /** Locks, plans, asks, applies. */
 export async function planAndApply(opened: Session, options: PlanOptions): Promise<number> {
-  const { service, workspace, invocation } = opened;
+  const { invocation } = opened;
   const stop = listenForStop(invocation.output);
   const session = stoppable(opened, stop);
   try {
@@ -150,8 +144,7 @@ export async function planAndApply(opened: Session, options: PlanOptions): Promi
       invocation,
       "run",
       async (held) => {
-        const ports = createPorts(service, workspace, () => undefined);
-        await awaitInterrupted(held.store, service.client, ports, newLineage(), stop.soft);
+        await projectOf(held).settle(stop.soft);
         const prepared = await prepare({ ...held, signal: stop.soft }, options);
         if (stop.soft.aborted) return stoppedEarly(invocation);
         const review = await reviewPlan(held, prepared);
@@ -263,17 +256,15 @@ export async function carryOutPlan(
   stop: ReturnType<typeof listenForStop>,
   listen?: (event: EngineEvent) => void,
 ): Promise<RunReport> {
-  const { service, store, workspace, invocation } = session;
+  const { service, invocation } = session;
   const progress = startProgress(invocation.output, prepared.plan, service.timeScale);
   const emit = (event: EngineEvent): void => {
     progress.event(event);
     listen?.(event);
   };
   try {
-    const report = await applyPlan({
-      prepared,
-      store,
-      ports: createPorts(service, workspace, emit),
+    const report = await projectOf(session).apply(prepared, {
+      emit,
       holder: commandHolder(invocation.command),
       ...commitIn(session),
       stop,

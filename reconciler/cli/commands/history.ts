@@ -13,7 +13,7 @@ import { historyText, runAsEvent, shortId } from "../../report/history-text";
 import { command, type Invocation, noArguments, one } from "../command";
 import { fail, newLineage, openStore } from "../compose";
 import { CommandFailed } from "../crash";
-import { closedWorkspace } from "../externals";
+import { projectOf } from "../externals";
 import { applyFlags, commonFlags, type FlagName, planFlags } from "../flags";
 import { planOptions } from "../plan-options";
 import { approveAndApply, prepare, showPlan, stoppedEarly } from "../planning";
@@ -143,7 +143,7 @@ async function wayBack(session: Session, named: string): Promise<WayBack> {
   const run = runNamed(state, named);
   const before = recordsBefore(state, run.id);
   if (before === undefined) throw tooLongAgo(run);
-  const { desired, diagnostics } = desiredBefore(before, state.resources, await closedWorkspace(session));
+  const { desired, diagnostics } = desiredBefore(before, state.resources, await projectOf(session).close());
   if (diagnostics.length > 0) throw new CommandFailed(diagnostics);
   const later = (state.runs ?? []).filter(({ number }) => number > run.number).length;
   const isDeclared = workspace.desired.resources.length > 0;

@@ -38,7 +38,7 @@ import type { StateStore } from "../../store/store";
 import { type CompletionSources, command, type Invocation, type Suggestion, two } from "../command";
 import { fail, newLineage, systemClock } from "../compose";
 import { CommandFailed } from "../crash";
-import { closedWorkspace } from "../externals";
+import { projectOf } from "../externals";
 import { commonFlags, type FlagName } from "../flags";
 import { generateBlock } from "../generate";
 import { heldBySibling } from "../siblings";
@@ -113,7 +113,7 @@ async function run(invocation: ImportInvocation): Promise<number> {
     const wish: Wish = { invocation, workspace, store, client, state, address, id, made, gone };
     return !isDeclared && made !== undefined
       ? settleUndeclared(wish, made)
-      : takeOver(wish, await closedWorkspace(session));
+      : takeOver(wish, await projectOf(session).close());
   });
 }
 

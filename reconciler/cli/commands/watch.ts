@@ -15,8 +15,8 @@ import { unseenTexts } from "../../core/plan/unseen";
 import { judgeReachability } from "../../core/reachability/findings";
 import { seenNow } from "../../core/state/fold";
 import { hasNothingToDo } from "../../engine/apply";
-import { awaitInterrupted } from "../../engine/await-interrupted";
 import { findDrift } from "../../engine/drift";
+import type { EngineEvent } from "../../engine/events";
 import type { Prepared } from "../../engine/plan";
 import { notSeenIn, type RunReport } from "../../engine/run-plan";
 import { ScopeRefused } from "../../engine/scope";
@@ -28,9 +28,7 @@ import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../.
 import { command, type Invocation } from "../command";
 import {
   commandHolder,
-  createPorts,
   fail,
-  newLineage,
   openStore,
   openWorkspaceService,
   readDurationFlag,
@@ -39,6 +37,7 @@ import {
 } from "../compose";
 import { grantsInFlags } from "../consent";
 import { asDiagnostics } from "../crash";
+import { projectOf } from "../externals";
 import { commonFlags, consentFlags } from "../flags";
 import { planOptions } from "../plan-options";
 import { carryOutPlan, prepareBeside } from "../planning";
@@ -140,7 +139,7 @@ function textNow(file: string): string | undefined {
   }
 }
 
-type Listener = Parameters<typeof createPorts>[2];
+type Listener = (event: EngineEvent) => void;
 
 async function oneRound(
   invocation: Invocation,
@@ -266,11 +265,10 @@ function sweepBetween(invocation: Invocation, intervalMs: number, signal: AbortS
 
 async function look(opened: Session, memory: RoundMemory, stop: Stop, listen: Listener): Promise<Ended> {
   const session = { ...opened, ...memory.now() };
-  const { invocation, store, service, workspace } = session;
+  const { invocation, service } = session;
   const applies = invocation.flags.apply === true;
   if (applies) {
-    const ports = createPorts(service, workspace, () => undefined);
-    await awaitInterrupted(store, service.client, ports, newLineage(), stop.soft);
+    await projectOf(session).settle(stop.soft);
   }
   const prepared = await prepareBeside(session, planOptions(invocation.flags));
   const drift = await findDrift(service.client, prepared.state, prepared.plan.options, prepared.live);

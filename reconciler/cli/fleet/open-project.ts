@@ -4,7 +4,6 @@
  * is of commands.
  */
 
-import { randomUUID } from "node:crypto";
 import { join, relative, resolve } from "node:path";
 import { exposureOf } from "../../core/exposure/exposure";
 import { checkPlan } from "../../core/findings/checks";
@@ -19,10 +18,7 @@ import { judgeReachability } from "../../core/reachability/findings";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect } from "../../dialect/dialect";
-import { applyPlan } from "../../engine/apply";
-import { awaitInterrupted } from "../../engine/await-interrupted";
-import { closeDesired } from "../../engine/externals";
-import { openStoredState, type Prepared, preparePlan } from "../../engine/plan";
+import { openStoredState, type Prepared } from "../../engine/plan";
 import type { FleetService, SecretSource } from "../../fleet/model";
 import { pictureOf } from "../../fleet/picture";
 import type { Planned, Project, ProjectInput } from "../../fleet/project";
@@ -31,14 +27,8 @@ import { readSecret } from "../../fleet/secrets";
 import type { Checkout } from "../../fleet/sources/checkout";
 import { checkOutGit } from "../../fleet/sources/git";
 import { touchesGroups } from "../../kinds/group/changes";
-import {
-  type Location,
-  type OpenedService,
-  openService,
-  portsOf,
-  readDialectFile,
-  type ServiceSetup,
-} from "../../open-service";
+import { openProject } from "../../open-project";
+import { type Location, type OpenedService, openService, readDialectFile, type ServiceSetup } from "../../open-service";
 import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
@@ -247,31 +237,18 @@ function project(
   readable: ReadableStates,
 ): Project {
   const options = destroy ? { destroy: true } : {};
-  const clock = portsOf(service, workspace.folder, workspace.desired.resources).clock;
   const openRead = (_: string, { name }: Read): StateStore => {
     const location = readable.get(name);
     if (location === undefined) throw new Error("the fleet's file does not permit it");
     return openProtectedStore(location, { environment: process.env, shared: true });
   };
-  const close = async (): Promise<Closed> => {
-    const closed = await closeDesired(workspace, { client: service.client, open: openRead }, options);
-    if ("problems" in closed) throw new CommandFailed(closed.problems);
-    return closed.desired;
-  };
+  const projectOn = (from: StateStore) =>
+    openProject({ files: workspace, folder: workspace.folder, service, store: from, openRead });
   const look = async (from: StateStore, signal: AbortSignal): Promise<Looked> => {
-    const wished = await close();
+    const opened = projectOn(from);
+    const wished = await opened.close(options);
     const back = undo === undefined ? undefined : await wayBack(from, undo, wished);
-    const prepared = await preparePlan({
-      desired: back?.desired ?? wished,
-      store: from,
-      client: service.client,
-      options,
-      clock,
-      lineage: randomUUID(),
-      observe: true,
-      discoveryWindowMs: service.timing.discoveryWindowMs,
-      signal,
-    });
+    const prepared = await opened.plan(options, { desired: back?.desired ?? wished, signal });
     return {
       wish: wishOf(wished, checkout),
       ...(back === undefined
@@ -279,7 +256,6 @@ function project(
         : { prepared: { ...prepared, plan: withReturns(prepared.plan, back.before) }, laterRuns: back.laterRuns }),
     };
   };
-  const ports = portsOf(service, workspace.folder, workspace.desired.resources);
   const holder = holderOf(`reconcile fleet work (${stack.name}, ${worker})`);
 
   const { trust } = service;
@@ -310,10 +286,8 @@ function project(
         changes: prepared.plan.changes,
       }),
     async apply(grants, stop, emit) {
-      const report = await applyPlan({
-        prepared,
-        store: from,
-        ports: { ...ports, emit },
+      const report = await projectOn(from).apply(prepared, {
+        emit,
         holder,
         stop,
         planId: digestOf(prepared, checkout, beside),
@@ -339,7 +313,7 @@ function project(
     async underLock(signal, use) {
       const held = await holdStore(store, holder, "run", signal);
       try {
-        await awaitInterrupted(held.store, service.client, ports, randomUUID(), signal);
+        await projectOn(held.store).settle(signal);
         return await use(await plannedOn(held.store, await look(held.store, signal)));
       } finally {
         await held.release().catch(() => undefined);
