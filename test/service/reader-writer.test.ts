@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { operations } from "../../reconciler/core/model/operation";
-import type { refresh } from "../../reconciler/engine/refresh";
 import type { PreparePlan } from "../../reconciler/engine/plan";
+import type { refresh } from "../../reconciler/engine/refresh";
 import type { ServiceReader, ServiceWriter } from "../../reconciler/service/client";
 import { root } from "../support/cli-process";
 
