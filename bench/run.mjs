@@ -1,12 +1,12 @@
 // The whole comparison: what is measured, beside its floor, in one run. `npm run bench`, `npm run bench -- --full`,
 // `--alchemy` (installed for the occasion), `npm run bench -- --only plan,refresh`, `--out FOLDER` for the JSON, Markdown and SVG (default bench/out).
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { chartSvg } from "./chart.mjs";
 import { root } from "./processes.mjs";
-import { remark, tableMarkdown, tableText } from "./table.mjs";
+import { remark, tableText } from "./table.mjs";
 
 const sections = [
   "start-up",
@@ -69,20 +69,7 @@ function write() {
   mkdirSync(values.out, { recursive: true });
   const figures = `${JSON.stringify({ machine, full: values.full, rows }, undefined, 1)}\n`;
   writeFileSync(join(values.out, "performance.json"), figures);
-  writeTable(join(values.out, "performance.md"));
   writeFileSync(join(values.out, "performance.svg"), chartSvg(rows));
-}
-
-/** Writes the table into the document for it when everything was measured; else beside the figures. */
-function writeTable(page) {
-  const table = tableMarkdown(rows);
-  const text = values.only === undefined && existsSync(page) ? readFileSync(page, "utf8") : undefined;
-  if (text === undefined) writeFileSync(join(values.out, "performance-table.md"), `${table}\n`);
-  else
-    writeFileSync(
-      page,
-      text.replace(/^\| what \| figure \|.*\n(?:\|.*\n)*/m, () => `${table}\n`),
-    );
 }
 
 const missed = rows.filter(({ met }) => met === false);

@@ -81,8 +81,3 @@ export function tableText(rows) {
     )
     .join("\n");
 }
-
-export function tableMarkdown(rows) {
-  const line = (words) => `| ${words.join(" | ")} |`;
-  return [line(columns), line(columns.map(() => "---")), ...rows.map((row) => line(cells(row)))].join("\n");
-}

@@ -278,7 +278,7 @@ require("node:module")._resolveFilename = function (name, ...rest) {
       "reconcile.yaml": shop.replace("attach_to: db", "attach_to: ddb"),
       "components/lb.yaml": lb,
     });
-    const page = readFileSync(join(root, "docs/editors.md"), "utf8");
+    const page = readFileSync(join(root, "docs/install.md"), "utf8");
     const settings = /```lua\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
     expect(settings).toContain('cmd = { "reconcile", "lsp" }');
     const command = JSON.stringify([process.execPath, cliPath, "lsp"]).slice(1, -1);

@@ -9,7 +9,7 @@ export const lspCommand = command({
   examples: [
     [
       "reconcile lsp",
-      "speaks the Language Server Protocol on standard input and output; docs/editors.md has the settings",
+      "speaks the Language Server Protocol on standard input and output; docs/install.md has the settings",
     ],
     ["reconcile lsp prod/", "these files are one desired state, whichever of them is open"],
   ],
