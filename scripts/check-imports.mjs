@@ -13,7 +13,13 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
  */
 const rules = [
   ["reconciler/core/text", [], [], "text is the bottom layer"],
-  ["reconciler/core/model", ["reconciler/core/text"], [], "the model knows values only"],
+  [
+    "reconciler/kinds:rows",
+    ["reconciler/core/model/field-row", "reconciler/core/model/operation-row"],
+    [],
+    "what a kind says of itself is data",
+  ],
+  ["reconciler/core/model", ["reconciler/core/text", "reconciler/kinds:rows"], [], "the model knows values only"],
   [
     "reconciler/core/canonical",
     ["reconciler/core/model", "reconciler/core/text"],
@@ -23,7 +29,7 @@ const rules = [
   ["reconciler/core/state", ["reconciler/core/model", "reconciler/core/text"], [], "the state sees only the model"],
   [
     "reconciler/kinds",
-    ["reconciler/core"],
+    ["reconciler/core", "reconciler/kinds:rows"],
     [],
     "what is particular to a kind is decided as purely as the rest of the core",
   ],
@@ -179,8 +185,8 @@ const rules = [
   ],
 ];
 
-/** The files of a kind that belong to a room above the pure core, by their names. The projects of TypeScript have the same. */
-const above = { engine: /^(perform|watch|observe)(-|$)/ };
+/** The files of a kind that belong to a room below the model or above the pure core, by their names. The projects of TypeScript have the same. */
+const above = { engine: /^(perform|watch|observe)(-|$)/, rows: /^(table|definition|index|fields|calls)$/ };
 
 /** A path as the rules above know it: `reconciler/kinds/vm/perform` is `reconciler/kinds:engine/vm/perform`. */
 function inItsRoom(path) {

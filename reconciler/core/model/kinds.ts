@@ -1,62 +1,26 @@
 /**
- * The kinds of resources there are: one row each, with all that is said of a kind and is not a decision. What a kind's
- * fields are stands in fields.ts, and what the service shows of it in live.ts.
+ * The kinds of resources there are, with what only loops over them. What a kind is stands in its folder of
+ * reconciler/kinds, and what the service shows of it in live.ts.
  */
-import { isOneOf, tableOf } from "../text/objects";
+import { kindTable, plannedFirst } from "../../kinds/table";
+import { isOneOf, keysOf, tableOf } from "../text/objects";
+
+export type Kind = keyof typeof kindTable;
 
 /** Every kind there is, in the order in which they are listed and, where nothing else decides, planned. */
-export const kinds = ["group", "vm", "volume"] as const;
-export type Kind = (typeof kinds)[number];
+export const kinds: readonly Kind[] = [
+  ...plannedFirst,
+  ...keysOf(kindTable).filter((kind) => !isOneOf(kind, plannedFirst)),
+];
 
-interface KindRow {
-  /** The key of the YAML section that declares it. */
-  readonly section: string;
-  /** The word for the kind in a sentence. */
-  readonly noun: string;
-  /** The word for the kind where the short word could mean another thing. */
-  readonly fullNoun: string;
-  /** The values to which a file may refer, beside the resource itself: `${vm.db.private_ip}`. */
-  readonly attributes: readonly string[];
-  /** What is lost when a resource of the kind is replaced or deleted, in the words of a plan. */
-  readonly whenReplaced: readonly string[];
-  readonly whenDeleted: readonly string[];
-  /** In a picture, on light and dark and in the shade for dark alone. */
-  readonly tone: { readonly colour: string; readonly onDark: string };
-}
-
-/** In the order in which a file has its sections. */
-export const kindRows = {
-  vm: {
-    section: "vms",
-    noun: "VM",
-    fullNoun: "VM",
-    attributes: ["id", "name", "private_ip", "floating_ip"],
-    whenReplaced: ["new id, new address"],
-    whenDeleted: ["with its root disk"],
-    tone: { colour: "#0969da", onDark: "#58a6ff" },
-  },
-  volume: {
-    section: "volumes",
-    noun: "volume",
-    fullNoun: "volume",
-    attributes: ["id", "name", "size"],
-    whenReplaced: ["an empty one takes its place"],
-    whenDeleted: ["with its data"],
-    tone: { colour: "#9a6700", onDark: "#d29922" },
-  },
-  group: {
-    section: "groups",
-    noun: "group",
-    fullNoun: "security group",
-    attributes: ["id", "name"],
-    whenReplaced: ["new id, without a gap in what it admits"],
-    whenDeleted: [],
-    tone: { colour: "#8250df", onDark: "#bc8cff" },
-  },
-} as const satisfies Record<Kind, KindRow>;
+/** The words of each, in the order in which a file has its sections. */
+export const kindRows = tableOf<Kind, unknown>(keysOf(kindTable), (kind) => kindTable[kind].words) as {
+  // Each is the one that the kind says.
+  readonly [K in Kind]: (typeof kindTable)[K]["words"];
+};
 
 /** The words under which files, listings and a dump of the emulator have the resources of a kind. */
-export type Section = (typeof kindRows)[Kind]["section"];
+export type Section = (typeof kindTable)[Kind]["words"]["section"];
 
 export const isKind = (word: unknown): word is Kind => isOneOf(word, kinds);
 

@@ -4,7 +4,7 @@
  */
 
 import type { GroupDifference } from "../../kinds/group/diff";
-import { isNameUnknown } from "../../kinds/group/fields";
+import { isNameUnknown } from "../../kinds/group/changed-fields";
 import type { VmDifference } from "../../kinds/vm/diff";
 import { commandRecorded, debtsLeft } from "../../kinds/vm/guest-steps";
 import { isLabel, type VolumeDifference } from "../../kinds/volume/diff";

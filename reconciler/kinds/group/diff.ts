@@ -28,8 +28,8 @@ import { groupFields } from "../../core/model/fields";
 import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup, RetiredGroup, State } from "../../core/model/recorded";
 import { namingGroup, type Rule } from "../../core/model/rule";
+import { byAddress, follows, groupFieldChanges, isNameUnknown, labelGroup } from "./changed-fields";
 import { comparison, type GroupsThatGo, type LiveRulePair, type RulesComparison } from "./compare-rules";
-import { byAddress, follows, groupFieldChanges, isNameUnknown, labelGroup } from "./fields";
 import { groupNotes } from "./findings";
 
 interface GroupFacts extends Facts<"group"> {

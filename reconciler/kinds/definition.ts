@@ -1,0 +1,62 @@
+/**
+ * What a kind says of itself as data: its words, its fields, its operations and what it is to other kinds. What follows
+ * from that alone is written once for all kinds (kinds/usual); a kind has code of its own where it is not usual.
+ *
+ * The script that writes the schemas reads the definitions without a build: they import types alone.
+ */
+import type { Rows } from "../core/model/field-row";
+import type { OperationRow } from "../core/model/operation-row";
+
+export interface KindWords {
+  /** The key of the YAML section that declares it. */
+  readonly section: string;
+  /** The word for the kind in a sentence. */
+  readonly noun: string;
+  /** The word for the kind where the short word could mean another thing. */
+  readonly fullNoun: string;
+  /** The values to which a file may refer, beside the resource itself: `${vm.db.private_ip}`. */
+  readonly attributes: readonly string[];
+  /** What is lost when a resource of the kind is replaced or deleted, in the words of a plan. */
+  readonly whenReplaced: readonly string[];
+  readonly whenDeleted: readonly string[];
+  /** In a picture, on light and dark and in the shade for dark alone. */
+  readonly tone: { readonly colour: string; readonly onDark: string };
+}
+
+/** What one resource is to another, said by the one that depends. */
+export type Relation =
+  /** A volume on a VM. */
+  | {
+      readonly is: "hangs-on";
+      readonly kind: string;
+      /** The key of the field that names the host. */
+      readonly field: string;
+      /** The key under which a record, and what is seen of it, has the host's id. */
+      readonly recorded: string;
+      /** What coming off needs of the host. */
+      readonly leave: "free" | "flush";
+      readonly attach: string;
+      readonly detach: string;
+    }
+  /** A rule names a group. */
+  | { readonly is: "names"; readonly kind: string; readonly field: string }
+  /** No two of a project have one name. */
+  | { readonly is: "named" };
+
+export type HangsOn = Extract<Relation, { readonly is: "hangs-on" }>;
+
+export interface KindDefinition {
+  readonly words: KindWords;
+  readonly fields: Rows & { readonly name: Rows[string] };
+  readonly calls: Readonly<Record<string, OperationRow>>;
+  readonly relations: readonly Relation[];
+  /**
+   * Where the service's records show it, for a kind without a reader of its own: pointers by the key of a field, with
+   * `id`, `status`, and the key of the host.
+   */
+  readonly record?: Readonly<Record<string, readonly string[]>>;
+  /** The resource of a program, for a kind without a handler of its own. */
+  readonly one?: { readonly type: string; readonly description: string };
+}
+
+export const defineKind = <const D extends KindDefinition>(definition: D): D => definition;

@@ -1,0 +1,19 @@
+/** A virtual machine. */
+import { defineKind } from "../definition";
+import { vmCalls } from "./calls";
+import { vmFields } from "./fields";
+
+export const vm = defineKind({
+  words: {
+    section: "vms",
+    noun: "VM",
+    fullNoun: "VM",
+    attributes: ["id", "name", "private_ip", "floating_ip"],
+    whenReplaced: ["new id, new address"],
+    whenDeleted: ["with its root disk"],
+    tone: { colour: "#0969da", onDark: "#58a6ff" },
+  },
+  fields: vmFields,
+  calls: vmCalls,
+  relations: [{ is: "named" }],
+});

@@ -1,0 +1,29 @@
+/** A block volume, which hangs on a VM or on none. */
+import { defineKind } from "../definition";
+import { volumeCalls } from "./calls";
+import { volumeFields } from "./fields";
+
+export const volume = defineKind({
+  words: {
+    section: "volumes",
+    noun: "volume",
+    fullNoun: "volume",
+    attributes: ["id", "name", "size"],
+    whenReplaced: ["an empty one takes its place"],
+    whenDeleted: ["with its data"],
+    tone: { colour: "#9a6700", onDark: "#d29922" },
+  },
+  fields: volumeFields,
+  calls: volumeCalls,
+  relations: [
+    {
+      is: "hangs-on",
+      kind: "vm",
+      field: "attachTo",
+      recorded: "attachedTo",
+      leave: "flush",
+      attach: "volume.attach",
+      detach: "volume.detach",
+    },
+  ],
+});
