@@ -3,8 +3,8 @@
  * service agree, and the former value of every field that a step is still to change.
  */
 
-import type { GroupDifference } from "../../kinds/group/diff";
 import { isNameUnknown } from "../../kinds/group/changed-fields";
+import type { GroupDifference } from "../../kinds/group/diff";
 import type { VmDifference } from "../../kinds/vm/diff";
 import { commandRecorded, debtsLeft } from "../../kinds/vm/guest-steps";
 import { isLabel, type VolumeDifference } from "../../kinds/volume/diff";
