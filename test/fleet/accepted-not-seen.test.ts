@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { createProjectOpener } from "../../reconciler/cli/fleet/open-project";
+import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
 import { noSettings } from "../../reconciler/fleet/model";
 import { type RoundOutcome, runRound } from "../../reconciler/fleet/round";
 import { checkOut } from "../../reconciler/fleet/sources/source";
@@ -51,7 +51,7 @@ test("a rule that was accepted and does not show keeps the stack from being read
         ...{ settings: { ...noSettings, services }, resumed: false, signal: never, drain: never },
       },
       {
-        openProject: createProjectOpener({ cache, concurrency: 1 }),
+        openProject: createProjectOpener({ cache }),
         checkOut: (stack, signal) => checkOut(stack.spec.source, cache, { signal, now: true }),
         budgetOf: () => undefined,
         outputsOf: async () => undefined,

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { createProjectOpener } from "../../reconciler/cli/fleet/open-project";
+import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
 import type { StackState } from "../../reconciler/fleet/may-read";
 import { noSettings, type Tenant } from "../../reconciler/fleet/model";
 import { type RoundOutcome, runRound } from "../../reconciler/fleet/round";
@@ -108,7 +108,7 @@ describe("a stack whose files read elsewhere", () => {
         drain: never,
       },
       {
-        openProject: createProjectOpener({ cache, concurrency: 1 }),
+        openProject: createProjectOpener({ cache }),
         checkOut: (one, signal) => checkOut(one.spec.source, cache, { signal, now: true }),
         budgetOf: () => undefined,
         outputsOf: async () => undefined,

@@ -11,15 +11,15 @@ const well = "version: 1\nproject: acme\n";
 const endless = `${well}volumes:\n${Array.from({ length: 300_000 }, (_, at) => `  v${at}: { size: 5 }\n`).join("")}`;
 
 test("a file that is too much for a process is given up, the others are read meanwhile, and what was read is known", async () => {
-  const readers = createReaders({ timeMs: 30_000, memoryMb: 128, most: 3 });
+  const readers = createReaders({ timeMs: 30_000, memoryMb: 128, most: 3, slowMs: 250 });
   const [good, broken, bad] = [
     makeFolder({ "reconcile.yaml": well }),
     makeFolder({ "reconcile.yaml": `${well}groops: {}\n` }),
     makeFolder(),
   ];
   writeFileSync(join(bad, "reconcile.yaml"), endless);
-  const check = (folder: string, revision: string, signal?: AbortSignal) =>
-    readers.check({ folder, flags: {} }, revision, signal);
+  const check = async (folder: string, revision: string, signal?: AbortSignal) =>
+    (await readers.check({ folder, flags: {} }, revision, signal)).problems;
   const given = check(bad, "r").then(
     () => "read",
     (error: Error) => error.message,

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { createProjectOpener } from "../../reconciler/cli/fleet/open-project";
+import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { type RoundOutcome, type RoundPorts, runRound } from "../../reconciler/fleet/round";
 import { checkOut } from "../../reconciler/fleet/sources/source";
@@ -57,7 +57,7 @@ describe("a round of a stack from a repository", () => {
   ): Promise<RoundOutcome> {
     const cache = makeFolder();
     const ports: RoundPorts = {
-      openProject: opened(createProjectOpener({ cache, concurrency: 1 })),
+      openProject: opened(createProjectOpener({ cache })),
       checkOut: (stack, signal) => checkOut(stack.spec.source, cache, { signal, now: true }),
       budgetOf: () => undefined,
       outputsOf: async () => undefined,

@@ -1,7 +1,7 @@
 /** A stack in a fleet of several tenants, planned in this process: what the plan says, or why there is none. */
 import { join } from "node:path";
 import { vi } from "vitest";
-import { createProjectOpener } from "../../reconciler/cli/fleet/open-project";
+import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
 import { mayRead } from "../../reconciler/fleet/may-read";
 import type { Planned } from "../../reconciler/fleet/project";
 import { stackSpec } from "./fleet-stage";
@@ -22,7 +22,7 @@ export async function planStack(
   { service, isClosed = true, readsAnything }: Stacked,
 ): Promise<Planned> {
   const spec = stackSpec("shop", { source: { kind: "folder", folder }, state: join(folder, "state.json") });
-  const open = createProjectOpener({ cache: makeFolder(), concurrency: 1 });
+  const open = createProjectOpener({ cache: makeFolder() });
   const project = await open({
     stack: spec,
     checkout: { folder, root: folder, revision: "r", content: "c" },

@@ -21,7 +21,7 @@ import type { Dialect } from "../../dialect/dialect";
 import { openStoredState, type Prepared } from "../../engine/plan";
 import type { FleetService, SecretSource } from "../../fleet/model";
 import { pictureOf } from "../../fleet/picture";
-import type { Planned, Project, ProjectInput } from "../../fleet/project";
+import type { OpenProject, Planned, Project, ProjectInput } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { readSecret } from "../../fleet/secrets";
 import type { Checkout } from "../../fleet/sources/checkout";
@@ -42,7 +42,6 @@ import { askPolicy, type PlanPlace, programsMissing } from "../review";
 import { readWorkspace, type Workspace } from "../workspace";
 import { digestBeside } from "./files-beside";
 import { bodyOf, digestOf, factsOf, type Looked, outputsIn, wayBack, wishOf } from "./plan-facts";
-import { createReaders, type Readers } from "./readers";
 
 /** A worker that dies loses its stack to another one within seconds, not after the usual minute. */
 const lease: LeaseTimes = { leaseMs: 10_000, heartbeatMs: 3000 };
@@ -51,16 +50,14 @@ const secretFreshMs = 60_000;
 export interface ProjectSetting {
   /** The folder in which embedded services of this machine keep their worlds. */
   readonly cache: string;
-  readonly concurrency: number;
 }
 
-export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectInput) => Promise<Project> {
+export function createHereOpener({ cache }: ProjectSetting): OpenProject {
   const secrets = createSecrets();
-  const readers = createReaders();
   return async (input) => {
     const { stack, checkout, base } = input;
-    const workspace = await workspaceOf(input, checkout, readers);
-    const law = base === undefined ? workspace : await workspaceOf(input, base, readers);
+    const workspace = workspaceOf(input, checkout);
+    const law = base === undefined ? workspace : workspaceOf(input, base);
     const readable = await statesToRead(input, workspace);
     const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true });
     const service = await openFor(input, law, secrets, cache);
@@ -68,7 +65,13 @@ export function createProjectOpener({ cache }: ProjectSetting): (input: ProjectI
   };
 }
 
-async function workspaceOf(input: ProjectInput, checkout: Checkout, readers: Readers): Promise<Workspace> {
+function workspaceOf(input: ProjectInput, checkout: Checkout): Workspace {
+  const { flags, trust } = readingOf(input, checkout);
+  return readWorkspace({ args: [checkout.folder], flags }, { trust });
+}
+
+/** How the files are read: with which variables, and how far they are trusted. */
+export function readingOf(input: ProjectInput, checkout: Checkout) {
   const { stack } = input;
   const flags = {
     var: [...Object.entries(stack.vars), ...Object.entries(input.inputs)].map(
@@ -77,10 +80,7 @@ async function workspaceOf(input: ProjectInput, checkout: Checkout, readers: Rea
     "var-file": stack.varFiles.map((file) => resolve(checkout.folder, file)),
     env: stack.env,
   };
-  const trust = trustIn(input, checkout);
-  const problems = await readers.check({ folder: checkout.folder, flags, trust }, checkout.revision, input.signal);
-  if (problems.length > 0) throw new CommandFailed(problems);
-  return readWorkspace({ args: [checkout.folder], flags }, { trust });
+  return { flags, trust: trustIn(input, checkout) };
 }
 
 /** Files of one tenant start nothing and send nothing with the worker's rights where others have theirs beside them. */

@@ -13,7 +13,7 @@ import { version } from "../../version";
 import { type Listening, listenAt } from "../listen";
 import type { Output } from "../output";
 import { withRoundTrace } from "../with-trace";
-import { createProjectOpener } from "./open-project";
+import { createProjectOpener } from "./opener";
 import type { FleetSession } from "./session";
 
 export const defaultCache = (): string =>
@@ -55,7 +55,7 @@ export function startWork(session: FleetSession, { concurrency, services, cache,
     concurrency,
     services,
     cache,
-    openProject: createProjectOpener({ cache, concurrency }),
+    openProject: createProjectOpener({ cache }),
     within: (stack, round) => withRoundTrace(`reconcile fleet round ${stack}`, round, ({ result }) => result),
     say,
     onSettings: (settings) => withhold(secretNames(settings)),

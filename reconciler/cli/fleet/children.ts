@@ -1,0 +1,187 @@
+/**
+ * Processes for what may never end: a file may keep its reader or its planner busy for ever or take all its memory, and
+ * the worker has the stacks of others to look at. Each process serves one stack at a time and is ended when its loop
+ * does not turn any more.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { existsSync } from "node:fs";
+import { setPriority } from "node:os";
+import { join } from "node:path";
+import { ReadingEnded } from "../../fleet/project";
+import { packageFolder } from "../../version";
+import type { ForChild, ForWorker } from "./apart-calls";
+import { type Answers, createPeer, type Peer } from "./peer";
+
+export interface ChildLimits {
+  /** How long a process may be busy without an answer to anything. */
+  readonly timeMs: number;
+  readonly memoryMb: number;
+  /** How many processes there are at most. */
+  readonly most: number;
+  /** How long those that wait do so until another process is started for them. */
+  readonly slowMs: number;
+}
+
+export interface Lent extends Pick<Peer<ForChild>, "call"> {
+  /** What it is about to do, for the message of what becomes too much. */
+  begins(what: "files" | "plan"): void;
+  giveBack(): void;
+}
+
+export interface Children {
+  /** False: the single executable has no file that a process could be started with. */
+  readonly canStart: boolean;
+  /** A process for one stack. A process that does not turn when the signal has fired is ended soon. */
+  lend(answers: Answers<ForWorker>, signal?: AbortSignal): Promise<Lent>;
+}
+
+const lowPriority = 10;
+const idleMs = 60_000;
+const tickMs = 1000;
+/** So long a process may be busy once nobody wants its answer any more. */
+const graceMs = 4000;
+
+const words = {
+  files: {
+    cannot: "its files cannot be read",
+    ended: "its files could not be read",
+    stopped: "the reading of its files",
+  },
+  plan: { cannot: "its plan cannot be made", ended: "its plan could not be made", stopped: "its planning" },
+};
+
+function lower(pid: number): void {
+  try {
+    setPriority(pid, lowPriority);
+  } catch {
+    // It has ended, or the machine does not permit it.
+  }
+}
+
+/** Every process of this kind that runs: they end with this one. */
+let running: Set<ChildProcess> | undefined;
+
+function endsWithThis(child: ChildProcess): void {
+  if (running === undefined) {
+    const all = new Set<ChildProcess>();
+    running = all;
+    process.on("exit", () => {
+      for (const one of all) one.kill("SIGKILL");
+    });
+  }
+  running.add(child);
+}
+
+interface Waiting {
+  readonly signal: AbortSignal | undefined;
+  readonly take: (child: ChildProcess) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export function createChildren({ timeMs, memoryMb, most, slowMs }: ChildLimits): Children {
+  const program = join(packageFolder, "dist/reconciler/cli/fleet/stack-in-child.js");
+  const waiting: Waiting[] = [];
+  const idle = new Map<ChildProcess, NodeJS.Timeout>();
+  const all = new Set<ChildProcess>();
+  function start(): ChildProcess {
+    const child = fork(program, [], {
+      execArgv: [`--max-old-space-size=${memoryMb}`],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+      serialization: "advanced",
+    });
+    all.add(child);
+    endsWithThis(child);
+    // Rounds of others have the machine first.
+    if (child.pid !== undefined) lower(child.pid);
+    child.once("exit", () => {
+      all.delete(child);
+      running?.delete(child);
+      clearTimeout(idle.get(child));
+      idle.delete(child);
+      serve();
+    });
+    child.on("error", () => undefined);
+    rest(child);
+    return child;
+  }
+
+  /** It keeps no worker from ending. */
+  function rest(child: ChildProcess): void {
+    child.unref();
+    child.channel?.unref();
+    const timer = setTimeout(() => child.kill("SIGKILL"), idleMs);
+    timer.unref();
+    idle.set(child, timer);
+  }
+
+  function serve(mayStart = all.size === 0): void {
+    while (waiting.length > 0) {
+      const [child] = idle.keys();
+      const free = child ?? (mayStart && all.size < most ? start() : undefined);
+      const next = free === undefined ? undefined : waiting.shift();
+      if (free === undefined || next === undefined) return;
+      clearTimeout(idle.get(free));
+      idle.delete(free);
+      if (next.signal?.aborted === true) {
+        rest(free);
+        next.reject(new ReadingEnded(`${words.files.stopped} was stopped`));
+      } else next.take(free);
+    }
+  }
+
+  function lendNow(child: ChildProcess, answers: Answers<ForWorker>, signal: AbortSignal | undefined): Lent {
+    child.ref();
+    child.channel?.ref();
+    const peer = createPeer<ForChild, ForWorker>(child, answers);
+    let text = words.files;
+    let why: string | undefined;
+    const cut = (reason: string): void => {
+      why = reason;
+      peer.fail(new ReadingEnded(reason));
+      child.kill("SIGKILL");
+    };
+    const onExit = (): void => peer.fail(new ReadingEnded(why ?? `${text.cannot} with ${memoryMb} MB of memory`));
+    child.once("exit", onExit);
+    // Turns are counted, not timed: a machine that was asleep has not hung, nor a process that was not asked.
+    let missed = 0;
+    const watch = setInterval(() => {
+      missed += 1;
+      if (signal?.aborted === true && missed * tickMs > graceMs) cut(`${text.stopped} was stopped`);
+      else if (missed * tickMs > timeMs) cut(`${text.ended} within ${timeMs / 1000} s, and was given up`);
+      else
+        peer.call("turns", undefined).then(
+          () => {
+            missed = 0;
+          },
+          () => undefined,
+        );
+    }, tickMs);
+    watch.unref();
+    return {
+      call: peer.call,
+      begins(what) {
+        text = words[what];
+      },
+      giveBack() {
+        clearInterval(watch);
+        peer.close();
+        child.removeListener("exit", onExit);
+        if (child.exitCode !== null || child.signalCode !== null || child.killed) return;
+        rest(child);
+        serve();
+      },
+    };
+  }
+
+  return {
+    canStart: existsSync(program),
+    lend(answers, signal) {
+      return new Promise((resolve, reject) => {
+        waiting.push({ signal, take: (child) => resolve(lendNow(child, answers, signal)), reject });
+        serve();
+        // Where all are busy, one of them may be with a file that does not end.
+        setTimeout(() => serve(true), slowMs).unref();
+      });
+    },
+  };
+}

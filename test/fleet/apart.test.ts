@@ -1,0 +1,148 @@
+/**
+ * Stacks that are much work, in processes of their own: a round sees the same project, whoever plans it, and one that
+ * does not end is ended, with its reason, while the worker's own loop goes on.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type RunningEmulator, startEmulator } from "../../emulator";
+import { createHereOpener } from "../../reconciler/cli/fleet/open-project";
+import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
+import { noGrants } from "../../reconciler/core/plan/consent";
+import type { EngineEvent } from "../../reconciler/engine/events";
+import type { OpenProject, Planned, ProjectInput } from "../../reconciler/fleet/project";
+import { StateLocked } from "../../reconciler/store/store";
+import { stackSpec } from "../support/fleet-stage";
+import { makeFolder } from "../support/folder";
+
+const never = new AbortController().signal;
+let emulator: RunningEmulator;
+beforeAll(async () => {
+  vi.stubEnv("RECONCILE_TOKEN", "t0ken");
+  emulator = await startEmulator({ timeScale: 20, with: ["group.list", "volume.list"] });
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await emulator.close();
+});
+
+/** A file that reads elsewhere is planned apart until somebody has seen how much work it is. */
+const text = (rest: string): string => `version: 1\nproject: acme\nreads: { n: { state: ./n.json } }\n${rest}`;
+
+function inputOf(folder: string, more: Partial<ProjectInput> = {}): ProjectInput {
+  return {
+    stack: stackSpec("shop", { source: { kind: "folder", folder }, state: join(folder, "state.json") }),
+    checkout: { folder, root: folder, revision: "r", content: "c" },
+    inputs: {},
+    destroy: false,
+    worker: "w",
+    service: { name: "here", baseUrl: emulator.url, insecureHttp: false },
+    mayRead: async (location) => ({ state: location }),
+    ...more,
+  };
+}
+
+async function planned(open: OpenProject, input: ProjectInput): Promise<Planned> {
+  const project = await open(input);
+  try {
+    return await project.plan(never);
+  } finally {
+    await project.close();
+  }
+}
+
+const groups = `groups:
+  web: { name: web-group, rules: [ { protocol: tcp, dst_port: 443, remote_ip: "\${read.n.office}" } ] }
+  idle: { name: idle-group }
+outputs: { web: "\${group.web.id}" }
+`;
+
+async function withState(rest: string): Promise<string> {
+  const folder = makeFolder({ "reconcile.yaml": text(rest) });
+  const other = makeFolder({
+    "reconcile.yaml": "version: 1\nproject: acme\ngroups: { n: { name: n-group } }\noutputs: { office: 10.0.0.0/8 }\n",
+  });
+  const project = await createHereOpener({ cache: makeFolder() })(
+    inputOf(other, {
+      stack: stackSpec("n", { source: { kind: "folder", folder: other }, state: join(folder, "n.json") }),
+    }),
+  );
+  await project.underLock(never, (plan) => plan.apply(noGrants, { soft: never, hard: never }, () => undefined));
+  await project.close();
+  return folder;
+}
+
+test("a plan made apart is the plan made here, is carried out under the lock, and asks the worker's budget", async () => {
+  const folder = await withState(groups);
+  const cache = makeFolder();
+  let taken = 0;
+  const budget = {
+    take: async () => {
+      taken += 1;
+      return true;
+    },
+    refused: async () => undefined,
+    look: async () => undefined,
+    waits: undefined,
+  };
+  const here = await planned(createHereOpener({ cache }), inputOf(folder));
+  const open = createProjectOpener({ cache });
+  const apart = await planned(open, inputOf(folder, { budget }));
+  const shown = ({ picture, apply: _, ...rest }: Planned) => ({ ...rest, picture: picture() });
+  expect(shown(apart)).toEqual(shown(here));
+  expect(here.facts.steps).toBe(2);
+
+  const project = await createProjectOpener({ cache })(inputOf(folder, { budget }));
+  const events: EngineEvent[] = [];
+  const applied = await project.underLock(never, async (plan) => {
+    // The lock is held: whoever comes beside it is told by whom.
+    const beside = await createProjectOpener({ cache })(inputOf(folder));
+    await expect(beside.underLock(never, async () => undefined)).rejects.toThrow(StateLocked);
+    await beside.close();
+    return plan.apply(noGrants, { soft: never, hard: never }, (event) => events.push(event));
+  });
+  await project.close();
+  expect(applied.report.counts).toMatchObject({ done: 2, failed: 0 });
+  expect(taken).toBeGreaterThan(1);
+  expect(applied.outputs).toHaveProperty("web");
+  expect(events.some(({ type }) => type === "step")).toBe(true);
+  expect((await planned(open, inputOf(folder))).facts.empty).toBe(true);
+});
+
+/** Three million questions about who reaches what: minutes of any processor. */
+function muchToJudge(): string {
+  const many = (count: number, one: (at: number) => string): string =>
+    Array.from({ length: count }, (_, at) => one(at)).join("\n");
+  return `groups:
+${many(400, (at) => `  g${at}: { name: grp-${at}, rules: [ { protocol: tcp, dst_port: ${at + 1}, remote_ip: 10.${at % 250}.0.0/24 }, { protocol: tcp, dst_port: 1, remote_ip: "\${read.n.office}" } ] }`)}
+reachability:
+${many(8000, (at) => `  - never: { from: 192.168.${at % 250}.0/24, to: group.*, tcp: [${(at % 60_000) + 2}] }`)}
+`;
+}
+
+test("a plan that does not end is ended with its reason, and at once when nobody wants it any more", async () => {
+  const folder = await withState(groups);
+  writeFileSync(join(folder, "reconcile.yaml"), text(muchToJudge()));
+  const limits = { timeMs: 6000, memoryMb: 768, most: 1, slowMs: 0 };
+  const open = createProjectOpener({ cache: makeFolder() }, { apart: limits });
+  let turns = 0;
+  const loop = setInterval(() => {
+    turns += 1;
+  }, 10);
+  await expect(planned(open, inputOf(folder))).rejects.toThrow(
+    /its plan (could not be made within 6 s, and was given up|cannot be made with 768 MB of memory)/,
+  );
+  clearInterval(loop);
+  expect(turns).toBeGreaterThan(100);
+
+  const patient = createProjectOpener({ cache: makeFolder() }, { apart: { ...limits, timeMs: 600_000 } });
+  const stop = new AbortController();
+  const project = await patient(inputOf(folder, { signal: stop.signal }));
+  const plan = project.plan(stop.signal).then(
+    () => "planned",
+    (error: Error) => error.message,
+  );
+  setTimeout(() => stop.abort(), 1000);
+  expect(await plan).toMatch(/its planning was stopped/);
+  await project.close();
+});
