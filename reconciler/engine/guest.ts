@@ -7,10 +7,11 @@ import { fixText, toRun } from "../core/model/fix";
 import { type Debt, type DueReason, type Duty, debtOf } from "../core/model/guest";
 import { identity } from "../core/model/identity";
 import { ofKind } from "../core/model/kinds";
+import type { LiveVm } from "../core/model/live";
 import type { RecordedResource, RecordedVm } from "../core/model/recorded";
 import type { StepChange } from "../core/plan/record-patch";
 import type { ActionOf, Due, Step } from "../core/plan/step";
-import { fetchVm } from "../kinds/vm/watch";
+import { fetchVm, waitForVm } from "../kinds/vm/watch";
 import { plainText } from "./fill-in";
 import type { CommandResult } from "./ports";
 import { recordOf } from "./record-step";
@@ -63,8 +64,10 @@ export const pay: Performer<Duty> = async (step, action, run) => {
   const vmId = idOf(action.vm, run);
   if (vmId === undefined) return noId(action.vm);
   const closedBy = run.ports.noPrograms;
-  if (closedBy !== undefined) return leftOwed(address, duty, closedBy);
-  const values = await valuesFor(step, action, vmId, debt.reason, run);
+  if (closedBy !== undefined) return leftOwed(address, duty, `${closedBy} starts no program that a file names`);
+  const arrived = await whenRunning(step, vmId, run);
+  if (arrived.end !== "done") return arrived;
+  const values = valuesFor(step, action, vmId, arrived.vm, debt.reason, run);
   const argv = action.argv.map(plainText);
   const command = { argv, ...(action.env === undefined ? {} : { env: action.env }) };
   const { timeoutMs: limitMs } = action;
@@ -74,22 +77,39 @@ export const pay: Performer<Duty> = async (step, action, run) => {
   return doneAndSeen;
 };
 
-const leftOwed = (address: Address, duty: Duty, closedBy: string): StepResult => ({
+/** A VM that an interrupted run left on its way is waited for: on its former disk the command would count for nothing. */
+async function whenRunning(
+  step: Step<Duty>,
+  vmId: string,
+  run: Run,
+): Promise<StepResult & { readonly vm?: LiveVm | undefined }> {
+  const read = await fetchVm(run, vmId);
+  if (!read.seen) return doneAndSeen;
+  const isChanging = read.vm?.phase === "changing";
+  const arrived = isChanging ? await waitForVm(step, run, vmId, { for: "arrived" }) : { ...doneAndSeen, vm: read.vm };
+  if (arrived.end !== "done") return arrived;
+  if (arrived.vm === undefined) return leftOwed(step.address, step.action.operation, `VM ${vmId} does not show`);
+  if (arrived.vm.phase === "stopped") return leftOwed(step.address, step.action.operation, `VM ${vmId} is stopped`);
+  return arrived;
+}
+
+const leftOwed = (address: Address, duty: Duty, because: string): StepResult => ({
   end: "waiting",
   code: "apply/owed",
-  message: `${duty} of ${address} was not run and is still owed: ${closedBy} starts no program that a file names`,
+  message: `${duty} of ${address} was not run and is still owed: ${because}`,
   fix: fixText(toRun(["apply"])),
 });
 
 /** What the command is told of why it runs, and of what. */
-async function valuesFor(
+function valuesFor(
   { address }: Step,
   { volume }: ActionOf<Duty>,
   vmId: string,
+  shown: LiveVm | undefined,
   reason: DueReason,
   run: Run,
-): Promise<Record<string, string>> {
-  const ip = await addressOfVm(vmId, run);
+): Record<string, string> {
+  const ip = addressOfVm(vmId, shown, run);
   const disk = diskOf(run.recorder.state.resources.get(address), volume !== undefined);
   return Object.fromEntries(
     Object.entries({
@@ -113,12 +133,10 @@ const diskOf = (
 };
 
 /** As a look shows it, or else as it was recorded. */
-async function addressOfVm(id: string, run: Run): Promise<string | undefined> {
+function addressOfVm(id: string, shown: LiveVm | undefined, run: Run): string | undefined {
   const at = run.recorder.addressOf(identity("vm", id));
   const record = at === undefined ? undefined : run.recorder.state.resources.get(at);
   const known: Pick<RecordedVm, "floatingIp" | "privateIp"> = ofKind(record, "vm") ?? {};
-  const read = await fetchVm(run, id);
-  const shown = read.seen ? read.vm : undefined;
   return shown?.floatingIp ?? shown?.privateIp ?? known.floatingIp ?? known.privateIp;
 }
 

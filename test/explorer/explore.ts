@@ -64,6 +64,7 @@ export async function startOf({ before, service }: SmallWorld): Promise<Moment> 
     lateUntil: {},
     unknown: [],
     strangers: [],
+    unpaid: [],
   };
   for (let run = 0; before !== undefined && run < mostCleanRuns; run++) {
     const lived = await live(moment, before, capabilities(service), calmly);
@@ -200,7 +201,7 @@ const wordsOf = ({ points, end, why }: Lived, chosen: Strokes): string[] => [
 
 /** A moment up to the ids and the dates: what two moments have in common from which the same can follow. */
 export function keyOf(moment: Moment): string {
-  const { world, onItsWay, lateUntil, unknown, strangers } = moment;
+  const { world, onItsWay, lateUntil, unknown, strangers, unpaid } = moment;
   const { resources, intents, orphans } = stateOf(moment);
   const now = world.nowMs;
   const things = world.things.flatMap((change) => {
@@ -229,6 +230,7 @@ export function keyOf(moment: Moment): string {
     Object.entries(lateUntil).flatMap(([list, until]) => (until > now ? [[list, until - now]] : [])),
     unknown.map(({ what, at, looks }) => [what, Math.min(now - at, 90_000), Math.min(looks, 3)]),
     strangers,
+    unpaid,
   ];
   const ids = new Map<string, number>();
   return JSON.stringify([things.sort(byShape), rest])

@@ -25,6 +25,10 @@ const least: Readonly<
   "a VM that is replaced under its volume": { strokes: 1, processes: 130, moments: 35 },
   "rules that come and go": { strokes: 2, processes: 450, moments: 60 },
   "a group that is replaced without a gap": { strokes: 1, processes: 90, moments: 25 },
+  "a volume that grows, and a command that is owed": { strokes: 1, processes: 120, moments: 34 },
+  "a VM with its commands, made": { strokes: 1, processes: 125, moments: 40 },
+  "a VM with its commands, replaced": { strokes: 1, processes: 155, moments: 45 },
+  "a VM with its command, rebuilt": { strokes: 1, processes: 34, moments: 9 },
   "everything goes": { strokes: 1, processes: 85, moments: 22 },
   "a service without lists of volumes and groups": { strokes: 1, processes: 45, moments: 20 },
 };

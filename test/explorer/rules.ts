@@ -5,6 +5,7 @@ import { openStoredState } from "../../reconciler/engine/plan";
 import { differencesFromDesired } from "../properties/world-checks";
 import { emulatedWorld } from "../support/emulated-world";
 import type { VirtualWorld } from "../support/virtual-world";
+import { debtsLeft, debtsLost } from "./guest";
 import { arrive, type Lived, type Moment } from "./world";
 
 export const stateOf = ({ stored }: Moment) =>
@@ -47,6 +48,7 @@ export function brokenAt(moment: Moment): string[] {
       if (other !== undefined && !isItsVms && !isLeft(id) && !isLeft(other))
         broken.push(`twin: two of ${what}, ${other} and ${id}`);
     }
+  broken.push(...debtsLost(moment.unpaid, state));
   return broken;
 }
 
@@ -64,5 +66,8 @@ export function wronglyDone({ end, after }: Lived, desired: Closed): string[] {
   const emulated = atRest(after);
   // The checks look at the world alone.
   const stage = { emulated, has: () => true } as unknown as VirtualWorld;
-  return differencesFromDesired(desired, stage, stateOf(after)).map((one) => `${end}, and ${one}`);
+  const state = stateOf(after);
+  return [...differencesFromDesired(desired, stage, state), ...debtsLeft(after.unpaid, state, desired)].map(
+    (one) => `${end}, and ${one}`,
+  );
 }

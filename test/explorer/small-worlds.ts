@@ -27,6 +27,9 @@ function file(text: string): Closed {
 
 const rule = (port: number): string => `{ protocol: tcp, dst_port: ${port}, remote_ip: 10.0.0.0/8 }`;
 
+const mount = "flush: { via: stop }, after_attach: { command: [mount] }";
+const provision = "after_ready: { command: [provision] }";
+
 export const smallWorlds: Readonly<Record<string, () => SmallWorld>> = {
   "a VM, a volume on it and a group": () => ({
     desired: file(
@@ -62,6 +65,27 @@ export const smallWorlds: Readonly<Record<string, () => SmallWorld>> = {
       `groups: { wall: { rules: [ ${rule(80)} ] }, door: { rules: [ { protocol: tcp, dst_port: 5432, remote_group: wall } ] } }`,
     ),
     service: withoutRuleDelete,
+  }),
+  "a volume that grows, and a command that is owed": () => ({
+    before: file(`vms: { web: {} }\nvolumes: { data: { size: 5, attach_to: web, ${mount} } }`),
+    desired: file(`vms: { web: {} }\nvolumes: { data: { size: 9, attach_to: web, ${mount} } }`),
+    service: everything,
+  }),
+  "a VM with its commands, made": () => ({
+    desired: file(`vms: { web: { ${provision} } }\nvolumes: { data: { size: 5, attach_to: web, ${mount} } }`),
+    service: everything,
+  }),
+  "a VM with its commands, replaced": () => ({
+    before: file(`vms: { web: { ${provision} } }\nvolumes: { data: { size: 5, attach_to: web, ${mount} } }`),
+    desired: file(
+      `vms: { web: { ${provision}, root_size: 80 } }\nvolumes: { data: { size: 5, attach_to: web, ${mount} } }`,
+    ),
+    service: everything,
+  }),
+  "a VM with its command, rebuilt": () => ({
+    before: file(`vms: { web: { ${provision} } }`),
+    desired: file(`vms: { web: { ${provision}, image_id: 00000000-0000-4000-8003-000000000002 } }`),
+    service: everything,
   }),
   "everything goes": () => ({
     before: file(

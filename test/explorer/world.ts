@@ -26,6 +26,7 @@ import {
 import { inProcessClient } from "../support/in-process-client";
 import { createMemoryStore, type MemoryStore } from "../support/memory-store";
 import { virtualClock } from "../support/virtual-clock";
+import { madeNecessary, tooEarly, type Unpaid, unpaidOf } from "./guest";
 
 /** Long enough for four looks in a window; a VM is built in a minute. */
 export const timing = {
@@ -56,7 +57,9 @@ export type Fate = (typeof fates)[number];
 /** What may become of a process at a durable write. */
 export const writeFates = ["written", "dies-before", "dies-after"] as const;
 export type WriteFate = (typeof writeFates)[number];
-export type Luck = Fate | WriteFate;
+/** What may become of a command inside a guest; a process that dies before it died at the write before. */
+const commandFates = ["ended", "failed", "dies-after"] as const;
+export type Luck = Fate | WriteFate | (typeof commandFates)[number];
 
 export interface Point {
   readonly what: string;
@@ -89,6 +92,8 @@ export interface Moment {
   readonly unknown: readonly Unknown[];
   /** The ids of what somebody else made. */
   readonly strangers: readonly string[];
+  /** What its guests wait for. */
+  readonly unpaid: Unpaid;
 }
 
 interface Ended {
@@ -127,12 +132,14 @@ export async function live(
   pick: Pick,
 ): Promise<Lived> {
   const emulated = emulatedWorld({}, {}, before.world);
+  const service = emulated.call;
   const store = createMemoryStore(before.stored, before.epochs);
   let epochs = before.epochs;
   let onItsWay = [...before.onItsWay];
   const lateUntil = { ...before.lateUntil };
   let unknown = [...before.unknown];
   const strangers = [...before.strangers];
+  let unpaid = before.unpaid;
   const points: Point[] = [];
   const chosen: Luck[] = [];
   const broken: string[] = [];
@@ -149,7 +156,12 @@ export async function live(
     return choice;
   }
 
-  const reach = emulated.call;
+  const reach: EmulatedWorld["call"] = (operation, body, options) => {
+    const decision = service(operation, body, options);
+    const added = madeNecessary(operation, body, options?.id, decision);
+    unpaid = [...unpaid.filter((one) => !added.includes(one)), ...added];
+    return decision;
+  };
   let somebodyElses: Operation | undefined;
   const clock = virtualClock((now) => {
     emulated.nowMs = now;
@@ -294,7 +306,18 @@ export async function live(
       client,
       clock: { now: clock.now, instant: clock.instant, sleep: (ms, signal) => mortal(() => clock.sleep(ms, signal)) },
       timing,
-      runCommand: async () => ({ exitCode: 0, output: "" }),
+      runCommand: (_, { duty, address, values = {} } = {}) =>
+        mortal(async () => {
+          if (duty === undefined) return { exitCode: 0, output: "" };
+          const early = tooEarly(duty, values, emulated);
+          if (early !== undefined) broken.push(early);
+          const fate = isDisturbed ? choose(`${duty} ${address}`, commandFates) : "ended";
+          if (fate === "failed") return { exitCode: 1, output: "bad luck" };
+          const id = values[duty === "after_ready" ? "RECONCILE_VM_ID" : "RECONCILE_VOLUME_ID"] ?? "";
+          unpaid = unpaid.filter((one) => one !== unpaidOf(duty, id));
+          if (fate === "dies-after") die();
+          return { exitCode: 0, output: "" };
+        }),
       checkHealth: async () => true,
       emit: () => undefined,
     };
@@ -353,6 +376,7 @@ export async function live(
     lateUntil,
     unknown,
     strangers,
+    unpaid,
   };
   return { after, points, chosen, end, why, broken, requests };
 }
