@@ -10,7 +10,7 @@ import { builtInDialect } from "./dialect/built-in";
 import type { Dialect } from "./dialect/dialect";
 import { readInlineDialect } from "./dialect/read-dialect";
 import { createPoller } from "./engine/poller";
-import { embeddedTimeScale } from "./engine/ports";
+import { embeddedTimeScale, noSamples } from "./engine/ports";
 import type { HandlerService } from "./one/handler";
 import type { ProgramNotes } from "./one/program-notes";
 import { shareLooks } from "./one/shared-looks";
@@ -59,13 +59,13 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-type Shared = Required<Pick<HandlerService, "client" | "looks" | "poller">>;
+type Shared = Required<Pick<HandlerService, "client" | "looks" | "poller" | "samples">>;
 
 /** What all resources of a process have in common. */
 function sharedBy({ client, timing }: OpenedService): Shared {
   const looks = shareLooks(client, systemClock.now);
   const poller = createPoller(looks.fresh, systemClock, timing.pollIntervalMs, undefined, looks);
-  return { client: looks.fresh, looks, poller };
+  return { client: looks.fresh, looks, poller, samples: noSamples() };
 }
 
 interface OpenConnection extends Connection {

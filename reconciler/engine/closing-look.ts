@@ -18,10 +18,10 @@ import { cheaperLook } from "../core/schedule/pace";
 import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { vmsUnseen } from "../kinds/vm/watch";
 import { listOfKind, readOfKind } from "./observe";
-import type { Ports } from "./ports";
+import { noSamples, type Ports, type Samples } from "./ports";
 import { failedBy } from "./run";
 
-export type Looking = Pick<Ports, "client" | "clock" | "timing"> & {
+export type Looking = Pick<Ports, "client" | "clock" | "timing" | "samples"> & {
   readonly signal: AbortSignal;
   /** True once the run is asked to stop: what does not show at once is not looked for again. */
   readonly isStopping: () => boolean;
@@ -40,14 +40,19 @@ export async function closingLook(
   });
   let window = openWindow(timing.discoveryWindowMs, clock.now());
   let pauseMs = timing.pollIntervalMs / 4;
-  let samples = true;
+  const before = looking.samples ?? noSamples();
+  let samples = !before.isDoubtful;
   while (left.length > 0) {
-    const { read, believed }: Sampled = samples ? sampled(left, looking) : { read: left, believed: [] };
+    const { read, believed }: Sampled = samples ? sampled(left, looking, before) : { read: left, believed: [] };
     const shown = await look(read, looking);
     const missing: readonly OpenWrite[] = read.filter((write) => shown.get(write)?.unseen === "not-shown");
     for (const [write, why] of shown) if (why !== undefined) unseen.set(write, why);
     for (const write of read) if (shown.get(write) === undefined) unseen.delete(write);
     const isDoubtful: boolean = missing.some(({ answered }) => answered === true);
+    for (const { kind, answered, ...write } of read)
+      if (answered === true && !missing.some(({ id }) => id === write.id))
+        before.shown.set(kind, (before.shown.get(kind) ?? new Set()).add(write.id));
+    before.isDoubtful ||= isDoubtful;
     samples &&= !isDoubtful;
     left = isDoubtful ? [...missing, ...believed] : missing;
     window = lookedAgain(window, clock.now());
@@ -76,10 +81,10 @@ interface Sampled {
   readonly believed: readonly OpenWrite[];
 }
 
-function sampled(left: readonly OpenWrite[], { client }: Looking): Sampled {
+function sampled(left: readonly OpenWrite[], { client }: Looking, { shown }: Samples): Sampled {
   const read: OpenWrite[] = [];
   const believed: OpenWrite[] = [];
-  const readIds = new Map<Kind, Set<string>>(kinds.map((kind) => [kind, new Set()]));
+  const readIds = new Map<Kind, Set<string>>(kinds.map((kind) => [kind, new Set(shown.get(kind))]));
   const doubted = new Set(left.flatMap(({ answered, kind, id }) => (answered === true ? [] : [`${kind}:${id}`])));
   for (const write of left) {
     const { kind, id, field, answered } = write;

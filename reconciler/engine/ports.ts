@@ -3,6 +3,7 @@
 import type { Address } from "../core/model/address";
 import type { Command, HealthCheck, Timing } from "../core/model/desired";
 import type { Duty } from "../core/model/guest";
+import type { Kind } from "../core/model/kinds";
 import type { LiveVm } from "../core/model/live";
 import type { Step } from "../core/plan/step";
 import { waits } from "../core/text/outside-policy";
@@ -32,6 +33,14 @@ interface StepEnd {
   readonly message?: string;
 }
 
+/** What was read of those whose answers showed them, by kind, and whether one of them was not there. */
+export interface Samples {
+  readonly shown: Map<Kind, Set<string>>;
+  isDoubtful: boolean;
+}
+
+export const noSamples = (): Samples => ({ shown: new Map(), isDoubtful: false });
+
 export interface Ports {
   readonly client: ServiceClient;
   readonly clock: Clock;
@@ -50,6 +59,8 @@ export interface Ports {
   readonly apart?: <T>(work: () => T) => T;
   /** Does the work of a step where what it sends and runs can be told to be its own. For traces. */
   readonly within?: <T extends StepEnd>(step: Step, work: () => Promise<T>) => Promise<T>;
+  /** Where many runs of one resource follow each other: they sample together what one run of all would. */
+  readonly samples?: Samples;
   /** No step starts before the one before it has ended, its wait included. */
   readonly oneAtATime?: boolean;
 }

@@ -3,6 +3,7 @@
  * true of it, and the next update of the same inputs repairs it.
  */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { noSamples } from "../../reconciler/engine/ports";
 import { type HandlerContext, PartialFailure, type Props } from "../../reconciler/one/handler";
 import { shareLooks } from "../../reconciler/one/shared-looks";
 import { type HandlerType, handlers } from "../../reconciler/one/table";
@@ -94,5 +95,30 @@ describe("a write that was accepted and does not show", () => {
     expect(read).toBeUndefined();
     await handler.create(context, { name: "front" });
     expect(world.emulator.dump().groups.filter(({ name }) => name === "front").length).toBe(1);
+  });
+
+  it("where nothing lists volumes, five of a process are read, and all once one of them was not there", async () => {
+    const plain = await startBenchWorld();
+    const processOf = (): HandlerContext => {
+      const { emit: _emit, client: _client, ...ports } = plain.ports;
+      const looks = shareLooks(plain.client, hurriedClock.now);
+      const shared = { ...ports, client: looks.fresh, looks, samples: noSamples() };
+      return { service: async () => shared, signal: new AbortController().signal, log: () => undefined };
+    };
+    const reads = (): number => plain.emulator.requests().counts["volume.get"] ?? 0;
+    const make = async (one: HandlerContext, from: number, to: number): Promise<number> => {
+      const before = reads();
+      for (let i = from; i < to; i++) await handlers.Volume.create(one, { name: `vol-${i}`, size: 5 });
+      return reads() - before;
+    };
+    try {
+      expect(await make(processOf(), 0, 8)).toBe(5);
+      const doubting = processOf();
+      plain.emulator.setFaults([{ operation: "volume.get", kind: "status", code: 404, count: 1 }]);
+      await make(doubting, 10, 11);
+      expect(await make(doubting, 11, 18)).toBe(7);
+    } finally {
+      await plain.close();
+    }
   });
 });
