@@ -11,7 +11,7 @@ import type { StackRecord, WaitingPlan } from "./database/stacks";
 import { isValidFor, namesIn, rejectedWhy } from "./decide";
 import type { Fleet, FleetSettings, StackSpec } from "./model";
 import { type Letter, lettersOf } from "./notify";
-import type { Queue } from "./queue";
+import { type Queue, triggerOf } from "./queue";
 import { isBy } from "./sources/change";
 import { afterRejection, newStatus } from "./status";
 import { type Opening, openingOf } from "./windows";
@@ -58,39 +58,31 @@ export async function plannedSync(
   return changesOf(now, new Map(stacks.map((spec) => [spec.name, spec])));
 }
 
-/** So many changes of a sync are carried out at the same time: each one waits for its statements. */
-const changesAtOnce = 16;
+/** So many stacks are written in one statement. */
+const stacksAtOnce = 500;
 
 export async function carryOutSync(desk: Desk, fleet: Fleet, changes: readonly StackChange[]): Promise<void> {
+  const { records, queue, who } = desk;
   // The settings alone: each stack has a row of its own.
   const { stacks: _stacks, ...settings } = fleet;
-  await desk.records.saveSettings(settings);
-  for (let index = 0; index < changes.length; index += changesAtOnce)
-    await Promise.all(changes.slice(index, index + changesAtOnce).map((change) => carryOutChange(desk, change)));
-}
-
-async function carryOutChange({ records, queue, who }: Desk, { action, name, spec }: StackChange): Promise<void> {
-  switch (action) {
-    case "add":
-    case "change": {
-      await records.saveStack(spec);
-      await queue.hasten({ stack: name, tenant: spec.tenant, cause: "new" });
-      break;
-    }
-    case "release": {
+  await records.saveSettings(settings);
+  const written = changes.filter(({ action }) => action === "add" || action === "change");
+  for (let index = 0; index < written.length; index += stacksAtOnce) {
+    const some = written.slice(index, index + stacksAtOnce);
+    await records.saveStacks(some.map(({ spec }) => spec));
+    await queue.hastenAll(some.map((change) => triggerOf(change, "new")));
+  }
+  for (const change of changes) {
+    const { action, name } = change;
+    if (action === "release") {
       await queue.forget(name);
       await records.releaseStack(name);
-      break;
-    }
-    case "destroy": {
+    } else if (action === "destroy") {
       await records.leaveStack(name);
-      await queue.hasten({ stack: name, tenant: spec.tenant, cause: "new" });
-      break;
+      await queue.hasten(triggerOf(change, "new"));
     }
-    default:
-      action satisfies never;
   }
-  await records.note({ who, what: "sync", stack: name, detail: action });
+  await records.notes(changes.map(({ name, action }) => ({ who, what: "sync", stack: name, detail: action })));
 }
 
 export async function runNow({ records, queue, who }: Desk, name: string): Promise<void> {
@@ -98,7 +90,7 @@ export async function runNow({ records, queue, who }: Desk, name: string): Promi
   if (stack.paused)
     throw new ActionRefused("fleet/paused", `the stack ${name} is paused`, `reconcile fleet resume ${name}`);
   await records.forgetRejection(name);
-  await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "person", startedBy: who });
+  await queue.hasten({ ...triggerOf(stack, "person"), startedBy: who });
   await records.note({ who, what: "run", stack: name });
 }
 
@@ -146,7 +138,7 @@ export async function approve(
   await records.note({ who, what, stack: name, detail: [digest, why].filter(Boolean).join(": ") });
   const missing = Math.max(0, (stack.spec.approvers ?? 1) - namesIn(given).length);
   // What is still missing is said with the next look.
-  await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "approval", startedBy: who });
+  await queue.hasten({ ...triggerOf(stack, "approval"), startedBy: who });
   return { missing };
 }
 
@@ -256,7 +248,7 @@ export async function reject(
   // The way back is not taken: the stack goes on with its files.
   if (undoing !== undefined && undoing.held === undefined) {
     await records.endUndo(name, undoing);
-    await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "person", startedBy: who });
+    await queue.hasten({ ...triggerOf(stack, "person"), startedBy: who });
   }
   const rejection = { digest: plan.digest, by: who, ...(why === undefined ? {} : { why }), at };
   await records.reject(name, rejection, afterRejection(stack.status, rejectedWhy(rejection)));
@@ -341,7 +333,7 @@ export async function undo(
     throw new ActionRefused("fleet/paused", `the stack ${name} is paused`, `reconcile fleet resume ${name}`);
   const word = why === undefined ? {} : { why };
   await records.undo(name, { run: run.id, id, by: who, ...word, at: at.toISOString() });
-  await queue.hasten({ stack: name, tenant: spec.tenant, cause: "person", startedBy: who });
+  await queue.hasten({ ...triggerOf({ name, spec }, "person"), startedBy: who });
   await records.note({ who, what: "undo", stack: name, detail: [`run ${run.id}`, why].filter(Boolean).join(": ") });
   return name;
 }
@@ -352,6 +344,6 @@ export async function resume({ records, queue, who }: Desk, name: string): Promi
   await records.pauseStack(name, false);
   if (stack.status.stalled)
     await records.saveStatus(name, { ...stack.status, stalled: false, failures: 0, reason: newStatus.reason });
-  await queue.hasten({ stack: name, tenant: stack.spec.tenant, cause: "person", startedBy: who });
+  await queue.hasten({ ...triggerOf(stack, "person"), startedBy: who });
   await records.note({ who, what: "resume", stack: name });
 }

@@ -4,7 +4,7 @@
  */
 import type { Records } from "./database/records";
 import type { StackRecord } from "./database/stacks";
-import type { Queue } from "./queue";
+import { type Queue, triggerOf } from "./queue";
 import { changedFiles, fetchCommit } from "./sources/git";
 
 export interface Pushed {
@@ -49,7 +49,7 @@ export async function repositoryPushed(
       // It failed while the repository did: it need not wait for its own time.
       (failures > 0 && stack.status.failures > 0),
   );
-  for (const { name, spec } of touched) await queue.hasten({ stack: name, tenant: spec.tenant, cause: "push" });
+  await queue.hastenAll(touched.map((stack) => triggerOf(stack, "push")));
   return { fetched: true, woken: touched.map(({ name }) => name) };
 }
 

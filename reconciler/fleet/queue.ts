@@ -7,7 +7,7 @@ import type { Database } from "./database/database";
 import { loadQueuePackage } from "./database/open";
 import { schema as tables } from "./database/tables";
 import { clockIsFar, personBand, perUnit, priorityOf, type Turn, withoutTurn } from "./fairness";
-import type { Tenant } from "./model";
+import type { StackSpec, Tenant } from "./model";
 
 export interface Job {
   readonly stack: string;
@@ -41,6 +41,8 @@ export type Cause =
 export interface Trigger {
   readonly stack: string;
   readonly tenant: string;
+  /** Workers of other services leave the round where it is. */
+  readonly service?: string | undefined;
   readonly cause: Cause;
   readonly startedBy?: string;
   /** A round that could not begin keeps its turn. */
@@ -51,20 +53,35 @@ export interface Trigger {
   readonly at?: Date;
 }
 
+export const triggerOf = (
+  { name, spec: { tenant, service } }: { readonly name: string; readonly spec: Pick<StackSpec, "tenant" | "service"> },
+  cause: Cause,
+): Trigger => ({ stack: name, tenant, service, cause });
+
 export interface Queue {
   /** Queues a round for its time; a waiting round for a later time comes forward to it. */
   enqueue(trigger: Trigger): Promise<void>;
   /** Queues a round for now; a waiting one comes forward. */
   hasten(trigger: Trigger): Promise<void>;
-  /** Gives their turns to rounds that are due and have to wait. */
-  line(): Promise<void>;
+  /** The same for many stacks in a few statements; they take their turns with those whose time has come. */
+  hastenAll(triggers: readonly Trigger[]): Promise<void>;
+  /**
+   * What one worker does for all, once a second: rounds that are due get their turns and are announced, and what dead
+   * workers left is given to others.
+   */
+  tend(): Promise<void>;
   /** Removes the waiting round of a stack. */
   forget(stack: string): Promise<void>;
   work(options: WorkOptions): Promise<void>;
   /** Counts of rounds that wait and run, by tenant. */
   load(): Promise<readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[]>;
-  /** Stacks whose round is due and waits until another round of their tenant ends. */
+  /** Stacks of these tenants whose round is due and waits until another round of their tenant ends. */
   behind(tenants: readonly string[]): Promise<readonly { readonly stack: string; readonly tenant: string }[]>;
+  /**
+   * Holds the rounds of services that no worker takes, so that nobody takes what it would only put back, and lets go
+   * those of the others. The answer names the stacks that are due and held.
+   */
+  holdBack(): Promise<readonly { readonly stack: string; readonly service: string }[]>;
   /** Takes no new round; resolves when the running ones have ended. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -73,6 +90,11 @@ export interface Queue {
 export interface WorkOptions {
   readonly concurrency: number;
   readonly tenants: readonly Tenant[];
+  /** The fleet's services, and those of which this worker takes rounds; none: of all. */
+  readonly services?: readonly string[];
+  readonly only?: readonly string[];
+  /** Announcements come through, so that nothing has to be looked for. */
+  readonly hears?: boolean;
   readonly round: (job: Job) => Promise<void>;
 }
 
@@ -85,6 +107,33 @@ interface Place {
 
 const rounds = "rounds";
 const dayS = 86_400;
+/** A worker that is told of rounds looks for some itself once in so long, should an announcement be lost. */
+const quietS = 30;
+/** How often the queue deletes what has ended. */
+const maintainEveryMs = 60_000;
+const unlimited = 100_000;
+
+/** Rounds are limited by tenant; where a worker takes only some services, by both. */
+const tierOf = (tenant: string, service: string | undefined): string => `${tenant} ${service ?? ""}`;
+
+/** How many rounds of a tenant may run where this worker takes one; absent: as many as there are. */
+function limitsOf(
+  tenants: readonly Tenant[],
+  services: readonly string[],
+  only: readonly string[],
+): { readonly default: number; readonly tiers: Readonly<Record<string, number>> } | undefined {
+  const isFree = only.length === 0;
+  const limited = tenants.filter(({ maxRunning }) => !isFree || maxRunning !== undefined);
+  if (isFree && limited.length === 0) return undefined;
+  // A round that a worker of the former version sent names its tenant alone.
+  const tiers = limited.flatMap(({ name, maxRunning = unlimited }) =>
+    [name, ...(isFree ? [undefined, ...services] : only).map((service) => tierOf(name, service))].map(
+      (tier) => [tier, maxRunning] as const,
+    ),
+  );
+  // Of others it takes one at most, and only while nothing of that tenant runs: the least that the queue can be told.
+  return { default: isFree ? unlimited : 1, tiers: Object.fromEntries(tiers) };
+}
 
 type RoundData = Omit<Trigger, "at">;
 
@@ -100,12 +149,10 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   const boss: PgBoss = new Boss({
     ...database.queueOptions,
     schema: "reconcile_queue",
-    supervise: !sendsOnly,
+    // One worker at a time looks for dead ones with a statement of its own, and asks the queue only when there are some.
+    supervise: false,
     schedule: false,
-    // Each worker looks for dead ones every two seconds, so that a death is noticed within seconds. That is what an
-    // idle worker costs the database.
     monitorIntervalSeconds: 1,
-    superviseIntervalSeconds: 2,
     // How often the queue deletes what ended more than ten minutes ago.
     maintenanceIntervalSeconds: 300,
     registerInstance: false,
@@ -134,6 +181,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   if (!sendsOnly) await boss.updateQueue(rounds, setting);
 
   let isDraining = false;
+  let maintainedAt = 0;
 
   const bandOf = (cause: Cause): "person" | "clock" =>
     cause === "person" || cause === "approval" ? "person" : "clock";
@@ -145,7 +193,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     const options = {
       singletonKey: keyOf(trigger),
       priority: turn === undefined ? withoutTurn : priorityOf({ start: turn }, bandOf(trigger.cause)),
-      group: { id: trigger.tenant, tier: trigger.tenant },
+      group: { id: trigger.tenant, tier: tierOf(trigger.tenant, trigger.service) },
       ...(at === undefined ? {} : { startAfter: at }),
     };
     return { data: turn === undefined ? data : { ...data, turn }, options };
@@ -188,7 +236,41 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       const { data, options } = jobOf({ ...trigger, at: new Date() }, start);
       await boss.upsert(rounds, data, options);
     },
-    line: () => giveTurns(database),
+    async hastenAll(triggers) {
+      if (triggers.length === 0) return;
+      await database.query(
+        `UPDATE reconcile_queue.job j SET start_after = least(j.start_after, now()), group_id = t.tenant, group_tier = t.tier,
+           data = j.data || jsonb_build_object('cause', t.cause)
+         FROM jsonb_to_recordset($1::jsonb) AS t (key text, tenant text, tier text, cause text)
+         WHERE j.name = '${rounds}' AND j.singleton_key = t.key AND j.state < 'active'`,
+        [
+          JSON.stringify(
+            triggers.map((one) => ({
+              key: keyOf(one),
+              tenant: one.tenant,
+              tier: tierOf(one.tenant, one.service),
+              cause: one.cause,
+            })),
+          ),
+        ],
+      );
+      // What waits already stays as it is.
+      await boss.insert(
+        rounds,
+        triggers.map((one) => {
+          const { data, options } = jobOf(one, undefined);
+          return { data, ...options };
+        }),
+      );
+    },
+    async tend() {
+      const isLost = await tendRounds(database);
+      const isTime = Date.now() - maintainedAt > maintainEveryMs;
+      if (isTime) maintainedAt = Date.now();
+      if (isLost || isTime) await boss.supervise(rounds);
+      // What was lost waits again now.
+      if (isLost) await tendRounds(database);
+    },
     async forget(stack) {
       const waiting = await boss.findJobs(rounds, { key: stack, queued: true });
       if (waiting.length > 0)
@@ -197,18 +279,15 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
           waiting.map(({ id }) => id),
         );
     },
-    async work({ concurrency, tenants, round }) {
-      const tiers = Object.fromEntries(
-        tenants.flatMap(({ name, maxRunning }) => (maxRunning === undefined ? [] : [[name, maxRunning]])),
-      );
+    async work({ concurrency, tenants, services = [], only = [], hears = false, round }) {
+      const limits = limitsOf(tenants, services, only);
       const options = {
         batchSize: 1,
         pollingIntervalSeconds: 0.5,
-        // A round that is sent for now is announced; a round whose time has come is found by looking.
-        notifyPollingIntervalSeconds: 1,
+        notifyPollingIntervalSeconds: hears ? quietS : 1,
         heartbeatRefreshSeconds: 3,
         includeMetadata: true as const,
-        ...(Object.keys(tiers).length === 0 ? {} : { groupConcurrency: { default: 100_000, tiers } }),
+        ...(limits === undefined ? {} : { groupConcurrency: limits }),
       };
       // At most one place waits for a round, however many places there may be: each waiting place asks the database,
       // and all of them would at each round that is sent. The place that takes a round opens the next one.
@@ -289,6 +368,22 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       );
       return rows.map((row) => ({ stack: String(row["stack"]), tenant: String(row["tenant"]) }));
     },
+    async holdBack() {
+      const rows = await database.query(
+        `WITH live AS (SELECT services FROM ${tables}.workers WHERE NOT draining AND alive_at > now() - interval '15 seconds'),
+           every AS (SELECT coalesce(bool_or(services = '[]'), true) AS service FROM live),
+           turned AS (UPDATE reconcile_queue.job SET blocked = NOT blocked FROM every
+             WHERE name = '${rounds}' AND state = 'created' AND strpos(group_tier, ' ') > 0 AND blocked = (every.service
+               OR split_part(group_tier, ' ', 2) IN (SELECT jsonb_array_elements_text(services) FROM live))
+             RETURNING id, blocked, start_after, data, group_tier)
+         SELECT data ->> 'stack' AS stack, split_part(group_tier, ' ', 2) AS service FROM (
+           SELECT data, group_tier, start_after FROM turned WHERE blocked
+           UNION ALL SELECT data, group_tier, start_after FROM reconcile_queue.job
+             WHERE name = '${rounds}' AND state = 'created' AND blocked AND id NOT IN (SELECT id FROM turned)) held
+         WHERE start_after < now() - interval '1 second' AND NOT data ? 'pull' LIMIT 2000`,
+      );
+      return rows.map((row) => ({ stack: String(row["stack"]), service: String(row["service"]) }));
+    },
     async drain() {
       isDraining = true;
       await boss.offWork(rounds, { wait: true });
@@ -317,10 +412,11 @@ async function turnOf(database: Database, tenant: string): Promise<Turn> {
 
 /**
  * Rounds that are due and still wait take their turns in the order of their times; each tenant's clock moves on by as
- * many as it has. A round that is being taken at this moment needs none.
+ * many as it has. A round that is being taken at this moment needs none. Workers are told that there are rounds. True:
+ * rounds of dead workers are among those that run.
  */
-async function giveTurns(database: Database): Promise<void> {
-  await database.query(
+async function tendRounds(database: Database): Promise<boolean> {
+  const [row] = await database.query(
     `WITH due AS (SELECT id, group_id, start_after FROM reconcile_queue.job
          WHERE name = '${rounds}' AND state = 'created' AND start_after <= now() AND priority = ${withoutTurn} FOR UPDATE SKIP LOCKED),
        clock AS (SELECT t.name, t.weight, GREATEST(t.finish, s.start) AS start FROM ${tables}.tenants t, ${tables}.served s
@@ -328,11 +424,17 @@ async function giveTurns(database: Database): Promise<void> {
        turn AS (SELECT due.id, clock.start + (row_number() OVER (PARTITION BY group_id ORDER BY start_after, id) - 1) / clock.weight AS start
          FROM due JOIN clock ON clock.name = due.group_id),
        moved AS (UPDATE ${tables}.tenants t SET finish = clock.start + mine.n / clock.weight
-         FROM clock, (SELECT group_id, count(*) AS n FROM due GROUP BY 1) mine WHERE t.name = clock.name AND mine.group_id = t.name)
-     UPDATE reconcile_queue.job j SET priority = GREATEST(${withoutTurn + 1}, -floor(turn.start * ${perUnit})),
-       data = j.data || jsonb_build_object('turn', turn.start)
-     FROM turn WHERE j.name = '${rounds}' AND j.id = turn.id`,
+         FROM clock, (SELECT group_id, count(*) AS n FROM due GROUP BY 1) mine WHERE t.name = clock.name AND mine.group_id = t.name),
+       given AS (UPDATE reconcile_queue.job j SET priority = GREATEST(${withoutTurn + 1}, -floor(turn.start * ${perUnit})),
+         data = j.data || jsonb_build_object('turn', turn.start)
+         FROM turn WHERE j.name = '${rounds}' AND j.id = turn.id)
+     SELECT EXISTS (SELECT FROM reconcile_queue.job WHERE name = '${rounds}' AND state = 'active'
+         AND heartbeat_on < now() - heartbeat_seconds * interval '1 second') AS lost,
+       (SELECT pg_notify('pgboss_' || left(encode(sha224('reconcile_queue'::bytea), 'hex'), 24), '${rounds}')
+         FROM (SELECT FROM reconcile_queue.job WHERE name = '${rounds}' AND state < 'active' AND NOT blocked
+           AND start_after <= now() LIMIT 1) waiting)`,
   );
+  return row?.["lost"] === true;
 }
 
 /** Sets back all clocks and all waiting rounds, so that their order stays. */

@@ -10,7 +10,7 @@ import type { FleetSettings } from "./model";
 import { afterFailure, afterSuccess } from "./next-round";
 import { type Letter, lettersOf, listed, type Notice } from "./notify";
 import { pictureDigest } from "./picture";
-import type { Cause } from "./queue";
+import { type Cause, triggerOf } from "./queue";
 import type { RoundOutcome } from "./round";
 import type { WorkerSetting } from "./shared";
 import { afterLostWorkers, afterRound, occasionsOf, type Status } from "./status";
@@ -137,8 +137,6 @@ const reportOf = ({ text, consents, opens, exposure }: PlanBody): StoredReport =
   opens,
   exposure,
 });
-
-export const triggerOf = ({ name, spec }: StackRecord, cause: Cause) => ({ stack: name, tenant: spec.tenant, cause });
 
 /** The picture is for people alone: an error in writing it fails nothing. */
 async function savePicture(records: Records, stack: StackRecord, { picture }: RoundOutcome): Promise<void> {

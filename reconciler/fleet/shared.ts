@@ -37,7 +37,8 @@ export interface Shared {
   /** Why requests to a service wait at present; absent: they do not wait. */
   waitsOf(service: string): string | undefined;
   paused(service: string): Promise<void>;
-  look(): Promise<void>;
+  /** So many workers share the budgets. */
+  shareWith(workers: number): void;
 }
 
 const settingsFreshMs = 2000;
@@ -75,8 +76,8 @@ export function createShared({ records, database, say, onSettings }: WorkerSetti
     async paused(service) {
       for (const [name, { budget }] of budgets) if (service === "" || service === name) await budget.look();
     },
-    async look() {
-      workers = Math.max(1, await records.liveWorkers());
+    shareWith(count) {
+      workers = Math.max(1, count);
     },
   };
 }
@@ -91,10 +92,16 @@ export async function listenForPauses(
   stop: () => Promise<void>,
 ) {
   const probe = `probe ${name}`;
+  let heard = (): void => undefined;
   let hears = false;
+  const first = new Promise<void>((resolve) => {
+    heard = resolve;
+  });
   const ear = await database.listen(pauseChannel, (service) => {
-    if (service === probe) hears = true;
-    else if (service.startsWith(stopWord)) void stop().catch(() => undefined);
+    if (service === probe) {
+      hears = true;
+      heard();
+    } else if (service.startsWith(stopWord)) void stop().catch(() => undefined);
     else void shared.paused(service);
   });
   await database.query("SELECT pg_notify($1, $2)", [pauseChannel, probe]).catch(() => undefined);
@@ -106,6 +113,11 @@ export async function listenForPauses(
   }, heardWithinMs);
   timer.unref();
   return {
+    /** Whether notifications come through; it takes a while to know that they do not. */
+    async hears(): Promise<boolean> {
+      await Promise.race([first, new Promise((resolve) => setTimeout(resolve, heardWithinMs))]);
+      return hears;
+    },
     close: () => {
       clearTimeout(timer);
       return ear.close();

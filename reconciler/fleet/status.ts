@@ -22,7 +22,7 @@ export type RoundEnd =
   | { readonly end: "failed"; readonly why: string; readonly lasts?: true };
 
 export interface WaitingFor {
-  readonly what: "budget" | "share" | "window" | "dependency" | "lock";
+  readonly what: "budget" | "share" | "worker" | "window" | "dependency" | "lock";
   readonly detail: string;
   readonly until?: string;
 }
@@ -92,7 +92,7 @@ export const whileRunning = (status: Status): Status => ({
   waitingFor: isPlace(status.waitingFor) ? null : status.waitingFor,
 });
 
-const isPlace = (waits: WaitingFor | null): boolean => waits?.what === "share" || waits?.what === "budget";
+const isPlace = (waits: WaitingFor | null): boolean => ["share", "budget", "worker"].includes(waits?.what ?? "");
 
 export const waitsForPlace = (
   held: "service" | "suspect",

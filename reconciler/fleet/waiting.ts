@@ -1,54 +1,56 @@
 /**
- * Writes which stacks wait for the budget of their service or for the share of their tenant. Both waits end by
- * themselves; a person who looks sees why nothing happens.
+ * Writes which stacks wait for the budget of their service, for the share of their tenant, or for a worker of their
+ * service, so that a person who looks sees why nothing happens.
  */
 import type { Tenant } from "./model";
 import type { WorkerSetting } from "./shared";
 import type { WaitingFor } from "./status";
 
-/** One worker looks at the tenants for all workers. */
-const lookEveryS = 5;
-
-export interface WaitingWatch {
-  /** `waitsOf`: why requests to the service of a running round wait; absent: they do not wait. */
-  look(rounds: ReadonlyMap<string, string | undefined>, tenants: readonly Tenant[]): Promise<void>;
+export interface BudgetWatch {
+  /** The rounds of this worker, with their services. */
+  look(rounds: ReadonlyMap<string, string | undefined>): Promise<void>;
 }
 
-export function watchWaiting(
-  { name, records, queue }: WorkerSetting,
+/** `waitsOf`: why requests to the service of a running round wait; absent: they do not wait. */
+export function watchBudgets(
+  { name, records }: Pick<WorkerSetting, "name" | "records">,
   waitsOf: (service: string) => string | undefined,
-): WaitingWatch {
+): BudgetWatch {
   let told = new Map<string, string>();
-
-  async function tellOfBudgets(rounds: ReadonlyMap<string, string | undefined>): Promise<void> {
-    const now = new Map<string, string>();
-    for (const [stack, service] of rounds) {
-      const why = service === undefined ? undefined : waitsOf(service);
-      if (why !== undefined) now.set(stack, why);
-    }
-    for (const [why, stacks] of changes(told, now))
-      await records.sayWaiting(name, stacks, why === null ? null : { what: "budget", detail: why });
-    told = now;
-  }
-
-  async function tellOfShares(tenants: readonly Tenant[]): Promise<void> {
-    const limited = tenants.filter(({ maxRunning }) => maxRunning !== undefined);
-    if (limited.length === 0 || !(await records.claimTask("shares", lookEveryS))) return;
-    const full = fullTenants(limited, await queue.load());
-    if (full.size === 0) return;
-    const behind = await queue.behind([...full.keys()]);
-    for (const [tenant, waitingFor] of full) {
-      const stacks = behind.filter((one) => one.tenant === tenant).map(({ stack }) => stack);
-      if (stacks.length > 0) await records.sayWaitingForShare(stacks, waitingFor);
-    }
-  }
-
   return {
-    async look(rounds, tenants) {
-      await tellOfBudgets(rounds);
-      await tellOfShares(tenants);
+    async look(rounds) {
+      const now = new Map<string, string>();
+      for (const [stack, service] of rounds) {
+        const why = service === undefined ? undefined : waitsOf(service);
+        if (why !== undefined) now.set(stack, why);
+      }
+      for (const [why, stacks] of changes(told, now))
+        await records.sayWaiting(name, stacks, why === null ? null : { what: "budget", detail: why });
+      told = now;
     },
   };
+}
+
+/** Writes of the rounds that are due and wait that their tenant has its share, or that no worker takes them. */
+export async function tellWhyRoundsWait(
+  { records, queue }: Pick<WorkerSetting, "records" | "queue">,
+  tenants: readonly Tenant[],
+): Promise<void> {
+  const limited = tenants.filter(({ maxRunning }) => maxRunning !== undefined);
+  const full = limited.length === 0 ? new Map<string, WaitingFor>() : fullTenants(limited, await queue.load());
+  const behind = full.size === 0 ? [] : await queue.behind([...full.keys()]);
+  for (const [tenant, waitingFor] of full)
+    await records.sayWaitingForPlace(
+      behind.flatMap((one) => (one.tenant === tenant ? [one.stack] : [])),
+      waitingFor,
+    );
+  const left = new Map<string, string[]>();
+  for (const { stack, service } of await queue.holdBack()) left.set(service, [...(left.get(service) ?? []), stack]);
+  for (const [service, stacks] of left)
+    await records.sayWaitingForPlace(stacks, {
+      what: "worker",
+      detail: `no worker takes rounds of ${service === "" ? "stacks without a service" : `the service ${service}`}: reconcile fleet work${service === "" ? "" : ` --service ${service}`}`,
+    });
 }
 
 /** Stacks by what is to be written of them now; null: they no longer wait. */

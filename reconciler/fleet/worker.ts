@@ -7,25 +7,23 @@ import type { Records } from "./database/records";
 import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./database/runs";
 import type { StackRecord } from "./database/stacks";
 import { rejectedWhy } from "./decide";
-import { followFleet } from "./follow";
-import { type FleetSettings, type Source, usualHistory } from "./model";
+import { takeDuties } from "./duties";
+import type { FleetSettings, Source } from "./model";
 import type { OpeningPorts } from "./open-stack";
 import { openPost } from "./post";
-import { lookForPulls } from "./pulls/look";
 import { planPull } from "./pulls/plan";
 import { tellPulls } from "./pulls/tell";
-import { lookForPushes } from "./pushes";
-import type { Cause, Job } from "./queue";
+import { type Cause, type Job, triggerOf } from "./queue";
 import { type RoundOutcome, runRound } from "./round";
 import { createRunLog } from "./run-log";
-import { giveUp, settle, triggerOf } from "./settle";
+import { giveUp, settle } from "./settle";
 import { createShared, listenForPauses, type Shared, type WorkerSetting } from "./shared";
 import { createSilences, type Ear } from "./silence";
 import { SourceFailed } from "./sources/checkout";
 import { type Freshness, tidyTrees } from "./sources/git";
 import { checkOut } from "./sources/source";
 import { type StopRequest, stoppedReason, waitsForPlace, whileRunning } from "./status";
-import { watchWaiting } from "./waiting";
+import { watchBudgets } from "./waiting";
 
 export interface Worker {
   /** Takes no new round; resolves when the running ones have ended. */
@@ -46,8 +44,6 @@ export interface WorkerCounts {
 const beatMs = 5000;
 /** A round that this worker cannot run now is offered again after this time. */
 const crowdedMs = 1000;
-/** How often one of the workers deletes the history that is older than the fleet's file keeps. */
-const forgetEveryS = 300;
 /** How often a worker deletes the files on its machine that nobody used for a day. */
 const tidyEveryMs = 3_600_000;
 
@@ -58,11 +54,10 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   const draining = new AbortController();
   const stopping = new AbortController();
   const shared = createShared(setting);
-  const waiting = watchWaiting(setting, shared.waitsOf);
+  const budgets = watchBudgets(setting, shared.waitsOf);
   const services = new Map<string, string | undefined>();
   const post = openPost(setting);
-  let isLooking = false;
-  let isReading = false;
+  const duties = takeDuties(setting, shared, post, draining.signal);
   let tidiedAt = 0;
   const stops = new Map<string, Stops>();
   async function lookForStops(): Promise<void> {
@@ -76,37 +71,19 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     }
   }
   const beat = async (): Promise<void> => {
-    await records.beat({
+    const standing = await records.beat({
       name: setting.name,
       version: setting.version,
       concurrency: setting.concurrency,
       doing: [...doing].map(([stack, since]) => ({ stack, since: since.toISOString() })),
       draining: draining.signal.aborted,
+      services: setting.services,
     });
+    shared.shareWith(standing.workers);
     await lookForStops();
-    await setting.queue.line();
-    await shared.look();
-    await waiting.look(services, (await shared.settings()).tenants);
+    await budgets.look(services);
     if (draining.signal.aborted) return;
-    post.send();
-    // A repository that does not answer must not keep the worker from its signs of life.
-    if (!isLooking) {
-      isLooking = true;
-      lookForPushes(setting, setting.say, draining.signal)
-        .catch(() => undefined)
-        .finally(() => {
-          isLooking = false;
-        });
-    }
-    if (!isReading) {
-      isReading = true;
-      repositoriesOnce(setting, shared, draining.signal)
-        .catch(() => undefined)
-        .finally(() => {
-          isReading = false;
-        });
-    }
-    if (await records.claimTask("forget", forgetEveryS)) await forgetOld(records, await shared.settings());
+    duties.stand(standing);
     if (Date.now() - tidiedAt > tidyEveryMs) {
       tidiedAt = Date.now();
       await tidyTrees(setting.cache);
@@ -117,9 +94,13 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   timer.unref();
   const ear = await listenForPauses(setting, shared, lookForStops);
 
+  const settings = await shared.settings();
   await queue.work({
     concurrency: setting.concurrency,
-    tenants: (await records.settings()).tenants,
+    tenants: settings.tenants,
+    services: settings.services.map(({ name }) => name),
+    only: setting.services,
+    hears: await ear.hears(),
     round: async (job) => {
       if (job.pull !== undefined) return onePull(setting, shared, job, job.pull, draining.signal);
       doing.set(job.stack, new Date());
@@ -142,6 +123,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
 
   const close = async (): Promise<void> => {
     clearInterval(timer);
+    duties.close();
     await post.close();
     await ear.close();
     await records.leave(setting.name).catch(() => undefined);
@@ -167,14 +149,6 @@ interface Stops {
   readonly soft: AbortController;
   readonly hard: AbortController;
   request?: StopRequest;
-}
-
-/** Looks at the fleet's own file and at the pull requests whose turn it is, and tells those of which something is new. */
-async function repositoriesOnce(setting: WorkerSetting, shared: Shared, signal: AbortSignal): Promise<void> {
-  const settings = await shared.settings();
-  await followFleet(setting, settings, signal);
-  await lookForPulls(setting, signal);
-  await tellPulls(setting, settings.signIn?.url, signal);
 }
 
 /** Plans a stack as a pull request leaves it, in a place of its own among the rounds. */
@@ -330,13 +304,13 @@ function countRound(counts: WorkerCounts, { tookOver }: StartedRun, { result }: 
   if (result.end === "failed" && !isCut) counts.failed += 1;
 }
 
-/** The result of a round that was cut short by the end of its worker. */
 /** Who stopped the run, and where its resources stand. */
 function whyStopped(name: string, request: StopRequest, { result }: RoundOutcome): string {
   const stood = result.end === "handed_over" ? result.stood : undefined;
   return [stoppedReason(name, request), ...(stood === undefined ? [] : [stood])].join("; ");
 }
 
+/** The result of a round that was cut short by the end of its worker. */
 const stoppedAtOnce: RoundOutcome["result"] = {
   end: "handed_over",
   why: "its worker was stopped at once; another one goes on",
@@ -435,10 +409,6 @@ async function later({ queue }: WorkerSetting, job: Job, stack: StackRecord, ms:
   const startedBy = job.startedBy === undefined ? {} : { startedBy: job.startedBy };
   const pull = job.pull === undefined ? {} : { pull: job.pull };
   await queue.enqueue({ ...triggerOf(stack, job.cause), ...startedBy, ...pull, turn: job.turn, at });
-}
-
-async function forgetOld(records: Records, { history = usualHistory }: FleetSettings): Promise<void> {
-  while (await records.forget(history));
 }
 
 const outputsOf = (stack: StackRecord | undefined): StackRecord["outputs"] | undefined =>

@@ -207,7 +207,7 @@ describe("the desk", () => {
     },
   ];
   async function waiting(name: string, more: Partial<StackSpec> = {}, known = true): Promise<void> {
-    await records.saveStack(stackSpec(name, { approve: "plan", ...more }));
+    await records.saveStacks([stackSpec(name, { approve: "plan", ...more })]);
     await records.saveStatus(name, { ...newStatus, awaitingApproval: true, plan: digest });
     await records.savePlan(name, {
       digest,

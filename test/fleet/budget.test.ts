@@ -100,7 +100,7 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
   test("a service has as many rounds at once as it may, however many begin in the same moment", async () => {
     const records = createRecords(database);
     const names = Array.from({ length: 24 }, (_, index) => `crowd-${index}`);
-    for (const name of names) await records.saveStack(stackSpec(name, { service: "shared" }));
+    for (const name of names) await records.saveStacks([stackSpec(name, { service: "shared" })]);
     const begin = (stack: string, index: number) =>
       records.startRun({
         stack,

@@ -105,7 +105,7 @@ describe.skipIf(postgresMissing !== undefined)("rounds of several tenants", () =
       );
       return row?.["n"] === 0 ? true : undefined;
     });
-    await queue.line();
+    await queue.tend();
     const order = await database.query(
       "SELECT singleton_key FROM reconcile_queue.job WHERE state = 'created' ORDER BY priority DESC, created_on, id",
     );

@@ -22,7 +22,7 @@ describe("what a fleet keeps", () => {
     database = await openDatabase("embedded", makeFolder());
     await prepareTables(database);
     records = createRecords(database);
-    for (const name of ["shop", "lost", "deadly", "a", "b", "fresh"]) await records.saveStack(stackSpec(name));
+    for (const name of ["shop", "lost", "deadly", "a", "b", "fresh"]) await records.saveStacks([stackSpec(name)]);
   });
   afterAll(() => database.close());
 
@@ -93,7 +93,7 @@ describe("what a fleet keeps", () => {
     expect(await start("lost", "b:1")).toMatchObject({ tookOver: true, lost: 1 });
     expect(await start("lost", "c:1")).toMatchObject({ tookOver: true, lost: 2 });
     // One of them was only cut off.
-    await records.beat({ name: "a:1", version: "x", concurrency: 1, doing: [], draining: false });
+    await records.beat({ name: "a:1", version: "x", concurrency: 1, doing: [], draining: false, services: [] });
     const handing = await start("lost", "d:1");
     expect(handing).toMatchObject({ tookOver: true, lost: 2 });
     const end = { result: "taken_over" as const, reason: "its worker was stopped", counts: {} };
@@ -113,7 +113,7 @@ describe("what a fleet keeps", () => {
     await start("restarted", first);
     await start("restarted", second);
     // The new one lives, which says nothing of the dead one.
-    await records.beat({ name: second, version: "x", concurrency: 1, doing: [], draining: false });
+    await records.beat({ name: second, version: "x", concurrency: 1, doing: [], draining: false, services: [] });
     expect(await start("restarted", workerName())).toMatchObject({ lost: 2 });
   });
 
@@ -174,7 +174,7 @@ describe("what a fleet keeps", () => {
     expect([await waits("shop"), await waits("fresh")]).toEqual([budget, null]);
     await records.sayWaiting("another:1", ["shop"], null);
     expect(await waits("shop")).toEqual(budget);
-    await records.sayWaitingForShare(["shop", "fresh"], share);
+    await records.sayWaitingForPlace(["shop", "fresh"], share);
     expect([await waits("shop"), await waits("fresh")]).toEqual([budget, share]);
     await end(begun);
     // It came too late: the round has ended.

@@ -65,7 +65,7 @@ describe("letters to receivers", () => {
     database = await openDatabase("embedded", makeFolder());
     await prepareTables(database);
     records = createRecords(database);
-    await records.saveStack(stackSpec("shop"));
+    await records.saveStacks([stackSpec("shop")]);
   });
   beforeEach(async () => {
     await Promise.all(posts.splice(0).map((one) => one.close()));

@@ -30,7 +30,7 @@ describe("a command that asks the server", () => {
     await prepareTables(database);
     records = createRecords(database);
     for (const name of ["prod-a", "lab-b"]) {
-      await records.saveStack(stackSpec(name, { approve: "plan" }));
+      await records.saveStacks([stackSpec(name, { approve: "plan" })]);
       await records.saveStatus(name, { ...newStatus, awaitingApproval: true, plan: digest, reason: "it loses data" });
       await records.savePlan(name, {
         digest,

@@ -59,11 +59,13 @@ function createBrowser() {
 const idle: Queue = {
   enqueue: async () => undefined,
   hasten: async () => undefined,
-  line: async () => undefined,
+  hastenAll: async () => undefined,
+  tend: async () => undefined,
   forget: async () => undefined,
   work: async () => undefined,
   load: async () => [],
   behind: async () => [],
+  holdBack: async () => [],
   drain: async () => undefined,
   close: async () => undefined,
 };

@@ -119,9 +119,9 @@ describe("a worker", () => {
   const statusOf = async (stack: string) => (await records.stack(stack))?.status;
 
   test("stacks that leave together go in the reverse of their order, and none waits for ever", async () => {
-    await records.saveStack(stackSpec("network", { source, destroy: true }));
+    await records.saveStacks([stackSpec("network", { source, destroy: true })]);
     const inputs = { port: { stack: "network", output: "port" } };
-    await records.saveStack(stackSpec("shop", { source, dependsOn: ["network"], inputs, destroy: true }));
+    await records.saveStacks([stackSpec("shop", { source, dependsOn: ["network"], inputs, destroy: true })]);
     await records.saveOutputs("shop", {}, { "network.port": 443 });
     for (const stack of ["network", "shop"]) await records.leaveStack(stack);
     await run("network");
@@ -136,7 +136,7 @@ describe("a worker", () => {
   });
 
   test("a rejected plan is not offered again, however often it is looked at, until a person asks or it is another one", async () => {
-    await records.saveStack(stackSpec("unwanted", { source }));
+    await records.saveStacks([stackSpec("unwanted", { source })]);
     await records.leaveStack("unwanted");
     const desk = { records, queue: idleQueue, who: "ann" };
     const offered = async () => (await records.waitingPlan("unwanted"))?.digest;
@@ -162,7 +162,7 @@ describe("a worker", () => {
     expect([await offered(), (await statusOf("unwanted"))?.awaitingApproval]).toEqual([undefined, false]);
 
     // Other files make it another plan.
-    await records.saveStack(stackSpec("unwanted", { source: { kind: "folder", folder: makeFolder({ a: "1" }) } }));
+    await records.saveStacks([stackSpec("unwanted", { source: { kind: "folder", folder: makeFolder({ a: "1" }) } })]);
     await records.leaveStack("unwanted");
     await run("unwanted");
     expect([await offered(), (await statusOf("unwanted"))?.awaitingApproval]).toEqual([expect.any(String), true]);
@@ -170,7 +170,7 @@ describe("a worker", () => {
 
   test("a stack goes although what it depended on is gone", async () => {
     const inputs = { port: { stack: "absent", output: "port" } };
-    await records.saveStack(stackSpec("orphan", { source, dependsOn: ["absent"], inputs, destroy: true }));
+    await records.saveStacks([stackSpec("orphan", { source, dependsOn: ["absent"], inputs, destroy: true })]);
     await records.leaveStack("orphan");
     await approveAndRun("orphan");
     expect(await records.stack("orphan")).toBeUndefined();
@@ -178,12 +178,12 @@ describe("a worker", () => {
 
   test("who depends on it is woken by whoever goes on, when its worker died before it could", async () => {
     const inputs = { port: { stack: "base", output: "port" } };
-    await records.saveStack(stackSpec("base", { source }));
+    await records.saveStacks([stackSpec("base", { source })]);
     for (const [name, used] of [
       ["stale", 22],
       ["fresh", 443],
     ] as const) {
-      await records.saveStack(stackSpec(name, { source, dependsOn: ["base"], inputs }));
+      await records.saveStacks([stackSpec(name, { source, dependsOn: ["base"], inputs })]);
       await records.saveOutputs(name, {}, { "base.port": used });
     }
     outputs["base"] = { port: 443 };
@@ -202,7 +202,7 @@ describe("a worker", () => {
   });
 
   test("a round that was cut short has not failed: whoever takes it over ends its run, and is named", async () => {
-    await records.saveStack(stackSpec("cut", { source }));
+    await records.saveStacks([stackSpec("cut", { source })]);
     const lapse = new AbortController();
     during = (stack) => {
       if (stack !== "cut") return;

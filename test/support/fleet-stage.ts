@@ -22,7 +22,8 @@ export async function beginRun(
 export const idleQueue: Queue = {
   enqueue: async () => undefined,
   hasten: async () => undefined,
-  line: async () => undefined,
+  hastenAll: async () => undefined,
+  tend: async () => undefined,
   forget: async () => undefined,
   work: async () => undefined,
   load: async () => [
@@ -30,6 +31,7 @@ export const idleQueue: Queue = {
     { tenant: "default", waiting: 0, running: 1 },
   ],
   behind: async () => [],
+  holdBack: async () => [],
   drain: async () => undefined,
   close: async () => undefined,
 };
@@ -205,7 +207,7 @@ export async function fillFleet(database: Database): Promise<Records> {
     tenants: [{ name: "payments", weight: 2, maxRunning: 8 }],
   });
   for (const [spec, status, result] of stacks) {
-    await records.saveStack(spec);
+    await records.saveStacks([spec]);
     const run = await beginRun(records, { stack: spec.name, worker: `worker-${markup}:1`, status });
     await records.finishRun(
       run.id,
@@ -224,8 +226,9 @@ export async function fillFleet(database: Database): Promise<Records> {
     concurrency: 8,
     doing: [{ stack: "prod-shop", since: new Date().toISOString() }],
     draining: false,
+    services: [],
   });
-  await records.beat({ name: markup, version: "0.1.0", concurrency: 8, doing: [], draining: true });
+  await records.beat({ name: markup, version: "0.1.0", concurrency: 8, doing: [], draining: true, services: [] });
   await database.query(
     "UPDATE reconcile_fleet.budgets SET used = 4711, refusals = 3, paused_until = now() + interval '1 hour' WHERE service = 'in-north'",
   );

@@ -90,11 +90,13 @@ function queueWhenNeeded(open: () => Promise<Queue>): Queue {
   return {
     enqueue: async (trigger) => (await needed()).enqueue(trigger),
     hasten: async (trigger) => (await needed()).hasten(trigger),
-    line: async () => (await needed()).line(),
+    hastenAll: async (triggers) => (await needed()).hastenAll(triggers),
+    tend: async () => (await needed()).tend(),
     forget: async (stack) => (await needed()).forget(stack),
     work: async (options) => (await needed()).work(options),
     load: async () => (await needed()).load(),
     behind: async (tenants) => (await needed()).behind(tenants),
+    holdBack: async () => (await needed()).holdBack(),
     drain: async () => (await needed()).drain(),
     close: async () => (await opened)?.close(),
   };

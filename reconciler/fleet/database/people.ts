@@ -14,15 +14,26 @@ export interface DecisionRecord {
 
 const written = columnsOf<{ readonly grants: readonly Grant[] | null; readonly stacks: string[] }>();
 
+export interface Decided {
+  readonly who: string;
+  readonly what: string;
+  readonly stack?: string;
+  readonly detail?: string;
+}
+
+const noteStatements = (query: Database["query"]) => {
+  const notes = async (decisions: readonly Decided[]): Promise<void> => {
+    await query(
+      `INSERT INTO ${schema}.decisions (who, what, stack, detail)
+       SELECT d.who, d.what, d.stack, d.detail FROM jsonb_to_recordset($1::jsonb) AS d (who text, what text, stack text, detail text)`,
+      [JSON.stringify(decisions)],
+    );
+  };
+  return { notes, note: (decision: Decided): Promise<void> => notes([decision]) };
+};
+
 export const peopleStatements = ({ query }: Database) => ({
-  async note(decision: { who: string; what: string; stack?: string; detail?: string }): Promise<void> {
-    await query(`INSERT INTO ${schema}.decisions (who, what, stack, detail) VALUES ($1, $2, $3, $4)`, [
-      decision.who,
-      decision.what,
-      decision.stack ?? null,
-      decision.detail ?? null,
-    ]);
-  },
+  ...noteStatements(query),
   async decisions(stacks: string | readonly string[] | undefined, most: number): Promise<readonly DecisionRecord[]> {
     const rows = await query(
       `SELECT * FROM ${schema}.decisions WHERE $1::text[] IS NULL OR stack = ANY($1) ORDER BY id DESC LIMIT $2`,

@@ -181,13 +181,14 @@ export const stackStatements = ({ query }: Database) => ({
       )
     ).map(stackOf);
   },
-  async saveStack(spec: StackSpec): Promise<void> {
+  async saveStacks(specs: readonly StackSpec[]): Promise<void> {
     await query(
-      `INSERT INTO ${schema}.stacks (name, spec, status, paused) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (name) DO UPDATE SET spec = $2, leaving = NULL, changed_at = now(),
-         rejection = CASE WHEN ${schema}.stacks.spec IS DISTINCT FROM $2 THEN NULL ELSE ${schema}.stacks.rejection END,
-         paused = CASE WHEN ($2::jsonb -> 'paused') IS DISTINCT FROM (${schema}.stacks.spec -> 'paused') THEN $4 ELSE ${schema}.stacks.paused END`,
-      [spec.name, JSON.stringify(spec), JSON.stringify(newStatus), spec.paused],
+      `INSERT INTO ${schema}.stacks AS s (name, spec, status, paused)
+       SELECT spec ->> 'name', spec, $2::jsonb, (spec ->> 'paused')::boolean FROM jsonb_array_elements($1::jsonb) AS spec
+       ON CONFLICT (name) DO UPDATE SET spec = excluded.spec, leaving = NULL, changed_at = now(),
+         rejection = CASE WHEN s.spec IS DISTINCT FROM excluded.spec THEN NULL ELSE s.rejection END,
+         paused = CASE WHEN (excluded.spec -> 'paused') IS DISTINCT FROM (s.spec -> 'paused') THEN excluded.paused ELSE s.paused END`,
+      [JSON.stringify(specs), JSON.stringify(newStatus)],
     );
   },
   async releaseStack(name: string): Promise<void> {
@@ -252,8 +253,9 @@ export const stackStatements = ({ query }: Database) => ({
       [worker, stacks, JSON.stringify(waitingFor)],
     );
   },
-  /** Writes that stacks wait for the share of their tenant. A stack whose round has begun meanwhile is left alone. */
-  async sayWaitingForShare(stacks: readonly string[], waitingFor: WaitingFor): Promise<void> {
+  /** Writes why stacks wait for a place. A stack whose round has begun meanwhile is left alone. */
+  async sayWaitingForPlace(stacks: readonly string[], waitingFor: WaitingFor): Promise<void> {
+    if (stacks.length === 0) return;
     await query(
       `UPDATE ${schema}.stacks s SET status = s.status || jsonb_build_object('waitingFor', $2::jsonb), changed_at = now()
        FROM ${schema}.stacks seen WHERE s.name = ANY($1) AND seen.name = s.name AND seen.changed_at = s.changed_at

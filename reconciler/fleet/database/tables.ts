@@ -137,6 +137,7 @@ const migrations: readonly string[] = [
      url text NOT NULL, number int NOT NULL, stack text NOT NULL, head text NOT NULL, content text NOT NULL, result text NOT NULL,
      digest text, body jsonb, why text, approval jsonb, told text, made_at timestamptz, PRIMARY KEY (url, number, stack));
    CREATE INDEX pull_plans_of_stack ON ${schema}.pull_plans (stack);`,
+  `ALTER TABLE ${schema}.workers ADD COLUMN services jsonb NOT NULL DEFAULT '[]';`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

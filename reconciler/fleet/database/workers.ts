@@ -13,6 +13,16 @@ export interface WorkerRecord {
   readonly concurrency: number;
   readonly doing: readonly { readonly stack: string; readonly since: string }[];
   readonly draining: boolean;
+  /** Only rounds of these services; none: of all. */
+  readonly services: readonly string[];
+}
+
+/** Where a worker stands among those that live and take rounds: what one of them does for all goes round by its place. */
+export interface Standing {
+  readonly place: number;
+  readonly workers: number;
+  /** The database's clock, in milliseconds. */
+  readonly now: number;
 }
 
 export interface BudgetRecord {
@@ -56,16 +66,31 @@ function seenIn(row: Row | undefined): SeenRepository {
 }
 
 const followedIn = columnsOf<{ readonly body: Followed }>();
-const written = columnsOf<{ readonly doing: WorkerRecord["doing"] }>();
+const written = columnsOf<Pick<WorkerRecord, "doing" | "services">>();
+
+/** One whose sign of life is older does nothing for all. */
+const missedS = 8;
 
 export const workerStatements = ({ query }: Database) => ({
-  async beat(worker: Omit<WorkerRecord, "startedAt" | "aliveAt">): Promise<void> {
-    await query(
-      `WITH gone AS (DELETE FROM ${schema}.workers WHERE alive_at < now() - interval '1 hour')
-       INSERT INTO ${schema}.workers (name, version, concurrency, doing, draining) VALUES ($1, $2, $3, $4, $5)
-       ON CONFLICT (name) DO UPDATE SET alive_at = now(), doing = $4, draining = $5`,
-      [worker.name, worker.version, worker.concurrency, JSON.stringify(worker.doing), worker.draining],
+  async beat(worker: Omit<WorkerRecord, "startedAt" | "aliveAt">): Promise<Standing> {
+    const [row] = await query(
+      `WITH gone AS (DELETE FROM ${schema}.workers WHERE alive_at < now() - interval '1 hour'),
+         mine AS (INSERT INTO ${schema}.workers (name, version, concurrency, doing, draining, services) VALUES ($1, $2, $3, $4, $5, $6)
+           ON CONFLICT (name) DO UPDATE SET alive_at = now(), doing = $4, draining = $5)
+       SELECT count(*) FILTER (WHERE name < $1)::int AS place, count(*)::int + 1 AS workers,
+         extract(epoch FROM clock_timestamp())::double precision * 1000 AS now
+       FROM ${schema}.workers WHERE name <> $1 AND NOT draining AND alive_at > now() - interval '${missedS} seconds'`,
+      [
+        worker.name,
+        worker.version,
+        worker.concurrency,
+        JSON.stringify(worker.doing),
+        worker.draining,
+        JSON.stringify(worker.services),
+      ],
     );
+    const numberIn = (column: string): number => Number(row?.[column]);
+    return { place: numberIn("place"), workers: numberIn("workers"), now: numberIn("now") };
   },
   async leave(name: string): Promise<void> {
     await query(`DELETE FROM ${schema}.workers WHERE name = $1`, [name]);
@@ -79,6 +104,7 @@ export const workerStatements = ({ query }: Database) => ({
       concurrency: Number(row["concurrency"]),
       doing: written(row, "doing"),
       draining: row["draining"] === true,
+      services: written(row, "services"),
     }));
   },
   async liveWorkers(): Promise<number> {

@@ -9,7 +9,7 @@ import type { Records } from "../database/records";
 import type { StackRecord } from "../database/stacks";
 import type { PullSetting } from "../model";
 import { isTouched, sameRepository } from "../pushes";
-import type { Queue } from "../queue";
+import { type Queue, triggerOf } from "../queue";
 import { readSecret } from "../secrets";
 import { isBy } from "../sources/change";
 import { folderAt, type Merged, mergedCommit } from "../sources/merge";
@@ -135,8 +135,8 @@ async function planAll(
     ...(why === undefined ? {} : { why }),
   });
   for (const name of await records.savePullStacks(url, pull.number, pull.head, contents)) {
-    const tenant = touched.find((stack) => stack.name === name)?.spec.tenant ?? "default";
-    await queue.hasten({ stack: name, tenant, cause: "pull request", pull: pull.number });
+    const stack = touched.find((one) => one.name === name) ?? { name, spec: { tenant: "default" } };
+    await queue.hasten({ ...triggerOf(stack, "pull request"), pull: pull.number });
   }
 }
 
