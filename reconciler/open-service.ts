@@ -8,6 +8,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { CommandFiles, DesiredResource, Timing } from "./core/model/desired";
 import { nearestName } from "./core/text/nearest";
+import { onlyDefined } from "./core/text/objects";
 import { printable } from "./core/text/printable";
 import type { Dialect } from "./dialect/dialect";
 import { type ReadDialect, readDialectText } from "./dialect/read-dialect";
@@ -144,7 +145,7 @@ export function portsOf(
     oneAtATime: parallelism === 1,
     ...(tracing() === undefined ? {} : { within: withinStepSpan, apart: AsyncLocalStorage.snapshot() }),
     // A plan that needs a program is refused before; what comes here all the same is not started either.
-    ...(trust.closedBy === undefined ? {} : { noPrograms: trust.closedBy }),
+    ...onlyDefined({ noPrograms: trust.closedBy }),
     runCommand: async ({ argv, env = [] }, { signal, address, duty, values, limitMs } = {}) =>
       trust.closedBy === undefined
         ? runCommand(argv, folderOf(address, duty ?? "flush"), { signal, env, extra: values, limitMs })

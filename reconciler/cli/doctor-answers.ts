@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Operation } from "../core/model/operation";
+import { onlyDefined } from "../core/text/objects";
 import { type Answer, judgeAnswer } from "../dialect/conditions";
 import type { Dialect } from "../dialect/dialect";
 import { envelopeReader } from "../dialect/envelope";
@@ -48,8 +49,11 @@ export function recordingIn(folder: string, ports: DoctorPorts): DoctorPorts {
       }
       return seen;
     },
-    ...(withAuthorization !== undefined && {
-      withAuthorization: (name: string, header: string) => recordingIn(folder, withAuthorization(name, header)),
+    ...onlyDefined({
+      withAuthorization:
+        withAuthorization === undefined
+          ? undefined
+          : (name: string, header: string) => recordingIn(folder, withAuthorization(name, header)),
     }),
   };
 }
@@ -98,9 +102,11 @@ export function withSamples(
       left.delete(request.operation);
       return answered(request, { status: 200, text, contentType: "application/json" }, dialect);
     },
-    ...(withAuthorization !== undefined && {
-      withAuthorization: (name: string, header: string) =>
-        withSamples(withAuthorization(name, header), samples, dialect),
+    ...onlyDefined({
+      withAuthorization:
+        withAuthorization === undefined
+          ? undefined
+          : (name: string, header: string) => withSamples(withAuthorization(name, header), samples, dialect),
     }),
   };
 }

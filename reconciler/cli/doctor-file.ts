@@ -7,6 +7,7 @@ import { dirname, resolve } from "node:path";
 import { parseValue } from "../config/yaml-reader";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { hasErrors } from "../core/model/diagnostic";
+import { onlyDefined } from "../core/text/objects";
 import type { Dialect } from "../dialect/dialect";
 import { dialectText, layOver, saysMore } from "../dialect/lay-over";
 import { readDialectText } from "../dialect/read-dialect";
@@ -57,7 +58,7 @@ function baseIn(name: string): { readonly base?: StartingFile } {
   const path = existsSync(name) ? name : undefined;
   const file = path ?? readyDialectPath(name.split("/").at(-1) ?? name);
   if (file === undefined) return {};
-  return { base: { ...baseOf(readFileSync(file, "utf8")), ...(path !== undefined && { path }) } };
+  return { base: { ...baseOf(readFileSync(file, "utf8")), ...onlyDefined({ path }) } };
 }
 
 const baseOf = (text: string): StartingFile => ({

@@ -29,7 +29,7 @@ export function readTold(flags: Flags): Told {
     return [oneOf(name, assumedOperations), /^\s*curl\s/.test(text) ? text : readText(text)] as const;
   });
   const none = (flags.none ?? []).flatMap((names) => names.split(",").map((name) => oneOf(name, assumedOperations)));
-  return { samples, commands, none, ...(flags.openapi !== undefined && { openapi: flags.openapi }) };
+  return { samples, commands, none, openapi: flags.openapi };
 }
 
 function pair(flag: string, what: string, given: string): readonly [name: string, rest: string] {

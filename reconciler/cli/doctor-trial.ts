@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import type { DesiredVm, NewVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { newVm } from "../core/plan/records";
+import { onlyDefined } from "../core/text/objects";
 import type { DoctorPorts } from "../engine/doctor/look";
 import type { DoctorReport } from "../engine/doctor/report";
 import { type TrialWish, tryOut } from "../engine/doctor/trial";
@@ -119,7 +120,7 @@ export async function runTrial(
     const { report: after, findings } = await tryOut(
       {
         // The trial uses the dialect and the authorization that the look has found.
-        doctor: { ...portsIn(service, report), ...(ports.baseUrl !== undefined && { baseUrl: ports.baseUrl }) },
+        doctor: { ...portsIn(service, report), ...onlyDefined({ baseUrl: ports.baseUrl }) },
         clientIn: (dialect) => service.inDialect(dialect).client,
         notebook,
         clock: systemClock,

@@ -5,7 +5,7 @@
 
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type ChangeCounts, countChanges } from "../core/plan/plan";
-import { fieldsIn, keysOf } from "../core/text/objects";
+import { fieldsIn, keysOf, onlyDefined } from "../core/text/objects";
 import type { Where } from "../report/json-lines";
 import type { Invocation } from "./command";
 import { asDiagnostics, CommandFailed } from "./crash";
@@ -117,6 +117,10 @@ function wholeOf(sort: Sort, parts: readonly Part[], further: readonly Diagnosti
     diagnostics: [],
     forPrograms: said,
     findings: parts.flatMap(({ findings = [] }) => findings),
-    extra: { changes, ...(sort === "environment" ? { environment: "all" } : {}), [plurals[sort]]: each },
+    extra: {
+      changes,
+      ...onlyDefined({ environment: sort === "environment" ? "all" : undefined }),
+      [plurals[sort]]: each,
+    },
   };
 }

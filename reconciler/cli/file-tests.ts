@@ -12,6 +12,7 @@ import type { GivenVars } from "../config/vars";
 import { asClosed, type Closed } from "../core/model/desired";
 import type { ExternalValues, LookupRequest } from "../core/model/external";
 import { errorMessage } from "../core/text/errors";
+import { onlyDefined } from "../core/text/objects";
 import { openBeside } from "../outside/beside";
 import { carryOutGiven, type Given, nothingGiven, runFileTest } from "../rehearse/file-test";
 import type { TestResult } from "../report/test-text";
@@ -157,7 +158,7 @@ function read(test: string, side: TestSide, { given }: ForAll): OrProblems<Close
   const options: ReadOptions = {
     ...given,
     vars: { ...given.vars, ...side.vars },
-    ...(side.env === undefined ? {} : { env: side.env }),
+    ...onlyDefined({ env: side.env }),
     open: openBeside,
     external: "later",
   };

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fieldsOfJson, isObject } from "../core/text/objects";
+import { fieldsOfJson, isObject, onlyDefined } from "../core/text/objects";
 import { type FileEdit, hashOf } from "./move-edits";
 import { textAt } from "./move-project";
 
@@ -33,8 +33,7 @@ export function rememberMove(
   if (edits.length === 0) return;
   const files = edits.map(({ path, text, after }) => ({
     path,
-    ...(text === undefined ? {} : { was: text }),
-    ...(after === undefined ? {} : { is: hashOf(after) }),
+    ...onlyDefined({ was: text, is: after === undefined ? undefined : hashOf(after) }),
   }));
   for (const folder of new Set(folders))
     try {
@@ -57,5 +56,5 @@ export function recallMove(folders: readonly string[], moved: readonly string[])
   const found = [...folders.flatMap(movesIn)]
     .reverse()
     .find((one) => JSON.stringify(one.moved) === JSON.stringify(moved) && one.files.every(isSame));
-  return found?.files.map(({ path, was }) => ({ path, ...(was === undefined ? {} : { after: was }) }));
+  return found?.files.map(({ path, was }) => ({ path, ...onlyDefined({ after: was }) }));
 }

@@ -9,6 +9,7 @@ import { blocksIn, componentIn } from "../config/move/project";
 import type { ConfigSource } from "../config/read-desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
+import { onlyDefined } from "../core/text/objects";
 import { countOf } from "../report/style";
 import type { Invocation } from "./command";
 import { commandHolder, fail, isUrl, openWorkspaceService } from "./compose";
@@ -157,7 +158,7 @@ async function standings(
     const isNew = target.sources.length === 0;
     const taking = await standingOf(target, reading, {
       own: false,
-      ...(isNew ? { location: newLocation(target, environment, giving.location) } : {}),
+      ...onlyDefined({ location: isNew ? newLocation(target, environment, giving.location) : undefined }),
     });
     found.push([environment, { giving, taking }]);
   }
@@ -206,9 +207,12 @@ function divideTexts({ source, target, before, wanted }: Dividing): Divided {
     parts: wanted,
     others: { target: other(target, source, "taking"), source: other(source, target, "giving") },
     rebase: (path) => beside(target.folder, resolve(source.folder, path)),
-    ...(isNew && taking.location !== usual
-      ? { newState: `./${ownState(target, environment === undefined ? undefined : "${env}")}` }
-      : {}),
+    ...onlyDefined({
+      newState:
+        isNew && taking.location !== usual
+          ? `./${ownState(target, environment === undefined ? undefined : "${env}")}`
+          : undefined,
+    }),
   });
   if (!("problems" in result)) return recalled(source, target, result);
   const already = alreadyMoved(source, target, wanted);
@@ -233,7 +237,7 @@ function putInto(divided: Divided, target: ProjectFiles, into: string | undefine
     component: {
       file: shownPath(path),
       from: from ?? `./components/${key}.yaml`,
-      ...(text === undefined ? {} : { text }),
+      ...onlyDefined({ text }),
     },
   });
   if ("problems" in result)
@@ -310,7 +314,7 @@ function editsOf(source: ProjectFiles, target: ProjectFiles, divided: Divided): 
       {
         path,
         ...(before === undefined ? {} : { before: hashOf(before), text: before }),
-        ...(after === undefined ? {} : { after }),
+        ...onlyDefined({ after }),
       },
     ];
   });
@@ -372,7 +376,7 @@ function show(
         to,
         from_state: giving,
         to_state: taking,
-        ...(environment === undefined ? {} : { environment }),
+        ...onlyDefined({ environment }),
       });
     const named = environment === undefined ? "" : ` of ${environment}`;
     output.print(
@@ -408,8 +412,7 @@ async function carryOut(
     folders,
     edits: edits.map(({ path, before: hash, after }) => ({
       path,
-      ...(hash === undefined ? {} : { before: hash }),
-      ...(after === undefined ? {} : { after }),
+      ...onlyDefined({ before: hash, after }),
     })),
   };
   writeDown(move);

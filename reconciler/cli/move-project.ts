@@ -17,6 +17,7 @@ import { outputsNow } from "../core/plan/outputs";
 import { applyChange, type FoldedState, headOf, type MutableState, ownHeadOf } from "../core/state/fold";
 import { type Asked, decideHandover, letGo } from "../core/state/handover";
 import { writeSnapshot } from "../core/state/text";
+import { onlyDefined } from "../core/text/objects";
 import { closeDesired } from "../engine/externals";
 import { openStoredState, preparePlan } from "../engine/plan";
 import { trustFrom } from "../outside/trust";
@@ -86,7 +87,7 @@ const optionsFor = ({ invocation: { flags }, environment, pending }: Reading) =>
     const text = pending?.get(whole);
     return text === undefined ? open(path, besideFile) : { source: { file: relative(process.cwd(), whole), text } };
   };
-  return { ...options, open: opening, ...(environment === undefined ? {} : { env: environment }) };
+  return { ...options, open: opening, ...onlyDefined({ env: environment }) };
 };
 
 /** What the texts say for an environment, with the values from elsewhere still open. */
@@ -249,8 +250,7 @@ export async function lookAhead(
   const { environment } = reading;
   const base: Asked = {
     addresses: withPrefix(addressesOf(giving.state, givingThen, moved), into),
-    ...(moved === "all" ? { whole: true } : {}),
-    ...(environment === undefined ? {} : { environment }),
+    ...onlyDefined({ whole: moved === "all" ? true : undefined, environment }),
   };
   const decided = decideHandover(giving.state, taking.state, base);
   if (decided.problems !== undefined)
@@ -386,7 +386,7 @@ function differences(then: readonly Planned[], now: readonly Planned[], renamed:
           summary: `${sides[side]} would then ${change.action} ${change.address}${fieldsText(change)}`,
           fix: "make the two projects agree first, or write the value into the block; a move changes nothing in the service",
           address: change.address,
-          ...(change.source === undefined ? {} : { source: change.source }),
+          ...onlyDefined({ source: change.source }),
         }),
       ),
     ...outputs

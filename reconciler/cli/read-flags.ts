@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
 import { nearestName } from "../core/text/nearest";
+import { onlyDefined } from "../core/text/objects";
 import { formatProblem, valueProblem } from "./flag-values";
 import { type FlagName, type FlagRow, type Flags, flagRowOf, flagRows } from "./flags";
 import { ourFlag } from "./foreign-words";
@@ -40,7 +41,7 @@ export function readFlags(argv: readonly string[], command: Reads): ReadFlags {
   const options = Object.fromEntries(
     Object.entries(flagRows).map(([name, row]) => [
       name,
-      { type: row.type, multiple: row.multiple ?? false, ...(row.short === undefined ? {} : { short: row.short }) },
+      { type: row.type, multiple: row.multiple ?? false, ...onlyDefined({ short: row.short }) },
     ]),
   );
   const { head, tail } = splitAtDashes(argv);

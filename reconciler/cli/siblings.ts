@@ -8,6 +8,7 @@ import type { Kind } from "../core/model/kinds";
 import type { RecordedResource } from "../core/model/recorded";
 import { readState } from "../core/state/text";
 import { errorMessage } from "../core/text/errors";
+import { onlyDefined } from "../core/text/objects";
 import type { Prepared } from "../engine/plan";
 import { openProtectedStore } from "../store/open";
 import { stateLocation } from "./compose";
@@ -88,7 +89,7 @@ export async function refuseSiblings(session: Session, prepared: Prepared): Prom
   const siblings = await readSiblings(session);
   const refused = taken.flatMap(({ address, kind, id = "", source }) => {
     const found = siblings.find(kind, { id });
-    return found === undefined ? [] : [{ ...isHeld(address, id, found), ...(source === undefined ? {} : { source }) }];
+    return found === undefined ? [] : [{ ...isHeld(address, id, found), ...onlyDefined({ source }) }];
   });
   const wishes = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const said = plan.diagnostics.map((diagnostic): Diagnostic => {

@@ -2,6 +2,8 @@
  * A command, or one round of a command that goes on for ever, as the outermost span of a trace, where traces are asked
  * for.
  */
+
+import { onlyDefined } from "../core/text/objects";
 import type { Tracing } from "../outside/spans";
 import { inSpan, tracing } from "../outside/tracing";
 import type { Output } from "./output";
@@ -15,7 +17,7 @@ export async function withTrace(
   try {
     return await inSpan(`reconcile ${name}`, { "reconcile.command": name }, run, (exitCode) => ({
       attributes: { "process.exit.code": exitCode, ...whereOf(output) },
-      ...(exitCode === 1 ? { problem: "exit 1" } : {}),
+      ...onlyDefined({ problem: exitCode === 1 ? "exit 1" : undefined }),
     }));
   } finally {
     const problem = await traced.flush();
@@ -33,7 +35,10 @@ export async function withRoundTrace<T>(
   try {
     return await inSpan(name, {}, round, (result) => {
       const { end, why } = ended(result);
-      return { attributes: { "reconcile.end": end }, ...(end === "failed" ? { problem: why ?? end } : {}) };
+      return {
+        attributes: { "reconcile.end": end },
+        ...onlyDefined({ problem: end === "failed" ? (why ?? end) : undefined }),
+      };
     });
   } finally {
     // Spans that the collector refuses are lost; the next round sends its own.
@@ -41,8 +46,9 @@ export async function withRoundTrace<T>(
   }
 }
 
-const whereOf = ({ where }: Output) => ({
-  ...(where?.project === undefined ? {} : { "reconcile.project": where.project }),
-  ...(where?.environment === undefined ? {} : { "reconcile.environment": where.environment }),
-  ...(where?.service === undefined ? {} : { "reconcile.service": where.service }),
-});
+const whereOf = ({ where }: Output) =>
+  onlyDefined({
+    "reconcile.project": where?.project,
+    "reconcile.environment": where?.environment,
+    "reconcile.service": where?.service,
+  });

@@ -7,6 +7,7 @@ import { formatAddress } from "../core/model/address";
 import type { Inherited } from "../core/model/desired";
 import type { SourcePosition } from "../core/model/diagnostic";
 import { type Kind, sectionOf } from "../core/model/kinds";
+import { onlyDefined } from "../core/text/objects";
 import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
 import { type Each, type InterpolationScope, interpolate, type OnProblem } from "./interpolation";
@@ -123,7 +124,7 @@ const isEnabled = (block: Block, enabled: unknown, scope: InterpolationScope, pr
 function inherited({ defaults, ...block }: Block, { each }: InterpolationScope, report?: OnProblem): YamlMap {
   const { below } = defaults;
   if (below === undefined) return {};
-  const scope: InterpolationScope = { ...below.scope, ...(each === undefined ? {} : { each }) };
+  const scope: InterpolationScope = { ...below.scope, ...onlyDefined({ each }) };
   const own = interpolate(below.defaults.values, scope, report ?? (() => undefined));
   return mergeUnder(isMap(own) ? own : {}, inherited({ ...block, defaults: below.defaults }, scope, report));
 }

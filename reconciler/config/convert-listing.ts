@@ -16,6 +16,7 @@
 import { parseCidr } from "../core/canonical/cidr";
 import { canonicalPorts, canonicalRemote, sortRules } from "../core/canonical/rules";
 import type { Direction, Ethertype, PortRange, Rule, RuleRemote } from "../core/model/rule";
+import { onlyDefined } from "../core/text/objects";
 import { createNames, fitName, isDeclarable, ruleFields } from "./live-blocks";
 import type { ListedGroup, ListedPermission, ListedSource } from "./read-listing";
 import type { YamlBlock } from "./write-yaml";
@@ -60,8 +61,10 @@ export function convertListing(groups: readonly ListedGroup[]): ConvertedGroup[]
         kind: "group" as const,
         key,
         fields: {
-          ...(name === key ? {} : { name }),
-          ...(group.description === "" ? {} : { description: group.description }),
+          ...onlyDefined({
+            name: name === key ? undefined : name,
+            description: group.description === "" ? undefined : group.description,
+          }),
           rules: rules.map((rule) =>
             ruleFields(rule, (reference) =>
               "id" in reference ? { id: reference.id } : reference.address.slice("group.".length),
@@ -114,9 +117,9 @@ function convertPermission(
       direction,
       ethertype,
       protocol: service.protocol,
-      ...(service.ports === undefined ? {} : { ports: service.ports }),
+      ...onlyDefined({ ports: service.ports }),
       remote,
-      ...(description === "" ? {} : { description }),
+      ...onlyDefined({ description: description === "" ? undefined : description }),
     });
   };
   for (const { source, ethertype } of addresses) {

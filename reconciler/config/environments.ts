@@ -6,6 +6,7 @@
 import { permittedByProtect } from "../core/model/desired";
 import { perKind } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
+import { onlyDefined } from "../core/text/objects";
 import { mergeUnder } from "./blocks";
 import { interpolate } from "./interpolation";
 import { listed, type Problems, shown } from "./problems";
@@ -144,7 +145,7 @@ function overSettings(merged: Merged, said: YamlMap, layerOf: (path: Path) => La
 /** A dialect is replaced as a whole: a file's name, or all its lines. */
 const overMap = (own: YamlMap, below: YamlMap): YamlMap => ({
   ...mergeUnder(own, below),
-  ...(Object.hasOwn(own, "dialect") ? { dialect: own["dialect"] } : {}),
+  ...onlyDefined({ dialect: Object.hasOwn(own, "dialect") ? own["dialect"] : undefined }),
 });
 
 const saysProtect = (said: YamlMap): boolean => said["protect"] === true || isMap(said["protect"]);

@@ -11,6 +11,7 @@ import type { Reference } from "../core/model/desired";
 import { type FieldRow, hasPlainNames, observedVmFields, vmFields } from "../core/model/fields";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import { groupNamed, type Rule } from "../core/model/rule";
+import { onlyDefined } from "../core/text/objects";
 import { isPlatformShaped } from "../kinds/group/compare-rules";
 import type { Plain, YamlBlock } from "./write-yaml";
 
@@ -140,8 +141,7 @@ export function blockOfVolume(volume: LiveVolume, attachTo: Plain | undefined, n
     key: naming.key,
     fields: {
       ...naming.fields,
-      ...(volume.sizeGb === undefined ? {} : { size: volume.sizeGb }),
-      ...(attachTo === undefined ? {} : { attach_to: attachTo }),
+      ...onlyDefined({ size: volume.sizeGb, attach_to: attachTo }),
       ...lifecycle(naming.ignored),
     },
     notes,
@@ -178,8 +178,10 @@ export function blockOfGroup({ group, naming }: NamedGroup, keyOf: (id: string) 
     key: naming.key,
     fields: {
       ...naming.fields,
-      ...(group.description ? { description: group.description } : {}),
-      ...(foreign.length > 0 || group.rules === undefined ? { rules_mode: "additive" } : {}),
+      ...onlyDefined({
+        description: group.description ? group.description : undefined,
+        rules_mode: foreign.length > 0 || group.rules === undefined ? "additive" : undefined,
+      }),
       rules,
       ...lifecycle(naming.ignored),
     },

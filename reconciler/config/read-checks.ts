@@ -1,7 +1,7 @@
 /** `checks:` and `policy:`: what a file demands of the plans that may be carried out. */
 import { type Kind, kindRows } from "../core/model/kinds";
 import type { Amount, Checks, Hours, Policy } from "../core/model/policy";
-import { keysOf } from "../core/text/objects";
+import { keysOf, onlyDefined } from "../core/text/objects";
 import {
   fieldOf,
   readBoolean,
@@ -35,22 +35,19 @@ export function readChecks(subject: Subject, values: Values): Checks {
   const [remove, stop] = [readAmount(subject, limits, "remove"), readAmount(subject, limits, "stop")];
   const monthlyCost = readPrice(subject, limits, "monthly_cost", ["at_most"]);
   const monthlyIncrease = readPrice(subject, limits, "monthly_increase", ["at_most"]);
-  const atMost = {
-    ...(remove === undefined ? {} : { remove }),
-    ...(stop === undefined ? {} : { stop }),
-    ...(monthlyCost === undefined ? {} : { monthlyCost }),
-    ...(monthlyIncrease === undefined ? {} : { monthlyIncrease }),
-  };
+  const atMost = onlyDefined({ remove, stop, monthlyCost, monthlyIncrease });
   const hours = readHours(subject, readMap(subject, values, "hours"));
   return {
-    ...(flavors === undefined ? {} : { flavors }),
-    ...(images === undefined ? {} : { images }),
-    ...(regions === undefined ? {} : { regions }),
-    ...(Object.keys(names).length === 0 ? {} : { names }),
-    ...(preventDestroy.length === 0 ? {} : { preventDestroy }),
-    ...(snapshotBefore.length === 0 ? {} : { snapshotBefore }),
-    ...(Object.keys(atMost).length === 0 ? {} : { atMost }),
-    ...(hours === undefined ? {} : { hours }),
+    ...onlyDefined({
+      flavors,
+      images,
+      regions,
+      names: Object.keys(names).length === 0 ? undefined : names,
+      preventDestroy: preventDestroy.length === 0 ? undefined : preventDestroy,
+      snapshotBefore: snapshotBefore.length === 0 ? undefined : snapshotBefore,
+      atMost: Object.keys(atMost).length === 0 ? undefined : atMost,
+      hours,
+    }),
     source: positionOf(subject.place([], "key")),
   };
 }

@@ -3,6 +3,7 @@ import { type Address, parseAddress } from "../core/model/address";
 import type { DesiredResource, Rollout } from "../core/model/desired";
 import type { Amount } from "../core/model/policy";
 import { nearestName } from "../core/text/nearest";
+import { onlyDefined } from "../core/text/objects";
 import { placeInBlock } from "./blocks";
 import { fieldOf, readDuration, readEnum, reportMissing, reportValue, type Subject, type Values } from "./fields";
 import { interpolate } from "./interpolation";
@@ -106,7 +107,7 @@ export function withWayBack(resources: DesiredResource[], rollouts: readonly Rol
     return {
       ...resource,
       lifecycle: { ...resource.lifecycle, verifyResize },
-      ...(check.kind === "command" && source !== undefined ? { commandFile: source.file } : {}),
+      ...onlyDefined({ commandFile: check.kind === "command" && source !== undefined ? source.file : undefined }),
     };
   });
 }

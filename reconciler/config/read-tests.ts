@@ -2,6 +2,7 @@
 import { type Diagnostic, hasErrors, type SourcePosition } from "../core/model/diagnostic";
 import type { Expected } from "../core/model/expected";
 import type { ExternalValues } from "../core/model/external";
+import { onlyDefined } from "../core/text/objects";
 import { problemsOf } from "./generated/tests";
 import { collectProblems, problemAsDiagnostic } from "./problems";
 import { type SchemaWords, schemaProblems } from "./schema-problems";
@@ -113,7 +114,7 @@ function readSide(side: SideBlock | undefined, test: TestBlock): TestSide | unde
     inline,
     set,
     ...shared,
-    ...(own.env === undefined ? {} : { env: own.env }),
+    ...onlyDefined({ env: own.env }),
     vars: { ...shared.vars, ...surroundingsOf(own).vars },
     external: {
       reads: { ...shared.external.reads, ...own.reads },

@@ -8,6 +8,7 @@
 import type { Address, Kind } from "../core/model/address";
 import { isKind, perKind } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
+import { onlyDefined } from "../core/text/objects";
 import { type ExpandedBlocks, expandBlocks } from "./blocks";
 import { type ComponentFile, type ComponentFiles, openComponentFile } from "./component-file";
 import { isSwitchedOn } from "./enabled";
@@ -294,7 +295,7 @@ function readWith(
     let isSensitive = false;
     const scope: InterpolationScope = {
       ...parent,
-      ...(use.each === undefined ? {} : { each: use.each }),
+      ...onlyDefined({ each: use.each }),
       onSensitive: () => {
         isSensitive = true;
       },

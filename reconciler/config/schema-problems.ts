@@ -4,6 +4,7 @@
  */
 import type { ErrorObject } from "ajv";
 import { nearestName } from "../core/text/nearest";
+import { onlyDefined } from "../core/text/objects";
 import { listed, type Problem, shown } from "./problems";
 import { isMap, offsetAt, type Path, type Place, valueAt, type YamlFile } from "./yaml-file";
 
@@ -66,7 +67,7 @@ export function schemaProblems<A extends Area>(
     const token = written?.exec(at.source.text)?.[0];
     return {
       ...problem,
-      ...(token === undefined ? {} : { fix: `write ${JSON.stringify(token)}, in quotes` }),
+      ...onlyDefined({ fix: token === undefined ? undefined : `write ${JSON.stringify(token)}, in quotes` }),
       at,
     };
   });

@@ -3,13 +3,15 @@
  * taken to have until its dialect says otherwise. Pointers are generous, because a pointer that finds nothing costs
  * nothing.
  */
+
 import { assumedOperations, rowOf } from "../core/model/operation";
+import { onlyDefined } from "../core/text/objects";
 import type { AssumedRoutes, Dialect, ErrorRule } from "./dialect";
 
 function builtInRoutes(): AssumedRoutes {
   const routes = assumedOperations.map((operation) => {
     const { method, path, items, assumed } = rowOf(operation);
-    return [operation, assumed?.builtIn === true ? { method, path, ...(items !== undefined && { items }) } : null];
+    return [operation, assumed?.builtIn === true ? onlyDefined({ method, path, items }) : null];
   });
   // One route for each assumed operation of the table.
   return Object.fromEntries(routes) as AssumedRoutes;

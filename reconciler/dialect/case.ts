@@ -129,9 +129,9 @@ export function readCases(value: unknown): {
           text: textOf(own(one, "text"), own(one, "answer")),
           ...(typeof headers === "object" && headers !== null && headersOf(asTexts(headers))),
         },
-        ...(own(one, "reads") !== undefined && { reads: own(one, "reads") }),
-        ...(typeof is === "string" && { is }),
-        ...(typeof waits === "number" && { waits }),
+        reads: own(one, "reads"),
+        is: typeof is === "string" ? is : undefined,
+        waits: typeof waits === "number" ? waits : undefined,
       },
     ];
   });
@@ -151,10 +151,10 @@ function headersOf(headers: Readonly<Record<string, string>>): Partial<Answer> {
   const date = named("date");
   return {
     paging: headers,
-    ...(contentType !== undefined && { contentType }),
-    ...(location !== undefined && { location }),
-    ...(retryAfter !== undefined && { retryAfter }),
-    ...(date !== undefined && { date }),
+    contentType,
+    location,
+    retryAfter,
+    date,
   };
 }
 

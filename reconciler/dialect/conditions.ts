@@ -31,6 +31,7 @@ import { isAssumed, isList, type Operation, type RequestKind, rowOf } from "../c
 import type { Accepted, Condition, Failure, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { itemAt } from "../core/text/invariant";
+import { onlyDefined } from "../core/text/objects";
 import { patternFits, patternIsIn } from "../core/text/pattern";
 import { isEpoch, readRetryAfter } from "../core/text/retry-after";
 import { builtInErrors } from "./built-in";
@@ -132,7 +133,7 @@ function judgeOutOfOrder(
       status: "unavailable",
       reason: message,
       httpStatus: status,
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      retryAfterMs,
     };
   if (status === 501 && kind === "read")
     return { status: "rejected", condition: "unsupported", message, httpStatus: status };
@@ -159,7 +160,7 @@ function meant(
       reason: message,
       httpStatus,
       throttled: true,
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      retryAfterMs,
     };
   const condition: Condition = is === "not_found" && isCollection(operation) ? "unsupported" : is;
   return { status: "rejected", condition, message, httpStatus };
@@ -220,7 +221,7 @@ function errorLine(is: ErrorRule["is"], status: number, said: string): string {
 export function judgeBreak(operation: Operation, sent: boolean, reason: string, fix?: string): Failure {
   return sent
     ? lost(rowOf(operation).kind, cleanMessage(reason))
-    : { status: "unavailable", reason: cleanMessage(reason), ...(fix !== undefined && { fix }) };
+    : { status: "unavailable", reason: cleanMessage(reason), fix };
 }
 
 /** Whether the service asks for fewer requests, rather than being out of order. */
@@ -353,9 +354,9 @@ function judgeRedirect(operation: Operation, answer: Answer, judging: Judging): 
 }
 
 function lost(kind: RequestKind, reason: string, httpStatus?: number, retryAfterMs?: number): Failure {
-  const seen = { reason, ...(httpStatus !== undefined && { httpStatus }) };
+  const seen = { reason, httpStatus };
   return kind === "read"
-    ? { status: "unavailable", ...seen, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+    ? { status: "unavailable", ...seen, ...onlyDefined({ retryAfterMs }) }
     : { status: "unknown", ...seen };
 }
 

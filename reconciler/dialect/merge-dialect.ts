@@ -5,7 +5,7 @@
  */
 import { assumedOperations, rowOf } from "../core/model/operation";
 import { invariant } from "../core/text/invariant";
-import { keysOf, tableOf } from "../core/text/objects";
+import { keysOf, onlyDefined, tableOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
 import type { Dialect, JobRoute, Limits, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
 
@@ -66,7 +66,7 @@ export function mergeDialect(given: PartialDialect): Dialect {
       data: listOf<RecordPlace>(data),
       error: { code: listOf<RecordPlace>(error?.code), message: listOf<RecordPlace>(error?.message) },
       // The schema asks for both fields of `success` together.
-      ...(success !== undefined && { success: success as NonNullable<Dialect["envelope"]["success"]> }),
+      success: success === undefined ? undefined : (success as NonNullable<Dialect["envelope"]["success"]>),
     },
     names: given.names ?? {},
     limits: { ...limits, ...given.limits },
@@ -102,9 +102,11 @@ function mergePaging(given: Written<Paging> | undefined): Partial<Paging> {
   const { next, marker, ignore, ...rest } = given;
   return {
     ...rest,
-    ...(next !== undefined && { next: listOf<RecordPlace>(next) }),
-    ...(marker !== undefined && { marker: listOf<RecordPlace>(marker) }),
-    ...(ignore !== undefined && { ignore: listOf<string>(ignore) }),
+    ...onlyDefined({
+      next: next === undefined ? undefined : listOf<RecordPlace>(next),
+      marker: marker === undefined ? undefined : listOf<RecordPlace>(marker),
+      ignore: ignore === undefined ? undefined : listOf<string>(ignore),
+    }),
   };
 }
 
@@ -122,10 +124,12 @@ function mergeOperations(given: NonNullable<PartialDialect["operations"]>): Dial
     const usual = rowOf(operation).items;
     routes[operation] = {
       ...route,
-      ...(alternatives.length > 0 && { alternatives }),
-      ...(item !== undefined && { item: listOf(item) }),
-      ...(usual !== undefined && { items: items === undefined ? usual : listOf(items) }),
-      ...(pagination !== undefined && { pagination: mergePaging(pagination) }),
+      ...onlyDefined({
+        alternatives: alternatives.length > 0 ? alternatives : undefined,
+        item: item === undefined ? undefined : listOf(item),
+        items: usual === undefined ? undefined : items === undefined ? usual : listOf(items),
+        pagination: pagination === undefined ? undefined : mergePaging(pagination),
+      }),
     };
   }
   // The built-in routes name every operation.

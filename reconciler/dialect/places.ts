@@ -138,8 +138,8 @@ function chooserOf(selector: Selector): Chooser {
       }
       return empty ? null : nothing;
     },
-    ...(selector.is !== undefined && { isTrue: truthOf(textsOf(selector.is)) }),
-    ...(unit !== undefined && { unit }),
+    isTrue: selector.is === undefined ? undefined : truthOf(textsOf(selector.is)),
+    unit,
   };
 }
 

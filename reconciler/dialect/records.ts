@@ -19,6 +19,7 @@ import { isAssumed, type ListOperation, listOperations, type Operation, operatio
 import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { itemAt } from "../core/text/invariant";
+import { onlyDefined } from "../core/text/objects";
 import { mayMeanGone } from "./built-in";
 import type { CatalogueRecord, Dialect, Paging, Pointers } from "./dialect";
 import { pointerTo } from "./likely-key";
@@ -206,7 +207,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
       const volumeId = readId("a volume of a VM", "records.vm.volume_entry.id", volume_entry.id, entry.id, item);
       if (volumeId.status !== "accepted") return volumeId;
       const root = findBoolean(item, entry.root);
-      volumes.push({ id: volumeId.value, ...(root !== undefined && { root }) });
+      volumes.push({ id: volumeId.value, root });
     }
     const floating = findAddress(record, vm.floating_ip);
     const private_ = findAddress(record, vm.private_ip);
@@ -225,8 +226,10 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
         privateIp: private_.address,
       }),
       ...observedIn(record, vm),
-      ...(notAddresses.length > 0 && { notAddresses }),
-      ...(listed !== undefined && { volumes }),
+      ...onlyDefined({
+        notAddresses: notAddresses.length > 0 ? notAddresses : undefined,
+        volumes: listed === undefined ? undefined : volumes,
+      }),
     });
   }
 
@@ -247,10 +250,9 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
       id: id.value,
       failed: status !== undefined && failedVolume.has(status),
       ...unsaid(status, saidOfVolume),
-      ...(status !== undefined && isChanging(status) && { changing: true as const }),
+      ...onlyDefined({ changing: status !== undefined && isChanging(status) ? (true as const) : undefined }),
       ...texts({ name: findText(record, volume.name), status }),
-      ...(sizeGb !== undefined && { sizeGb }),
-      ...(attachedTo !== undefined && { attachedTo }),
+      ...onlyDefined({ sizeGb, attachedTo }),
     });
   }
 
@@ -266,9 +268,9 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
     return accepted({
       kind: "group",
       id: id.value,
-      ...(name !== undefined && { name }),
-      ...(description !== undefined && { description: description ?? "" }),
-      ...(rules !== undefined && { rules: rules.value }),
+      name,
+      description: description === undefined ? undefined : (description ?? ""),
+      rules: rules === undefined ? undefined : rules.value,
     });
   }
 
@@ -334,9 +336,7 @@ export function readLiveRule(record: unknown): Reading<LiveRule> {
       remoteAddressGroupId: text("remote_address_group_id"),
       description: text("description"),
     }),
-    ...(portMin !== undefined && { portMin }),
-    ...(portMax !== undefined && { portMax }),
-    ...(typeof platform === "boolean" && { platform }),
+    ...onlyDefined({ portMin, portMax, platform: typeof platform === "boolean" ? platform : undefined }),
   });
 }
 

@@ -66,8 +66,8 @@ function readImportedGroup(entry: unknown): ImportedGroup {
     status: text("status") ?? "",
     rulesCreated: numberInUnit(own(entry, "rules_created")) ?? 0,
     skipped: Array.isArray(skipped) ? texts(skipped) : [],
-    ...(id !== undefined && "id" in id && { id: id.id }),
-    ...(error !== undefined && { error }),
+    id: id !== undefined && "id" in id ? id.id : undefined,
+    error,
   };
 }
 

@@ -33,10 +33,8 @@ export function fillRoute(
   const names = Object.keys(headers);
   return {
     path: query.length === 0 ? path : `${path}${path.includes("?") ? "&" : "?"}${query.join("&")}`,
-    ...(names.length > 0 && {
-      headers: Object.fromEntries(names.map((name) => [name, text(headers[name] ?? "")])),
-    }),
-    ...(route.body !== undefined && { body: fillBody(route.body, text) }),
+    headers: names.length > 0 ? Object.fromEntries(names.map((name) => [name, text(headers[name] ?? "")])) : undefined,
+    body: route.body === undefined ? undefined : fillBody(route.body, text),
   };
 }
 

@@ -11,6 +11,7 @@ import { isGone, type Outcome } from "../core/model/outcome";
 import type { Json } from "../core/model/output";
 import { canonicalJson } from "../core/text/canonical-json";
 import { nearestName } from "../core/text/nearest";
+import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 import type { StateStore } from "../store/store";
 import { openStoredState } from "./plan";
@@ -148,15 +149,13 @@ type Seen = Outcome<readonly Thing[]> | undefined;
 const vm = ({ id, name, privateIp, floatingIp }: LiveVm): Thing => ({
   id,
   name,
-  ...(privateIp === undefined ? {} : { private_ip: privateIp }),
-  ...(floatingIp === undefined ? {} : { floating_ip: floatingIp }),
+  ...onlyDefined({ private_ip: privateIp, floating_ip: floatingIp }),
 });
 const volume = ({ id, name, sizeGb }: LiveVolume): Thing => ({
   id,
-  ...(name === undefined ? {} : { name }),
-  ...(sizeGb === undefined ? {} : { size: String(sizeGb) }),
+  ...onlyDefined({ name, size: sizeGb === undefined ? undefined : String(sizeGb) }),
 });
-const named = ({ id, name }: LiveGroup | CatalogueEntry): Thing => ({ id, ...(name === undefined ? {} : { name }) });
+const named = ({ id, name }: LiveGroup | CatalogueEntry): Thing => ({ id, ...onlyDefined({ name }) });
 
 async function all<T>(outcome: Promise<Outcome<readonly T[]>>, as: (one: T) => Thing): Promise<Seen> {
   const got = await outcome;

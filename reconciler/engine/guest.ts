@@ -11,6 +11,7 @@ import type { LiveVm } from "../core/model/live";
 import type { RecordedResource, RecordedVm } from "../core/model/recorded";
 import type { StepChange } from "../core/plan/record-patch";
 import type { ActionOf, Due, Step } from "../core/plan/step";
+import { onlyDefined } from "../core/text/objects";
 import { fetchVm, waitForVm } from "../kinds/vm/watch";
 import { plainText } from "./fill-in";
 import type { CommandResult } from "./ports";
@@ -69,7 +70,7 @@ export const pay: Performer<Duty> = async (step, action, run) => {
   if (arrived.end !== "done") return arrived;
   const values = valuesFor(step, action, vmId, arrived.vm, debt.reason, run);
   const argv = action.argv.map(plainText);
-  const command = { argv, ...(action.env === undefined ? {} : { env: action.env }) };
+  const command = { argv, ...onlyDefined({ env: action.env }) };
   const { timeoutMs: limitMs } = action;
   const result = await run.ports.runCommand(command, { signal: run.signal, address, duty, values, limitMs });
   if (result.exitCode !== 0) return notPaid(address, duty, result, argv);
@@ -146,7 +147,7 @@ function notPaid(address: Address, duty: Duty, result: CommandResult, argv: read
     end: "failed",
     code: "apply/owed",
     message,
-    ...(output === undefined ? {} : { output }),
+    ...onlyDefined({ output }),
     fix: `try it by hand: ${argv.map(quoted).join(" ")}; the next run pays it first, and after it was done by hand: reconcile state resolve ${address} --paid`,
   };
 }

@@ -10,6 +10,7 @@ import type { Section } from "../core/model/kinds";
 import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { itemAt, mustGet } from "../core/text/invariant";
+import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 import { readFailed } from "./read-failed";
 
@@ -93,8 +94,10 @@ async function withNames(client: ServiceReader, vms: readonly LiveVm[]): Promise
   const [flavorIndex, imageIndex] = [indexOf(flavors), indexOf(images)];
   return vms.map((vm) => ({
     ...vm,
-    ...(vm.flavor === undefined ? {} : { flavor: nameFor(vm.flavor, flavorIndex) }),
-    ...(vm.image === undefined ? {} : { image: nameFor(vm.image, imageIndex) }),
+    ...onlyDefined({
+      flavor: vm.flavor === undefined ? undefined : nameFor(vm.flavor, flavorIndex),
+      image: vm.image === undefined ? undefined : nameFor(vm.image, imageIndex),
+    }),
   }));
 }
 

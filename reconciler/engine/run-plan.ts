@@ -14,6 +14,7 @@ import type { Step } from "../core/plan/step";
 import type { UnseenEffect } from "../core/plan/unseen";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
 import { mustGet } from "../core/text/invariant";
+import { onlyDefined } from "../core/text/objects";
 import { sharedLook } from "../core/text/shared-look";
 import { type Owed, owedIn } from "../kinds/vm/guest-steps";
 import type { Remount } from "../kinds/volume/mount-again";
@@ -194,9 +195,12 @@ export async function runPlan(
       type: "run",
       plan: remembered.id,
       at,
-      ...(remembered.run === undefined
-        ? {}
-        : { run: { id: remembered.id, number: recorder.state.serial + 1, at, ...remembered.run } }),
+      ...onlyDefined({
+        run:
+          remembered.run === undefined
+            ? undefined
+            : { id: remembered.id, number: recorder.state.serial + 1, at, ...remembered.run },
+      }),
     },
     ...(scope === undefined ? [] : [{ type: "scope" as const, scope }]),
     ...recordedAt(plan.bookkeeping, at),
@@ -290,7 +294,7 @@ export async function runPlan(
   const steps = plan.steps.flatMap((step) => reports.get(step.id) ?? []);
   const owed = owedIn(recorder.state.resources.values());
   return {
-    ...(owed.length === 0 ? {} : { owed }),
+    ...onlyDefined({ owed: owed.length === 0 ? undefined : owed }),
     steps,
     counts: countSteps(steps),
     // An orphan that the same run deleted, such as a replaced volume, is not left behind.

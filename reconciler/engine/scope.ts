@@ -12,6 +12,7 @@ import { type Live, sight } from "../core/model/live";
 import type { Scope, State } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { lazily } from "../core/text/lazily";
+import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 
 export class ScopeRefused extends Error {
@@ -34,9 +35,9 @@ export function scopeOf(
   const subject = client.subject?.();
   return {
     origin: client.origin,
-    ...(project === undefined ? {} : { project }),
+    ...onlyDefined({ project }),
     ...(environment === undefined ? (files.length === 0 ? {} : { environment: noEnvironment }) : { environment }),
-    ...(subject === undefined ? {} : { subject }),
+    ...onlyDefined({ subject }),
   };
 }
 
@@ -124,10 +125,10 @@ export function scopeToRemember(
   const { environment: chosen, ...place } = now;
   const here: Scope = {
     ...place,
-    ...(chosen === undefined || chosen === noEnvironment ? {} : { environment: chosen }),
+    ...onlyDefined({ environment: chosen === undefined || chosen === noEnvironment ? undefined : chosen }),
   };
   const shown = strangersIn(state, live);
-  const fresh: Scope = { ...here, ...(shown.length === 0 ? {} : { sees: witnessesAmong(shown) }) };
+  const fresh: Scope = { ...here, ...onlyDefined({ sees: shown.length === 0 ? undefined : witnessesAmong(shown) }) };
   if (scope !== undefined && !accepted) {
     // None of the remembered strangers is left: those that are shown now take their place.
     const isStale = !isPart && scope.sees?.every((one) => !shown.includes(one)) === true && fresh.sees !== undefined;
@@ -136,8 +137,7 @@ export function scopeToRemember(
     const learnt = {
       ...here,
       ...scope,
-      ...(isStale ? { sees: fresh.sees } : {}),
-      ...(subject === undefined ? {} : { subject }),
+      ...onlyDefined({ sees: isStale ? fresh.sees : undefined, subject }),
     };
     return deepEqual(learnt, scope) ? undefined : learnt;
   }

@@ -12,6 +12,7 @@
  */
 import type { State, StateChange, Transfer } from "../core/model/recorded";
 import { type Asked, decideHandover, type Handover, type HandoverProblem, letGo } from "../core/state/handover";
+import { onlyDefined } from "../core/text/objects";
 import type { Holder, StateStore } from "../store/store";
 import { openForWriting } from "./apply";
 import { assertWhole } from "./half-moved";
@@ -116,8 +117,7 @@ function noteOf(
       at,
       by,
       addresses,
-      ...(orphans.length === 0 ? {} : { orphans }),
-      ...(files === undefined ? {} : { files }),
+      ...onlyDefined({ orphans: orphans.length === 0 ? undefined : orphans, files }),
       ...more,
     },
   };

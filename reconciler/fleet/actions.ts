@@ -4,6 +4,7 @@
  */
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { nearestName } from "../core/text/nearest";
+import { onlyDefined } from "../core/text/objects";
 import { changesOf, type StackChange } from "./changes";
 import type { Records } from "./database/records";
 import type { RunRecord } from "./database/runs";
@@ -250,7 +251,7 @@ export async function reject(
     await records.endUndo(name, undoing);
     await queue.hasten({ ...triggerOf(stack, "person"), startedBy: who });
   }
-  const rejection = { digest: plan.digest, by: who, ...(why === undefined ? {} : { why }), at };
+  const rejection = { digest: plan.digest, by: who, ...onlyDefined({ why }), at };
   await records.reject(name, rejection, afterRejection(stack.status, rejectedWhy(rejection)));
   await records.note({ who, what: "reject", stack: name, detail: [plan.digest, why].filter(Boolean).join(": ") });
 }

@@ -1,4 +1,6 @@
 /** What a stack is opened with: its service and budget, the values from other stacks, and what its files may name. */
+
+import { onlyDefined } from "../core/text/objects";
 import type { Budget } from "./database/budget";
 import type { StackRecord } from "./database/stacks";
 import { mayRead, partOfPlace, type StackState } from "./may-read";
@@ -37,11 +39,9 @@ export function projectInput(
     inputs,
     destroy: stack.leaving,
     worker: ports.worker,
-    ...(isClosed ? { closedBy: "a fleet of several tenants" } : {}),
+    ...onlyDefined({ closedBy: isClosed ? "a fleet of several tenants" : undefined }),
     mayRead: async (location) => mayRead(location, stack.spec, tenant, await ports.statesWith(partOfPlace(location))),
-    ...(ports.ear === undefined ? {} : { ear: ports.ear }),
-    ...(service === undefined ? {} : { service }),
-    ...(budget === undefined ? {} : { budget }),
+    ...onlyDefined({ ear: ports.ear, service, budget }),
   };
 }
 

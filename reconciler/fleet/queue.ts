@@ -3,6 +3,7 @@
  * are; a round whose worker died runs on another one. Everything the fleet knows of pg-boss is in this file.
  */
 import type { PgBoss } from "pg-boss";
+import { onlyDefined } from "../core/text/objects";
 import type { Database } from "./database/database";
 import { loadQueuePackage } from "./database/open";
 import { schema as tables } from "./database/tables";
@@ -194,7 +195,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       singletonKey: keyOf(trigger),
       priority: turn === undefined ? withoutTurn : priorityOf({ start: turn }, bandOf(trigger.cause)),
       group: { id: trigger.tenant, tier: tierOf(trigger.tenant, trigger.service) },
-      ...(at === undefined ? {} : { startAfter: at }),
+      ...onlyDefined({ startAfter: at }),
     };
     return { data: turn === undefined ? data : { ...data, turn }, options };
   }
@@ -206,11 +207,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       `UPDATE reconcile_queue.job SET data = data || $2::jsonb,
          priority = CASE WHEN $3 AND priority <= 0 THEN priority + ${personBand} ELSE priority END
        WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' AND start_after <= now() AND data ? 'turn' RETURNING id`,
-      [
-        keyOf(trigger),
-        JSON.stringify({ cause, ...(startedBy === undefined ? {} : { startedBy }) }),
-        bandOf(cause) === "person",
-      ],
+      [keyOf(trigger), JSON.stringify({ cause, ...onlyDefined({ startedBy }) }), bandOf(cause) === "person"],
     );
     return rows.length > 0;
   }
@@ -287,7 +284,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
         notifyPollingIntervalSeconds: hears ? quietS : 1,
         heartbeatRefreshSeconds: 3,
         includeMetadata: true as const,
-        ...(limits === undefined ? {} : { groupConcurrency: limits }),
+        ...onlyDefined({ groupConcurrency: limits }),
       };
       // At most one place waits for a round, however many places there may be: each waiting place asks the database,
       // and all of them would at each round that is sent. The place that takes a round opens the next one.
@@ -308,9 +305,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
               await round({
                 stack,
                 cause,
-                ...(turn === undefined ? {} : { turn }),
-                ...(startedBy === undefined ? {} : { startedBy }),
-                ...(pull === undefined ? {} : { pull }),
+                ...onlyDefined({ turn, startedBy, pull }),
                 signal: job.signal,
                 lend,
               });

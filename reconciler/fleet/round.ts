@@ -4,6 +4,7 @@
  */
 import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import { unseenTexts } from "../core/plan/unseen";
+import { onlyDefined } from "../core/text/objects";
 import type { EngineEvent } from "../engine/events";
 import { notSeenIn, type RunReport } from "../engine/run-plan";
 import { standingsOf, standingText } from "../report/run-standing";
@@ -99,8 +100,10 @@ function namedAsInRepository(outcome: RoundOutcome, checkout: Checkout): RoundOu
   return {
     ...outcome,
     result: name(result),
-    ...(plan === undefined ? {} : { plan: { ...plan, body: name(plan.body) } }),
-    ...(picture === undefined ? {} : { picture: () => name(picture()) }),
+    ...onlyDefined({
+      plan: plan === undefined ? undefined : { ...plan, body: name(plan.body) },
+      picture: picture === undefined ? undefined : () => name(picture()),
+    }),
   };
 }
 
@@ -114,7 +117,7 @@ async function withProject(
   const project = await ports.openProject({
     ...projectInput(input, ports, checkout, inputs.values),
     signal: anyOf(input),
-    ...(undo === undefined ? {} : { undo: undo.id }),
+    ...onlyDefined({ undo: undo === undefined ? undefined : undo.id }),
   });
   const seen = { revision: checkout.revision, outputsUsed: inputs.used, files: project.files };
   try {

@@ -1,4 +1,6 @@
 /** A fleet for programs and for terminals: lines of JSON and lines of text, from the same records that the pages show. */
+
+import { onlyDefined } from "../core/text/objects";
 import type { StackStanding } from "./database/pages";
 import type { DecisionRecord } from "./database/people";
 import type { RunRecord, RunResult } from "./database/runs";
@@ -73,7 +75,7 @@ export const planEvent = ({ stack, digest, revision, madeAt, body }: WaitingPlan
     author,
     at,
     message: subject,
-    ...(link === undefined ? {} : { link }),
+    ...onlyDefined({ link }),
   })),
 });
 

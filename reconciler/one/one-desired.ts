@@ -9,6 +9,7 @@ import type { Address } from "../core/model/address";
 import type { Closed } from "../core/model/desired";
 import { type Kind, sectionOf } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
+import { onlyDefined } from "../core/text/objects";
 import {
   type Checked,
   type CheckFailure,
@@ -54,7 +55,7 @@ function readOne({ kind, lines }: Written): ReadOne {
     Object.fromEntries(given.filter((line) => line.section === section).map(({ field, value }) => [field, value]));
   const resource = {
     ...fieldsOf(undefined),
-    ...(given.some(({ section }) => section === "rule") ? { rules: [fieldsOf("rule")] } : {}),
+    ...onlyDefined({ rules: given.some(({ section }) => section === "rule") ? [fieldsOf("rule")] : undefined }),
     lifecycle: fieldsOf("lifecycle"),
   };
   const source = sourceOfValues("properties", {

@@ -17,6 +17,7 @@ import { makePlan, type Plan } from "../core/plan/plan";
 import { writtenChanges } from "../core/plan/record-patch";
 import { unseenDiagnostic } from "../core/plan/unseen";
 import { emptyState, type FoldedState } from "../core/state/fold";
+import { onlyDefined } from "../core/text/objects";
 import { observeCatalogue } from "../engine/observe-catalogue";
 import { createRecorder, type Recorder } from "../engine/recorder";
 import { refresh } from "../engine/refresh";
@@ -64,7 +65,7 @@ export function stateOf(
       ...(record === undefined ? [] : [[address, { ...record, address }] as const]),
     ]),
     intents: new Map(intent === undefined ? [] : [[address, { ...intent, address }]]),
-    ...(scope === undefined ? {} : { scope }),
+    ...onlyDefined({ scope }),
   };
 }
 

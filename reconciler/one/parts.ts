@@ -21,7 +21,7 @@ import type { Shaped } from "../core/model/output";
 import type { Rule } from "../core/model/rule";
 import { orderBreakingCycles, orderNodes } from "../core/plan/graph";
 import { mustGet } from "../core/text/invariant";
-import { fieldsIn } from "../core/text/objects";
+import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { closedOrRefused } from "../refused";
 import type { Props } from "./handler";
 import { asProperty } from "./one-desired";
@@ -70,7 +70,7 @@ const propertyOf: Record<Attribute, PartProperty | undefined> = {
 
 function partReference({ address, attribute }: Computed): PartReference {
   const property = propertyOf[attribute];
-  return { part: address, ...(property === undefined ? {} : { property }) };
+  return { part: address, ...onlyDefined({ property }) };
 }
 
 /** The input that stands for a text with values of other resources in it. */
@@ -166,10 +166,12 @@ const groupParts = (groups: readonly DesiredGroup[]): DesiredPart[] =>
           type: "SecurityGroup",
           inputs: {
             name: group.name,
-            ...(group.description === undefined ? {} : { description: inputOf(group.description) }),
+            ...onlyDefined({ description: group.description === undefined ? undefined : inputOf(group.description) }),
             rules: inline,
-            ...(mode === undefined ? {} : { rulesMode: mode }),
-            ...(group.lifecycle.onRuleRemoval === "keep" ? { onRuleRemoval: "keep" } : {}),
+            ...onlyDefined({
+              rulesMode: mode,
+              onRuleRemoval: group.lifecycle.onRuleRemoval === "keep" ? "keep" : undefined,
+            }),
           },
           protect: group.lifecycle.preventDestroy,
           ignoreChanges: group.lifecycle.ignoreChanges.map(asProperty),
@@ -197,7 +199,7 @@ export const groupSetParts = (groups: Readonly<Record<Address, Props>>): Desired
       part: (inline, separate) => ({
         address,
         type: "SecurityGroup",
-        inputs: { ...inputs, rules: inline, ...(separate > 0 ? { rulesMode: "shared" } : {}) },
+        inputs: { ...inputs, rules: inline, ...onlyDefined({ rulesMode: separate > 0 ? "shared" : undefined }) },
         protect: false,
         ignoreChanges: [],
       }),
@@ -262,7 +264,7 @@ function ruleInputs(rule: Rule, own: Address): Props {
   const target = targetOf(rule);
   const written: Props = {
     ...ruleAsProperties(rule),
-    ...(rule.description === undefined ? {} : { description: inputOf(rule.description) }),
+    ...onlyDefined({ description: rule.description === undefined ? undefined : inputOf(rule.description) }),
     ...(rule.remote.kind === "computed" ? remoteOf(rule.remote) : {}),
   };
   if (target === undefined) return written;
@@ -285,20 +287,20 @@ function vmPart(vm: DesiredVm): DesiredPart {
     type: "Vm",
     inputs: {
       ...propertyValues(vmFields, vm),
-      ...(lifecycle.onImageChange === "rebuild" ? {} : { onImageChange: lifecycle.onImageChange }),
-      ...(lifecycle.snapshotBefore.length === 0 ? {} : { snapshotBefore: [...lifecycle.snapshotBefore] }),
-      ...(lifecycle.deleteFloatingIp === undefined ? {} : { deleteFloatingIp: lifecycle.deleteFloatingIp }),
-      ...(lifecycle.preservedVolumes === "retain" ? {} : { preservedVolumes: lifecycle.preservedVolumes }),
-      ...(usual
-        ? {}
-        : {
-            verifyResize: {
+      ...onlyDefined({
+        onImageChange: lifecycle.onImageChange === "rebuild" ? undefined : lifecycle.onImageChange,
+        snapshotBefore: lifecycle.snapshotBefore.length === 0 ? undefined : [...lifecycle.snapshotBefore],
+        deleteFloatingIp: lifecycle.deleteFloatingIp,
+        preservedVolumes: lifecycle.preservedVolumes === "retain" ? undefined : lifecycle.preservedVolumes,
+        verifyResize: usual
+          ? undefined
+          : {
               confirm: verifyResize.confirm,
-              ...(verifyResize.check === undefined ? {} : { check: checkInputs(verifyResize.check) }),
+              ...onlyDefined({ check: verifyResize.check === undefined ? undefined : checkInputs(verifyResize.check) }),
               timeout: `${verifyResize.timeoutMs}ms`,
               onFailure: verifyResize.onFailure,
             },
-          }),
+      }),
     },
     protect: lifecycle.preventDestroy,
     ignoreChanges: lifecycle.ignoreChanges.map(asProperty),

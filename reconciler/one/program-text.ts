@@ -9,6 +9,7 @@ import { withReferences } from "../core/model/facts";
 import type { State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { mustGet } from "../core/text/invariant";
+import { onlyDefined } from "../core/text/objects";
 import { type DesiredPart, isPartReference, isPartText, type OutputPart, type PartReference, partsOf } from "./parts";
 
 export interface ProgramFiles {
@@ -128,12 +129,12 @@ function resourceText(part: DesiredPart, names: ReadonlyMap<string, string>, sta
   const id = adoptable.has(part.type) ? state.resources.get(part.address)?.id : undefined;
   const inputs = id === undefined ? part.inputs : { ...part.inputs, adopt: id };
   const parent = parentOf(part.address, names);
-  const options = {
-    ...(parent === undefined ? {} : { parent }),
-    ...(part.protect ? { protect: true } : {}),
-    ...(part.ignoreChanges.length === 0 ? {} : { ignoreChanges: part.ignoreChanges }),
-    ...(part.deletedWith === undefined ? {} : { deletedWith: new Raw(mustGet(names, part.deletedWith)) }),
-  };
+  const options = onlyDefined({
+    parent,
+    protect: part.protect ? true : undefined,
+    ignoreChanges: part.ignoreChanges.length === 0 ? undefined : part.ignoreChanges,
+    deletedWith: part.deletedWith === undefined ? undefined : new Raw(mustGet(names, part.deletedWith)),
+  });
   const more = Object.keys(options).length === 0 ? "" : `, ${literal(options, names, "")}`;
   return `const ${names.get(part.address)} = new ${part.type}(${JSON.stringify(part.address)}, ${literal(inputs, names, "")}${more});`;
 }

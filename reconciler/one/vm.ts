@@ -4,6 +4,7 @@ import { disksOf, inOrder } from "../core/model/disks";
 import { vmFields } from "../core/model/fields";
 import type { RecordedVm, RecordedVolume } from "../core/model/recorded";
 import { holdBack, observedRecord } from "../core/plan/records";
+import { onlyDefined } from "../core/text/objects";
 import { createHandler } from "./resource";
 import { optionalNames, propertyNames, propertyValues, rowProperties } from "./row-properties";
 import { adopt, flush, flushConfirmed, linesFor, owedCommand } from "./shared-properties";
@@ -125,7 +126,7 @@ export const vmHandler = createHandler<"vm">({
         ...record,
         name: live.name,
         ...observedRecord(live),
-        ...(live.phase === "running" || live.phase === "stopped" ? { power: live.phase } : {}),
+        ...onlyDefined({ power: live.phase === "running" || live.phase === "stopped" ? live.phase : undefined }),
       },
       change.fields.map(({ field }) => field),
     ),

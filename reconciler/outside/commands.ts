@@ -6,6 +6,7 @@
 import { connect } from "node:net";
 import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
+import { onlyDefined } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
 import { printable } from "../core/text/printable";
 import type { CommandResult } from "../engine/ports";
@@ -33,7 +34,7 @@ export async function runCommand(
     folder,
     limitMs,
     ...options,
-    ...(extra === undefined ? {} : { values: extra }),
+    ...onlyDefined({ values: extra }),
   });
   const output = toldOf(end, limitMs).split(/\r?\n/).map(printable).join("\n");
   return { exitCode: exitCodeOf(end), output };
@@ -139,10 +140,10 @@ export async function checkHealth(
       const extra = {
         RECONCILE_VM_ID: vm.id,
         RECONCILE_VM_NAME: vm.name,
-        ...(address === undefined ? {} : { RECONCILE_VM_IP: address }),
+        ...onlyDefined({ RECONCILE_VM_IP: address }),
       };
       const { env } = check;
-      const options = { ...(limitMs === undefined ? {} : { limitMs }), ...(env === undefined ? {} : { env }) };
+      const options = onlyDefined({ limitMs, env });
       const result = await runCommand(argv, folder, { signal, extra, ...options });
       return result.exitCode === 0;
     }

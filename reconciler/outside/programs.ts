@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { asError } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
+import { onlyDefined } from "../core/text/objects";
 import { createMasking } from "../service/masking";
 import { withheldVariables } from "./environment";
 import { tracing } from "./tracing";
@@ -64,7 +65,7 @@ export function environmentFor({ env = [], values = {} }: Pick<Program, "env" | 
     if (value !== undefined && !withheld.has(name)) environment[name] = value;
   }
   const traceparent = tracing()?.traceparent();
-  return { ...environment, ...(traceparent === undefined ? {} : { TRACEPARENT: traceparent }), ...values };
+  return { ...environment, ...onlyDefined({ TRACEPARENT: traceparent }), ...values };
 }
 
 /** A value that is short is an ordinary word too often to be taken out of what a program says. */

@@ -1,4 +1,6 @@
 /** The spans of a run: which there are, their names and their attributes. */
+
+import { onlyDefined } from "../core/text/objects";
 import type { Ports } from "../engine/ports";
 import type { FollowRequest } from "../service/caller";
 import type { Tracing } from "./spans";
@@ -29,7 +31,7 @@ export const requestSpans =
       "server.address": host,
       "url.path": path.replace(/[?#].*$/, ""),
       "reconcile.operation": operation,
-      ...(attempt > 1 ? { "http.request.resend_count": attempt - 1 } : {}),
+      ...onlyDefined({ "http.request.resend_count": attempt > 1 ? attempt - 1 : undefined }),
     });
     const headers: Readonly<Record<string, string>> =
       span.traceparent === undefined ? {} : { traceparent: span.traceparent };
@@ -37,7 +39,7 @@ export const requestSpans =
       headers,
       end: ({ status, outcome }) =>
         span.end(
-          { "reconcile.outcome": outcome, ...(status === undefined ? {} : { "http.response.status_code": status }) },
+          { "reconcile.outcome": outcome, ...onlyDefined({ "http.response.status_code": status }) },
           outcome === "accepted" ? undefined : `${outcome}${status === undefined ? "" : ` (${status})`}`,
         ),
     };

@@ -2,6 +2,8 @@
  * Traces of a run: a span for each command, step and request. Off unless OpenTelemetry's variables ask for them; then
  * they go to the SDK that is registered in this process, or over HTTP to a collector.
  */
+
+import { onlyDefined } from "../core/text/objects";
 import type { StepReport } from "../engine/run-plan";
 import { createMasking } from "../service/masking";
 import { secretVariables } from "./environment";
@@ -115,7 +117,9 @@ function exportingOf(environment: Environment): Exporting | undefined {
     timeoutMs: timeoutMs > 0 ? timeoutMs : 10_000,
     resource: {
       ...pairsOf(environment["OTEL_RESOURCE_ATTRIBUTES"]),
-      ...(environment["OTEL_SERVICE_NAME"] ? { "service.name": environment["OTEL_SERVICE_NAME"] } : {}),
+      ...onlyDefined({
+        "service.name": environment["OTEL_SERVICE_NAME"] ? environment["OTEL_SERVICE_NAME"] : undefined,
+      }),
     },
   };
 }

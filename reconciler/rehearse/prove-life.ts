@@ -85,7 +85,7 @@ export function lifeIn(dialect: Dialect): readonly Chapter[] {
   return chapters.map(([title, { vms, ...blocks }]) => ({
     title,
     desired: desiredOf(hasVms && vms !== undefined ? { vms, ...blocks } : blocks),
-    ...(title === "gone" && { destroy: true as const }),
+    destroy: title === "gone" ? (true as const) : undefined,
   }));
 }
 

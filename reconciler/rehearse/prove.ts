@@ -50,7 +50,7 @@ const paces = [0, 600] as const;
 export async function proveDialect(dialect: Dialect, options: ProofOptions): Promise<readonly ProofCheck[]> {
   const checks: ProofCheck[] = [];
   const report = (part: ProofPart, title: string, problem: string | undefined): void => {
-    const check: ProofCheck = { part, title, ...(problem !== undefined && { problem }) };
+    const check: ProofCheck = { part, title, problem };
     checks.push(check);
     options.onCheck?.(check);
   };
@@ -158,7 +158,7 @@ async function openWorld(dialect: Dialect, { pace, stored, seed }: WorldStart): 
     pageSize: 2,
     control: false,
     autoConfirmResize: dialect.operations["vm.resize.confirm"] === null,
-    ...(seed !== undefined && { seed }),
+    seed,
   });
   const timing = {
     ...defaultTiming,

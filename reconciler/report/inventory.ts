@@ -18,6 +18,7 @@ import {
   type SshGiven,
   viaArguments,
 } from "../core/model/ssh";
+import { onlyDefined } from "../core/text/objects";
 
 /** A VM with an address. */
 export interface InventoryHost {
@@ -56,11 +57,9 @@ export function inventoryOf(state: Pick<State, "resources">): Inventory {
       address,
       id,
       name: word(name),
-      ...(privateIp === undefined ? {} : { privateIp }),
-      ...(floatingIp === undefined ? {} : { floatingIp }),
+      ...onlyDefined({ privateIp, floatingIp }),
       block: parts.key,
-      ...(parts.each === undefined ? {} : { each: parts.each }),
-      ...(parts.within === undefined ? {} : { within: parts.within }),
+      ...onlyDefined({ each: parts.each, within: parts.within }),
     });
   }
   return { hosts: withoutTwins(hosts), without };
@@ -139,10 +138,12 @@ export function prometheusTargets({ hosts }: Inventory, port?: number): object[]
         __meta_reconcile_id: host.id,
         __meta_reconcile_name: host.name,
         __meta_reconcile_block: host.block,
-        ...(host.each === undefined ? {} : { __meta_reconcile_each: host.each }),
-        ...(host.within === undefined ? {} : { __meta_reconcile_component: host.within.slice(0, -1) }),
-        ...(host.privateIp === undefined ? {} : { __meta_reconcile_private_ip: host.privateIp }),
-        ...(host.floatingIp === undefined ? {} : { __meta_reconcile_floating_ip: host.floatingIp }),
+        ...onlyDefined({
+          __meta_reconcile_each: host.each,
+          __meta_reconcile_component: host.within === undefined ? undefined : host.within.slice(0, -1),
+          __meta_reconcile_private_ip: host.privateIp,
+          __meta_reconcile_floating_ip: host.floatingIp,
+        }),
       },
     };
   });
@@ -150,13 +151,14 @@ export function prometheusTargets({ hosts }: Inventory, port?: number): object[]
 
 const hostVariables = (host: InventoryHost, { of }: Routes): object => ({
   ...reachedBy(of.get(host.address)),
-  ...(host.privateIp === undefined ? {} : { private_ip: host.privateIp }),
-  ...(host.floatingIp === undefined ? {} : { floating_ip: host.floatingIp }),
+  ...onlyDefined({ private_ip: host.privateIp, floating_ip: host.floatingIp }),
   reconcile_address: host.address,
   reconcile_id: host.id,
   reconcile_block: host.block,
-  ...(host.each === undefined ? {} : { reconcile_each: host.each }),
-  ...(host.within === undefined ? {} : { reconcile_component: host.within.slice(0, -1) }),
+  ...onlyDefined({
+    reconcile_each: host.each,
+    reconcile_component: host.within === undefined ? undefined : host.within.slice(0, -1),
+  }),
 });
 
 function reachedBy(route: Route | undefined): object {
@@ -211,15 +213,15 @@ export function ansibleList({ hosts }: Inventory, outputs: Outputs, routes: Rout
     _meta: { hostvars: Object.fromEntries(hosts.map((host) => [host.name, hostVariables(host, routes)])) },
     all: {
       children: [...groups.keys()].filter((name) => top.has(name)),
-      ...(Object.keys(variables).length === 0 ? {} : { vars: variables }),
+      ...onlyDefined({ vars: Object.keys(variables).length === 0 ? undefined : variables }),
     },
     ...Object.fromEntries(
       [...groups].map(([name, group]) => [
         name,
-        {
-          ...(group.hosts.size === 0 ? {} : { hosts: [...group.hosts] }),
-          ...(group.children.size === 0 ? {} : { children: [...group.children] }),
-        },
+        onlyDefined({
+          hosts: group.hosts.size === 0 ? undefined : [...group.hosts],
+          children: group.children.size === 0 ? undefined : [...group.children],
+        }),
       ]),
     ),
   };

@@ -3,6 +3,7 @@
  * look and its plan, each address with its steps and their requests and waits, and the critical path.
  */
 import { criticalPath, type Timed } from "../core/schedule/critical-path";
+import { onlyDefined } from "../core/text/objects";
 import type { StepReport } from "../engine/run-plan";
 
 export interface ProfiledSpan {
@@ -191,5 +192,5 @@ function countsOf(requests: readonly ProfiledSpan[]): Readonly<Record<string, nu
 
 const argsOf = ({ attributes, problem }: ProfiledSpan): Arguments => ({
   ...attributes,
-  ...(problem === undefined ? {} : { problem }),
+  ...onlyDefined({ problem }),
 });

@@ -1,5 +1,6 @@
 /** The rounds of a watcher so far, as /metrics for Prometheus and as /healthz. */
 import type { Elapsed, Instant } from "../core/model/time";
+import { onlyDefined } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import type { StepEvent } from "../engine/events";
 import type { Round, RoundResult } from "../engine/watch";
@@ -41,8 +42,7 @@ export function statusAfterRound(status: WatchStatus, round: Round, nextInMs: nu
     rounds: { ...status.rounds, [end]: status.rounds[end] + 1 },
     failures: end === "failed" ? status.failures + 1 : 0,
     last: round,
-    ...(seen === undefined ? {} : { seen }),
-    ...(lastSuccessAt === undefined ? {} : { lastSuccessAt }),
+    ...onlyDefined({ seen, lastSuccessAt }),
     nextAt: round.ended.elapsed + nextInMs,
   };
 }

@@ -6,11 +6,11 @@ import { type Method, type Operation, rowOf } from "../core/model/operation";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { accepted, notSent } from "../core/model/outcome";
 import { calendarMs } from "../core/model/time";
+import { onlyDefined } from "../core/text/objects";
 import { type Answer, isThrottled, judgeAnswer, judgeBreak } from "../dialect/conditions";
 import type { Dialect } from "../dialect/dialect";
 import { envelopeReader } from "../dialect/envelope";
 import type { RequestOptions } from "./client";
-
 import type { Clock } from "./clock";
 import { type Credential, CredentialFailure } from "./credential";
 import type { Limiter } from "./limiter";
@@ -266,12 +266,15 @@ export function createCaller(parts: CallerParts): Caller {
     return {
       ...answer,
       text: clean(answer.text),
-      ...(answer.contentType !== undefined && { contentType: clean(answer.contentType) }),
-      ...(answer.retryAfter !== undefined && { retryAfter: clean(answer.retryAfter) }),
-      ...(answer.wait !== undefined && { wait: clean(answer.wait) }),
-      ...(answer.location !== undefined && { location: clean(answer.location) }),
-      ...(answer.paging !== undefined && {
-        paging: Object.fromEntries(Object.entries(answer.paging).map(([name, value]) => [name, clean(value)])),
+      ...onlyDefined({
+        contentType: answer.contentType === undefined ? undefined : clean(answer.contentType),
+        retryAfter: answer.retryAfter === undefined ? undefined : clean(answer.retryAfter),
+        wait: answer.wait === undefined ? undefined : clean(answer.wait),
+        location: answer.location === undefined ? undefined : clean(answer.location),
+        paging:
+          answer.paging === undefined
+            ? undefined
+            : Object.fromEntries(Object.entries(answer.paging).map(([name, value]) => [name, clean(value)])),
       }),
     };
   }
@@ -359,7 +362,7 @@ function scrubOutcome<T>(outcome: Outcome<T>, scrub: (text: string) => string): 
       return {
         ...outcome,
         message: scrub(outcome.message),
-        ...(outcome.hint !== undefined && { hint: scrub(outcome.hint) }),
+        ...onlyDefined({ hint: outcome.hint === undefined ? undefined : scrub(outcome.hint) }),
       };
     case "unavailable":
       return { ...outcome, reason: scrub(outcome.reason) };
@@ -368,8 +371,10 @@ function scrubOutcome<T>(outcome: Outcome<T>, scrub: (text: string) => string): 
       return {
         ...outcome,
         reason: scrub(outcome.reason),
-        ...(outcome.hint !== undefined && { hint: scrub(outcome.hint) }),
-        ...(refusal !== undefined && { refusal: { ...refusal, message: scrub(refusal.message) } }),
+        ...onlyDefined({
+          hint: outcome.hint === undefined ? undefined : scrub(outcome.hint),
+          refusal: refusal === undefined ? undefined : { ...refusal, message: scrub(refusal.message) },
+        }),
       };
     }
     default:

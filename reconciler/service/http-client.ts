@@ -213,8 +213,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
             operation: "volume.get",
             method,
             path: basePath + path,
-            ...(headers !== undefined && { headers }),
-            ...(body !== undefined && { body: JSON.stringify(body) }),
+            headers,
+            body: body === undefined ? undefined : JSON.stringify(body),
           },
           requestOptions,
         );

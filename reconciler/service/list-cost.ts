@@ -7,6 +7,7 @@ import { kinds } from "../core/model/kinds";
 import { type ListCost, usualListCost } from "../core/model/list-cost";
 import type { Operation } from "../core/model/operation";
 import { mustGet } from "../core/text/invariant";
+import { onlyDefined } from "../core/text/objects";
 import type { PagedOperation } from "../dialect/records";
 
 /** The cost of a page is bounded, because a page is only one request where requests are counted. */
@@ -47,7 +48,7 @@ export function measureLists(sizeAsked: (operation: PagedOperation) => number | 
       const one = oneMs.get(kind);
       const pages = pageCounts.get(operation);
       return {
-        ...(pages === undefined ? {} : { pages }),
+        ...onlyDefined({ pages }),
         pageItems: pageItems.get(operation) ?? sizeAsked(operation) ?? usualListCost.pageItems,
         pageReads:
           page === undefined || one === undefined ? 1 : Math.min(mostReads, Math.max(1, page / Math.max(1, one))),

@@ -13,7 +13,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
 import { certificateProblem } from "../core/text/certificate-problems";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
-import { fieldsIn, fieldsOfJson } from "../core/text/objects";
+import { fieldsIn, fieldsOfJson, onlyDefined } from "../core/text/objects";
 import { type AddressFault, addressFault, waits } from "../core/text/outside-policy";
 import { readRetryAfter } from "../core/text/retry-after";
 import { lastEpoch, readHolder, toldOf, unknownHolder } from "./lease";
@@ -72,7 +72,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
           method,
           redirect: "manual",
           headers: { ...protocol.headers, ...(body === undefined ? {} : contentHeaders(body)) },
-          ...(body === undefined ? {} : { body }),
+          ...onlyDefined({ body }),
           signal: AbortSignal.timeout(waits.stateDocument),
         });
         const text = await readBounded(answer, method === "GET" ? largestDocument : largestOther, location);
@@ -254,7 +254,7 @@ export function httpProbe(address: string, options: HttpStoreOptions) {
       method,
       redirect: "manual",
       headers: { ...headers, ...(body === undefined ? {} : contentHeaders(body)) },
-      ...(body === undefined ? {} : { body }),
+      ...onlyDefined({ body }),
       signal: AbortSignal.timeout(waits.stateDocument),
     });
     return { status: answer.status, text: await readBounded(answer, largestDocument, url.toString()) };

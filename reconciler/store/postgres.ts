@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import type { Pool, QueryResult } from "pg";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
-import { fieldsIn } from "../core/text/objects";
+import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
 import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./lease";
 import { packageMissing, repeat, withoutSecrets } from "./remote";
@@ -324,7 +324,7 @@ function openPool(
     connectionString: connection,
     max: shared ? 6 : 2,
     connectionTimeoutMillis: connectMs,
-    ...(takesTimeout ? { statement_timeout: statementMs } : {}),
+    ...onlyDefined({ statement_timeout: takesTimeout ? statementMs : undefined }),
     // This side's limit is later than the server's, so that the server has cancelled a statement when nobody waits for
     // it any more.
     query_timeout: statementMs + connectMs / 2,

@@ -2,7 +2,7 @@
 
 import type { S3Client } from "@aws-sdk/client-s3";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
-import { fieldsIn, isObject } from "../core/text/objects";
+import { fieldsIn, isObject, onlyDefined } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
 import { textBefore } from "../core/text/parts";
 import { packageMissing, repeat } from "./remote";
@@ -118,7 +118,7 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
             new sdk.ListObjectsV2Command({
               Bucket,
               Prefix: prefix,
-              ...(token === undefined ? {} : { ContinuationToken: token }),
+              ...onlyDefined({ ContinuationToken: token }),
             }),
             options,
           ),
@@ -159,9 +159,12 @@ function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
   }
   const client = new sdk.S3Client({
     // Servers other than Amazon's know neither bucket host names nor the newer checksums.
-    ...(process.env["AWS_ENDPOINT_URL"] === undefined && process.env["AWS_ENDPOINT_URL_S3"] === undefined
-      ? {}
-      : { forcePathStyle: true }),
+    ...onlyDefined({
+      forcePathStyle:
+        process.env["AWS_ENDPOINT_URL"] === undefined && process.env["AWS_ENDPOINT_URL_S3"] === undefined
+          ? undefined
+          : true,
+    }),
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
   });

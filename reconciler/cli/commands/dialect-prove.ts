@@ -39,7 +39,7 @@ export const dialectProveCommand = command({
             part,
             title,
             ok: problem === undefined,
-            ...(problem !== undefined && { problem }),
+            problem,
           });
         },
       });

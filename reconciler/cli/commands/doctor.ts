@@ -6,6 +6,7 @@ import type { Kind } from "../../core/model/kinds";
 import type { AssumedOperation, Operation } from "../../core/model/operation";
 import type { RecordedResource } from "../../core/model/recorded";
 import { errorMessage } from "../../core/text/errors";
+import { onlyDefined } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
 import { parseJsonText } from "../../dialect/json-text";
 import { placeInDialect } from "../../dialect/read-dialect";
@@ -70,7 +71,7 @@ async function run(invocation: Doctor): Promise<number> {
     const { dialect, diagnostics } = readDialect(workspace, start.flags);
     const { start: given, reads } = withTold(dialect, told, undefined, new Set());
     const ports = keptAnswers(invocation.flags.from, given);
-    const report = await diagnose({ ...ports, ...(reads !== undefined && { told: reads }) }, { told, given, start });
+    const report = await diagnose({ ...ports, ...onlyDefined({ told: reads }) }, { told, given, start });
     return finish(invocation, { report, start, before: diagnostics, from: `the answers in ${invocation.flags.from}` });
   }
   const trial = invocation.flags.trial === true ? planTrial(workspace, invocation.flags) : undefined;
@@ -100,7 +101,7 @@ async function examine(
   const live = portsAt(service, given);
   const { record } = invocation.flags;
   const recording = record === undefined ? live : recordingIn(record, live);
-  const ports: DoctorPorts = { ...recording, ...(reads !== undefined && { told: reads }) };
+  const ports: DoctorPorts = { ...recording, ...onlyDefined({ told: reads }) };
   const looked = await diagnose(ports, { told, given, start, known });
   const report =
     trial === undefined || looked.operations.length === 0
@@ -113,7 +114,7 @@ async function examine(
     start,
     before: [...service.diagnostics, ...left],
     from: service.baseUrl,
-    ...(isChecked && { misfits: [...misfitsOf(report), ...(await readByDialect(service.client, recorded))] }),
+    misfits: isChecked ? [...misfitsOf(report), ...(await readByDialect(service.client, recorded))] : undefined,
     again: async (dialect) => {
       const { client } = service.inDialect(dialect);
       const again = await diagnoseService({ ...portsAt(service, dialect), baseUrl: service.url }, dialect, {
@@ -180,8 +181,8 @@ async function diagnose(ports: DoctorPorts, { told, given, start, known }: Diagn
       .map(([operation, text]) => [operation, { body: sampleOf(operation, text) }]),
   );
   const report = await diagnoseService(lists.size === 0 ? ports : withSamples(ports, lists, given), given, {
-    ...(known !== undefined && { known }),
-    ...(start.base !== undefined && { base: start.base }),
+    known,
+    base: start.base,
     none: new Set(told.none),
     answers,
   });

@@ -13,6 +13,7 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import type { LiveGroup } from "../../core/model/live";
 import { errorMessage } from "../../core/text/errors";
 import { mustGet } from "../../core/text/invariant";
+import { onlyDefined } from "../../core/text/objects";
 import { assertMayCreate } from "../../engine/plan";
 import { pullWorld } from "../../engine/pull";
 import { isPlatformShaped } from "../../kinds/group/compare-rules";
@@ -152,7 +153,7 @@ async function takeOver(
   const groups = pulled.groups.map((group) => {
     const { name } = mustGet(created, group.id);
     const description = descriptions.get(name.toLowerCase());
-    return { ...group, name, ...(description === undefined ? {} : { description }) };
+    return { ...group, name, ...onlyDefined({ description }) };
   });
   const { blocks } = worldBlocks({ ...pulled, groups });
   const withSkipped = blocks.map((block): YamlBlock => {

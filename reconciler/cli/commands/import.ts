@@ -28,6 +28,7 @@ import { presumeVanished } from "../../core/plan/missing";
 import { makePlan, type Plan } from "../../core/plan/plan";
 import { idProblem } from "../../core/text/id-problem";
 import { nearestName } from "../../core/text/nearest";
+import { onlyDefined } from "../../core/text/objects";
 import { printable } from "../../core/text/printable";
 import { openStoredState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
@@ -312,7 +313,7 @@ function settled(
       type: "resource",
       address,
       // The record of an intent is a whole one but for its id.
-      record: { ...known, id, ...(isBuilding ? { building: true } : {}) } as RecordedResource,
+      record: { ...known, id, ...onlyDefined({ building: isBuilding ? true : undefined }) } as RecordedResource,
     },
     { type: "intent", address, intent: null },
   ];

@@ -13,6 +13,7 @@ import type { RecordedResource } from "../../core/model/recorded";
 import type { PortRange } from "../../core/model/rule";
 import { judgeFile } from "../../core/reachability/findings";
 import { proposeAssertions } from "../../core/reachability/propose";
+import { onlyDefined } from "../../core/text/objects";
 import { openStoredState } from "../../engine/plan";
 import { type Pulled, pullWorld, type Wanted } from "../../engine/pull";
 import { todayUtc } from "../../outside/clock";
@@ -70,7 +71,7 @@ async function run(invocation: Invocation): Promise<number> {
     putYaml(
       invocation,
       writeYaml({
-        ...(flags.out === undefined ? {} : { schema: schemaFor(flags.out) }),
+        ...onlyDefined({ schema: flags.out === undefined ? undefined : schemaFor(flags.out) }),
         notes,
         head,
         blocks,
@@ -170,19 +171,21 @@ function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean, o
   const baseUrl = flags["base-url"] ?? service.baseUrl;
   const folder = dirname(resolve(flags.out ?? "reconcile.yaml"));
   const dialect = flags.dialect ?? dialectFileOf(service);
-  const settings = {
-    ...(baseUrl === undefined ? {} : { base_url: baseUrl }),
-    ...(dialect === undefined ? {} : { dialect: relative(folder, resolve(dialect)) }),
-  };
+  const settings = onlyDefined({
+    base_url: baseUrl,
+    dialect: dialect === undefined ? undefined : relative(folder, resolve(dialect)),
+  });
   const required = { project, region, user_id: userId };
-  const vm = { ...(owner === undefined ? {} : { owner }), ...(userId === undefined ? {} : { user_id: userId }) };
+  const vm = onlyDefined({ owner, user_id: userId });
   return {
     head: {
       version: 1,
-      ...(project === undefined ? {} : { project }),
-      ...(region === undefined ? {} : { region }),
-      ...(Object.keys(settings).length === 0 ? {} : { service: settings }),
-      ...(Object.keys(vm).length === 0 ? {} : { defaults: { vm } }),
+      ...onlyDefined({
+        project,
+        region,
+        service: Object.keys(settings).length === 0 ? undefined : settings,
+        defaults: Object.keys(vm).length === 0 ? undefined : { vm },
+      }),
     },
     missing: hasVms ? Object.entries(required).flatMap(([name, value]) => (value === undefined ? [name] : [])) : [],
   };

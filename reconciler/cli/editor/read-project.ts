@@ -10,6 +10,7 @@ import { sharedNames } from "../../core/findings/shared-names";
 import type { Desired } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { State } from "../../core/model/recorded";
+import { onlyDefined } from "../../core/text/objects";
 import type { States } from "../../editor/hover";
 import { type Project, type ProjectFile, projectFile } from "../../editor/project";
 import { openBesideIn } from "../../outside/beside";
@@ -141,7 +142,7 @@ function readAll(sources: readonly ConfigSource[], open: OpenFile, flags: Flags,
       opened: more = [],
     } = readDesired(sources, {
       ...rest,
-      ...(env === undefined ? {} : { env }),
+      ...onlyDefined({ env }),
     });
     for (const { file } of more) opened.add(resolve(file));
     if (env === undefined && environments.length > 0) return environments.flatMap(read);

@@ -7,6 +7,7 @@ import type { CompletionItem, Diagnostic as Shown, WorkspaceEdit } from "vscode-
 import { formatYaml } from "../../config/format";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { errorCode } from "../../core/text/errors";
+import { onlyDefined } from "../../core/text/objects";
 import { complete, type Offer } from "../../editor/complete";
 import { cursorAt } from "../../editor/cursor";
 import { hover } from "../../editor/hover";
@@ -207,7 +208,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
         label: word,
         kind: kindsOfOffers[is],
         textEdit: { range, newText: writes ?? word },
-        ...(says === "" ? {} : { documentation: { kind: "markdown", value: says } }),
+        ...onlyDefined({ documentation: says === "" ? undefined : { kind: "markdown" as const, value: says } }),
       }),
     );
   });

@@ -3,7 +3,7 @@
  * them do.
  */
 
-import { fieldsIn } from "../../core/text/objects";
+import { fieldsIn, onlyDefined } from "../../core/text/objects";
 import { addressFault } from "../../core/text/outside-policy";
 import { type PersonCommand, personCommands, type Typed } from "../../fleet/person";
 import { setting } from "../../outside/environment";
@@ -59,7 +59,7 @@ async function askServer(server: URL, name: PersonCommand, typed: Typed, output:
     method: "POST",
     headers: {
       "content-type": "application/json",
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...onlyDefined({ authorization: token === undefined ? undefined : `Bearer ${token}` }),
     },
     body: JSON.stringify(typed),
     redirect: "error",

@@ -16,6 +16,7 @@ import { countChanges, isEmpty } from "../../core/plan/plan";
 import { withReturns } from "../../core/plan/undo";
 import { judgeReachability } from "../../core/reachability/findings";
 import { canonicalJson } from "../../core/text/canonical-json";
+import { onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect } from "../../dialect/dialect";
 import { openStoredState, type Prepared } from "../../engine/plan";
@@ -269,8 +270,7 @@ function project(
       leases: store.leases,
       wish,
     },
-    ...(laterRuns === undefined ? {} : { laterRuns }),
-    ...(changesJudges ? { changesJudges } : {}),
+    ...onlyDefined({ laterRuns, changesJudges: changesJudges ? changesJudges : undefined }),
     body: bodyOf(prepared, stack.opensAt),
     errors: [
       ...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"),

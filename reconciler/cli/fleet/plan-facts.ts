@@ -6,6 +6,7 @@ import type { State } from "../../core/model/recorded";
 import { desiredBefore } from "../../core/plan/undo";
 import { recordsBefore } from "../../core/state/history";
 import { canonicalJson } from "../../core/text/canonical-json";
+import { onlyDefined } from "../../core/text/objects";
 import { hasNothingToDo } from "../../engine/apply";
 import { openStoredState, type Prepared } from "../../engine/plan";
 import { CannotUndo, type Planned } from "../../fleet/project";
@@ -90,8 +91,7 @@ export function digestOf({ plan, desired }: Prepared, checkout: Checkout, beside
     steps,
     consents,
     bookkeeping,
-    ...(read === undefined ? {} : { read }),
-    ...(beside === undefined ? {} : { beside }),
+    ...onlyDefined({ read, beside }),
   };
   return createHash("sha256")
     .update(canonicalJson(asInRepository(checkout)(essence)))
@@ -112,10 +112,12 @@ export function bodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
   return {
     text: lines.join("\n"),
     sum: plan.cost === undefined ? summaryText(plan) : `${summaryText(plan)} ${costText(plan.cost)}.`,
-    ...(plan.cost === undefined ? {} : { cost: costForPrograms(plan.cost) }),
+    ...onlyDefined({ cost: plan.cost === undefined ? undefined : costForPrograms(plan.cost) }),
     consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
     opens: isExposed ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [],
-    ...(plan.steps.length === 0 || plan.steps.length > mostDrawn ? {} : { graph: planGraph(plan) }),
-    ...(exposure === "" ? {} : { exposure }),
+    ...onlyDefined({
+      graph: plan.steps.length === 0 || plan.steps.length > mostDrawn ? undefined : planGraph(plan),
+      exposure: exposure === "" ? undefined : exposure,
+    }),
   };
 }

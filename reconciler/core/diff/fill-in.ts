@@ -6,6 +6,7 @@ import { computedIn, computedName, fillText, type PlacedText, type Text } from "
 import type { DesiredGroup, DesiredResource } from "../model/desired";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import type { Rule } from "../model/rule";
+import { onlyDefined } from "../text/objects";
 import type { Standings } from "./standing";
 
 /** An address that is known: the one host that has it, and of its own family unless the file says another. */
@@ -78,7 +79,7 @@ export function fillGroup(
     group.description === undefined ? undefined : fill(group.description, "the description", undefined);
   return {
     // Two values may turn out to be one address.
-    group: { ...group, ...(description === undefined ? {} : { description }), rules: sortRules(rules) },
+    group: { ...group, ...onlyDefined({ description }), rules: sortRules(rules) },
     diagnostics,
   };
 }

@@ -2,6 +2,8 @@
  * What the service says exists, as read through the dialect. A field that this deployment's records do not show is
  * absent (`undefined`): unobserved, which is never the same as empty.
  */
+
+import { onlyDefined } from "../text/objects";
 import { notLookedAt, type ScopeDoubt, type Sighting } from "./evidence";
 import type { ObservedFields, vmFields } from "./fields";
 import { eachKind, type Kind, perKind } from "./kinds";
@@ -59,7 +61,7 @@ export function addressesShown(live: LiveVm | undefined): Pick<LiveVm, "privateI
   if (live === undefined) return {};
   const { privateIp, floatingIp } = live;
   if (showsAddresses(live)) return { privateIp, floatingIp };
-  return { ...(privateIp === undefined ? {} : { privateIp }), ...(floatingIp === undefined ? {} : { floatingIp }) };
+  return onlyDefined({ privateIp, floatingIp });
 }
 
 /** A rule as the service returns it, in the service's own terms but with one spelling; canonical/rules.ts compares it. */

@@ -3,6 +3,8 @@
  * removal of the block that declared it (prevent_destroy, what to do on delete, how to flush). A field is absent when
  * it was never known, for example after an import.
  */
+
+import { onlyDefined } from "../text/objects";
 import type { Address } from "./address";
 import type { UnseenWrite } from "./effect";
 import type { groupFields, RecordedFields, vmFields, volumeFields } from "./fields";
@@ -148,7 +150,7 @@ export interface Intent {
 export const movedIntent = (intent: Intent, address: Address): Intent => ({
   ...intent,
   address,
-  ...(intent.record === undefined ? {} : { record: { ...intent.record, address } }),
+  ...onlyDefined({ record: intent.record === undefined ? undefined : { ...intent.record, address } }),
 });
 
 /** What can be left behind: a resource, or the image of a snapshot. */

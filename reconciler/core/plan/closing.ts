@@ -4,6 +4,7 @@
  */
 import { type EffectField, type WhyUnseen, type Written, writeKey } from "../model/effect";
 import type { State } from "../model/recorded";
+import { onlyDefined } from "../text/objects";
 import type { StepChange, UnseenChanges } from "./record-patch";
 import type { Step, StepOperation } from "./step";
 
@@ -27,7 +28,7 @@ export function toLookFor(ended: readonly EndedStep[], deleted: ReadonlySet<stri
       const earlier = open.get(key);
       // The field is put back to what it was before the first of them.
       const ifNot = earlier?.ifNot ?? write.ifNot;
-      open.set(key, { ...write, step, ...(ifNot === undefined ? {} : { ifNot }) });
+      open.set(key, { ...write, step, ...onlyDefined({ ifNot }) });
     }
   }
   return [...open.values()].filter(({ kind, id, field }) => field === "absence" || !deleted.has(`${kind}:${id}`));

@@ -14,7 +14,7 @@ import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
 import { addressesShown, type LiveOf, type LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
 import { deepEqual } from "../text/deep-equal";
-import { keysOf } from "../text/objects";
+import { keysOf, onlyDefined } from "../text/objects";
 import { groupRecord, holdBack, vmRecord, volumeRecord } from "./records";
 
 export type ResolveGroup = (group: Reference) => string | undefined;
@@ -158,11 +158,12 @@ function stillOpen(
 ): RecordedGroup["updating"] {
   if (updating === undefined) return undefined;
   const { name, description } = updating;
-  const open = {
-    ...(name !== undefined && pending.includes("name") ? { name } : {}),
-    ...(description !== undefined && (pending.includes("description") || desired.description === undefined)
-      ? { description }
-      : {}),
-  };
+  const open = onlyDefined({
+    name: name !== undefined && pending.includes("name") ? name : undefined,
+    description:
+      description !== undefined && (pending.includes("description") || desired.description === undefined)
+        ? description
+        : undefined,
+  });
   return Object.keys(open).length === 0 ? undefined : open;
 }

@@ -19,6 +19,7 @@ import {
 } from "../model/recorded";
 import type { Rule } from "../model/rule";
 import { invariant } from "../text/invariant";
+import { onlyDefined } from "../text/objects";
 
 /** What tells one record from another; no patch changes it. */
 type Identity = "kind" | "address" | "id";
@@ -98,7 +99,7 @@ export const stepChangesOf = (changes: readonly PlannedChange[], at: string): St
 
 function takenOver(address: Address, { id, ...record }: RecordedResource): StepChange {
   // What is left of a record without its id is a new record of that kind.
-  return { type: "made", address, ...(id === undefined ? {} : { id }), record: record as NewRecord };
+  return { type: "made", address, ...onlyDefined({ id }), record: record as NewRecord };
 }
 
 /** Enough for the rules that may still name a former self of a group. */
@@ -144,7 +145,7 @@ function writtenChange(
 
 // A record of its kind with its id: `NewRecord` lacks nothing else.
 const recordMade = ({ id, record }: Extract<StepChange, { type: "made" }>): RecordedResource =>
-  ({ ...record, ...(id === undefined ? {} : { id }) }) as RecordedResource;
+  ({ ...record, ...onlyDefined({ id }) }) as RecordedResource;
 
 export function withFields<R extends RecordedResource>(before: R, fields: object = {}): R {
   const merged: R = { ...before, ...fields };

@@ -10,7 +10,7 @@ import { perKind } from "../model/kinds";
 import type { LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
 import type { Rule } from "../model/rule";
-import { fieldsIn, keysOf } from "../text/objects";
+import { fieldsIn, keysOf, onlyDefined } from "../text/objects";
 import type { FieldsOf } from "./record-patch";
 
 export type Unidentified<T> = Omit<T, "id">;
@@ -39,11 +39,11 @@ export function vmRecord(desired: DesiredVm, imageId: string | undefined): Unide
     kind: "vm",
     address: desired.address,
     ...pick(desired, recordedOf.vm),
-    ...(imageId === undefined ? {} : { imageId }),
+    ...onlyDefined({ imageId }),
     preventDestroy: lifecycle.preventDestroy,
     onDelete: {
       snapshot: lifecycle.snapshotBefore.includes("delete"),
-      ...(lifecycle.deleteFloatingIp === undefined ? {} : { deleteFloatingIp: lifecycle.deleteFloatingIp }),
+      ...onlyDefined({ deleteFloatingIp: lifecycle.deleteFloatingIp }),
       preservedVolumes: lifecycle.preservedVolumes,
     },
   };
@@ -55,7 +55,7 @@ export const newVm = (desired: DesiredVm): NewVm => pick(desired, sentOfVm);
 /** The fields of a state's record, as the service's record of the VM shows them. */
 export const observedRecord = (live: LiveVm): Partial<RecordedVm> => ({
   ...pick(live, observedVmFields),
-  ...(live.image === undefined ? {} : { imageId: live.image }),
+  ...onlyDefined({ imageId: live.image }),
 });
 
 export const volumeRecord = (desired: DesiredVolume): Unidentified<RecordedVolume> => ({

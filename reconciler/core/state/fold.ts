@@ -21,6 +21,7 @@ import type {
   StateChange,
   Transfer,
 } from "../model/recorded";
+import { onlyDefined } from "../text/objects";
 import { noteFormer, runBegins, runEnds } from "./history";
 
 export interface Entry {
@@ -86,13 +87,14 @@ interface Head {
 }
 
 /** What a state has beside its maps. A state without one of these has no such field, rather than an empty one. */
-export const headOf = ({ scope, outputs, runs, seen, moves }: Head): Head => ({
-  ...(scope === undefined ? {} : { scope }),
-  ...(outputs === undefined || Object.keys(outputs).length === 0 ? {} : { outputs }),
-  ...(runs === undefined || runs.length === 0 ? {} : { runs }),
-  ...(seen === undefined ? {} : { seen }),
-  ...(moves === undefined || Object.keys(moves).length === 0 ? {} : { moves }),
-});
+export const headOf = ({ scope, outputs, runs, seen, moves }: Head): Head =>
+  onlyDefined({
+    scope,
+    outputs: outputs === undefined || Object.keys(outputs).length === 0 ? undefined : outputs,
+    runs: runs === undefined || runs.length === 0 ? undefined : runs,
+    seen,
+    moves: moves === undefined || Object.keys(moves).length === 0 ? undefined : moves,
+  });
 
 /** The same for a run that continues the state: it adds to the former records of the last run. */
 export function ownHeadOf(state: Head): Head {

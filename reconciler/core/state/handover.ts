@@ -16,6 +16,7 @@ import {
   type StateChange,
   type Transfer,
 } from "../model/recorded";
+import { onlyDefined } from "../text/objects";
 import { runsGiving, runsTaking } from "./history";
 
 export interface Asked {
@@ -145,7 +146,7 @@ const addressAfter = (address: Address, addresses: Readonly<Record<Address, Addr
 
 function scopeTaken(given: Scope | undefined, own: Scope | undefined, environment: string | undefined): StateChange[] {
   if (given === undefined || own !== undefined) return [];
-  const scope = { ...withoutEnvironment(given), ...(environment === undefined ? {} : { environment }) };
+  const scope = { ...withoutEnvironment(given), ...onlyDefined({ environment }) };
   return [{ type: "scope", scope }];
 }
 

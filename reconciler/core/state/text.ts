@@ -5,7 +5,7 @@
 import type { Intent, Orphan, Quarantined, RecordedResource, RecordedRun, StateChange } from "../model/recorded";
 import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
-import { fieldsIn, isObject } from "../text/objects";
+import { fieldsIn, isObject, onlyDefined } from "../text/objects";
 import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
 import { knownVersion, newerVersion } from "./newer";
 import {
@@ -301,7 +301,7 @@ function readSnapshot(text: string): FoldedState | (ReadState & { readonly ok: f
     // Damaged outputs are left out: they are made anew from the records.
     outputs: areOutputs(head.outputs) ? head.outputs : undefined,
     // Damaged sightings are left out: a resource that nobody saw is looked at.
-    ...(isLastSeen(head.seen) ? { seen: head.seen } : {}),
+    ...onlyDefined({ seen: isLastSeen(head.seen) ? head.seen : undefined }),
     ...movesOf(head.moves, quarantined),
   };
 }

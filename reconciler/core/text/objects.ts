@@ -34,3 +34,17 @@ export function keyIn<T extends object>(table: T, key: string | undefined): (key
 /** A table with the same keys, each made from its key. */
 export const tableOf = <K extends string, V>(keys: readonly K[], make: (key: K) => V): Readonly<Record<K, V>> =>
   Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, V>;
+
+type OptionalKey<T> = { [K in keyof T]: undefined extends T[K] ? K : never }[keyof T];
+type OnlyDefined<T> = Omit<T, OptionalKey<T>> & { [K in OptionalKey<T>]?: Exclude<T[K], undefined> };
+
+/**
+ * The fields that have a value. An optional key is plain elsewhere; this is for what is laid over something else, is
+ * listed key by key, or goes to code of others, where a key that is there and empty is another thing than none.
+ */
+export function onlyDefined<T extends object>(fields: T): OnlyDefined<T> {
+  const kept = { ...fields };
+  for (const key in kept) if (kept[key] === undefined) Reflect.deleteProperty(kept, key);
+  // What is left out is optional in the type.
+  return kept as unknown as OnlyDefined<T>;
+}

@@ -1,6 +1,6 @@
 /** Reads a request from a curl command line. */
 import { type AssumedOperation, idsOf, type Method } from "../../core/model/operation";
-import { isObject } from "../../core/text/objects";
+import { isObject, onlyDefined } from "../../core/text/objects";
 import type { Route, Scalar } from "../dialect";
 
 export interface ToldRequest {
@@ -43,14 +43,14 @@ export function readCurl(
   const named = <T>(value: T): T =>
     isRuleAlone ? JSON.parse(JSON.stringify(value).replaceAll("{id}", "{rule_id}")) : value;
   return {
-    route: {
+    route: onlyDefined({
       method: verb,
       path: named(path),
-      ...(Object.keys(query).length > 0 && { query: named(query) }),
-      ...(others.length > 0 && { headers: Object.fromEntries(others) }),
-      ...(told.data !== undefined && { body: named(body) }),
-    },
-    ...(carrier !== undefined && { authorization: { name: carrier[0], header: withoutToken(carrier[1]) } }),
+      query: Object.keys(query).length > 0 ? named(query) : undefined,
+      headers: others.length > 0 ? Object.fromEntries(others) : undefined,
+      body: told.data === undefined ? undefined : named(body),
+    }),
+    authorization: carrier === undefined ? undefined : { name: carrier[0], header: withoutToken(carrier[1]) },
   };
 }
 
@@ -91,12 +91,7 @@ function optionsOf(words: readonly string[]): Options {
     }
   }
   const { method, url, data } = found;
-  return {
-    headers,
-    ...(method !== undefined && { method }),
-    ...(url !== undefined && { url }),
-    ...(data !== undefined && { data }),
-  };
+  return { headers, method, url, data };
 }
 
 function headerIn(word: string): Header {

@@ -1,5 +1,5 @@
 /** How a service says no, learnt from what it said to an id that nobody has and from answers that went well. */
-import { isObject } from "../../core/text/objects";
+import { isObject, onlyDefined } from "../../core/text/objects";
 import type { Dialect, ErrorRule, RecordPlace } from "../dialect";
 import { asText, compilePointers, findAtPath } from "../places";
 import { type Leaf, leavesOf } from "./values";
@@ -41,11 +41,11 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
   const success = status < 300 ? successOf(leaves, successes) : isCommon ? successOf(others, successes) : undefined;
   const tells = !isCommon || success !== undefined || code !== undefined;
   return {
-    envelope: {
-      ...(tells && { error: { code: code === undefined ? [] : [code.place], message: [message.place] } }),
-      ...(success !== undefined && { success }),
-    },
-    errors: [{ is: "not_found", status, ...(saidCode !== undefined && { code: saidCode }) }],
+    envelope: onlyDefined({
+      error: tells ? { code: code === undefined ? [] : [code.place], message: [message.place] } : undefined,
+      success,
+    }),
+    errors: [onlyDefined({ is: "not_found" as const, status, code: saidCode })],
     said,
   };
 }

@@ -192,7 +192,7 @@ function whereItIsSaid(
     // Only some records have the place: the dialect has to say what its absence means.
     const isAbsent = records.some((record) => path[0] !== undefined && findAtPath(record, path[0]) === undefined);
     if (rule.absentIsNone === true && isAbsent && shown.length > 0) return undefined;
-    return { place, ...(shown[0] !== undefined && { shows: shown[0] }) };
+    return { place, shows: shown[0] };
   }
   return undefined;
 }
@@ -237,7 +237,7 @@ function learnPlace(
   const shows = best.values.find((value) => value !== undefined && value !== "");
   const isAbsent = best.values.some((value) => value === undefined);
   const place = rule.absentIsNone === true && isAbsent ? absentIsNone(best.place) : best.place;
-  return { place: withUnit(place, shows), ...(shows !== undefined && { shows }) };
+  return { place: withUnit(place, shows), shows };
 }
 
 /** A place whose values are ids of the wanted things, all written alike. */
@@ -342,12 +342,12 @@ function volumesOfVm(
   const entryLeaves = list.entries.map((entry): readonly Leaf[] =>
     isObject(entry) ? leavesOf(entry) : [{ place: "", names: ["id"], value: asText(entry) ?? null }],
   );
-  const shown = { field: "volumes", place: list.place, ...(!list.isSaid && { learnt: true as const }) };
+  const shown = { field: "volumes", place: list.place, learnt: !list.isSaid ? (true as const) : undefined };
   const id = learnPlace(
     {
       names: [...idNames, /^(volume|disk|drive)(id|ref)?$/],
       fits: isId,
-      ...(proven !== undefined && { refersTo: () => volumes }),
+      refersTo: proven === undefined ? undefined : () => volumes,
     },
     // The list may leave out root disks: one entry that is proven to be a volume tells the place for all of them.
     proven === undefined ? entryLeaves : entryLeaves.filter((_, index) => namesOne(list.entries[index], volumes)),

@@ -34,7 +34,7 @@ function routesElsewhere({ operations, given }: DoctorReport): DialectMisfit[] {
       misfits.push({
         path: ["operations", operation],
         summary: `${operation} is not at ${said.path}`,
-        ...(tried[0] !== undefined && { detail: `${tried[0].path}: ${tried[0].answer}` }),
+        detail: tried[0] === undefined ? undefined : `${tried[0].path}: ${tried[0].answer}`,
         fix: `operations: { ${operation}: null }, or its right path`,
       });
     else if (verdict === "found" && route !== null && route.path !== said.path)
@@ -55,7 +55,7 @@ function fieldsElsewhere({ records }: DoctorReport): DialectMisfit[] {
         misfits.push({
           path: ["records", record, field],
           summary: `records.${record}.${field} does not find it in the records that were looked at`,
-          ...(shows !== undefined && { detail: `it shows ${shows}` }),
+          detail: shows === undefined ? undefined : `it shows ${shows}`,
           fix: `write ${field}: ${showPlace(place)}`,
         });
   return misfits;
@@ -87,7 +87,7 @@ export async function readByDialect(
     misfits.push({
       path: pathOf(line, operation),
       summary: `${operation} cannot be read: ${outcome.status === "rejected" ? outcome.message : outcome.reason}`,
-      ...(hint !== undefined && { detail: hint }),
+      detail: hint,
       fix: line ?? `correct operations.${operation}`,
     });
   };

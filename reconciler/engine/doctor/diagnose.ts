@@ -7,7 +7,7 @@
 import { kindRows } from "../../core/model/kinds";
 import { type AssumedOperation, assumedOperations, type Operation, rowOf } from "../../core/model/operation";
 import { isGone } from "../../core/model/outcome";
-import { keysOf } from "../../core/text/objects";
+import { keysOf, onlyDefined } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
 import { learnFromAnswer, type ShownAnswer } from "./answers";
@@ -88,8 +88,10 @@ function refusalOf({ lists, given }: Learnings, { status, body, outcome }: SeenA
   if (refusal === undefined) return undefined;
   const { error, success } = refusal.envelope;
   const envelope = {
-    ...(error !== undefined && given.envelope.error.message.length === 0 && { error }),
-    ...(success !== undefined && given.envelope.success === undefined && { success }),
+    ...onlyDefined({
+      error: given.envelope.error.message.length === 0 ? error : undefined,
+      success: given.envelope.success === undefined ? success : undefined,
+    }),
   };
   const errors = isGone(outcome) ? [] : refusal.errors;
   return errors.length + Object.keys(envelope).length === 0 ? undefined : { ...refusal, envelope, errors };
@@ -119,16 +121,16 @@ function reportOf(
     ...first,
     reachable: isProven,
     credential: isFound ? ("accepted" as const) : first.credential,
-    ...(authorization !== undefined && { authorization }),
+    ...onlyDefined({ authorization }),
     operations: isProven ? findings : [],
     records: [...learnings.records.values()].sort(
       (one, other) => order.indexOf(one.record) - order.indexOf(other.record),
     ),
     unknownVmStates: unknown,
     likelyStates: likely,
-    ...(refusal !== undefined && { refusal }),
+    ...onlyDefined({ refusal }),
     given,
-    ...(base !== undefined && { base }),
+    ...onlyDefined({ base }),
     dialect: fittingDialect(learnings, findings, likely, refusal, authorization),
     samples,
     diagnostics: isProven

@@ -3,6 +3,7 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { operations } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
+import { onlyDefined } from "../../core/text/objects";
 import { type DoctorPorts, describe, look, type SeenAnswer } from "./look";
 import type { DoctorReport } from "./report";
 
@@ -48,7 +49,7 @@ export async function enter(given: DoctorPorts) {
     const again = await ask(ports);
     if (!isRefused(again) && again.outcome.status !== "unavailable")
       return {
-        ports: { ...ports, ...(given.told !== undefined && { told: given.told }) },
+        ports: { ...ports, ...onlyDefined({ told: given.told }) },
         seen: again,
         authorization: { name, header },
       };

@@ -1,6 +1,6 @@
 /** Finds the list of one kind: by rule and not by a list of paths, the dialect's own place first. */
 import { type ListOperation, rowOf } from "../../core/model/operation";
-import { isObject } from "../../core/text/objects";
+import { isObject, onlyDefined } from "../../core/text/objects";
 import type { ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { findListIn, itemsAt } from "../../dialect/learn/items";
 import { candidates, nouns, recordOfOperation, styleOf } from "../../dialect/learn/where";
@@ -22,7 +22,11 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     const said = route !== null && route.path === path ? route : undefined;
     const filled: FilledRequest | undefined = said === undefined ? { path } : fillRoute(said, {}, given);
     if (filled === undefined) continue;
-    const seen = await look(ports, { operation, ...filled, ...(said !== undefined && { method: said.method }) });
+    const seen = await look(ports, {
+      operation,
+      ...filled,
+      ...onlyDefined({ method: said?.method }),
+    });
     unclear ||= leavesUndecided(seen.outcome);
     const where = itemsIn(learnings, seen, operation, route);
     if (typeof where === "string") {
@@ -56,14 +60,8 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   learnings.findings.set(operation, operationNotFound(operation, route, tried, unclear));
 }
 
-const foundRoute = ({ method, path, body, query, headers }: Omit<ListRoute, "items">, items: Pointers): ListRoute => ({
-  method,
-  path,
-  ...(body !== undefined && { body }),
-  ...(query !== undefined && { query }),
-  ...(headers !== undefined && { headers }),
-  items,
-});
+const foundRoute = ({ method, path, body, query, headers }: Omit<ListRoute, "items">, items: Pointers): ListRoute =>
+  onlyDefined({ method, path, body, query, headers, items });
 
 type ItemsThere =
   | { readonly items: readonly unknown[]; readonly places: Pointers }

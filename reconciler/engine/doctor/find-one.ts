@@ -1,5 +1,6 @@
 /** One record read by itself: where it is found, and what wraps it. */
 import { operations } from "../../core/model/operation";
+import { onlyDefined } from "../../core/text/objects";
 import type { Pointers, Route } from "../../dialect/dialect";
 import { findListIn, findRecordIn } from "../../dialect/learn/items";
 import { placeOfText } from "../../dialect/learn/values";
@@ -62,7 +63,7 @@ export async function findOne(
     findings.set(operation, {
       operation,
       verdict: "found",
-      route: isAsGiven ? candidate : { ...bare, ...(item !== "" && { item: [item] }) },
+      route: isAsGiven ? candidate : { ...bare, ...onlyDefined({ item: item !== "" ? [item] : undefined }) },
       tried,
     });
     if (!samples.has(kind)) {
@@ -81,7 +82,7 @@ const findIn = (payload: unknown, places: Pointers): unknown =>
 
 function routeOf(path: string): Route {
   const [before = path, query] = path.split("?id=");
-  return { method: "GET", path: before, ...(query !== undefined && { query: { id: query } }) };
+  return { method: "GET", path: before, ...onlyDefined({ query: query === undefined ? undefined : { id: query } }) };
 }
 
 /** Volumes can always be read by id: it tells how a record is wrapped, and what it shows where no list does. */

@@ -1,5 +1,6 @@
 /** Lays what was found over the dialect that was given. */
 import { isAssumed } from "../../core/model/operation";
+import { onlyDefined } from "../../core/text/objects";
 import type { AssumedRoutes, Dialect, ErrorRule, RecordPlace } from "../../dialect/dialect";
 import type { LearntEnvelope } from "../../dialect/learn/envelope";
 import type { Learnings } from "./learnings";
@@ -24,7 +25,9 @@ export function fittingDialect(
       envelope: { ...given.envelope, ...refusal.envelope },
       errors: [...given.errors, ...refusal.errors] satisfies ErrorRule[],
     }),
-    ...(authorization !== undefined && { authorization: { ...given.authorization, ...authorization } }),
+    ...onlyDefined({
+      authorization: authorization === undefined ? undefined : { ...given.authorization, ...authorization },
+    }),
   };
 }
 
@@ -50,11 +53,14 @@ function fittingRecords({ given, records: found }: Learnings): Dialect["records"
     const fitting = {
       ...given.records[record],
       ...Object.fromEntries(placed),
-      ...(entry.length > 0 && {
-        volume_entry: {
-          ...given.records.vm.volume_entry,
-          ...Object.fromEntries(entry.map(({ field, place }) => [field.slice("volume_entry.".length), [place]])),
-        },
+      ...onlyDefined({
+        volume_entry:
+          entry.length > 0
+            ? {
+                ...given.records.vm.volume_entry,
+                ...Object.fromEntries(entry.map(({ field, place }) => [field.slice("volume_entry.".length), [place]])),
+              }
+            : undefined,
       }),
     };
     records = { ...records, [record]: fitting };
@@ -84,7 +90,7 @@ function fittingAnswers({
 }: Learnings): Dialect["answers"] {
   const group = findings.get("group.get")?.route?.item;
   return {
-    ...(item !== undefined && { "volume.create": { item: [item] } }),
+    ...onlyDefined({ "volume.create": item === undefined ? undefined : { item: [item] } }),
     // A wrapper that two kinds of answers have in common is taken for the other kinds too: where they lack it, looking
     // there costs nothing.
     ...(rules !== undefined &&
@@ -94,11 +100,13 @@ function fittingAnswers({
         "vm.delete": { item: [rules] },
         "vm.snapshot": { item: [rules] },
       }),
-    ...(group !== undefined && { "group.create": { item: group } }),
+    ...onlyDefined({ "group.create": group === undefined ? undefined : { item: group } }),
     // What was given is kept before what is likely; what was seen comes before both.
     ...given.answers,
-    ...(item !== undefined && { "volume.get": { item: [item] } }),
-    ...(rules !== undefined && { "group.rule.list": { item: [rules] } }),
+    ...onlyDefined({
+      "volume.get": item === undefined ? undefined : { item: [item] },
+      "group.rule.list": rules === undefined ? undefined : { item: [rules] },
+    }),
     ...Object.fromEntries(
       [...wrapped]
         .filter(([operation]) => !isAssumed(operation))

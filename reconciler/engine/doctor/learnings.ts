@@ -102,7 +102,7 @@ export class Learnings {
     const set = (kind: Learnt, ...fields: string[]): ReadonlySet<string> =>
       new Set(fields.flatMap((field) => this.texts(kind, field)));
     return {
-      ...(this.samples.has("vm") && { vms: set("vm", "id") }),
+      vms: this.samples.has("vm") ? set("vm", "id") : undefined,
       volumes: set("volume", "id"),
       flavors: set("flavor", "id", "name"),
       images: set("image", "id", "name"),

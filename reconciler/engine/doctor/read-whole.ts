@@ -1,5 +1,6 @@
 /** Learns how a list goes on, by going on once, and reads it to its end. */
 import type { ListOperation } from "../../core/model/operation";
+import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, ListRoute, RecordPlace } from "../../dialect/dialect";
 import { itemsAt } from "../../dialect/learn/items";
 import { signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
@@ -89,7 +90,7 @@ async function follow(
   let shown: readonly unknown[] = items;
   const start: PageRequest = {
     path: basePath + request.path,
-    ...(request.body !== undefined && { body: request.body }),
+    body: request.body,
   };
   let current = start;
   for (let pages = 1; pages < Math.min(mostPages, 50); pages++) {
@@ -117,7 +118,7 @@ async function follow(
     const again = await look(ports, {
       ...request,
       path: below,
-      ...(to.request.body !== undefined && { body: to.request.body }),
+      ...onlyDefined({ body: to.request.body }),
     });
     const found = isSuccess(again) ? itemsAt(learnings.payload(again.body), place) : undefined;
     if (found === undefined || !isNew(found, idsOf, all, pages)) return undefined;

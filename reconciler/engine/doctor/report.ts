@@ -124,7 +124,7 @@ export const notTried = (dialect: Dialect, operation: AssumedOperation): Operati
     verdict: "not_tried",
     route,
     tried: [],
-    ...(route === null && { fallback: fallbackOf(operation) }),
+    fallback: route === null ? fallbackOf(operation) : undefined,
   };
 };
 
@@ -145,7 +145,7 @@ export function operationNotFound(
   unclear: boolean,
 ): OperationFinding {
   return unclear
-    ? { operation, verdict: "unclear", route, tried, ...(route === null && { fallback: fallbackOf(operation) }) }
+    ? { operation, verdict: "unclear", route, tried, fallback: route === null ? fallbackOf(operation) : undefined }
     : { operation, verdict: "missing", route: null, tried, fallback: fallbackOf(operation) };
 }
 

@@ -57,8 +57,8 @@ export class Notes {
   get fates(): readonly TrialFate[] {
     return this.#fates.map(({ thing: { kind, name, id }, became }) => ({
       kind,
-      ...(name !== undefined && { name }),
-      ...(id !== undefined && { id }),
+      name,
+      id,
       became,
     }));
   }

@@ -6,6 +6,7 @@ import { kindRows } from "../../core/model/kinds";
 import type { LiveVm, LiveVolume } from "../../core/model/live";
 import { type Operation, operations } from "../../core/model/operation";
 import { isGone, type Outcome, type Rejection } from "../../core/model/outcome";
+import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
 import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
@@ -122,12 +123,12 @@ export class Trial {
     const idOf = (kind: TrialThing["kind"]) =>
       this.notes.made.find((one) => one.kind === kind && one.id !== undefined)?.id;
     const [volume, group] = [idOf("volume"), idOf("group")];
-    const known = { ...(volume !== undefined && { volume }), ...(group !== undefined && { group }) };
+    const known = { volume, group };
     const again = await diagnoseService(this.ports.doctor, dialect, {
       notAgain,
       known,
       answers: this.answers,
-      ...(this.report.base !== undefined && { base: this.report.base }),
+      base: this.report.base,
     });
     if (again.operations.length === 0) return;
     // Operations that were found or missing before keep their verdict.
@@ -139,8 +140,7 @@ export class Trial {
       ...again,
       operations,
       given: this.report.given,
-      ...(this.report.authorization !== undefined && { authorization: this.report.authorization }),
-      ...(this.report.refusal !== undefined && { refusal: this.report.refusal }),
+      ...onlyDefined({ authorization: this.report.authorization, refusal: this.report.refusal }),
       records: again.records.map((record) => {
         const earlier = this.report.records.find((one) => one.record === record.record);
         // Learnt by an earlier look, so the dialect says it now; it counts as learnt all the same.

@@ -1,5 +1,7 @@
 /** Where operations that change something are commonly found; a trial tries them on what it made itself. */
+
 import { type AssumedOperation, rowOf } from "../../core/model/operation";
+import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, RecordPlace, Route } from "../../dialect/dialect";
 
 /** Below which a kind's list is, and what its records call their id. */
@@ -40,7 +42,7 @@ export function writesFor(
 }
 
 function byRule(operation: AssumedOperation, base: string, idKey: string): readonly Route[] {
-  const post = (path: string, body?: unknown): Route => ({ method: "POST", path, ...(body !== undefined && { body }) });
+  const post = (path: string, body?: unknown): Route => onlyDefined({ method: "POST" as const, path, body });
   const remove = (path: string): Route => ({ method: "DELETE", path });
   const byId = { [idKey]: "{id}" };
   switch (operation) {

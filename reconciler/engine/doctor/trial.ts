@@ -4,9 +4,11 @@
  * deleted, how refusals sound, and which operations there are to confirm, to revert and to delete with. Everything is
  * written down before it is asked for, and nothing else is ever touched.
  */
+
 import type { NewVm } from "../../core/model/desired";
 import { operations } from "../../core/model/operation";
 import type { Condition, Outcome } from "../../core/model/outcome";
+import { onlyDefined } from "../../core/text/objects";
 import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { type DoctorRequest, look } from "./look";
@@ -121,7 +123,7 @@ class Walk {
     const isTaken = outcome.status === "accepted" || outcome.accepted === true;
     if (!isTaken) return thing;
     const id = outcome.status === "accepted" && hasId(outcome.value) ? outcome.value.id : undefined;
-    return this.trial.notes.note(thing, { isTaken: true, ...(id !== undefined && { id }) });
+    return this.trial.notes.note(thing, { isTaken: true, ...onlyDefined({ id }) });
   }
 
   #makeGroup(name: string): Promise<TrialThing | undefined> {
@@ -431,7 +433,7 @@ class Walk {
     if (!isMeant && message !== undefined && !this.trial.errors.some((rule) => rule.is === is))
       this.trial.errors.push({
         is,
-        ...(outcome.httpStatus !== undefined && { status: outcome.httpStatus }),
+        status: outcome.httpStatus,
         message,
       });
     return true;

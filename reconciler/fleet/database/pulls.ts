@@ -1,4 +1,6 @@
 /** Pull requests: what is known of each, the plans of the stacks that it touches, and approvals. Each function is one statement. */
+
+import { onlyDefined } from "../../core/text/objects";
 import type { Approval, Voice } from "../decide";
 import { columnsOf, type Database, maybeText, type Row, textOf } from "./database";
 import type { PlanBody } from "./stacks";
@@ -65,9 +67,7 @@ const pullOf = (row: Row): PullRecord => {
     updatedAt: textOf(row["updated_at"]),
     mark: textOf(row["mark"]),
     version: Number(row["version"]),
-    ...(why === undefined ? {} : { why }),
-    ...(said === undefined ? {} : { said }),
-    ...(comment === undefined ? {} : { comment }),
+    ...onlyDefined({ why, said, comment }),
   };
 };
 
@@ -79,11 +79,13 @@ const planOf = (row: Row): PullPlan => {
     head: textOf(row["head"]),
     content: textOf(row["content"]),
     result: written(row, "result"),
-    ...(digest === undefined ? {} : { digest }),
-    ...(why === undefined ? {} : { why }),
-    ...(told === undefined ? {} : { told }),
-    ...(body === null ? {} : { body }),
-    ...(approval === null ? {} : { approval }),
+    ...onlyDefined({
+      digest,
+      why,
+      told,
+      body: body === null ? undefined : body,
+      approval: approval === null ? undefined : approval,
+    }),
   };
 };
 
@@ -211,7 +213,7 @@ export const pullStatements = ({ query }: Database) => ({
     stack: string,
     { by, at, why, ...approval }: Approval,
   ): Promise<boolean> {
-    const voice: Voice = { by, at, ...(why === undefined ? {} : { why }) };
+    const voice: Voice = { by, at, ...onlyDefined({ why }) };
     const rows = await query(
       `WITH mine AS (UPDATE ${schema}.pull_plans SET approval =
            CASE WHEN approval ->> 'digest' = $4 THEN approval || jsonb_build_object('also', coalesce(approval -> 'also', '[]') || $5::jsonb)

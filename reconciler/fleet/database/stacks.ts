@@ -1,4 +1,6 @@
 /** Stacks, their waiting plans, and what all stacks share. Each function is one statement. */
+
+import { onlyDefined } from "../../core/text/objects";
 import type { Graph } from "../../report/graph";
 import type { Approval, Rejection, UndoRequest } from "../decide";
 import type { StackState } from "../may-read";
@@ -422,14 +424,17 @@ function stackOf(row: Row): StackRecord {
     outputsUsed: written(row, "outputs_used"),
     files: written(row, "files"),
     leaving: row["leaving"] != null,
-    ...(picture === undefined ? {} : { picture }),
-    ...(approval === undefined ? {} : { approval }),
-    ...(rejection === undefined ? {} : { rejection }),
-    ...(stopping === undefined ? {} : { stopping }),
-    ...(undoing === undefined ? {} : { undoing }),
-    ...(nextAt === undefined ? {} : { nextAt }),
-    ...(row["run_id"] == null
-      ? {}
-      : { lastRun: runOf({ ...row, id: row["run_id"], stack: row["run_stack"], approval: row["run_approval"] }) }),
+    ...onlyDefined({
+      picture,
+      approval,
+      rejection,
+      stopping,
+      undoing,
+      nextAt,
+      lastRun:
+        row["run_id"] == null
+          ? undefined
+          : runOf({ ...row, id: row["run_id"], stack: row["run_stack"], approval: row["run_approval"] }),
+    }),
   };
 }

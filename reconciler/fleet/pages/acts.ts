@@ -1,6 +1,6 @@
 /** What people do on a page: what their forms hold, which action of the desk it is, and what the page says afterwards. */
 import type { Context } from "hono";
-import { fieldsIn } from "../../core/text/objects";
+import { fieldsIn, onlyDefined } from "../../core/text/objects";
 import type { Act } from "../access";
 import {
   type ActionRefused,
@@ -87,9 +87,9 @@ export async function typedIn(context: Context): Promise<Typed> {
     args: Array.isArray(args)
       ? args.filter((one) => typeof one === "string").map((one) => one.replaceAll("\0", ""))
       : [],
-    ...(typeof why === "string" && why !== "" ? { why: why.replaceAll("\0", "").slice(0, 300) } : {}),
+    ...onlyDefined({ why: typeof why === "string" && why !== "" ? why.replaceAll("\0", "").slice(0, 300) : undefined }),
     now: now === true,
-    ...(typeof forMs === "number" && forMs > 0 && forMs < 1e11 ? { forMs } : {}),
+    ...onlyDefined({ forMs: typeof forMs === "number" && forMs > 0 && forMs < 1e11 ? forMs : undefined }),
     throughWindow: throughWindow === true,
   };
 }
@@ -104,6 +104,6 @@ export async function formOf(context: Context): Promise<Parameters<typeof carryO
     plan: textOf(given["plan"]),
     run: textOf(given["run"]),
     throughWindow: through === true || through === "yes",
-    ...(typeof why === "string" ? { why: textOf(why) } : {}),
+    ...onlyDefined({ why: typeof why === "string" ? textOf(why) : undefined }),
   };
 }

@@ -1,5 +1,6 @@
 /** The frame of every page. */
 import { html } from "hono/html";
+import { onlyDefined } from "../../core/text/objects";
 import { roleOf, type Visitor } from "../access";
 import type { StackCondition } from "../views";
 
@@ -51,7 +52,7 @@ ${signOut && visitor !== undefined ? html`<form method="post" action="/sign-out"
 </body></html>`;
 
 function eventsOf({ stack, mark }: NonNullable<Frame["live"]>): string {
-  return `/events?${new URLSearchParams({ ...(stack === undefined ? {} : { stack }), mark })}`;
+  return `/events?${new URLSearchParams({ ...onlyDefined({ stack }), mark })}`;
 }
 
 const capital = (text: string): string =>

@@ -1,5 +1,5 @@
 /** What a fleet asks of GitHub and GitLab: the open pull requests, their comments, and the status of a commit. */
-import { fieldsIn } from "../../core/text/objects";
+import { fieldsIn, onlyDefined } from "../../core/text/objects";
 import { hostedAt } from "../sources/change";
 
 /** A merge request of GitLab is one as well. */
@@ -115,9 +115,9 @@ function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask
         accept: "application/json",
         "user-agent": "reconcile-fleet",
         ...tokenHeader(place.kind, token),
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...onlyDefined({ "content-type": body === undefined ? undefined : "application/json" }),
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...onlyDefined({ body: body === undefined ? undefined : JSON.stringify(body) }),
       signal: signal === undefined ? limit : AbortSignal.any([limit, signal]),
       redirect: "error",
     }).catch((error: unknown) => {

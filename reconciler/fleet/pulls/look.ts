@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { errorMessage } from "../../core/text/errors";
+import { onlyDefined } from "../../core/text/objects";
 import type { PullPlan, PullRecord } from "../database/pulls";
 import type { Records } from "../database/records";
 import type { StackRecord } from "../database/stacks";
@@ -132,7 +133,7 @@ async function planAll(
     outside: pull.outside,
     link: pull.link,
     mark: before?.mark ?? randomBytes(8).toString("hex"),
-    ...(why === undefined ? {} : { why }),
+    ...onlyDefined({ why }),
   });
   for (const name of await records.savePullStacks(url, pull.number, pull.head, contents)) {
     const stack = touched.find((one) => one.name === name) ?? { name, spec: { tenant: "default" } };

@@ -1,6 +1,7 @@
 /** Plans one stack as a pull request would leave it. Nothing of the plan can be carried out before the merge. */
 import { diagnosticsIn } from "../../core/model/diagnostic";
 import { errorMessage } from "../../core/text/errors";
+import { onlyDefined } from "../../core/text/objects";
 import type { PullPlan } from "../database/pulls";
 import type { StackRecord } from "../database/stacks";
 import { type Decision, decide } from "../decide";
@@ -41,7 +42,12 @@ export async function planPull(
   if (place === undefined) return;
   let made: Made;
   try {
-    const merge = { kind: place.kind, number, head: pull.head, ...(pull.base === "" ? {} : { base: pull.base }) };
+    const merge = {
+      kind: place.kind,
+      number,
+      head: pull.head,
+      ...onlyDefined({ base: pull.base === "" ? undefined : pull.base }),
+    };
     const { base, commit } = await mergedCommit(source, ports.cache, merge, { signal });
     const [before, after] = [
       await checkOutGit({ ...source, ref: base }, ports.cache, { signal }),
@@ -74,14 +80,14 @@ async function madeOf(ports: PullRound, { stack, settings, outside, before, afte
     ...input,
     base: before,
     signal,
-    ...(closedBy === undefined ? {} : { closedBy }),
+    ...onlyDefined({ closedBy }),
   });
   try {
     const planned = await project.plan(signal);
     signal.throwIfAborted();
     const change = await after.changeSince?.(before.revision, project.files);
     const named = asInRepository(after)(planned.body);
-    const body = { ...named, why: "", ...(change === undefined ? {} : { change }) };
+    const body = { ...named, why: "", ...onlyDefined({ change }) };
     if (planned.errors.length > 0)
       return { result: "failed", body, why: asInRepository(after)(planned.errors.join("; ")) };
     return { ...ending(planned, stack, after), body };

@@ -1,5 +1,6 @@
 /** What a pull request is told: one comment that is kept up to date, and a status of its commit for each stack. */
 import { errorMessage } from "../../core/text/errors";
+import { onlyDefined } from "../../core/text/objects";
 import type { PullPlan, PullRecord, PullResult } from "../database/pulls";
 import { namesIn } from "../decide";
 import type { CommitStatus } from "./host";
@@ -115,7 +116,7 @@ export async function tellPulls(ports: PullPorts, pages: string | undefined, sig
       await records.toldPull(pull.url, pull.number, {
         version: pull.version,
         told,
-        ...(comment === undefined ? {} : { comment }),
+        ...onlyDefined({ comment }),
       });
     } catch (error) {
       await records.toldPull(pull.url, pull.number, { told });

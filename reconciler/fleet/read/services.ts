@@ -1,6 +1,7 @@
 /** What all stacks share: services, tenants, windows, receivers, sign-in, and how long history is kept. */
 
 import type { Path } from "../../config/yaml-file";
+import { onlyDefined } from "../../core/text/objects";
 import { type AddressFault, addressFault } from "../../core/text/outside-policy";
 import type {
   Channel,
@@ -36,19 +37,20 @@ export function readService(name: string, block: ServiceBlock, { at, problems, r
     name,
     baseUrl: base_url,
     // The name of a dialect that comes with the package is no path.
-    ...(dialect === undefined ? {} : { dialect: /[./]/.test(dialect) ? reading.resolvePath(file, dialect) : dialect }),
-    ...(budget === undefined
-      ? {}
-      : {
-          budget: {
-            perSecond: budget.requests_per_second,
-            burst: budget.burst ?? Math.max(1, Math.floor(budget.requests_per_second)),
-          },
-        }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(credential === undefined ? {} : { credential }),
+    ...onlyDefined({
+      dialect: dialect === undefined ? undefined : /[./]/.test(dialect) ? reading.resolvePath(file, dialect) : dialect,
+      budget:
+        budget === undefined
+          ? undefined
+          : {
+              perSecond: budget.requests_per_second,
+              burst: budget.burst ?? Math.max(1, Math.floor(budget.requests_per_second)),
+            },
+      concurrency,
+      credential,
+    }),
     insecureHttp: insecure_http === true,
-    ...(time_scale === undefined ? {} : { timeScale: time_scale }),
+    ...onlyDefined({ timeScale: time_scale }),
   };
 }
 
@@ -67,14 +69,14 @@ export function readSignIn(block: SignInBlock, { at, problems }: Reader): SignIn
   return {
     issuer,
     clientId: client_id,
-    ...(client_secret === undefined ? {} : { clientSecret: client_secret }),
+    ...onlyDefined({ clientSecret: client_secret }),
     url: url.replace(/\/+$/, ""),
     scopes,
     nameClaim: name,
     roles: roles.map(({ role, stacks = [], claim, is }) =>
       claim === undefined || is === undefined ? { role, stacks } : { role, stacks, claim, is },
     ),
-    ...(block.accept_unverified_email === true ? { acceptUnverifiedEmail: true } : {}),
+    ...onlyDefined({ acceptUnverifiedEmail: block.accept_unverified_email === true ? true : undefined }),
   };
 }
 
@@ -95,9 +97,7 @@ function placeProblem(text: string): string | undefined {
 export const readTenant = (name: string, { weight = 1, max_running, may_read, trusted }: TenantBlock): Tenant => ({
   name,
   weight,
-  ...(max_running === undefined ? {} : { maxRunning: max_running }),
-  ...(trusted === true ? { trusted } : {}),
-  ...(may_read === undefined ? {} : { mayRead: may_read }),
+  ...onlyDefined({ maxRunning: max_running, trusted: trusted === true ? trusted : undefined, mayRead: may_read }),
 });
 
 export function readWindow(block: WindowBlock, path: Path, reader: Reader): FleetWindow {
@@ -144,7 +144,7 @@ export function readNotify(
     if (typeof to.smtp === "string" && holdsPassword(to.smtp))
       problems.push(passwordIn("smtp", at(["notify", index, "to", "smtp"]), "write smtp: { env: NAME } instead"));
     if (to.webhook !== undefined)
-      receivers.push({ on, stacks, webhook: to.webhook, ...(to.secret === undefined ? {} : { secret: to.secret }) });
+      receivers.push({ on, stacks, webhook: to.webhook, ...onlyDefined({ secret: to.secret }) });
     for (const target of targetsIn(to)) channels.push({ on, stacks, to: target });
   }
   return { receivers, channels };

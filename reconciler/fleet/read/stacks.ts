@@ -1,5 +1,6 @@
 /** Reads stacks, the sources of their files, and generators of stacks. */
 import type { Path } from "../../config/yaml-file";
+import { onlyDefined } from "../../core/text/objects";
 import { addressFault, isLoopbackHost } from "../../core/text/outside-policy";
 import type { Follow, Generator, OutputReference, PullSetting, Retry, Source, StackSpec } from "../model";
 import { hostPlace } from "../pulls/host";
@@ -26,13 +27,15 @@ function readCommon(block: Common, defaults: Common) {
   const approvers = block.approvers ?? defaults.approvers ?? 1;
   const notTheAuthor = block.not_the_author ?? defaults.not_the_author ?? false;
   return {
-    ...(service === undefined ? {} : { service }),
+    ...onlyDefined({ service }),
     tenant: block.tenant ?? defaults.tenant ?? "default",
     approve: block.approve ?? defaults.approve ?? "safe",
     consents: block.consents ?? defaults.consents ?? [],
-    ...(opensAt === undefined ? {} : { opensAt: Number(opensAt.slice(1)) }),
-    ...(approvers === 1 ? {} : { approvers }),
-    ...(notTheAuthor ? { notTheAuthor } : {}),
+    ...onlyDefined({
+      opensAt: opensAt === undefined ? undefined : Number(opensAt.slice(1)),
+      approvers: approvers === 1 ? undefined : approvers,
+      notTheAuthor: notTheAuthor ? notTheAuthor : undefined,
+    }),
     intervalMs: duration(block.interval ?? defaults.interval ?? "10m"),
     retry: {
       firstMs: retry.first === undefined ? defaultRetry.firstMs : duration(retry.first),
@@ -63,7 +66,7 @@ export function readStack(name: string, block: StackBlock, defaults: Common, rea
     source: readSource(block.source, [...path, "source"], reader),
     ...common,
     state: readState(state, name, block.state === undefined ? ["stacks", name] : [...path, "state"], reader),
-    ...(block.env === undefined ? {} : { env: block.env }),
+    ...onlyDefined({ env: block.env }),
     vars: textsOf(block.vars),
     varFiles: block.var_files ?? [],
     inputs,
@@ -110,7 +113,7 @@ function readSource(block: SourceBlock, path: Path, { at, problems, reading, fil
       url: localGit(git, file, reading),
       ref: block.ref ?? "main",
       path: inside,
-      ...(pulls === undefined ? {} : { pulls }),
+      ...onlyDefined({ pulls }),
     };
   }
   if (artifact !== undefined) return { kind: "artifact", url: artifact, digest: block.digest ?? "", path: inside };
@@ -139,7 +142,7 @@ function readPulls(
       fix: "write api: https://HOST/api/v3 (GitHub) or https://HOST/api/v4 (GitLab)",
       at: at([...path, "pull_requests", "api"]),
     });
-  return { approvers, ...(token === undefined ? {} : { token }), ...(api === undefined ? {} : { api }) };
+  return { approvers, ...onlyDefined({ token, api }) };
 }
 
 /** The path of a local repository is relative to the fleet's file. */
@@ -243,13 +246,7 @@ export function readGenerator(block: GenerateBlock, index: number, defaults: Com
   const path = ["generate", index];
   const { state, ...common } = readCommon(block, defaults);
   const { git, ref, path: inside, folder, pull_requests: pulls } = block;
-  const source = {
-    ...(git === undefined ? {} : { git }),
-    ...(ref === undefined ? {} : { ref }),
-    ...(inside === undefined ? {} : { path: inside }),
-    ...(folder === undefined ? {} : { folder }),
-    ...(pulls === undefined ? {} : { pull_requests: pulls }),
-  };
+  const source = onlyDefined({ git, ref, path: inside, folder, pull_requests: pulls });
   return {
     source: readSource(source, path, reader),
     folders: block.folders,
@@ -258,7 +255,7 @@ export function readGenerator(block: GenerateBlock, index: number, defaults: Com
       ...common,
       // The name of a generated stack is put in once it is known.
       state: state === undefined ? readState(state, block.stack ?? "${folder}", path, reader) : state,
-      ...(block.env === undefined ? {} : { env: block.env }),
+      ...onlyDefined({ env: block.env }),
       vars: textsOf(block.vars),
       varFiles: [],
       inputs: {},

@@ -14,6 +14,7 @@ import { type Draft, onceEach } from "../../core/plan/draft";
 import { orderNodes } from "../../core/plan/graph";
 import { need, type Step, type StepAction, type StepId } from "../../core/plan/step";
 import { mustGet } from "../../core/text/invariant";
+import { onlyDefined } from "../../core/text/objects";
 
 export interface Namer {
   readonly id: string;
@@ -105,7 +106,7 @@ export function deleteNamedGroupsLast(draft: Draft): void {
       ...step,
       action: {
         ...step.action,
-        ...(circle.length === 0 ? {} : { circle: circle.map(({ id, label }) => ({ id, label })) }),
+        ...onlyDefined({ circle: circle.length === 0 ? undefined : circle.map(({ id, label }) => ({ id, label })) }),
       },
       needs: onceEach([...step.needs, ...before.map((one) => need(one, "end"))]),
     });

@@ -16,6 +16,7 @@ import type { Rule } from "../../core/model/rule";
 import type { RuleChanges } from "../../core/plan/record-patch";
 import type { ActionOf, OperationOn, Step } from "../../core/plan/step";
 import { deepEqual } from "../../core/text/deep-equal";
+import { onlyDefined } from "../../core/text/objects";
 import { confirmGone } from "../../engine/confirm-gone";
 import { createOnce } from "../../engine/create-once";
 import { knownRule, plainText } from "../../engine/fill-in";
@@ -51,8 +52,10 @@ const onGroup = <O extends Existing>(perform: OnExisting<O>) => onExisting<O>((a
 const update: OnGroup<"group.update"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const changes = {
-    ...(action.name === undefined ? {} : { name: action.name }),
-    ...(action.description === undefined ? {} : { description: plainText(action.description) }),
+    ...onlyDefined({
+      name: action.name,
+      description: action.description === undefined ? undefined : plainText(action.description),
+    }),
   };
   const { address } = step;
   const recorded = run.recorder.state.resources.get(address);
@@ -88,7 +91,7 @@ function updatesOf(
 ): StepWrite[] {
   const group = {
     ...({ kind: "group", id } as const),
-    ...(run.ports.client.can.seesGroups === "rules" ? { blind: namesUnseen } : {}),
+    ...onlyDefined({ blind: run.ports.client.can.seesGroups === "rules" ? namesUnseen : undefined }),
   };
   return [
     ...(name === undefined
@@ -184,10 +187,10 @@ function ruleInput(rule: Rule, run: Run): RuleInput | StepResult {
   return {
     direction: rule.direction,
     ethertype: rule.ethertype,
-    ...(rule.protocol === "any" ? {} : { protocol: rule.protocol }),
+    ...onlyDefined({ protocol: rule.protocol === "any" ? undefined : rule.protocol }),
     ...(rule.ports === undefined ? {} : { portMin: rule.ports.min, portMax: rule.ports.max }),
     ...remote,
-    ...(rule.description === undefined ? {} : { description: plainText(rule.description) }),
+    ...onlyDefined({ description: rule.description === undefined ? undefined : plainText(rule.description) }),
   };
 }
 
@@ -218,7 +221,7 @@ const changeRules = ({ address }: Step, run: Run, rules: RuleChanges): Promise<v
 const create: Performer<"group.create"> = async (step, action, run) => {
   const { client } = run.ports;
   const description = action.description === undefined ? undefined : plainText(action.description);
-  const record = { ...step.record, ...(description === undefined ? {} : { description }) };
+  const record = { ...step.record, ...onlyDefined({ description }) };
   // Two values may have turned out to be one address, and the service would refuse the whole group.
   const wanted = sortRules(action.rules);
   const rules: RuleInput[] = [];
@@ -238,7 +241,7 @@ const create: Performer<"group.create"> = async (step, action, run) => {
         client.createGroup(
           {
             name: action.name,
-            ...(description === undefined ? {} : { description }),
+            ...onlyDefined({ description }),
             rules,
           },
           optionsFor(step, run),

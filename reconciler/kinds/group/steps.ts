@@ -12,6 +12,7 @@ import { addStep, type Draft, nameKey, settledRecord } from "../../core/plan/dra
 import { orderBreakingCycles } from "../../core/plan/graph";
 import { groupRecord, holdBack, patchFor } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
+import { onlyDefined } from "../../core/text/objects";
 import { isPlatformShaped } from "./compare-rules";
 import { type GroupDifference, recordRules } from "./diff";
 import { indexNeighbours, retireGroups, retireSteps } from "./retire-steps";
@@ -92,7 +93,7 @@ function createGroup(difference: FreshGroup, open: ReadonlySet<Address>, draft: 
     record: {
       ...groupRecord(desired, resolver(draft), []),
       rules: recordRules(atomic, resolver(draft)),
-      ...(retired.length === 0 ? {} : { retired }),
+      ...onlyDefined({ retired: retired.length === 0 ? undefined : retired }),
       ...buriedIn(difference),
     },
   });
@@ -276,7 +277,7 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
   const next: RecordedGroup = {
     ...groupRecord(desired, resolver(draft), difference.platformRules),
     id,
-    ...(difference.retired.length === 0 ? {} : { retired: difference.retired }),
+    ...onlyDefined({ retired: difference.retired.length === 0 ? undefined : difference.retired }),
     ...buriedIn(difference),
   };
   const before: Partial<RecordedGroup> = {

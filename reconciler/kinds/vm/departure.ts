@@ -13,6 +13,7 @@ import { identity } from "../../core/model/identity";
 import { type LiveVm, sight } from "../../core/model/live";
 import { rootDiskLoss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { RecordedVm } from "../../core/model/recorded";
+import { onlyDefined } from "../../core/text/objects";
 
 export interface Departure {
   /**
@@ -136,7 +137,7 @@ function ownVolume(leaving: Leaving, hanging: readonly Hanging[] | undefined, co
       elsewhere === undefined
         ? `${label} stays behind as an orphan`
         : `${label}, which hangs on VM ${elsewhere}, stays there as an orphan`,
-    stays: id === undefined ? undefined : { id, ...(sizeGb === undefined ? {} : { sizeGb }) },
+    stays: id === undefined ? undefined : { id, ...onlyDefined({ sizeGb }) },
   };
   const policy = desired?.lifecycle.preservedVolumes ?? recorded?.onDelete.preservedVolumes ?? "retain";
   if (policy === "retain" || !context.can.deletesVolumes) return stays;

@@ -33,6 +33,7 @@ import { identity } from "../../core/model/identity";
 import { type LiveVm, shownOf, sight } from "../../core/model/live";
 import { type Loss, rootDiskLoss } from "../../core/model/loss";
 import type { Disk, Orphan, RecordedVm } from "../../core/model/recorded";
+import { onlyDefined } from "../../core/text/objects";
 import { isCarriedBy, moveUnknown } from "../volume/open-moves";
 import { compareVm, findDataVolume, type VmComparison } from "./compare";
 import { type Departure, lossesOfRemoval } from "./departure";
@@ -144,7 +145,7 @@ function volumesLeftBy(recorded: RecordedVm | undefined, context: DiffContext): 
     const seen = sighting.seen === "yes" ? sighting.value : undefined;
     // A volume's own record may go on naming the VM that is gone. A volume that hangs on another VM belongs to that VM.
     if (seen?.attachedTo != null && seen.attachedTo !== recorded.id) return [];
-    const told = { ...disk, ...(seen?.sizeGb === undefined ? {} : { sizeGb: seen.sizeGb }) };
+    const told = { ...disk, ...onlyDefined({ sizeGb: seen?.sizeGb }) };
     return [orphanedDisk(told, recorded.name, seen?.name ?? disk.name ?? disk.id)];
   });
   return strands.length === 0 ? {} : { strands };

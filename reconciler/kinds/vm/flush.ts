@@ -7,6 +7,7 @@ import { shownText } from "../../core/model/computed";
 import type { Command, FlushPolicy } from "../../core/model/desired";
 import { addStep, type Draft } from "../../core/plan/draft";
 import { type FlushReason, type Need, need, type StepId } from "../../core/plan/step";
+import { onlyDefined } from "../../core/text/objects";
 import { stopForFlush } from "./flush-stop";
 
 interface ComesOff {
@@ -66,7 +67,7 @@ function flushBy({ argv, env }: Command, { address, label, vm, needs, draft }: C
   const step = addStep(draft, {
     id: `${address}/flush`,
     address,
-    action: { operation: "flush", argv, ...(env === undefined ? {} : { env }) },
+    action: { operation: "flush", argv, ...onlyDefined({ env }) },
     title: `flush volume ${label}: ${argv.map(shownText).join(" ")}`,
     needs,
     holds: [`volume:${address}`],

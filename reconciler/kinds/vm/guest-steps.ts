@@ -50,6 +50,7 @@ import {
   type StepId,
   type StepOperation,
 } from "../../core/plan/step";
+import { onlyDefined } from "../../core/text/objects";
 import type { VolumeDifference } from "../volume/diff";
 import type { VmDifference } from "./diff";
 
@@ -241,7 +242,7 @@ function payStep(
   asks: DueReason | undefined,
   draft: Draft,
 ) {
-  const command = { argv, ...(env === undefined ? {} : { env }), timeoutMs };
+  const command = { argv, ...onlyDefined({ env }), timeoutMs };
   return {
     id: `${address}/${duty}` as const,
     address,
@@ -249,13 +250,12 @@ function payStep(
       operation: duty,
       ...command,
       vm,
-      ...(volume === undefined ? {} : { volume }),
-      ...(asks === "asked" || asks === "changed" ? { asks } : {}),
+      ...onlyDefined({ volume, asks: asks === "asked" || asks === "changed" ? asks : undefined }),
     },
     title: `run ${duty}: ${shortened(argv.map(shownText).join(" "))}`,
     holds: [vmHold(draft, vm), ...(volume === undefined ? [] : [`volume:${address}`])],
     record: { [commandKeys[duty]]: again === undefined ? command : { ...command, again } },
-    ...(asks === undefined ? {} : { owes: [{ address, command: duty, reason: asks }] }),
+    ...onlyDefined({ owes: asks === undefined ? undefined : [{ address, command: duty, reason: asks }] }),
   };
 }
 

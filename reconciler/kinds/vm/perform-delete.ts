@@ -11,6 +11,7 @@ import { isGone, type Outcome } from "../../core/model/outcome";
 import { type Disk, type Orphan, orphanKey, type RecordedVm } from "../../core/model/recorded";
 import { type FieldsOf, withFields } from "../../core/plan/record-patch";
 import type { ActionOf, Step } from "../../core/plan/step";
+import { onlyDefined } from "../../core/text/objects";
 import { confirmGone, confirmVolumeGone } from "../../engine/confirm-gone";
 import { missingInstead, noteDeleting, recordOf } from "../../engine/record-step";
 import {
@@ -131,8 +132,7 @@ async function disksBefore(step: Step, action: Delete, id: string, run: Run): Pr
     if (volume !== own)
       disks.set(volume, {
         id: volume,
-        ...(name === undefined ? {} : { name }),
-        ...(sizeGb === undefined ? {} : { sizeGb }),
+        ...onlyDefined({ name, sizeGb }),
         ...maybeRoot(shown.get(volume)),
       });
   for (const volume of disks.keys()) if (isManaged(volume, action, run)) disks.delete(volume);

@@ -11,6 +11,7 @@ import type { Intent } from "../../core/model/recorded";
 import { calendarAge } from "../../core/model/time";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { onlyDefined } from "../../core/text/objects";
 import { doneAndSeen, doneUnseen, failedBy, isoNow, optionsFor, type Run, type StepResult } from "../../engine/run";
 import { type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
 import { waitForVm } from "./watch";
@@ -81,7 +82,7 @@ async function take(
   }
   // An id that was listed before the request is not the new image's.
   const named = before.some((image) => image.id === outcome.value?.imageId) ? undefined : outcome.value?.imageId;
-  const sent: Intent = { ...intent, accepted: true, ...(named === undefined ? {} : { image: named }) };
+  const sent: Intent = { ...intent, accepted: true, ...onlyDefined({ image: named }) };
   await run.recorder.record([{ type: "intent", address, intent: sent }]);
   return images === undefined ? unlooked(step, id, run) : believed(step, sent, id, run);
 }

@@ -8,6 +8,7 @@ import { addStep, type Draft, nameKey, owedByIntent, settledRecord, vmHold } fro
 import type { FieldsOf } from "../../core/plan/record-patch";
 import { holdBack, newVm, observedRecord, patchFor, vmRecord } from "../../core/plan/records";
 import { type Need, need, type OwnStep, type StepId } from "../../core/plan/step";
+import { onlyDefined } from "../../core/text/objects";
 import type { VmDifference } from "./diff";
 import { flushWords, planFlush } from "./flush";
 import { planVmDelete } from "./removal-steps";
@@ -60,7 +61,10 @@ function createVm(desired: DesiredVm, imageId: string | undefined, draft: Draft,
     needs,
     holds,
     // A new VM runs. Where the file wants it stopped, the stop step records that.
-    record: { ...vmRecord(desired, imageId), ...(desired.power === undefined ? {} : { power: "running" as const }) },
+    record: {
+      ...vmRecord(desired, imageId),
+      ...onlyDefined({ power: desired.power === undefined ? undefined : ("running" as const) }),
+    },
     downtimeOf: needs.length > 0 ? address : undefined,
   });
   draft.makes(address, created);
@@ -133,8 +137,7 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
     ...vmRecord(desired, difference.imageId),
     id,
     ...addressesShown(live),
-    ...(difference.dataVolumeId === undefined ? {} : { dataVolumeId: difference.dataVolumeId }),
-    ...(difference.disks === undefined ? {} : { disks: difference.disks }),
+    ...onlyDefined({ dataVolumeId: difference.dataVolumeId, disks: difference.disks }),
   };
   const { made } = difference;
   const owes = owedByIntent(address, draft);
@@ -142,7 +145,7 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
     ...made,
     name: live?.name ?? desired.name,
     ...(live === undefined ? {} : observedRecord(live)),
-    ...(live?.phase === "running" || live?.phase === "stopped" ? { power: live.phase } : {}),
+    ...onlyDefined({ power: live?.phase === "running" || live?.phase === "stopped" ? live.phase : undefined }),
   };
   const record = holdBack(
     next,
@@ -156,8 +159,7 @@ function adoptVm(difference: To<"update" | "import" | "replace">, draft: Draft):
       operation: "record",
       changes: settledRecord(address, {
         ...record,
-        ...(difference.unsettled === true ? { building: true } : {}),
-        ...(owes === undefined ? {} : { owes }),
+        ...onlyDefined({ building: difference.unsettled === true ? true : undefined, owes }),
       }),
     },
     title: `take over VM ${live?.name ?? id} (${id})`,
@@ -237,7 +239,9 @@ function resizeVm(updating: Updating, before: FieldValue): void {
     action: { operation: "vm.resize", vm, flavor: desired.flavor },
     title: `resize VM ${label} from ${before} to ${desired.flavor}`,
     needs: snapshotBefore(updating, "resize"),
-    record: { resizing: { ...(before === null ? {} : { from: String(before) }), to: desired.flavor } },
+    record: {
+      resizing: { ...onlyDefined({ from: before === null ? undefined : String(before) }), to: desired.flavor },
+    },
     downtimeOf: address,
   });
   updating.last = decideResize(difference, desired, vm, label, then, resized);

@@ -8,6 +8,7 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import { type AddressOf, identity } from "../../core/model/identity";
 import type { RecordedResource } from "../../core/model/recorded";
 import type { Step } from "../../core/plan/step";
+import { onlyDefined } from "../../core/text/objects";
 
 export interface Remount {
   readonly address: Address;
@@ -41,7 +42,7 @@ export function remounts(
     if (made || isDeclared || !(attached || grew) || record?.kind === "group") return [];
     if (vm === undefined || id === undefined) return [];
     const on = addressOf(identity("vm", vm)) ?? vm;
-    return [{ address, id, ...(record?.sizeGb === undefined ? {} : { sizeGb: record.sizeGb }), on, grew }];
+    return [{ address, id, ...onlyDefined({ sizeGb: record?.sizeGb }), on, grew }];
   });
 }
 

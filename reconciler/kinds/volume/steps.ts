@@ -9,6 +9,7 @@ import { orphanKey, type RecordedVolume } from "../../core/model/recorded";
 import { addStep, type Draft, owedByIntent, settledRecord, vmHold, vmLabel } from "../../core/plan/draft";
 import { holdBack, volumeRecord } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
+import { onlyDefined } from "../../core/text/objects";
 import { flushWords, planFlush } from "../vm/flush";
 import type { VolumeDifference } from "./diff";
 import type { Target } from "./placement";
@@ -249,8 +250,7 @@ function adoptVolume(difference: To<"update" | "import">, draft: Draft): StepId 
   const next: RecordedVolume = {
     ...volumeRecord(desired),
     id,
-    ...(difference.attachedTo === undefined ? {} : { attachedTo: difference.attachedTo }),
-    ...(owes === undefined ? {} : { owes }),
+    ...onlyDefined({ attachedTo: difference.attachedTo, owes }),
   };
   const before: Partial<RecordedVolume> = { name: live?.name, sizeGb: live?.sizeGb, attachedTo: difference.attachedTo };
   const step = addStep(draft, {
