@@ -1,12 +1,14 @@
-// Writes the fields of VMs, volumes and groups into the schemas of desired states, states and plans, from the one table
-// in reconciler/core/model/fields.ts, and the operations that a dialect may name, from operation.ts. What a schema says beside them (lifecycle, what only a record knows, steps) is
-// written by hand and left as it is; a field that leaves the table leaves a record's schema by hand. `--check` fails
-// when a schema does not match the table, and is part of `npm run lint`.
+// Writes the schemas. Those of the files that people write are made from the types of their fields (schema-rows.mjs);
+// the fields of VMs, volumes and groups, in states and plans too, come from the one table in
+// reconciler/core/model/fields.ts, and the operations that a dialect may name from operation.ts. What the schemas of
+// states, plans and events say beside them is written by hand and left as it is; a field that leaves the table leaves a
+// record's schema by hand. `--check` fails when a schema does not match, and is part of `npm run lint`.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { schemaOfRows } from "./schema-rows.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const typescript = createRequire(import.meta.url)("typescript");
@@ -35,7 +37,7 @@ function leftOut({ field, type, absent }) {
 }
 
 /** The field as a file has it, where a value may be interpolated. */
-function written(row) {
+function fieldWritten(row) {
   const { type, absent } = row;
   const description = `${row.about}${leftOut(row)} A change: ${row.costs}.`;
   if (type === "flush") return ref("flush");
@@ -76,11 +78,10 @@ function fillDesired({ $defs, properties }) {
         throw new Error(`desired-state.schema.json: $defs.${name} is missing, of kind ${kind}`);
     if (properties[section] === undefined) throw new Error(`desired-state.schema.json: there is no section ${section}`);
     const rows = byField(Object.entries(table));
-    const { for_each, enabled, max_unavailable, ssh, lifecycle } = $defs[kind].properties;
-    const waves = max_unavailable === undefined ? {} : { max_unavailable, ssh };
-    $defs[kind].properties = { for_each, enabled, ...mapped(rows, written), ...waves, lifecycle };
+    const { for_each, enabled, lifecycle, ...others } = $defs[kind].properties;
+    $defs[kind].properties = { for_each, enabled, ...mapped(rows, fieldWritten), ...others, lifecycle };
     const shared = rows.filter(([, { absent }]) => absent !== "key");
-    $defs[`${kind}_defaults`].properties = { ...mapped(shared, written), lifecycle };
+    $defs[`${kind}_defaults`].properties = { ...mapped(shared, fieldWritten), lifecycle };
     $defs[`${kind}_lifecycle`].properties.ignore_changes.items.anyOf[0].enum = ignorable[kind];
   }
 }
@@ -174,11 +175,53 @@ function fillOperations({ properties }) {
 }
 
 const fills = {
-  "desired-state": [fillDesired],
   state: [fillRecords],
   plan: [fillRecords, fillWishes, fillCreate],
-  dialect: [fillOperations],
 };
+
+/** The files that people write: the types of their fields, and what a table of ours fills in. */
+const written = {
+  "desired-state": {
+    path: "reconciler/config/rows/desired.ts",
+    root: "DesiredFile",
+    title: "Desired state (reconcile.yaml)",
+    patternProperties: {
+      "^x-": {
+        description: "Yours: for YAML anchors, and whatever else reads this file. It is never looked at.",
+      },
+    },
+    also: ["Flush", "GuestCommand", "Name", "Reference", "Rule", "Size"].concat(
+      Object.keys(fieldsOf).map((kind) => `${kind[0].toUpperCase()}${kind.slice(1)}Block`),
+    ),
+    fill: fillDesired,
+  },
+  tests: { path: "reconciler/config/rows/tests.ts", root: "TestsFile", title: "Tests of a desired state" },
+  fleet: {
+    path: "reconciler/fleet/read/rows.ts",
+    root: "FleetFile",
+    title: "A fleet: many projects, kept right by many workers",
+  },
+  dialect: {
+    path: "reconciler/dialect/rows.ts",
+    root: "DialectFile",
+    title: "Dialect",
+    nameOf: (type) => `${type[0].toLowerCase()}${type.slice(1)}`,
+    also: ["Route", "ListRoute", "WaitRoute"],
+    fill: fillOperations,
+  },
+};
+const $schema = "https://json-schema.org/draft/2020-12/schema";
+const idOf = (name) =>
+  `https://raw.githubusercontent.com/reconcile-cloud/reconcile-cloud/main/schemas/${name}.schema.json`;
+const words = { Kind: Object.keys(fieldsOf) };
+
+function writtenSchema(name) {
+  const { path, root: type, title, fill, patternProperties, ...settings } = written[name];
+  const head = { $schema, $id: idOf(name), title, ...(patternProperties === undefined ? {} : { patternProperties }) };
+  const schema = schemaOfRows({ path: join(root, path), root: type, head, words, ...settings });
+  fill?.(schema);
+  return schema;
+}
 
 /**
  * The file of a component has the blocks of a desired state, and parameters in the place of what a project says once.
@@ -223,26 +266,24 @@ function componentSchema(desired) {
 
 const check = process.argv.includes("--check");
 const stale = [];
-let desired;
-for (const [name, parts] of Object.entries(fills)) {
+
+function put(name, schema) {
   const path = join(root, "schemas", `${name}.schema.json`);
-  const schema = JSON.parse(readFileSync(path, "utf8"));
-  const before = JSON.stringify(schema);
-  for (const fill of parts) fill(schema);
-  if (name === "desired-state") desired = schema;
-  if (JSON.stringify(schema) === before) continue;
+  const text = JSON.stringify(schema);
+  if (existsSync(path) && JSON.stringify(JSON.parse(readFileSync(path, "utf8"))) === text) return;
   stale.push(path);
-  if (!check) writeFileSync(path, JSON.stringify(schema, undefined, 2));
+  if (!check) writeFileSync(path, text);
 }
-const componentPath = join(root, "schemas", "component.schema.json");
-const component = JSON.stringify(componentSchema(desired));
-if (!existsSync(componentPath) || JSON.stringify(JSON.parse(readFileSync(componentPath, "utf8"))) !== component) {
-  stale.push(componentPath);
-  if (!check) writeFileSync(componentPath, component);
+
+for (const name of Object.keys(written)) put(name, writtenSchema(name));
+for (const [name, parts] of Object.entries(fills)) {
+  const schema = JSON.parse(readFileSync(join(root, "schemas", `${name}.schema.json`), "utf8"));
+  for (const fill of parts) fill(schema);
+  put(name, schema);
 }
+put("component", componentSchema(writtenSchema("desired-state")));
 if (check && stale.length > 0) {
-  for (const path of stale)
-    console.error(`${path} does not match the tables in reconciler/core/model; run: npm run generate`);
+  for (const path of stale) console.error(`${path} does not match the tables of its fields; run: npm run generate`);
   process.exit(1);
 }
 if (!check && stale.length > 0)

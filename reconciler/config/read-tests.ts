@@ -5,6 +5,7 @@ import type { ExternalValues } from "../core/model/external";
 import { onlyDefined } from "../core/text/objects";
 import { problemsOf } from "./generated/tests";
 import { collectProblems, problemAsDiagnostic } from "./problems";
+import type { ExpectBlock, SideBlock, SideMap, TestBlock, TestsFile } from "./rows/tests";
 import { type SchemaWords, schemaProblems } from "./schema-problems";
 import { type ConfigSource, isMap, offsetAt, positionOf, type YamlMap } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
@@ -35,38 +36,8 @@ export interface ReadTests {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The test in the shape that the schema permits. */
-interface TestsBlock {
-  readonly tests: readonly TestBlock[];
-}
-interface TestBlock extends Surroundings {
-  readonly name: string;
-  readonly given?: SideBlock;
-  readonly when?: SideBlock;
-  readonly destroy?: boolean | null;
-  readonly replace?: Several;
-  readonly expect?: ExpectBlock | null;
-}
-interface Surroundings {
-  readonly vars?: Readonly<Record<string, unknown>> | null;
-  readonly env?: string;
-  readonly reads?: ExternalValues["reads"] | null;
-  readonly lookups?: ExternalValues["lookups"] | null;
-}
 type Several = string | readonly string[] | null;
-interface SideMap extends Surroundings {
-  readonly files?: string | readonly string[];
-  readonly inline?: YamlMap;
-  readonly set?: YamlMap;
-}
-type SideBlock = Several | SideMap;
-type ExpectBlock = {
-  readonly changes?: Expected["changes"] | null;
-  readonly exit_code?: number;
-} & { readonly [K in "steps" | "consents" | "findings"]?: Several } & Pick<
-    Expected,
-    "outputs" | "reachability" | "converges"
-  >;
+type Surroundings = Pick<TestBlock, "vars" | "env" | "reads" | "lookups">;
 
 const words: SchemaWords = {
   area: "config",
@@ -89,7 +60,7 @@ export function readTests(source: ConfigSource): ReadTests {
   return { tests: root.tests.map((test, index) => readTest(test, placeOf(index))), diagnostics: problems.diagnostics };
 }
 
-const isTests = (root: unknown): root is TestsBlock => problemsOf(root).length === 0;
+const isTests = (root: unknown): root is TestsFile => problemsOf(root).length === 0;
 
 function readTest(test: TestBlock, source: SourcePosition): FileTest {
   const { name, destroy, replace } = test;
@@ -140,7 +111,7 @@ function surroundingsOf({ vars, env, reads, lookups }: Surroundings): Pick<TestS
 const several = (texts: Several | undefined): readonly string[] | undefined =>
   texts === undefined || texts === null ? undefined : typeof texts === "string" ? [texts] : texts;
 
-function readExpected(block: ExpectBlock): Expected {
+function readExpected(block: NonNullable<ExpectBlock>): Expected {
   const { changes, exit_code, outputs, reachability, converges } = block;
   const [steps, consents, findings] = [several(block.steps), several(block.consents), several(block.findings)];
   return {

@@ -7,31 +7,10 @@ import { assumedOperations, rowOf } from "../core/model/operation";
 import { invariant } from "../core/text/invariant";
 import { keysOf, onlyDefined, tableOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
-import type { Dialect, JobRoute, Limits, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
+import type { Dialect, JobRoute, Paging, Pointers, RecordPlace, Route, Scalar, States } from "./dialect";
+import type { DialectFile, Pagination, WaitRoute, WrittenRoute } from "./rows";
 
-/** A list as it is written: a list with one item may be written as that item. */
-type Written<T> = T extends readonly (infer E)[]
-  ? E | T
-  : T extends Scalar | null
-    ? T
-    : { readonly [K in keyof T]?: Written<T[K]> };
-
-type WrittenRoute = Omit<Route, "item"> & {
-  readonly item?: RecordPlace | Pointers;
-  readonly items?: RecordPlace | Pointers;
-  readonly pagination?: Written<Paging>;
-};
-
-export type PartialDialect = Written<
-  Pick<Dialect, "records" | "states" | "pagination" | "rules" | "authorization" | "answers" | "envelope">
-> &
-  Partial<Pick<Dialect, "names" | "values" | "headers" | "retry_after" | "errors">> & {
-    readonly limits?: Partial<Limits>;
-    readonly operations?: Readonly<Record<string, WrittenRoute | readonly WrittenRoute[] | null>>;
-    readonly todo?: string | readonly string[];
-  };
-
-function mergeRecords(own: NonNullable<PartialDialect["records"]>): Dialect["records"] {
+function mergeRecords(own: NonNullable<DialectFile["records"]>): Dialect["records"] {
   const { records } = builtInDialect;
   const merged = tableOf(keysOf(records), (of) => ({ ...records[of], ...lists<object>(own[of]) }));
   const { volume_entry } = records.vm;
@@ -41,7 +20,7 @@ function mergeRecords(own: NonNullable<PartialDialect["records"]>): Dialect["rec
 }
 
 /** Takes what the schema has accepted; knows every key by name, so that no other can get in. */
-export function mergeDialect(given: PartialDialect): Dialect {
+export function mergeDialect(given: DialectFile): Dialect {
   const { states, rules, authorization, limits, errors } = builtInDialect;
   const { data, error, success } = given.envelope ?? {};
   return {
@@ -97,7 +76,7 @@ const words = <T extends object>(given: T | undefined): { readonly [K in keyof T
     Object.entries(given ?? {}).map(([phase, said]) => [phase, listOf(said as Scalar).map(String)]),
   ) as unknown as { readonly [K in keyof T]?: readonly string[] };
 
-function mergePaging(given: Written<Paging> | undefined): Partial<Paging> {
+function mergePaging(given: Pagination | undefined): Partial<Paging> {
   if (given === undefined) return {};
   const { next, marker, ignore, ...rest } = given;
   return {
@@ -110,7 +89,7 @@ function mergePaging(given: Written<Paging> | undefined): Partial<Paging> {
   };
 }
 
-function mergeOperations(given: NonNullable<PartialDialect["operations"]>): Dialect["operations"] {
+function mergeOperations(given: NonNullable<DialectFile["operations"]>): Dialect["operations"] {
   const routes: Record<string, Route | null> = { ...builtInDialect.operations };
   for (const operation of assumedOperations) {
     if (!Object.hasOwn(given, operation)) continue;
@@ -149,8 +128,7 @@ function lastOf(given: WrittenRoute | readonly WrittenRoute[]): readonly [Writte
 function mergeWait(given: unknown): Pick<Dialect, "wait"> {
   if (given === undefined || given === null) return {};
   // The schema has checked the parts, each of which may be one value or a list.
-  const { id, status, done, failed, message, ...route } = given as Written<JobRoute> &
-    Pick<JobRoute, "method" | "path">;
+  const { id, status, done, failed, message, ...route } = given as NonNullable<WaitRoute>;
   return {
     wait: {
       ...route,

@@ -16,9 +16,10 @@ import { type AssumedOperation, assumedOperations, documentedOperations, idsOf }
 import { isOneOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
 import type { Dialect, Route } from "./dialect";
-import { mergeDialect, type PartialDialect } from "./merge-dialect";
+import { mergeDialect } from "./merge-dialect";
 import { cleanMessage, own } from "./messages";
 import { fieldsNamed } from "./requests";
+import type { DialectFile } from "./rows";
 
 export interface ReadDialect {
   readonly dialect: Dialect;
@@ -55,7 +56,7 @@ export function readInlineDialect(value: unknown, source: SourcePosition, text?:
 
 function readValue(file: YamlFile, before: readonly Diagnostic[]): ReadDialect {
   // The schema is asked below, and with an error the built-in dialect comes back.
-  const given = (file.root ?? {}) as PartialDialect;
+  const given = (file.root ?? {}) as DialectFile;
   const problems: Problem[] = documentedProblems(file);
   const errors = problemsOf(given).filter((error) => !isDocumented(error));
   problems.push(...schemaProblems(file, errors, { area: "dialect", patterns: dialectPatternWords }, given));
@@ -126,7 +127,7 @@ const documentedProblems = (file: YamlFile): Problem[] =>
     }));
 
 /** The placeholders that a request must have, and those that it may have. */
-function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: PartialDialect): Problem[] {
+function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: DialectFile): Problem[] {
   return assumedOperations.flatMap((operation) => {
     const given = operations[operation] ?? null;
     return given === null ? [] : [given].flat().flatMap((route) => problemsIn(operation, route));
@@ -171,7 +172,7 @@ function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: P
 }
 
 /** A job is asked for by its id, and a word for its state has one meaning. */
-function waitProblems(file: YamlFile, given: PartialDialect): Problem[] {
+function waitProblems(file: YamlFile, given: DialectFile): Problem[] {
   const { wait } = mergeDialect({ operations: given.operations ?? {} });
   if (wait === undefined) return [];
   const problems: Problem[] = [];
@@ -199,7 +200,7 @@ function namesIn(value: unknown): readonly string[] {
 }
 
 /** A credential goes by its own way, which keeps it out of logs and off other hosts. */
-function headerProblems(file: YamlFile, given: PartialDialect): Problem[] {
+function headerProblems(file: YamlFile, given: DialectFile): Problem[] {
   const carrier = (given.authorization?.name ?? "Authorization").toLowerCase();
   const holders: readonly [Path, Readonly<Record<string, string>> | undefined][] = [
     [["headers"], given.headers],
@@ -225,7 +226,7 @@ function headerProblems(file: YamlFile, given: PartialDialect): Problem[] {
 }
 
 /** A marker, a page's number and an offset are three ways to ask for the next page; a list knows one of them. */
-function pagingProblems(file: YamlFile, given: PartialDialect): Problem[] {
+function pagingProblems(file: YamlFile, given: DialectFile): Problem[] {
   const ways = ["marker", "number", "offset"] as const;
   const holders: readonly [Path, object | undefined][] = [
     [["pagination"], given.pagination],
@@ -261,7 +262,7 @@ function pagingProblems(file: YamlFile, given: PartialDialect): Problem[] {
   return [...sizes, ...waysOn];
 }
 
-function nameProblems(file: YamlFile, { names = {} }: PartialDialect): Problem[] {
+function nameProblems(file: YamlFile, { names = {} }: DialectFile): Problem[] {
   return kinds.flatMap((kind) => {
     const pattern = names[kind]?.pattern;
     if (pattern === undefined || isRegularExpression(pattern)) return [];
@@ -285,7 +286,7 @@ function isRegularExpression(pattern: string): boolean {
 }
 
 /** A `todo` of the dialect is reported until it is removed. */
-const todoNotes = (file: YamlFile, { todo = [] }: PartialDialect): Diagnostic[] =>
+const todoNotes = (file: YamlFile, { todo = [] }: DialectFile): Diagnostic[] =>
   (typeof todo === "string" ? [todo] : todo).map((text, index) =>
     problemAsDiagnostic({
       severity: "warning",
@@ -296,7 +297,7 @@ const todoNotes = (file: YamlFile, { todo = [] }: PartialDialect): Diagnostic[] 
     }),
   );
 
-function stateProblems(file: YamlFile, { states }: PartialDialect): Problem[] {
+function stateProblems(file: YamlFile, { states }: DialectFile): Problem[] {
   return (["vm", "volume"] as const).flatMap((kind) => {
     const meanings = new Map<string, string>();
     const problems: Problem[] = [];
@@ -317,7 +318,7 @@ function stateProblems(file: YamlFile, { states }: PartialDialect): Problem[] {
 }
 
 /** A rule without any part to compare would give every refusal its own meaning. */
-function errorProblems(file: YamlFile, { errors = [] }: PartialDialect): Problem[] {
+function errorProblems(file: YamlFile, { errors = [] }: DialectFile): Problem[] {
   return errors.flatMap((rule, index) =>
     [rule.status, rule.message, rule.code, rule.type, rule.location].some((part) => part !== undefined)
       ? []

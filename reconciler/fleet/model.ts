@@ -1,11 +1,8 @@
 /** A fleet as values: what fleet.yaml says, with every default filled in. Workers get it from the database, not from the file. */
 
-export type Approve = "never" | "plan" | "safe" | "auto";
-/** What an `auto` stack may do without a person. */
-export type StandingConsent = "data_loss" | "flush" | "removal" | "recreate" | "empty" | "open_world";
+import type { Approve, SecretAddress, SecretSource, StandingConsent } from "./read/rows";
 
-/** Where a secret is. Its value is never in the file, the database or a log. */
-export type SecretSource = { readonly env: string } | { readonly command: readonly string[] };
+export type { Approve, SecretAddress, SecretSource, StandingConsent };
 
 export interface FleetService {
   readonly name: string;
@@ -122,9 +119,6 @@ export interface Receiver {
   readonly webhook: string;
   readonly secret?: SecretSource;
 }
-
-/** An address that lets in whoever knows it, so that it is better kept outside of the file. */
-export type SecretAddress = string | SecretSource;
 
 /** A receiver that wants to hear it in words of its own. */
 export type Channel = Pick<Receiver, "on" | "stacks"> & { readonly to: ChannelTarget };

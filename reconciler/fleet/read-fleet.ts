@@ -11,8 +11,9 @@ import { readYaml } from "../config/yaml-reader";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import { invariant } from "../core/text/invariant";
 import type { Fleet } from "./model";
-import type { FleetFile, FleetReading, Reader } from "./read/blocks";
+import type { FleetReading, Reader } from "./read/reader";
 import { type FleetPart, referenceProblems } from "./read/references";
+import type { FleetFile } from "./read/rows";
 import { readHistory, readNotify, readService, readSignIn, readTenant, readWindow } from "./read/services";
 import { readFollow, readGenerator, readStack } from "./read/stacks";
 
@@ -91,7 +92,7 @@ function fleetOf(block: FleetFile, reader: Reader): Fleet {
   const defaults = block.defaults ?? {};
   return {
     services: Object.entries(block.services ?? {}).map(([name, service]) => readService(name, service, reader)),
-    tenants: Object.entries(block.tenants ?? {}).map(([name, tenant]) => readTenant(name, tenant ?? {})),
+    tenants: Object.entries(block.tenants ?? {}).map(([name, tenant]) => readTenant(name, tenant)),
     windows: (block.windows ?? []).map((window, index) => readWindow(window, ["windows", index], reader)),
     ...readNotify(block.notify ?? [], reader),
     history: block.history === undefined ? undefined : readHistory(block.history),

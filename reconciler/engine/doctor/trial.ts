@@ -7,9 +7,10 @@
 
 import type { NewVm } from "../../core/model/desired";
 import { operations } from "../../core/model/operation";
-import type { Condition, Outcome } from "../../core/model/outcome";
+import type { Outcome } from "../../core/model/outcome";
 import { onlyDefined } from "../../core/text/objects";
 import { leavesOf } from "../../dialect/learn/values";
+import type { ErrorRule } from "../../dialect/dialect";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { type DoctorRequest, look } from "./look";
 import type { DoctorReport, TrialFindings } from "./report";
@@ -420,7 +421,7 @@ class Walk {
   }
 
   /** Whether the request was refused. The words of the refusal get a meaning, where the dialect gives them none. */
-  async #refused(is: Condition, request: DoctorRequest): Promise<boolean> {
+  async #refused(is: ErrorRule["is"], request: DoctorRequest): Promise<boolean> {
     this.trial.goOn();
     const { outcome } = await this.trial.ports.doctor.probe(request);
     if (outcome.status === "accepted") {

@@ -15,19 +15,16 @@ import type {
   Tenant,
 } from "../model";
 import { usualHistory } from "../model";
-import {
-  duration,
-  type FleetFile,
-  type HistoryBlock,
-  holdsPassword,
-  passwordIn,
-  type Reader,
-  type ReceiverBlock,
-  type ServiceBlock,
-  type SignInBlock,
-  type TenantBlock,
-  type WindowBlock,
-} from "./blocks";
+import { duration, holdsPassword, passwordIn, type Reader } from "./reader";
+import type {
+  HistoryBlock,
+  NotifyBlock,
+  ReceiverBlock,
+  ServiceBlock,
+  SignInBlock,
+  TenantBlock,
+  WindowBlock,
+} from "./rows";
 
 export function readService(name: string, block: ServiceBlock, { at, problems, reading, file }: Reader): FleetService {
   const { base_url, dialect, budget, concurrency, credential, insecure_http, time_scale } = block;
@@ -135,7 +132,7 @@ export const readHistory = ({ quiet, changes }: HistoryBlock): History => ({
 
 /** Webhooks, and those that are told in words of their own. */
 export function readNotify(
-  blocks: NonNullable<FleetFile["notify"]>,
+  blocks: readonly NotifyBlock[],
   { at, problems }: Reader,
 ): Pick<FleetSettings, "receivers"> & { readonly channels: readonly Channel[] } {
   const receivers: Receiver[] = [];

@@ -4,19 +4,8 @@ import { onlyDefined } from "../../core/text/objects";
 import { addressFault, isLoopbackHost } from "../../core/text/outside-policy";
 import type { Follow, Generator, OutputReference, PullSetting, Retry, Source, StackSpec } from "../model";
 import { hostPlace } from "../pulls/host";
-import {
-  type Common,
-  duration,
-  type Environment,
-  type FleetFile,
-  type FleetReading,
-  type GenerateBlock,
-  holdsPassword,
-  passwordIn,
-  type Reader,
-  type SourceBlock,
-  type StackBlock,
-} from "./blocks";
+import { duration, type FleetReading, holdsPassword, passwordIn, type Reader } from "./reader";
+import type { Common, Environment, FollowBlock, GenerateBlock, SourceBlock, StackBlock } from "./rows";
 
 const defaultRetry: Retry = { firstMs: 30_000, maxMs: 3_600_000, giveUpAfter: 8 };
 
@@ -231,10 +220,7 @@ function readInputs(inputs: Record<string, string>, path: Path, { at, problems }
   return read;
 }
 
-export function readFollow(
-  { git, ref, path = "fleet.yaml" }: NonNullable<FleetFile["follow"]>,
-  reader: Reader,
-): Follow {
+export function readFollow({ git, ref, path = "fleet.yaml" }: FollowBlock, reader: Reader): Follow {
   const source = readSource({ git, ref: ref ?? "main", path }, ["follow"], reader);
   // What names a Git repository is one.
   return source.kind === "git"

@@ -1,0 +1,447 @@
+/**
+ * The fields of a dialect as it is written, each said once: schemas/dialect.schema.json, its validator and docs/dialect.md
+ * are made from these types (scripts/schema-rows.mjs), and the types of a dialect that was read follow from them.
+ */
+
+import type { Kind } from "../core/model/address";
+
+/** @maxLength 1000 */
+type Line = string;
+/** One thing. @maxLength 1000 @inline */
+type Thing = string;
+/** @maxItems 100 */
+type Things = readonly Thing[];
+/** @pattern ^[A-Za-z][A-Za-z0-9_]*$ */
+type Word = string;
+/** The value. @maxLength 500 @inline */
+type Value = string | number | boolean;
+/** The program, then its arguments. @minLength 1 @inline */
+type Argument = string;
+/** A name; RECONCILE_… are handed to no program. @pattern ^(?!RECONCILE_)[A-Za-z_][A-Za-z0-9_]*$ @inline */
+type VariableName = string;
+/** @pattern ^[A-Za-z0-9-]+$ */
+type HeaderName = string;
+/** The header's value. @pattern ^[ -~]*$ @maxLength 1000 @inline */
+type HeaderValue = string;
+/** The parameter's value. @maxLength 1000 @inline */
+type ParameterValue = string | number | boolean;
+/** A pointer, or the name of a header. @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$ @maxLength 500 @inline */
+type Sign = string;
+/** @maxItems 50 */
+type PlaceList = readonly Place[];
+/** @minItems 1 @maxItems 50 */
+type ScalarList = readonly Scalar[];
+/** @maxItems 100 */
+type WordList = readonly Scalar[];
+type Whole = number;
+
+type AnswerWithRecord =
+  | "vm.snapshot"
+  | "vm.delete"
+  | "volume.create"
+  | "volume.get"
+  | "group.create"
+  | "group.rule.create"
+  | "group.rule.list"
+  | "group.import";
+
+interface AnswerPlace {
+  /** Where the record is within the payload, such as /server; left out: the payload itself. */
+  item: Pointers;
+}
+
+export interface RecordRows {
+  /** The record of a VM. */
+  vm?: {
+    /** The VM's id. */
+    id?: Pointers;
+    /** The VM's name. */
+    name?: Pointers;
+    /** The VM's state. */
+    status?: Pointers;
+    /** The flavor's name or id. */
+    flavor?: Pointers;
+    /** The image's name or id. */
+    image?: Pointers;
+    /** The owner's username or e-mail address. */
+    owner?: Pointers;
+    /** The public address. */
+    floating_ip?: Pointers;
+    /** The address on the private network. */
+    private_ip?: Pointers;
+    /** An array of the VM's volumes; each item is read by volume_entry. */
+    volumes?: Pointers;
+    /** How one item of the VM's volumes is read. */
+    volume_entry?: {
+      /** The volume's id; the empty pointer is for an item that is the id itself. */
+      id?: Pointers;
+      /** true for the root disk. */
+      root?: Pointers;
+    };
+  };
+  /** The record of a volume. */
+  volume?: {
+    /** The volume's id. */
+    id?: Pointers;
+    /** The volume's name. */
+    name?: Pointers;
+    /** The size in GB, as a number or as text. */
+    size?: Pointers;
+    /** The volume's state. */
+    status?: Pointers;
+    /** The id of the VM it is attached to; null or an empty text there means none. */
+    attached_to?: Pointers;
+  };
+  /** The record of a security group. */
+  group?: {
+    /** The group's id. */
+    id?: Pointers;
+    /** The group's name. */
+    name?: Pointers;
+    /** The group's description. */
+    description?: Pointers;
+    /** The array of the group's rules. */
+    rules?: Pointers;
+  };
+  /** The record of a flavor. */
+  flavor?: {
+    /** The flavor's id. */
+    id?: Pointers;
+    /** The flavor's name. */
+    name?: Pointers;
+  };
+  /** The record of an image. */
+  image?: {
+    /** The image's id. */
+    id?: Pointers;
+    /** The image's name. */
+    name?: Pointers;
+    /** The image's state. Without one an image counts as usable once it is listed. */
+    status?: Pointers;
+  };
+  /** The record of a region. */
+  region?: {
+    /** The region's id; the empty pointer is for an item that is the id itself. */
+    id?: Pointers;
+    /** The region's name. */
+    name?: Pointers;
+  };
+  /** The answer to a snapshot. */
+  snapshot?: {
+    /** The id of the image made. */
+    image?: Pointers;
+  };
+}
+
+export interface StateRows {
+  /** States of a VM. */
+  vm?: {
+    /** The VM runs. */
+    running?: Words;
+    /** The VM is stopped. */
+    stopped?: Words;
+    /** A resize waits to be confirmed or reverted. */
+    verify_resize?: Words;
+    /** The VM is at rest, and the word does not say whether it runs: it counts as running. */
+    ready?: Words;
+    /** The VM is on its way. So is one with any other word; what stands here is no question to the doctor any more. */
+    changing?: Words;
+    /** The VM failed and will not recover by itself. */
+    failed?: Words;
+    /** The VM is listed still, and it is not there any more. */
+    gone?: Words;
+  };
+  /** States of a volume. */
+  volume?: {
+    /** The volume is at rest. Once a word stands here, every word without a meaning counts as changing; without one, only the words under changing do. */
+    ready?: Words;
+    /** The volume is on its way: being made, attached, detached, resized or deleted. It is waited for. An empty list, and none under ready: operations are done when they answer, and nothing is looked at again. */
+    changing?: Words;
+    /** The volume failed. */
+    failed?: Words;
+    /** The volume is shown still, and it is not there any more. */
+    gone?: Words;
+  };
+  /** States of an image. A snapshot is believed when its image is ready. */
+  image?: {
+    /** The image can be used. */
+    ready?: Words;
+    /** The image could not be made. */
+    failed?: Words;
+  };
+}
+
+export interface EnvelopeRows {
+  /** Where the payload of a success is in the body. Left out: `data`, where the body has one and no id of its own. */
+  data?: Pointers;
+  /** Where a refusal says what is wrong. An answer that shows a message there is in the service's own words, and is no success whatever its status. */
+  error?: {
+    /** The service's own code. */
+    code?: Pointers;
+    /** The message. */
+    message?: Pointers;
+  };
+  /** A field that says in every answer whether it was done, whatever the HTTP status. */
+  success?: {
+    /** Where it is. */
+    value: Pointer;
+    /** What it says when it was done; anything else there is a refusal. */
+    is: Scalars;
+  };
+}
+
+export interface LimitRows {
+  /** How many requests may be under way at once. No command sends more, whatever --parallelism says. @min 1 @max 1000 */
+  connections?: Whole;
+  /** How many requests may begin in a second, evenly spread. @max 100000 @more 0 */
+  requests_per_second?: number;
+  /** The kinds of which the service refuses a second one of the same name. Only of these a create of which nobody knows the outcome may be sent again where nothing can be listed. @unique */
+  unique?: readonly Kind[];
+  /** What becomes of a group that is deleted while rules of other groups name it. kept: it stays. refused: the delete is refused. Both: such rules are taken away before it is deleted. Left out: the service may drop those rules with the group. */
+  named_groups?: "kept" | "refused";
+}
+
+export interface AuthorizationRows {
+  /** The header that carries the credential. @pattern ^[A-Za-z0-9-]+$ @maxLength 100 */
+  name?: string;
+  /** The value of that header, with {token} for RECONCILE_TOKEN or what the command prints. @pattern ^[ -z|~{}]*\{token\}[ -z|~{}]*$ */
+  header?: string;
+  /** A program and its arguments (no shell) that prints the token, run when neither RECONCILE_AUTHORIZATION nor RECONCILE_TOKEN is set, and again after a 401. null: none. @minItems 1 */
+  command?: readonly Argument[] | null;
+  /** The environment variables of this machine that the command may see, by their names, beside PATH, HOME, LANG, LC_*, TZ, TMPDIR and TRACEPARENT. */
+  env?: readonly VariableName[];
+}
+
+/** One condition, by a status, a code, a message, a type, a location or several of them; all that are given must fit. @inline */
+export interface ErrorRule {
+  /** The condition this answer means. throttled: nothing was done, and the request is sent again later. */
+  is:
+    | "bad_request"
+    | "invalid_id"
+    | "unauthenticated"
+    | "forbidden"
+    | "not_found"
+    | "conflict"
+    | "rule_exists"
+    | "name_taken"
+    | "invalid_state"
+    | "flush_not_confirmed"
+    | "volume_attached"
+    | "group_attached"
+    | "root_disk"
+    | "unsupported"
+    | "refused"
+    | "throttled";
+  /** The HTTP status. A status of 500 and above must be named here to count as a refusal; it proves nothing otherwise. One of 200 to 299 is for services that refuse inside a success. @min 200 @max 599 */
+  status?: Whole;
+  /** The service's own code, where envelope.error.code finds it (error.code unless said otherwise); * stands for anything. @maxLength 200 */
+  code?: string | number;
+  /** Text found anywhere in the message, in either case; * stands for anything. @minLength 1 @maxLength 500 */
+  message?: string;
+  /** The media type of the answer, such as text/html for a page that asks to sign in; * stands for anything. @minLength 1 @maxLength 200 */
+  type?: string;
+  /** Text found anywhere in the place to which the answer redirects; * stands for anything. @minLength 1 @maxLength 500 */
+  location?: string;
+}
+
+/** @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$ @maxLength 200 */
+type WaitPointer = string | null;
+
+export interface WaitHeader {
+  /** The name of the header. @pattern ^[A-Za-z0-9-]+$ @maxLength 200 */
+  header: string;
+  /** seconds: how long to wait. date: when. epoch: when, counted in seconds from 1970. Left out: a number above 1000000000 is an epoch, any other is of seconds. */
+  as?: "seconds" | "date" | "epoch";
+}
+
+/** What one deployment of the service really has where its contract is silent. Everything left out is taken from the built-in dialect. */
+export interface DialectFile {
+  /** What a person still has to find out, as whoever wrote the file left it. Every command that reads the file warns about it. */
+  todo?: Line | Things;
+  /** The operations beyond the documented ones. null: this service does not have it. @table */
+  operations?: Readonly<Record<string, WrittenRoute | readonly WrittenRoute[] | null>>;
+  /** Where the record is in the answers of the documented operations. @each The answer of {key}. */
+  answers?: { readonly [O in AnswerWithRecord]?: AnswerPlace };
+  /** Where the fields are in the service's records: JSON pointers into the payload (the body, or its `data` when the body is the envelope), tried in order. */
+  records?: RecordRows;
+  /** What the service's state names mean, in either case. Any other name is a state in transition. */
+  states?: StateRows;
+  /** How a list goes on. A list can have its own under operations. */
+  pagination?: Pagination;
+  /** How answers are wrapped, where it is not as the contract says. */
+  envelope?: EnvelopeRows;
+  /** How rules are written. */
+  rules?: {
+    /** How a range of ports is written in dst_port, with {min} and {max}, e.g. "{min}-{max}". null: this service takes no ranges and they are refused. @pattern ^[^{}]*\{min\}[^{}]*\{max\}[^{}]*$ */
+    port_range?: string | null;
+  };
+  /** Rules for names that are narrower than the contract's. A name that does not fit is refused before anything is sent. */
+  names?: {
+    /** Names of VMs. */
+    vm?: NameRule;
+    /** Names of volumes. */
+    volume?: NameRule;
+    /** Names of security groups. */
+    group?: NameRule;
+  };
+  /** Values for {name} in paths, queries, bodies and headers, such as a project's id. @maxProperties 50 */
+  values?: Record<Word, Value>;
+  /** Headers to send with every request, by name. {name} stands for a value. Never the credential. */
+  headers?: Headers;
+  /** How requests are authorised. The credential itself is never written here. */
+  authorization?: AuthorizationRows;
+  /** Named conditions by status and message, tried in order, before the defaults. */
+  errors?: readonly ErrorRule[];
+  /** What this deployment bears, and what it refuses by itself. */
+  limits?: LimitRows;
+  /** Where a service says how long to wait before a request is sent again, if not in Retry-After: the name of a header, or a pointer into the body, with seconds, a date or an epoch there; or a header with what stands in it. null: nowhere else. */
+  retry_after?: WaitPointer | WaitHeader;
+}
+
+/** A JSON pointer (RFC 6901); the empty one is the whole value. @pattern ^(/([^~/]|~[01])*)*$ @maxLength 500 */
+export type Pointer = string;
+
+/** Places, tried in order; one alone needs no list. */
+export type Pointers = Place | PlaceList;
+
+/** The HTTP method. */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** The path below the base URL, with its placeholders. @pattern ^/[!-~]*$ @maxLength 1000 */
+export type Path = string;
+
+/** How the operation is called; null: this service does not have it. */
+export type Route = {
+  method: Method;
+  path: Path;
+  query?: Query;
+  headers?: Headers;
+  body?: Body;
+  /** Where the record is within the payload, such as /server; left out: the payload itself. */
+  item?: Pointers;
+  /** Of two routes for one operation, the rules for which this one is. */
+  when?: {
+    /** The direction of the rule. */
+    direction: "ingress" | "egress";
+  };
+} | null;
+
+/** How the list is called; null: this service does not have it. */
+export type ListRoute = {
+  method: Method;
+  path: Path;
+  query?: Query;
+  headers?: Headers;
+  body?: Body;
+  /** Where the array of items is in the payload; the first place that finds one wins. A selector can open a map (keys), choose items (where) and unwrap them (value). */
+  items?: Pointers;
+  /** How this list goes on, key by key over the pagination of all. */
+  pagination?: Pagination;
+} | null;
+
+/** A route of any operation, as far as its schema permits it there. */
+export type WrittenRoute = NonNullable<Route> & Pick<NonNullable<ListRoute>, "items" | "pagination">;
+
+/** A text, a number, true or false, compared as text. @maxLength 200 */
+export type Scalar = string | number | boolean;
+
+/** One value, or several of which any fits. */
+export type Scalars = Scalar | ScalarList;
+
+/** A place that a bare pointer cannot name. It is read from left to right: in, keys, where, then value (or join), cut, is and unit. @minProperties 1 */
+export interface Selector {
+  /** Where to choose from: a pointer, in which * stands for every member. An array is opened to its items; anything else is one item. */
+  in?: Pointer;
+  /** What is found is a map: its members are the items, and each gets its key as a field of this name. @minLength 1 @maxLength 100 */
+  keys?: string;
+  /** Only items whose fields have these values; a name that begins with / is a pointer into the item. @minProperties 1 @maxProperties 10 */
+  where?: Record<string, Scalars>;
+  /** Where the value is in the item; left out: the item itself. */
+  value?: Pointer;
+  /** Several places of the item, whose texts are joined with / in this order; those that show nothing are left out. @minItems 2 @maxItems 5 */
+  join?: readonly Pointer[];
+  /** The text around the value, with {value} for it, such as /vms/{value}. A * at the beginning stands for anything before. What is written differently is not the value. @pattern ^[^{}]*\{value\}[^{}]*$ @maxLength 300 */
+  cut?: string;
+  /** For what is true or false: true when one of these stands there. */
+  is?: Scalars;
+  /** For a size: what its number counts. */
+  unit?: "B" | "KB" | "MB" | "GB" | "TB" | "KiB" | "MiB" | "GiB" | "TiB";
+  /** none: where this finds nothing, the record says that there is none. Left out: it does not say. */
+  absent?: "none";
+  /** What stands there when there is nothing, such as 0 or -: the record says that there is none. */
+  none?: Scalars;
+  /** For records.volume.attached_to: name says that what stands there is the name of the VM, and not its id. */
+  by?: "name";
+}
+
+/** A JSON pointer (RFC 6901; the empty one is the whole value), or a selector. */
+export type Place = Pointer | Selector;
+
+/** Words of the service, exactly as it writes them; one alone needs no list. */
+export type Words = Scalar | WordList;
+
+/** Headers to send as well, by name. {name} stands for a value. Never the credential. @maxProperties 20 */
+export type Headers = Record<HeaderName, HeaderValue>;
+
+/** Parameters of the query, by name. {id} and {name} stand for ids and values. @maxProperties 20 */
+export type Query = Record<string, ParameterValue>;
+
+/** The body to send, as JSON: any structure. {id} and {name} stand for ids and values within its texts. */
+export type Body = unknown;
+
+/** How a list goes on. A list can have its own under operations. */
+export interface Pagination {
+  /** Places in the whole body (not its `data`) that lead to the next page. A URL or a path is followed; anything else is sent as `param`. */
+  next?: Pointers;
+  /** A header of the answer that leads to the next page, such as X-Next-Page; of Link, what has rel="next". null: none does. @pattern ^[A-Za-z0-9-]+$ @maxLength 100 */
+  next_header?: string | null;
+  /** token: what leads on is sent as `param` even where it looks like a path. link: it is followed even where it does not. */
+  as?: "token" | "link";
+  /** rewritten: a link to another host is followed at the base URL, by its path and query. The credential is never sent anywhere else; left out, such a link is refused. */
+  links?: "rewritten";
+  /** The query parameter that carries a next which is neither a URL nor a path, a marker, a page's number or an offset. One that begins with / is a pointer into the body, for lists that are asked for with one. @pattern ^([A-Za-z0-9_.$\[\]-]+|(/([^~/]|~[01])*)+)$ */
+  param?: string;
+  /** Where the last item of a page shows what the next page is asked for with, sent as `param`. The list ends with an empty page. */
+  marker?: Pointers;
+  /** Pages are numbered, and the number is sent as `param`: that of the first page, 0 or 1. The list ends with an empty page, or at the total that it tells. */
+  number?: 0 | 1;
+  /** How many items came before is sent as `param`. The list ends with an empty page, or at the total that it tells. */
+  offset?: true;
+  /** What looks as if it spoke of pages and does not: pointers into the whole body, and names of headers. Anything else that looks so and is not followed makes a list incomplete, and an incomplete list is refused. @maxItems 50 */
+  ignore?: readonly Sign[];
+  /** How many items a page is asked to show, sent as `size_param`: the most that this service allows. Fewer pages are fewer requests. @min 1 @max 100000 */
+  size?: Whole;
+  /** The query parameter that carries `size`, such as limit or per_page. One that begins with / is a pointer into the body. @pattern ^([A-Za-z0-9_.$\[\]-]+|(/([^~/]|~[01])*)+)$ */
+  size_param?: string;
+}
+
+/** Names of one kind that this service takes. @minProperties 1 */
+export interface NameRule {
+  /** At least so many characters. @min 1 @max 255 */
+  shortest?: Whole;
+  /** At most so many characters. @min 1 @max 255 */
+  longest?: Whole;
+  /** A regular expression that the whole name fits. @minLength 1 @maxLength 200 */
+  pattern?: string;
+  /** The pattern in words, for messages: such as "begins with a letter". @maxLength 200 */
+  says?: string;
+}
+
+/** How a job is asked for; {id} stands for its id. */
+export type WaitRoute = {
+  /** Where the answer to a write names its job, in the whole body, such as /jobid or /action/id. An answer that names none is done. */
+  id: Pointers;
+  method: Method;
+  path: Path;
+  query?: Query;
+  headers?: Headers;
+  body?: Body;
+  /** Where the job shows its state, in the whole body. */
+  status: Pointers;
+  /** The words for a job that is done. Any other that is not under failed is waited for. */
+  done: Words;
+  /** The words for a job that has failed. */
+  failed?: Words;
+  /** Where a failed job says why. */
+  message?: Pointers;
+} | null;

@@ -1,0 +1,38 @@
+/** What each part of the reader of the fleet's file gets. */
+import { parseAnyDuration } from "../../config/durations";
+import type { Problem } from "../../config/problems";
+import type { Path } from "../../config/yaml-file";
+
+/** What only the caller knows, so that reading stays a function of text. */
+export interface FleetReading {
+  /** Makes a path absolute that is relative to the file. */
+  readonly resolvePath: (file: string, path: string) => string;
+  /** What is wrong with a schedule; absent: nothing. */
+  readonly scheduleProblem: (schedule: string, timeZone: string) => string | undefined;
+}
+
+export interface Reader {
+  readonly file: string;
+  readonly at: (path: Path) => Problem["at"];
+  readonly problems: Problem[];
+  readonly reading: FleetReading;
+}
+
+/** A duration that the schema has checked; less than a millisecond counts as one. */
+export const duration = (text: string): number => parseAnyDuration(text) ?? 1;
+
+/** Whether a URL has a password in it; a text that is no URL has none. */
+export function holdsPassword(text: string): boolean {
+  try {
+    return new URL(text).password !== "";
+  } catch {
+    return false;
+  }
+}
+
+export const passwordIn = (what: string, at: Problem["at"], fix: string): Problem => ({
+  code: "fleet/credential-in-url",
+  summary: `${what} holds a password, which would be kept in the database`,
+  fix,
+  at,
+});

@@ -1,0 +1,301 @@
+/**
+ * The fields of the fleet's file, each said once: schemas/fleet.schema.json, its validator and the documents are made
+ * from these types (scripts/schema-rows.mjs), and a file that fits the schema is a `FleetFile`.
+ */
+
+/** @pattern ^[0-9]+(\.[0-9]+)?(ms|s|m|h)$ */
+type Duration = string;
+/** @pattern ^[A-Za-z0-9][A-Za-z0-9_.-]*$ */
+type Name = string;
+/** @pattern ^[A-Za-z_][A-Za-z0-9_]*$ */
+type Variable = string;
+/** @pattern ^https?:// */
+type Url = string;
+/** @minLength 1 */
+type Text = string;
+/** @pattern ^[^@\s]+@[^@\s]+$ */
+type Mail = string;
+/** @minItems 1 */
+type Mails = Mail[];
+/** @pattern ^[\x21\x23-\x5B\x5D-\x7E]+$ */
+type OneWord = string;
+/** @pattern ^(https?|smtps?):// */
+type SmtpUrl = string;
+type Whole = number;
+
+export interface Common {
+  /** How often the stack is looked at; 10m when left out. */
+  interval?: Duration;
+  retry?: Retry;
+  approve?: Approve;
+  consents?: Consents;
+  opens_at?: OpensAt;
+  approvers?: Approvers;
+  not_the_author?: NotTheAuthor;
+  /** Where the state is; ${stack} is the stack's name. No password: PGPASSWORD and the like are read from the environment. */
+  state?: Text;
+  /** One of the services above. */
+  service?: Name;
+  /** One of the tenants above. */
+  tenant?: Name;
+}
+
+export interface Environment {
+  /** The environment of the file, as with --env. */
+  env?: string;
+  /** Variables of the file, as with --var. */
+  vars?: Record<string, string | number | boolean>;
+}
+
+export interface GitBlock {
+  /** The address of a Git repository, without a password. */
+  git?: Text;
+  /** A branch, a tag or a commit; main when left out. */
+  ref?: string;
+  /** The folder in the repository; the root when left out. */
+  path?: string;
+  pull_requests?: PullRequests;
+}
+
+export interface HistoryBlock {
+  /** Runs that changed nothing; 72h when left out. */
+  quiet?: Duration;
+  /** Runs that applied or failed, and what was decided; 9600h (400 days) when left out. */
+  changes?: Duration;
+}
+
+export interface FollowBlock {
+  /** The address of a Git repository, without a password. */
+  git: Text;
+  /** A branch, a tag or a commit; main when left out. */
+  ref?: string;
+  /** The file in the repository, or a folder of them; fleet.yaml when left out. */
+  path?: string;
+}
+
+/** Where to: webhook, slack, teams, email or commit_status; several of them are all told. @some webhook slack teams email commit_status @needs secret webhook @needs from email @needs smtp email @needs email from smtp @inline */
+export interface ReceiverBlock {
+  /** The address that gets one JSON object by POST. */
+  webhook?: Url;
+  /** Signs what a webhook gets. */
+  secret?: SecretSource;
+  /** The address of an incoming webhook of Slack. Whoever knows it may write there: { env: NAME } keeps it out of the file. */
+  slack?: SecretAddress;
+  /** The address of a workflow of Microsoft Teams that posts what it gets. { env: NAME } keeps it out of the file. */
+  teams?: SecretAddress;
+  /** The addresses that get a mail; with from and smtp. It needs the package nodemailer on the workers. @one */
+  email?: Mail | Mails;
+  /** The sender of the mails. @pattern @ */
+  from?: string;
+  /** The mail server, as smtps://USER:PASSWORD@HOST; with a password, { env: NAME }. */
+  smtp?: SecretAddress;
+  /** The status of the commit, at GitHub or GitLab, for stacks whose files come from there. */
+  commit_status?: {
+    /** Of somebody who may write statuses. */
+    token: SecretSource;
+    /** The address of the API, where it is not the usual one of the repository's host. */
+    api?: Url;
+  };
+}
+
+/** @needs claim is @needs is claim */
+export interface RoleBlock {
+  /** A viewer sees, an approver approves and rejects as well, an operator runs, pauses and resumes as well. */
+  role: "viewer" | "approver" | "operator";
+  /** For which stacks: names with *; every stack when left out. @minItems 1 */
+  stacks?: Text[];
+  /** The claim to look at, such as groups or realm_access.roles; everybody who signs in when left out. */
+  claim?: Text;
+  /** What the claim holds, or holds among others: a text, with * for any text. */
+  is?: Text;
+}
+
+export interface FleetFile {
+  /** The version of this format. */
+  version: 1;
+  /** The services that stacks live in, each with one budget of requests for all workers. */
+  services?: Record<Name, ServiceBlock>;
+  /** Who shares the workers, and in which proportion. */
+  tenants?: Record<Name, TenantBlock>;
+  /** What a stack has when it does not say otherwise. */
+  defaults?: Common;
+  /** When plans may be applied, and when not. A deny window wins over an allow window; with allow windows for a stack, nothing is applied outside of them. */
+  windows?: WindowBlock[];
+  /** Who is told what. */
+  notify?: NotifyBlock[];
+  /** How long runs are kept. How a stack's last run ended is kept for as long as the stack. */
+  history?: HistoryBlock;
+  /** One project in one environment each. */
+  stacks?: Record<Name, StackBlock>;
+  sign_in?: SignInBlock;
+  /** Where this file is kept: the workers carry out what is added and changed there, and what leaves waits for a person. */
+  follow?: FollowBlock;
+  /** A stack for every folder that fits. */
+  generate?: GenerateBlock[];
+}
+
+/** How people sign in to the pages: by OpenID Connect. When left out, with tokens that reconcile fleet token makes. */
+export interface SignInBlock {
+  /** The address of the provider, from which /.well-known/openid-configuration leads on. */
+  issuer: Url;
+  /** What the provider calls these pages. */
+  client_id: Text;
+  client_secret?: SecretSource;
+  /** Where people reach these pages. The provider has to permit URL/sign-in/done as an address to come back to. */
+  url: Url;
+  /** What is asked of the provider beside openid; profile and email when left out. */
+  scopes?: OneWord[];
+  /** An e-mail address counts although the provider never says whether it has verified it. Only for a provider with which nobody can register an address that is not theirs: otherwise anybody comes in as anybody. */
+  accept_unverified_email?: boolean;
+  /** The claim by which a person is known in the history; email when left out, and sub where a person has none. */
+  name?: Text;
+  /** Who may do what. Every line that fits a person counts; whom none fits cannot come in. @minItems 1 */
+  roles: RoleBlock[];
+}
+
+/** How long a failed round waits before it is tried again; the pause doubles each time. */
+export interface Retry {
+  /** The first pause; 30s when left out. */
+  first?: Duration;
+  /** The longest pause; 1h when left out. */
+  max?: Duration;
+  /** After so many failures in a row the stack is stalled, and is looked at again only after a push, a trigger or the longest pause; 8 when left out. @min 1 @max 1000 */
+  give_up_after?: Whole;
+}
+
+/** Where a secret is: it is never written into this file. @merge */
+export type SecretSource =
+  | {
+      /** The environment variable of the worker that holds it. */
+      readonly env: Variable;
+    }
+  | {
+      /** A program and its arguments that print it. @minItems 1 */
+      readonly command: readonly string[];
+    };
+
+/** An address, or where it is: an environment variable of the workers, or a program that prints it. @one */
+export type SecretAddress = SmtpUrl | SecretSource;
+
+/** Where the files of a stack come from: a Git repository, a folder of the worker, or an artifact with its digest. @minProperties 1 */
+export interface SourceBlock extends GitBlock {
+  /** A folder that every worker sees; a relative one is relative to this file. */
+  folder?: Text;
+  /** The address of a tar.gz file. */
+  artifact?: Url;
+  /** What the artifact must hash to: sha256:HEX. @pattern ^sha256:[0-9a-f]{64}$ */
+  digest?: string;
+}
+
+/** Pull requests (GitHub) and merge requests (GitLab) into this branch are planned for the stacks that they touch, and told there in one comment and a status. @one */
+export type PullRequests = boolean | PullSettings;
+
+export interface PullSettings {
+  token?: SecretSource;
+  /** The host's API, where it is not the usual one: https://HOST/api/v3 or https://HOST/api/v4. */
+  api?: Url;
+  /** Who may approve a plan there, with the comment /approve DIGEST, by their names at the host; nobody when left out. */
+  approvers?: Text[];
+}
+
+/** What the fleet does by itself: never (it only looks), plan (each plan is approved by its id), safe (what loses nothing and opens nothing to the world; the rest waits for a person), auto (everything that the listed consents permit). */
+export type Approve = "never" | "plan" | "safe" | "auto";
+
+export type StandingConsent = "data_loss" | "flush" | "removal" | "recreate" | "empty" | "open_world";
+
+/** With approve: auto, what is permitted without a person. @unique */
+export type Consents = StandingConsent[];
+
+/** How many people have to approve a plan before it is carried out. Left out: 1. @min 1 @max 20 */
+export type Approvers = Whole;
+
+/** With true, whoever wrote one of the commits that a plan carries out may not approve it. It needs files from a Git repository. A person is known by the e-mail address or the name of the commit. */
+export type NotTheAuthor = boolean;
+
+/** With approve: safe, and with auto without open_world, a plan that admits at least this share of the internet waits for a person: /8 is as many addresses as a /8 of IPv4 has, or as large a part of the IPv6 that is routed (2000::/3). Private and reserved addresses do not count. Left out: /3. @pattern ^/([0-9]|[12][0-9]|3[0-2])$ */
+export type OpensAt = string;
+
+/** One deployment of the service. */
+export interface ServiceBlock {
+  /** Its address, or embedded. */
+  base_url: Text;
+  /** The dialect: a name that comes with the package, or a file beside this one. */
+  dialect?: string;
+  /** How many requests all workers together may send. */
+  budget?: {
+    /** The rate. @max 100000 @more 0 */
+    requests_per_second: number;
+    /** So many at once after a pause; the rate of one second when left out. @min 1 @max 100000 */
+    burst?: Whole;
+  };
+  /** How many rounds run at once against this service, in all workers; no limit when left out. @min 1 @max 10000 */
+  concurrency?: Whole;
+  credential?: SecretSource;
+  /** Permits plain http to another host. */
+  insecure_http?: boolean;
+  /** Of the embedded service: how many times faster it is. @min 0 */
+  time_scale?: number;
+}
+
+/** One tenant. */
+export interface TenantBlock {
+  /** Its share against the others'; 1 when left out. @max 1000 @more 0 */
+  weight?: number;
+  /** How many of its stacks run at once, in all workers; no limit when left out. @min 1 @max 10000 */
+  max_running?: Whole;
+  /** In a fleet of several tenants: whether files of this one may name programs that the workers start, and addresses that get a credential. Left out: false. */
+  trusted?: boolean;
+  /** What its stacks may read through `reads:` of their files, beside the states of its own stacks: names of stacks of other tenants, with * for any text, and addresses of states that are no stack's (with ://). Left out: nothing. */
+  may_read?: Text[];
+}
+
+/** A stretch of time that begins by a schedule. */
+export interface WindowBlock {
+  /** Whether plans may be applied in it. */
+  kind: "allow" | "deny";
+  /** When it begins: five fields as in cron (minute hour day month weekday). @minLength 9 */
+  schedule: string;
+  /** Whose clock the schedule means; UTC when left out. */
+  time_zone?: string;
+  /** How long it lasts. 24h are 24 hours on every day; 1d ends at the same time of the next day, also where the clocks change. @pattern ^([0-9]+(\.[0-9]+)?(ms|s|m|h)|[1-9][0-9]{0,2}d)$ */
+  duration: string;
+  /** Which stacks: names, with * for any text. All when left out. @minItems 1 */
+  stacks?: Text[];
+  /** What it is about: apply (also of approved plans), look (rounds at all). apply when left out. @minItems 1 */
+  actions?: ("apply" | "look")[];
+}
+
+/** One receiver. */
+export interface NotifyBlock {
+  /** What is told. @minItems 1 */
+  on: ("ready" | "applied" | "failed" | "stalled" | "drifted" | "drift_corrected" | "awaiting_approval" | "blocked")[];
+  /** Of which stacks: names, with * for any text. All when left out. @minItems 1 */
+  stacks?: Text[];
+  to: ReceiverBlock;
+}
+
+/** One stack. */
+export type StackBlock = { source: SourceBlock } & Common &
+  Environment & {
+    /** Files of variables, relative to the source's folder. */
+    var_files?: Text[];
+    /** Variables that come from other stacks' outputs: ${stack.NAME.outputs.OUTPUT}. */
+    inputs?: Record<string, string>;
+    /** Stacks that must have been applied before. @unique */
+    depends_on?: Name[];
+    /** When the stack leaves this file, everything it made is to be deleted: an approval of its own. Left out, the stack is released and nothing is touched. */
+    destroy?: boolean;
+    /** The stack is not looked at. */
+    paused?: boolean;
+  };
+
+/** Stacks made from the folders of a repository or of this machine. */
+export type GenerateBlock = GitBlock & {
+  /** In place of git: a folder that every worker sees. */
+  folder?: Text;
+  /** Which files make a stack of their folder: a path with *. */
+  folders: Text;
+  /** The stack's name; ${folder} is the last part of the folder, ${path} all of it with - for /. */
+  stack?: string;
+} & Common &
+  Environment;
