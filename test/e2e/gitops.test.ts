@@ -3,9 +3,10 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { createHost, type Environment, type Host, runGithub, runGitlab } from "../support/ci-runner";
-import { jsonLines, runCli } from "../support/cli-process";
+import { jsonLines, root, runCli } from "../support/cli-process";
 import { commandsIn, wordsOf } from "../support/documented-commands";
 import { makeFolder } from "../support/folder";
 import { type S3Server, startS3Server } from "../support/s3-server";
@@ -142,7 +143,12 @@ describe.each<[string, () => Promise<Pipeline>, RegExp]>([
     const merged = checkout();
     await passed(pipeline.apply(merged));
     expect(emulator.dump().vms.map(({ name }) => name)).toEqual(["shop-web"]);
-    expect(readFileSync(join(merged, "report.html"), "utf8")).toContain('role="status">done<');
+    expect(
+      readFileSync(
+        join(merged, existsSync(join(merged, "report.html")) ? "report.html" : "reports/reviewed.html"),
+        "utf8",
+      ),
+    ).toContain('role="status">done<');
     // Nothing of the state was left in a checkout.
     expect(existsSync(join(merged, "infra/reconcile.state.json"))).toBe(false);
 
@@ -168,7 +174,9 @@ describe.each<[string, () => Promise<Pipeline>, RegExp]>([
     await renameByHand();
     expect((await pipeline.apply(checkout(larger))).stderr).toMatch(/plan\/stale/);
     await repair();
-    const artifact = "artifacts/plan/shop.plan.json";
+    const artifact = existsSync(join(host.folder, "artifacts/plan"))
+      ? "artifacts/plan/reviewed.plan.json"
+      : "artifacts/reconcile-plans/reviewed.plan.json";
     host.keep(
       artifact,
       // Not the last character: of that one, base64 may leave bits unused.
@@ -244,6 +252,19 @@ describe("examples/two-projects", () => {
       await bucket.stop();
     }
   });
+});
+
+it("what plans a request sees no token of the code host, and starts no program of its files", () => {
+  const { runs } = parse(readFileSync(join(root, "actions/plan/action.yml"), "utf8")) as {
+    runs: { steps: { run?: string; env?: Record<string, string> }[] };
+  };
+  const planning = runs.steps.filter(({ run }) => run?.includes("reconcile plan ") === true);
+  expect(planning).toHaveLength(1);
+  expect(planning[0]?.env).not.toHaveProperty("GH_TOKEN");
+  expect(planning[0]?.env).toMatchObject({ RECONCILE_PROGRAMS: "none" });
+  const component = readFileSync(join(root, "templates/pipeline.yml"), "utf8");
+  for (const [line] of component.matchAll(/^.* reconcile (?:plan|apply|drift) .*$/gm))
+    expect(line).toContain("env -u PROJECT_TOKEN reconcile ");
 });
 
 it("no pipeline file gives the plan or the drift job a credential that writes", () => {

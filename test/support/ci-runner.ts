@@ -4,10 +4,10 @@
  * stand-ins that keep comments, issues and artifacts in memory-like files of a folder.
  */
 import { spawn } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { parse } from "yaml";
-import { cliPath, type Ran } from "./cli-process";
+import { cliPath, type Ran, root } from "./cli-process";
 import { makeFolder } from "./folder";
 
 export interface Host {
@@ -32,9 +32,10 @@ case "$1 $2" in
   "issue edit") body "$@" > "$HOST/issue" ;;
   "issue close") rm "$HOST/issue" ;;
   "api repos/"*/pulls) echo 12 ;;
+  "api repos/"*/artifacts) ls "$HOST/artifacts" ;;
   "api repos/"*) echo abc123 ;;
   "run list") echo 42 ;;
-  "run download") while [ "$1" != --dir ]; do shift; done; mkdir -p "$2"; cp "$HOST"/artifacts/plan*/* "$2"/ 2>/dev/null || cp "$HOST"/artifacts/plans/plans/* "$2"/ ;;
+  "run download") cp "$HOST"/artifacts/"$5"/* "$7"/ ;;
   *) exit 9 ;;
 esac
 `;
@@ -56,7 +57,7 @@ case "$method $url" in
   "POST "*/notes) test ! -f "$HOST/comment"; cat "$form" > "$HOST/comment" ;;
   "PUT "*/notes/5) cat "$form" > "$HOST/comment" ;;
   "GET "*/merge_requests) echo '[{"iid":12}]' ;;
-  "GET "*/jobs/artifacts/refs%2Fmerge-requests%2F12%2Fhead/raw/*) cat "$HOST/artifacts/plan/shop.plan.json" > "$out" ;;
+  "GET "*/jobs/artifacts/refs%2Fmerge-requests%2F12%2Fhead/raw/*) cat "$HOST/artifacts/plan/reviewed.plan.json" > "$out" ;;
   "GET "*/issues*) if [ -f "$HOST/issue" ]; then echo '[{"iid":3}]'; else echo '[]'; fi ;;
   "POST "*/issues) cat "$form" > "$HOST/issue" ;;
   "PUT "*/issues/3) if [ "$state" = close ]; then rm "$HOST/issue"; else cat "$form" > "$HOST/issue"; fi ;;
@@ -118,15 +119,20 @@ export function runScript(script: string, cwd: string, host: Host, env: Environm
 }
 
 interface GithubStep {
+  readonly id?: string;
   readonly run?: string;
   readonly uses?: string;
-  readonly with?: { readonly name?: string; readonly path?: string };
+  readonly with?: Environment;
   readonly env?: Environment;
 }
 interface GithubWorkflow {
   readonly env?: Environment;
   readonly permissions: Environment;
   readonly jobs: Readonly<Record<string, { readonly env?: Environment; readonly steps: readonly GithubStep[] }>>;
+}
+interface GithubAction {
+  readonly inputs: Readonly<Record<string, { readonly default?: string; readonly required?: boolean }>>;
+  readonly runs: { readonly steps: readonly GithubStep[] };
 }
 
 /** Fills `${{ … }}` from the values; one that nobody gave is a mistake of the file. */
@@ -144,6 +150,9 @@ function fillGithub(env: Environment | undefined, values: Environment): Environm
   );
 }
 
+/** An action of this repository, as its workflows name it: by the repository and a version. */
+const ownAction = /^reconcile-cloud\/reconcile-cloud\/(actions\/\w+)@v\d/;
+
 export async function runGithub(
   file: string,
   cwd: string,
@@ -154,43 +163,92 @@ export async function runGithub(
 ): Promise<Ran> {
   const workflow = parse(readFileSync(file, "utf8")) as GithubWorkflow;
   let output: Ran = { exitCode: 0, stdout: "", stderr: "" };
-  for (const job of Object.values(workflow.jobs))
-    for (const step of job.steps) {
+  const runSteps = async (steps: readonly GithubStep[], outer: Environment, known: Environment): Promise<void> => {
+    let seen = known;
+    for (const step of steps) {
+      const [, action] = ownAction.exec(step.uses ?? "") ?? [];
       if (step.uses?.startsWith("actions/upload-artifact") === true)
-        keepArtifact(host, step.with!.name!, join(cwd, step.with!.path!));
-      if (step.run === undefined || output.exitCode !== 0) continue;
-      const env = {
-        ...fillGithub(workflow.env, values),
-        ...fillGithub(job.env, values),
-        ...fillGithub(step.env, values),
-      };
+        keepArtifact(host, step.with!["name"]!, join(cwd, step.with!["path"]!));
+      if (output.exitCode !== 0) continue;
+      if (action !== undefined) {
+        const { inputs, runs } = parse(readFileSync(join(root, action, "action.yml"), "utf8")) as GithubAction;
+        const given = fillGithub(step.with, seen);
+        for (const name of Object.keys(given)) if (inputs[name] === undefined) throw new Error(`no input ${name}`);
+        const filled = Object.entries(inputs).map(([name, input]): [string, string] => {
+          const value = given[name] ?? input.default;
+          if (value === undefined) throw new Error(`${action} needs ${name}`);
+          return [`inputs.${name}`, value];
+        });
+        await runSteps(runs.steps, outer, { ...seen, ...Object.fromEntries(filled) });
+        continue;
+      }
+      if (step.run === undefined) continue;
+      const outputs = join(host.folder, "outputs");
+      writeFileSync(outputs, "");
       const { exitCode, stdout, stderr } = await runScript(step.run, cwd, host, {
         GITHUB_REPOSITORY: "acme/shop",
         GITHUB_SHA: "def456",
+        GITHUB_OUTPUT: outputs,
         ...own,
-        ...env,
+        ...outer,
+        ...fillGithub(step.env, seen),
       });
       output = { exitCode, stdout: output.stdout + stdout, stderr: output.stderr + stderr };
+      for (const [, name, value] of readFileSync(outputs, "utf8").matchAll(/^(\w+)=(.*)$/gm))
+        seen = { ...seen, [`steps.${step.id}.outputs.${name}`]: value! };
     }
+  };
+  for (const job of Object.values(workflow.jobs))
+    await runSteps(job.steps, { ...fillGithub(workflow.env, values), ...fillGithub(job.env, values) }, values);
   return output;
 }
 
 function keepArtifact(host: Host, name: string, path: string): void {
   if (!existsSync(path)) return;
-  cpSync(path, join(host.folder, "artifacts", name, path.split("/").at(-1)!), { recursive: true });
+  const to = join(host.folder, "artifacts", name);
+  // A folder is kept as what is in it.
+  cpSync(path, statSync(path).isDirectory() ? to : join(to, basename(path)), { recursive: true });
 }
 
 interface GitlabJob {
+  readonly extends?: string;
   readonly variables?: Environment;
+  readonly before_script?: readonly string[];
   readonly script: readonly string[];
   readonly artifacts?: { readonly paths?: readonly string[]; readonly reports?: Environment };
+}
+interface GitlabInclude {
+  readonly component: string;
+  readonly inputs: Environment;
+}
+
+/** The jobs of the components that a pipeline includes, with its inputs in them. */
+function gitlabJobs(file: string): Readonly<Record<string, GitlabJob>> {
+  const { include } = parse(readFileSync(file, "utf8")) as { readonly include: readonly GitlabInclude[] };
+  return Object.assign(
+    {},
+    ...include.map(({ component, inputs }) => {
+      const [, name] = /^\$CI_SERVER_FQDN\/reconcile-cloud\/reconcile-cloud\/(\w+)@\d/.exec(component) ?? [];
+      const text = readFileSync(join(root, "templates", `${name}.yml`), "utf8");
+      const [head = "", jobs = ""] = text.split(/^---$/m);
+      const { spec } = parse(head) as { spec: { inputs: Record<string, { default?: string }> } };
+      for (const given of Object.keys(inputs)) if (!Object.hasOwn(spec.inputs, given)) throw new Error(`no ${given}`);
+      const filled = jobs.replaceAll(/\$\[\[ inputs\.(\w+) \]\]/g, (_, input: string) => {
+        const value = inputs[input] ?? spec.inputs[input]?.default;
+        if (value === undefined) throw new Error(`${component} needs ${input}`);
+        return value;
+      });
+      return parse(filled) as Record<string, GitlabJob>;
+    }),
+  ) as Readonly<Record<string, GitlabJob>>;
 }
 
 /** The job's variables may name others, as GitLab expands them. */
 export async function runGitlab(file: string, job: string, cwd: string, host: Host, given: Environment): Promise<Ran> {
-  const pipeline = parse(readFileSync(file, "utf8")) as Record<string, unknown>;
-  const found = pipeline[job] as GitlabJob;
-  const declared = { ...(pipeline["variables"] as Environment), ...found.variables };
+  const jobs = gitlabJobs(file);
+  const found = jobs[job]!;
+  const base = jobs[found.extends ?? ""];
+  const declared: Environment = { ...base?.variables, ...found.variables };
   const expand = (text: string): string =>
     text.replace(/\$([A-Z_][A-Z_0-9]*)/g, (_, name: string) => {
       const value = given[name] ?? declared[name];
@@ -198,7 +256,7 @@ export async function runGitlab(file: string, job: string, cwd: string, host: Ho
       return expand(value);
     });
   const env = { ...given, ...Object.fromEntries(Object.entries(declared).map(([name, text]) => [name, expand(text)])) };
-  const script = [...(pipeline["before_script"] as string[]), ...found.script].join("\n");
+  const script = [...(found.before_script ?? base?.before_script ?? []), ...found.script].join("\n");
   const finished = await runScript(script, cwd, host, env);
   for (const path of found.artifacts?.paths ?? []) keepArtifact(host, job, join(cwd, path));
   return finished;
