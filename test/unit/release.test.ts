@@ -17,6 +17,20 @@ describe("what a release holds", () => {
     const script = readFileSync(join(root, "scripts/plugin-archive.mjs"), "utf8");
     const permitted = new RegExp(/\/(\^\(linux.*?\$)\/\.test\(target\)/.exec(script)?.[1] ?? "none");
     for (const target of targets) expect(target).toMatch(permitted);
-    expect(jobs["checksums"]?.needs).toEqual(expect.arrayContaining(["executable", "plugin"]));
+    expect(jobs["checksums"]?.needs).toEqual(expect.arrayContaining(["files", "plugin", "sdks"]));
+  });
+
+  it("is an executable for each system that the script makes files of, installed once before it is published", () => {
+    const { jobs } = parse(workflow) as {
+      jobs: Record<string, { strategy?: { matrix: { include: { name: string }[] } }; steps: { run?: string }[] }>;
+    };
+    const script = readFileSync(join(root, "scripts/release-files.mjs"), "utf8");
+    const known = [...script.matchAll(/\{ platform: "([\w-]+)"/g)].map(([, platform]) => platform);
+    expect(jobs["executable"]?.strategy?.matrix.include.map(({ name }) => name).toSorted()).toEqual(known.toSorted());
+    const installs = jobs["files"]?.steps.map(({ run }) => run ?? "").join("\n");
+    for (const word of ["release-files.mjs", "dpkg --install", "brew install", "brew test"])
+      expect(installs).toContain(word);
+    for (const word of ["npm publish --provenance", "npm sbom", "attest-build-provenance", "linux/amd64,linux/arm64"])
+      expect(workflow).toContain(word);
   });
 });
