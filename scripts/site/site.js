@@ -8,6 +8,25 @@
   open();
   document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest" });
 
+  // Where the site holds several versions, the version becomes a choice between them, of the same page where it is there.
+  const { top: topFolder = "", version } = document.documentElement.dataset;
+  const versions = window.siteVersions ?? [];
+  if (versions.length > 1) {
+    const select = document.createElement("select");
+    select.setAttribute("aria-label", "Version");
+    for (const one of versions) {
+      const name = one.current ? "newest" : one.version;
+      const here = one.current ? topFolder === root : one.version === version && topFolder !== root;
+      select.append(
+        Object.assign(document.createElement("option"), { value: one.path, textContent: name, selected: here }),
+      );
+    }
+    select.addEventListener("change", () => {
+      window.location.href = `${topFolder}${select.value}index.html`;
+    });
+    document.querySelector("header .version").replaceChildren(select);
+  }
+
   const input = document.querySelector(".search input");
   const list = document.querySelector(".search ol");
   let loading;
@@ -41,7 +60,13 @@
       if (inHead) score += begins.test(section.head) ? 12 : 5;
       if (at >= 0) score += (begins.test(section.low) ? 3 : 1) + Math.min(2, section.low.split(word).length / 4);
     }
-    return score;
+    // The words beside each other, as in "prevent destroy" and prevent_destroy, are what was meant.
+    if (words.length > 1) {
+      const beside = new RegExp(words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[\\s_-]+"), "u");
+      if (beside.test(section.head)) score += 12;
+      else if (beside.test(section.low)) score += 6;
+    }
+    return section.page.startsWith("examples/") ? score / 2 : score;
   };
 
   const excerpt = (section, words) => {

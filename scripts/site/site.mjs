@@ -6,12 +6,16 @@ import { Marked } from "marked";
 
 /**
  * @param {string} root
+ * @param {{ version?: string, top?: string }} [of] the version that is shown, and the way from this version's pages to the
+ *   list of all versions
  * @returns {{ pages: Map<string, string>, copies: Map<string, string>, problems: string[] }}
  *   `pages`: what is written, by its name in the site; `copies`: what is copied, with where from
  */
-export function siteOf(root) {
+export function siteOf(root, of = {}) {
   const read = (file) => readFileSync(join(root, file), "utf8");
-  const repository = JSON.parse(read("package.json")).homepage.replace(/#.*$/, "");
+  const { homepage, version } = JSON.parse(read("package.json"));
+  const repository = homepage.replace(/#.*$/, "");
+  const shown = { version: of.version ?? version, top: of.top ?? "" };
   const sources = sourcesOf(root);
   const pageOf = new Map(sources.map((source) => [source.file, source.page]));
   /** Every anchor of every page, by which links are checked. */
@@ -61,7 +65,7 @@ export function siteOf(root) {
     index.push(...sectionsOf(page, text));
     pages.set(
       page,
-      frame({ page, title, headings, order, inOrder, body: bodyOf(text, (href) => resolve(file, href)) }),
+      frame({ page, title, headings, order, inOrder, shown, body: bodyOf(text, (href) => resolve(file, href)) }),
     );
   }
   for (const folder of exampleFolders(root)) {
@@ -76,10 +80,10 @@ export function siteOf(root) {
     ].join("\n");
     const headings = files.map((file) => ({ depth: 2, text: file, id: slug(file) }));
     index.push({ page, id: "", title: folder, heading: `Example: ${folder}`, text: files.map(read).join(" ") });
-    pages.set(page, frame({ page, title: `Example: ${folder}`, headings, order, inOrder, body }));
+    pages.set(page, frame({ page, title: `Example: ${folder}`, headings, order, inOrder, shown, body }));
   }
   pages.set("search-index.js", `window.searchIndex = ${JSON.stringify(index)};\n`);
-  for (const name of ["site.css", "site.js"]) copies.set(name, `scripts/site/${name}`);
+  for (const name of ["site.css", "site.js", "icon.svg"]) copies.set(name, `scripts/site/${name}`);
   return { pages, copies, problems };
 }
 
@@ -227,8 +231,9 @@ const htmlOf = (text) =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 const relative = (from, to) => posix.relative(dirname(from) === "." ? "" : dirname(from), to) || posix.basename(to);
 
-function frame({ page, title, headings, order, inOrder, body }) {
+function frame({ page, title, headings, order, inOrder, shown, body }) {
   const to = (target) => relative(page, target);
+  const home = to("index.html").replace(/index\.html$/, "");
   const navigation = order
     .map(
       ({ title: group, links }) =>
@@ -251,15 +256,17 @@ function frame({ page, title, headings, order, inOrder, body }) {
       : "<span></span>",
   ];
   return `<!doctype html>
-<html lang="en" data-root="${to("index.html").replace(/index\.html$/, "")}">
+<html lang="en" data-root="${home}" data-top="${home}${shown.top}" data-version="${htmlOf(shown.version)}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${htmlOf(title)} · reconcile</title>
+<link rel="icon" href="${to("icon.svg")}">
 <link rel="stylesheet" href="${to("site.css")}">
 <a class="skip" href="#main">To the text</a>
 <header>
 <a class="home" href="${to("index.html")}">reconcile</a>
+<span class="version">${htmlOf(shown.version)}</span>
 <div class="search"><input type="search" placeholder="Search ( / )" aria-label="Search the documents" autocomplete="off"><ol hidden></ol></div>
 </header>
 <div class="columns">
@@ -277,6 +284,7 @@ ${
         .join("")}</ul></aside>`
 }
 </div>
+<script src="${home}${shown.top}versions.js"></script>
 <script src="${to("site.js")}"></script>
 </html>
 `;

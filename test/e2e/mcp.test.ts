@@ -1,16 +1,14 @@
 /** `reconcile mcp` as a client of the protocol uses it: a line a message, over the process's own input and output. */
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { beforeEach, describe, expect, it } from "vitest";
 import { startEmulator } from "../../emulator";
 import { approvalOf, approved, newApprover, readApprover, writeApprover } from "../../reconciler/cli/approvals";
-import { jsonLines, root, runCli, startCli } from "../support/cli-process";
+import { jsonLines, runCli, startCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
 import { converse } from "../support/mcp-client";
 
@@ -310,7 +308,7 @@ describe("reconcile docs", () => {
   });
 
   it("serves them as pages that fetch nothing from elsewhere, and nothing beside them, until it is stopped", async () => {
-    await promisify(execFile)(process.execPath, [join(root, "scripts/generate-site.mjs")]);
+    // In a checkout nobody has to make them first.
     const { child, finished, says } = startCli(["docs", "--serve"], { cwd: folder });
     const [url] = await says("its address", ({ stdout }) => /^http:\S+(?=\n)/.exec(stdout));
     const page = await fetch(`${url}/safety.html`);

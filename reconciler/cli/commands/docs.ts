@@ -1,4 +1,5 @@
 /** `reconcile docs`: the documents that came with this program, by page, by the words that are looked for, or in a browser. */
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname, join, normalize, sep } from "node:path";
@@ -75,9 +76,20 @@ export const docsCommand = command({
 /** The folder of the documents as a site, which is made when the package is packed. */
 const siteFolder = (): string => join(packageFolder, "dist", "site");
 
+/** A package that is published has the pages. In a checkout they are made of its documents as they are now. */
+function makeSite(): void {
+  const maker = join(packageFolder, "scripts", "generate-site.mjs");
+  if (existsSync(maker)) execFileSync(process.execPath, [maker], { stdio: ["ignore", "ignore", "inherit"] });
+}
+
 async function serve({ flags, output }: Invocation): Promise<number> {
+  makeSite();
   if (!existsSync(join(siteFolder(), "index.html")))
-    throw fail("cli/file-unreadable", "the pages for a browser are not beside this program", "npm run site makes them");
+    throw fail(
+      "cli/file-unreadable",
+      "the pages for a browser are not beside this program",
+      "reconcile docs shows the same pages at the terminal; the published package has them for a browser as well",
+    );
   const stop = listenForStop(output);
   const server = await listenAt(flags.listen ?? "127.0.0.1:0", "--listen 127.0.0.1:8080", sendPage);
   try {
