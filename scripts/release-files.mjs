@@ -55,7 +55,7 @@ try {
     .filter(({ platform }) => existsSync(join(folder, `reconcile-${platform}`)))
     .map((one) => ({ ...one, ...archiveOf(one.platform, completions) }));
   if (archives.length === 0) throw new Error(`${folder} holds no reconcile-SYSTEM-PROCESSOR`);
-  for (const archive of archives) if (archive.debian !== undefined) debianPackage(archive);
+  for (const { name, archive, debian } of archives) if (debian !== undefined) debianPackage(name, archive, debian);
   writeFileSync(join(folder, "reconcile.rb"), formula(archives));
   for (const { platform } of archives) rmSync(join(folder, `reconcile-${platform}`));
   const files = readdirSync(folder, { withFileTypes: true })
@@ -86,7 +86,7 @@ function archiveOf(platform, completions) {
 }
 
 /** Of the archive as it will be downloaded, so that both hold the same bytes. */
-function debianPackage({ name, archive, debian }) {
+function debianPackage(name, archive, debian) {
   const unpacked = join(scratch, `${name}-unpacked`);
   const tree = join(scratch, `${name}-debian`);
   mkdirSync(unpacked);
