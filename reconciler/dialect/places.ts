@@ -3,6 +3,7 @@
  * pointer cannot say (an entry chosen by its neighbour, a map keyed by id, text with something around the value). Only
  * own properties are looked at, so a record cannot reach a prototype, and nothing here throws.
  */
+import { isObject } from "../core/text/objects";
 import type { Pointer, Pointers, RecordPlace, Scalar, Selector, SizeUnit } from "./dialect";
 
 /** A place, ready to be looked at. */
@@ -96,6 +97,8 @@ function chooserOf(selector: Selector): Chooser {
     if (into === undefined && keys === undefined) return nodes;
     return nodes.flatMap((node) => opened(node, keys));
   }
+  /** A list that may be left out is left out of what holds it, which has to be there. */
+  const holdsIt = (value: unknown): boolean => into === undefined || nodesAt(value, into.slice(0, -1)).some(isObject);
   const fits = (item: unknown): boolean =>
     wanted.every(([tokens, texts]) => {
       const text = asText(findAt(item, tokens));
@@ -116,7 +119,7 @@ function chooserOf(selector: Selector): Chooser {
   return {
     all(value) {
       const found = items(value);
-      if (found === undefined) return absent === "none" ? [] : undefined;
+      if (found === undefined) return absent === "none" && holdsIt(value) ? [] : undefined;
       return found.filter(fits).flatMap((item) => {
         const one = valueIn(item);
         if (one === undefined) return [];

@@ -127,7 +127,9 @@ function createAnswerReaders(dialect: Dialect): AnswerReaders {
   function findItems(operation: ListOperation, payload: unknown) {
     const found = findArrayAt(payload, itemPaths[operation] ?? []);
     const tried = dialect.operations[operation]?.items ?? [];
-    if (found !== undefined) return accepted(found);
+    // Where a list may be left out, an answer that has nothing but something to say is none.
+    const isLeftOut = found !== undefined && found.items.length === 0 && findAt(payload, found.tokens) === undefined;
+    if (found !== undefined && !(isLeftOut && onlySpeaks(payload))) return accepted(found);
     const wrong = unreadable(`the answer to ${operation}`, "list", `operations.${operation}.items`, tried, payload);
     const place = tried.find((one) => typeof one === "string" && one !== "");
     return place === undefined || holdsList(payload)
@@ -435,6 +437,9 @@ function compileAll<T extends object>(record: T): { readonly [K in keyof T]: rea
   // One entry for each list of the record; what is no list is not asked for.
   return Object.fromEntries(compiled) as { readonly [K in keyof T]: readonly PointerPath[] };
 }
+
+const onlySpeaks = (payload: unknown): boolean =>
+  ["message", "msg", "error", "errors", "detail"].some((key) => own(payload, key) !== undefined);
 
 /** Anywhere in it. */
 const holdsList = (payload: unknown): boolean =>

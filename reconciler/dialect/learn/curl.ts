@@ -24,15 +24,19 @@ export function readCurl(
   const at = program === "curl" ? urlOf(told.url, base) : undefined;
   const verb = told.method ?? (told.data === undefined ? "GET" : "POST");
   if (at === undefined || !isMethod(verb)) return undefined;
-  const ids = new Placeholders(idsOf(operation), known);
-  const path = belowBase(at, base)
+  const segments = belowBase(at, base)
     .split("/")
-    .map((segment) => ids.put(decodeURIComponent(segment)))
-    .join("/");
-  const query = Object.fromEntries(
-    [...at.searchParams].map(([name, value]): [string, Scalar] => [name, ids.put(value)]),
-  );
-  const body = told.data === undefined ? undefined : ids.within(parsed(told.data));
+    .map((segment) => decodeURIComponent(segment));
+  const params = [...at.searchParams];
+  const data = told.data === undefined ? undefined : parsed(told.data);
+  const ids = new Placeholders(idsOf(operation), known, [
+    ...segments,
+    ...params.map(([, value]) => value),
+    ...textsIn(data),
+  ]);
+  const path = segments.map((segment) => ids.put(segment)).join("/");
+  const query = Object.fromEntries(params.map(([name, value]): [string, Scalar] => [name, ids.put(value)]));
+  const body = ids.within(data);
   const carrier = told.headers.find(([name]) => /^(authorization|x-auth-token|x-api-key|api-key)$/i.test(name));
   const others = told.headers.filter(
     ([name]) => name !== carrier?.[0] && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
@@ -118,16 +122,24 @@ function withoutToken(value: string): string {
   return scheme === undefined ? "{token}" : `${scheme} {token}`;
 }
 
-/** Puts `{id}` in the place of what looks like one: the ids that the operation has, in their order. */
+/**
+ * Puts `{id}` in the place of what looks like one. What is known to be an id comes before what only looks like one, a
+ * UUID before a number, and that before a word with a digit, which may be a region; of several the last, since the
+ * resource that a request is about comes after what it is in.
+ */
 class Placeholders {
   readonly #names = new Map<string, string>();
-  readonly #wanted: string[];
 
-  constructor(
-    wanted: readonly string[],
-    private readonly known: ReadonlySet<string>,
-  ) {
-    this.#wanted = [...wanted];
+  constructor(wanted: readonly string[], known: ReadonlySet<string>, texts: readonly string[]) {
+    const ranked = [...new Set(texts)]
+      .map((text, index) => ({ text, index, rank: rankOf(text, known) }))
+      .filter(({ rank }) => rank > 0)
+      .sort((one, other) => other.rank - one.rank || other.index - one.index)
+      .slice(0, wanted.length)
+      .sort((one, other) => one.index - other.index);
+    ranked.forEach(({ text }, index) => {
+      this.#names.set(text, `{${wanted[index]}}`);
+    });
   }
 
   get count(): number {
@@ -135,31 +147,33 @@ class Placeholders {
   }
 
   put(text: string): string {
-    const told = this.#names.get(text);
-    if (told !== undefined) return told;
-    const name = this.#looksLikeId(text) ? this.#wanted.shift() : undefined;
-    if (name === undefined) return text;
-    this.#names.set(text, `{${name}}`);
-    return `{${name}}`;
+    return this.#names.get(text) ?? text;
   }
 
   /** The same within a body. */
   within(value: unknown): unknown {
+    if (typeof value === "number") return this.#names.get(String(value)) ?? value;
     if (typeof value === "string") return this.put(value);
     if (Array.isArray(value)) return value.map((item) => this.within(item));
     if (!isObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.within(inner)]));
   }
-
-  #looksLikeId(text: string): boolean {
-    const isAnId =
-      this.known.has(text) ||
-      /^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(text) ||
-      /^\d+$/.test(text) ||
-      /^(?=.*\d)[\w-]{6,}$/.test(text);
-    return isAnId && !/^v\d+$/.test(text);
-  }
 }
+
+/** 0: it is no id. A person may well write what is to be put there: ID, VM_ID, $ID, :id, <id>. */
+function rankOf(text: string, known: ReadonlySet<string>): number {
+  if (known.has(text) || /^[$:<{]*(\w+[-_])?(id|uuid)[}>]*$/i.test(text)) return 4;
+  if (/^[0-9a-f]{8}-?[0-9a-f-]{23,27}$/i.test(text)) return 3;
+  if (/^\d+$/.test(text)) return 2;
+  return /^(?=.*\d)[\w-]{6,}$/.test(text) && !/^v\d+$/.test(text) ? 1 : 0;
+}
+
+const textsIn = (value: unknown): readonly string[] =>
+  typeof value === "string" || typeof value === "number"
+    ? [String(value)]
+    : typeof value === "object" && value !== null
+      ? Object.values(value).flatMap(textsIn)
+      : [];
 
 function parsed(data: string): unknown {
   try {

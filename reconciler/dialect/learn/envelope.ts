@@ -16,8 +16,12 @@ export interface LearntEnvelope {
   readonly said: string;
 }
 
-const messageNames = [/^(message|msg|detail|reason|description)$/, /(message|msg|detail|reason)$/];
-const codeNames = [/^(code|errorcode|errcode|ret|retcode)$/, /code$/, /^(type|status|kind)$/];
+const messageNames = [
+  /^(message|msg|detail|reason|description)$/,
+  /(message|msg|detail|reason|errortext|faultstring|explanation)$/,
+  /^(error|text|title)$/,
+];
+const codeNames = [/^(code|errorcode|errcode|ret|retcode)$/, /code$/, /^(id|errorid|type|status|kind)$/];
 
 /** `undefined`: the service uses the contract's own form, or nothing can be learnt. */
 export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]): LearntEnvelope | undefined {
@@ -45,10 +49,16 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
       error: tells ? { code: code === undefined ? [] : [code.place], message: [message.place] } : undefined,
       success,
     }),
-    errors: [onlyDefined({ is: "not_found" as const, status, code: saidCode })],
+    errors: [onlyDefined({ is: "not_found" as const, status, code: saidCode, ...wordsOf(status, said) })],
     said,
   };
 }
+
+/** A status that means other refusals as well needs the words of this one. */
+const wordsOf = (status: number, said: string): Pick<ErrorRule, "message"> => {
+  const [words] = /not.?found|no such|does not exist|unknown/i.exec(said) ?? [];
+  return [400, 409, 422, 500].includes(status) && words !== undefined ? { message: words } : {};
+};
 
 const isContractual = (body: Readonly<Record<string, unknown>>): boolean =>
   isObject(body["error"]) && Number.isInteger(body["error"]["code"]) && typeof body["error"]["message"] === "string";

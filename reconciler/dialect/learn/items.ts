@@ -21,6 +21,7 @@ export type ItemsFinding = FoundItems | { readonly several: readonly RecordPlace
 export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFinding {
   const arrays: FoundItems[] = [];
   const maps: FoundItems[] = [];
+  const isNamed = (key: string): boolean => nouns.some((noun) => lettersAndDigits(noun) === lettersAndDigits(key));
   const visit = (value: unknown, at: string, key: string, depth: number): void => {
     if (/links?$|^errors?$|^(meta|page|paging|pagination|included)$/.test(lettersAndDigits(key))) return;
     if (Array.isArray(value)) {
@@ -29,7 +30,7 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
       return;
     }
     if (!isObject(value) || depth > deepest || isRecord(value)) return;
-    if (isMapOfRecords(value)) {
+    if (isMapOfRecords(value) || (isNamed(key) && holdsRecords(value))) {
       const items = Object.entries(value).map(([id, member]) => ({ ...fieldsIn(member), id }));
       maps.push({ place: { in: at, keys: "id" }, items });
       return;
@@ -73,6 +74,13 @@ function isMapOfRecords(value: Readonly<Record<string, unknown>>): boolean {
   const [first = [], ...rest] = members.map(([, member]) => Object.keys(fieldsIn(member)));
   return first.length > 0 && rest.every((keys) => keys.some((key) => first.includes(key)));
 }
+
+/** Members that are all maps with fields of their own, below a key that says of what. */
+const holdsRecords = (value: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(value).length > 0 &&
+  Object.values(value).every(
+    (member) => isObject(member) && Object.values(member).some((field) => field === null || typeof field !== "object"),
+  );
 
 /** The record of an id within an answer that may wrap it. */
 export function findRecordIn(

@@ -20,7 +20,7 @@ import {
   withCut,
   withNone,
 } from "./values";
-import type { Learnt } from "./where";
+import { anyNoun, type Learnt } from "./where";
 
 export type ReadKind = Learnt;
 
@@ -28,9 +28,22 @@ export type ReadKind = Learnt;
 export interface KnownThings {
   /** Left out: the service has no such list. */
   readonly vms?: ReadonlySet<string>;
+  /** Names of VMs that one of them bears alone. */
+  readonly vmNames?: ReadonlySet<string>;
   readonly volumes: ReadonlySet<string>;
   readonly flavors: ReadonlySet<string>;
   readonly images: ReadonlySet<string>;
+  readonly made?: Made | undefined;
+}
+
+/** What a trial knows of the things that it has made itself. */
+export interface Made {
+  /** GB, by the ids of volumes. */
+  readonly sizes: ReadonlyMap<string, number>;
+  /** The disks of its VM that were asked for as data, and the others. */
+  readonly data: ReadonlySet<string>;
+  readonly root: ReadonlySet<string>;
+  readonly owner?: string | undefined;
 }
 
 export interface FieldFinding {
@@ -60,6 +73,8 @@ interface Rule {
   fits?(text: string, evidence: KnownThings): boolean;
   /** The ids of which a reference has to name one. A reference is recognised at any place. */
   refersTo?(evidence: KnownThings): ReadonlySet<string> | undefined;
+  /** Where no place refers by ids: the names by which it may refer. */
+  named?(evidence: KnownThings): ReadonlySet<string> | undefined;
   /** Every record shows a value, and each a different one. */
   readonly unique?: true;
   readonly everywhere?: true;
@@ -71,16 +86,27 @@ interface Rule {
   readonly absentIsNone?: true;
 }
 
-/** Words for resources, as the beginning of a key. */
-const noun =
-  "(vm|virtualmachine|server|instance|machine|volume|disk|drive|group|securitygroup|firewall|flavor|size|plan|type|image|template|system|region|zone|location|site)";
-const idNames = [/^(id|uuid|uid|guid)$/, new RegExp(`^${noun}(id|uuid|uid)$`), /^(ref|key|urn)$/];
-const nameNames = [/^(name|displayname)$/, new RegExp(`^${noun}?name$`), /^(title|label|hostname)$/];
+const noun = `(${anyNoun}|sec(urity)?group|secgroup|sg)`;
+const idWord = "(id|uuid|uid|guid|no|number|code|slug|ref|reference|identifier|key|urn)";
+const idNames = [
+  /^(id|uuid|uid|guid)$/,
+  new RegExp(`^${noun}(id|uuid|uid|guid)$`),
+  /^(ref|key|urn|slug|identifier|resourceid)$/,
+  new RegExp(`^${noun}${idWord}$`),
+  /^(code|no|number|self|selflink|href|arn|serial)$/,
+];
+/** A flavor, an image or a region may have nothing but its name. */
+const catalogueIds = [...idNames, /^name$/, new RegExp(`^${noun}name$`)];
+const nameNames = [
+  /^(name|displayname)$/,
+  new RegExp(`^${noun}?(name|title|label)$`),
+  /^(title|label|hostname|caption|alias)$/,
+];
 const stateNames = [
-  /^(status|state|lifecyclestate)$/,
-  new RegExp(`^${noun}?(status|state)(name|value|word)?$`),
-  /^(phase|power|powered|poweredon|powerstate|running|isrunning|condition|taskstate|taskstatus)$/,
-  /^(status|state)code$/,
+  /^(status|state|lifecyclestate|lifecyclestatus)$/,
+  new RegExp(`^${noun}?(status|state|phase)(name|value|word|text)?$`),
+  /^(phase|power|powered|poweredon|power(state|status)|running|isrunning|condition|taskstate|taskstatus|provisioningstate)$/,
+  new RegExp(`^${noun}?(status|state)code$`),
 ];
 const isId = (text: string): boolean => text !== "" && text.length <= 255 && !/\s/.test(text);
 const isShort = (text: string): boolean => text !== "" && text.length <= 60;
@@ -94,10 +120,19 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, Rule>>>> = {
     id: { names: idNames, fits: isId, unique: true, own: true },
     name: { names: nameNames, everywhere: true, own: true },
     status: { names: stateNames, fits: isShort, everywhere: true },
-    flavor: { names: [/^(flavor|plan|instancetype|size)(id|name|ref)?$/], refersTo: ({ flavors }) => someOf(flavors) },
-    image: { names: [/^(image|template|os)(id|name|ref)?$/], refersTo: ({ images }) => someOf(images) },
+    flavor: {
+      names: [new RegExp(`^(flavor|plan|instancetype|machinetype|size|product)${idWord}?$`)],
+      refersTo: ({ flavors }) => someOf(flavors),
+    },
+    image: {
+      names: [new RegExp(`^(image|template|os|sourceimage)${idWord}?$`)],
+      refersTo: ({ images }) => someOf(images),
+    },
     owner: {
-      names: [/^owner(email|mail|name|id|dataid)?$/, /^(contact|email|mail|useremail)$/],
+      names: [
+        /^owner(email|mail|name|id|dataid)?$/,
+        /^(contact|email|mail|useremail|account|accountname|ownedby|createdby|user|username|creator|labelsowner)$/,
+      ],
       fits: (text) => /\S+@\S+/.test(text),
     },
     floating_ip: {
@@ -118,32 +153,37 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, Rule>>>> = {
     name: { names: nameNames, own: true },
     size: {
       names: [
-        /^(size|capacity)(in)?(gb|gib|g)?$/,
-        /^(gigabytes|volumesize|disksize)$/,
-        /^(size|capacity)?(in)?(mb|mib|bytes)$/,
+        new RegExp(`^${noun}?(size|capacity)(in)?(gb|gib|g|gigabytes)?$`),
+        /^(gigabytes|gb|gib|sizegigabytes|total(gb|size)|provisionedsize)$/,
+        new RegExp(`^${noun}?(size|capacity)?(in)?(mb|mib|megabytes|bytes|kb|kib)$`),
       ],
       fits: (text) => /^\d+(\.\d+)?\s*([KMGT]i?B?)?$/i.test(text),
       everywhere: true,
     },
     status: { names: stateNames, fits: isShort },
     attached_to: {
-      names: [/^(attachedto|attachedvm|vm|server|instance|host|usedby|attachment)(id)?$/],
+      names: [
+        new RegExp(
+          `^(attached(to|vm|server|instance)?|vm|virtualmachine|server|instance|machine|droplet|host|hostvm|usedby|users?|attachments?)${idWord}?s?\\d*$`,
+        ),
+      ],
       refersTo: ({ vms }) => vms,
+      named: ({ vmNames }) => vmNames,
       absentIsNone: true,
     },
   },
   group: {
     id: { names: idNames, fits: isId, unique: true, own: true },
     name: { names: nameNames, everywhere: true, own: true },
-    description: { names: [/^(group)?description$/, /^(note|notes|about|comment|summary|desc)$/] },
+    description: { names: [new RegExp(`^${noun}?description$`), /^(note|notes|about|comment|summary|desc|remark)$/] },
   },
-  flavor: { id: { names: idNames, fits: isId, unique: true, own: true }, name: { names: nameNames, own: true } },
+  flavor: { id: { names: catalogueIds, fits: isId, unique: true, own: true }, name: { names: nameNames, own: true } },
   image: {
-    id: { names: idNames, fits: isId, unique: true, own: true },
+    id: { names: catalogueIds, fits: isId, unique: true, own: true },
     name: { names: nameNames, own: true },
     status: { names: stateNames, fits: isShort },
   },
-  region: { id: { names: idNames, fits: isId, unique: true, own: true }, name: { names: nameNames, own: true } },
+  region: { id: { names: catalogueIds, fits: isId, unique: true, own: true }, name: { names: nameNames, own: true } },
 };
 
 export function learnRecord(
@@ -157,12 +197,23 @@ export function learnRecord(
   const keys = [...new Set(looked.flatMap((record) => (isObject(record) ? Object.keys(record) : [])))].sort();
   // The fields that `rules` has for a kind are those whose places are a list of pointers.
   const said = dialect.records[kind] as Readonly<Record<string, Pointers>>;
-  const fields = Object.entries(rules[kind]).map(([field, rule]): FieldFinding => {
+  const fields: FieldFinding[] = [];
+  for (const [field, rule] of Object.entries(rules[kind])) {
+    // What identifies a record refers to nothing else, though kinds may share their ids.
+    const own = fields.flatMap(({ field: other, place }) =>
+      place !== undefined && (other === "id" || other === "name" || other === "size") ? [place] : [],
+    );
+    const free =
+      rule.refersTo === undefined
+        ? leaves
+        : leaves.map((all) => all.filter(({ place }) => !own.some((one) => sameValueAt(one, place))));
     const known = whereItIsSaid(said[field] ?? [], looked, rule, evidence);
-    if (known !== undefined) return { field, ...known };
-    const learnt = learnPlace(rule, leaves, evidence);
-    return learnt === undefined ? { field } : { field, ...learnt, learnt: true };
-  });
+    const learnt = known ?? learnPlace(rule, free, evidence) ?? learnName(rule, free, evidence);
+    const unit = field === "size" ? unitOf(learnt?.place, looked, fields, evidence) : undefined;
+    if (learnt === undefined) fields.push({ field });
+    else if (unit !== undefined) fields.push({ field, ...learnt, place: unit, learnt: true });
+    else fields.push(known === undefined ? { field, ...learnt, learnt: true } : { field, ...learnt });
+  }
   if (kind === "group") fields.push(...rulesOfGroup(said["rules"] ?? [], looked));
   if (kind === "vm") fields.push(...volumesOfVm(dialect, looked, evidence));
   return { record: kind, looked: looked.length, keys, fields };
@@ -195,6 +246,48 @@ function whereItIsSaid(
     return { place, shows: shown[0] };
   }
   return undefined;
+}
+
+const sameValueAt = (one: RecordPlace, other: RecordPlace): boolean =>
+  samePlace(one, other) || (typeof one === "object" && one.in === undefined && one.value === other);
+
+/** The same for a place that refers by a name. */
+function learnName(
+  rule: Rule,
+  leaves: readonly (readonly Leaf[])[],
+  evidence: KnownThings,
+): ReturnType<typeof learnPlace> {
+  const names = rule.named?.(evidence);
+  if (names === undefined || names.size === 0) return undefined;
+  const { named: _, ...others } = rule;
+  const learnt = learnPlace({ ...others, refersTo: () => names }, leaves, evidence);
+  if (learnt === undefined) return undefined;
+  const { place } = learnt;
+  return { ...learnt, place: { ...(typeof place === "string" ? { value: place } : place), by: "name" } };
+}
+
+/** The place of a size with its unit, told by volumes whose sizes are known, or by numbers that can only be bytes. */
+function unitOf(
+  place: RecordPlace | undefined,
+  records: readonly unknown[],
+  fields: readonly FieldFinding[],
+  { made }: KnownThings,
+): RecordPlace | undefined {
+  const id = fields.find(({ field }) => field === "id")?.place;
+  if (place === undefined || id === undefined) return undefined;
+  if (typeof place === "object" && place.unit !== undefined) return undefined;
+  const [sizeAt, idAt] = [compilePointers([place]), compilePointers([id])];
+  const shown = records.flatMap((record) => {
+    const size = Number(findText(record, sizeAt) ?? Number.NaN);
+    return Number.isFinite(size) && size > 0 ? [{ size, id: findText(record, idAt) ?? "" }] : [];
+  });
+  const ratios = shown.flatMap(({ size, id: of }) => {
+    const gb = made?.sizes.get(of);
+    return gb === undefined ? [] : [size / gb];
+  });
+  const ratio = ratios[0] ?? (shown.length > 0 && shown.every(({ size }) => size >= 10 ** 7) ? 1024 ** 3 : 1);
+  const unit = ({ 1024: "MB", [1024 ** 2]: "KB", [1024 ** 3]: "B" } as const)[ratio];
+  return unit === undefined ? undefined : { ...(typeof place === "string" ? { value: place } : place), unit };
 }
 
 interface Candidate {
@@ -279,7 +372,13 @@ function withUnit(place: RecordPlace, shows: string | undefined): RecordPlace {
   if (shows === undefined || !/^\d+(\.\d+)?$/.test(shows)) return place;
   const key = lettersAndDigits(at.split("/").at(-1) ?? "");
   const unit =
-    /bytes$/.test(key) && !/(giga|mega)bytes$/.test(key) ? "B" : /(mb|mib|megabytes)$/.test(key) ? "MB" : undefined;
+    /bytes$/.test(key) && !/(giga|mega)bytes$/.test(key)
+      ? "B"
+      : /(mb|mib|megabytes)$/.test(key)
+        ? "MB"
+        : /(kb|kib)$/.test(key)
+          ? "KB"
+          : undefined;
   return unit === undefined ? place : { ...(typeof place === "string" ? { value: place } : place), unit };
 }
 
@@ -301,7 +400,7 @@ function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFindi
 function volumesOfVm(
   dialect: Dialect,
   records: readonly unknown[],
-  { volumes, flavors, images }: KnownThings,
+  { volumes, flavors, images, made }: KnownThings,
 ): FieldFinding[] {
   const { volumes: places, volume_entry: said } = dialect.records.vm;
   const lists: { place: RecordPlace; entries: readonly unknown[]; isSaid: boolean }[] = [];
@@ -353,7 +452,9 @@ function volumesOfVm(
     proven === undefined ? entryLeaves : entryLeaves.filter((_, index) => namesOne(list.entries[index], volumes)),
     { volumes, flavors, images },
   );
-  const root = rootOf(entryLeaves);
+  const idAt = id === undefined ? compilePointers(said.id) : compilePointers([id.place]);
+  const root =
+    (made === undefined ? undefined : rootMade(list.entries, entryLeaves, idAt, made)) ?? rootOf(entryLeaves);
   // What was given and finds something in every entry is kept; and what a root disk is, a person knows best.
   const saidId = list.entries.every((entry) => (findText(entry, compilePointers(said.id)) ?? "") !== "")
     ? givenPlace(said.id, builtInDialect.records.vm.volume_entry.id)
@@ -382,6 +483,46 @@ const namesOne = (entry: unknown, known: ReadonlySet<string>): boolean =>
     ({ value }) => typeof value === "string" && knownReferenceIn(value, known) !== undefined,
   );
 
+/** What tells the root disk of a VM that a trial has made from the data disk that it asked for. */
+function rootMade(
+  entries: readonly unknown[],
+  leaves: readonly (readonly Leaf[])[],
+  idAt: ReturnType<typeof compilePointers>,
+  made: Made,
+): { readonly place: RecordPlace; readonly shows: string } | undefined {
+  const of = entries.map((entry) => {
+    const id = asText(entry) ?? findText(entry, idAt) ?? "";
+    return made.root.has(id) ? "root" : made.data.has(id) ? "data" : undefined;
+  });
+  if (!of.includes("data")) return undefined;
+  // Data disks are listed alone.
+  if (!of.includes("root") && of.every((one) => one === "data"))
+    return { place: { value: "", is: "-" }, shows: "data disks alone" };
+  const valuesAt = (place: RecordPlace, which: "root" | "data"): ReadonlySet<string> =>
+    new Set(
+      leaves.flatMap((all, index) => {
+        const leaf = of[index] === which ? all.find((one) => samePlace(one.place, place)) : undefined;
+        return leaf === undefined ? [] : [String(leaf.value)];
+      }),
+    );
+  const told = leaves.flat().flatMap(({ place, names: [name = ""], value }) => {
+    if (typeof place !== "string" || /(id|uuid|name|size|source|href|self|link|gb)$/.test(name)) return [];
+    const [root, data] = [valuesAt(place, "root"), valuesAt(place, "data")];
+    const [word] = root;
+    if (root.size !== 1 || word === undefined || data.has(word)) return [];
+    const isTruth = typeof value === "boolean" && word === "true";
+    return [
+      {
+        place: isTruth ? place : { value: place, is: word },
+        shows: word,
+        score: isTruth ? 2 : /boot|root|type|role|kind|purpose/.test(name) ? 1 : 0,
+      },
+    ];
+  });
+  const [best] = told.sort((one, other) => other.score - one.score);
+  return best === undefined ? undefined : { place: best.place, shows: best.shows };
+}
+
 /** The yes of a word for yes or no, as it is written there. */
 function affirmed(word: string): string {
   const yes = /^(yes|no)$/i.test(word) ? "yes" : "true";
@@ -400,6 +541,8 @@ function rootOf(
     if (typeof leaf.value === "boolean" && /^(is)?(root|boot|bootable|system|primary)(disk|volume)?$/.test(name))
       return { place: leaf.place, shows };
     const word = String(leaf.value).toLowerCase();
+    if (/^[01]$/.test(word) && /^(is)?(root|boot|bootable|system|primary)(disk|volume)?$/.test(name))
+      return { place: { value: leaf.place, is: 1 }, shows };
     if (/^(yes|no|true|false)$/.test(word) && /^(is)?(root|boot|bootable|system|primary)(disk|volume)?$/.test(name))
       return { place: { value: leaf.place, is: affirmed(shows) }, shows };
     if (typeof leaf.value === "number" && /^boot(index|order)$/.test(name))

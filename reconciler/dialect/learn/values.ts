@@ -54,7 +54,7 @@ export function leavesOf(record: unknown): readonly Leaf[] {
     for (const item of list.filter(isObject).slice(0, mostItems)) {
       const fields = scalarsOf(item);
       for (const [key, said] of Object.entries(item)) {
-        if (!isScalar(said) || said === null || String(said).length > 40) continue;
+        if (!isScalar(said) || said === null || !isWordOfChoice(String(said))) continue;
         for (const field of fields)
           if (field.at !== pointerTo(key) && leaves.length < mostLeaves)
             leaves.push({
@@ -75,6 +75,10 @@ export function leavesOf(record: unknown): readonly Leaf[] {
   visit(record, "", []);
   return leaves;
 }
+
+/** A word that says what an entry is, and no value that another entry has differently: an address, an id, a number. */
+const isWordOfChoice = (text: string): boolean =>
+  text.length <= 40 && !ipaddr.isValid(text) && !/^\d+$|^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(text);
 
 interface Field {
   readonly at: string;
@@ -133,6 +137,8 @@ export const samePlace = (one: RecordPlace, other: RecordPlace): boolean =>
 
 export function addressKind(text: string): "private" | "public" | undefined {
   if (!ipaddr.isValid(text) || (!text.includes(".") && !text.includes(":"))) return undefined;
+  // A mask, or no address at all.
+  if (/^255\.|^0\.0\.0\.0$/.test(text)) return undefined;
   const range = ipaddr.parse(text).range();
   return range === "private" || range === "uniqueLocal" || range === "linkLocal" || range === "carrierGradeNat"
     ? "private"

@@ -2,7 +2,8 @@
 import type { Kind } from "../../core/model/kinds";
 import type { Operation } from "../../core/model/operation";
 import { isObject } from "../../core/text/objects";
-import { findListIn, findRecordIn } from "../../dialect/learn/items";
+import { findListIn } from "../../dialect/learn/items";
+import { recordOf } from "./find-one";
 import type { Learnings } from "./learnings";
 
 const kindOf: Partial<Readonly<Record<Operation, Kind>>> = {
@@ -32,7 +33,8 @@ export function learnFromAnswer(learnings: Learnings, operation: Operation, { bo
     learnings.todo.push(`${operation}: the sample teaches nothing; the doctor learns from lists, reads and creates`);
     return;
   }
-  const { item, record } = (id === undefined ? undefined : findRecordIn(payload, id)) ?? unwrapped(payload);
+  const { item, record } =
+    (id === undefined ? undefined : recordOf(learnings, kind, payload, id)) ?? unwrapped(payload);
   if (item !== "") learnings.wrapped.set(operation, item);
   if (learnings.samples.has(kind) || !isObject(record)) return;
   learnings.samples.set(kind, [record]);

@@ -5,11 +5,18 @@
  * and not tried are three things. The report is a value; report/doctor-text.ts prints it.
  */
 import { kindRows } from "../../core/model/kinds";
-import { type AssumedOperation, assumedOperations, type Operation, rowOf } from "../../core/model/operation";
+import {
+  type AssumedOperation,
+  assumedOperations,
+  type ListOperation,
+  type Operation,
+  rowOf,
+} from "../../core/model/operation";
 import { isGone } from "../../core/model/outcome";
 import { keysOf, onlyDefined } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
+import type { Made } from "../../dialect/learn/records";
 import { learnFromAnswer, type ShownAnswer } from "./answers";
 import { answersEverythingAlike, enter, judgeFirst, notThisService } from "./enter";
 import { findList } from "./find-list";
@@ -31,12 +38,24 @@ export interface DiagnoseOptions {
   readonly answers?: ReadonlyMap<Operation, ShownAnswer>;
   /** An operation that was not found is not looked for again. */
   readonly notAgain?: ReadonlySet<AssumedOperation>;
+  /** Lists that left out their key in an earlier look. */
+  readonly emptied?: ReadonlySet<ListOperation>;
+  /** What a trial has made, by which more can be told. */
+  readonly made?: Made;
 }
 
 export async function diagnoseService(
   given: DoctorPorts,
   dialect: Dialect,
-  { known = {}, notAgain = new Set(), none = new Set(), answers = new Map(), base }: DiagnoseOptions = {},
+  {
+    known = {},
+    notAgain = new Set(),
+    none = new Set(),
+    answers = new Map(),
+    base,
+    emptied,
+    made,
+  }: DiagnoseOptions = {},
 ): Promise<DoctorReport> {
   const { ports, seen, authorization } = await enter(given);
   const first = judgeFirst(seen.outcome);
@@ -51,8 +70,10 @@ export async function diagnoseService(
       dialect,
       given: dialect,
       samples: new Map(),
+      emptied: new Set(),
     };
-  const learnings = new Learnings(ports, dialect, known, base);
+  const learnings = new Learnings(ports, dialect, known, base, made);
+  for (const operation of emptied ?? []) learnings.emptied.add(operation);
   await examine(learnings, (operation) => !notAgain.has(operation), { none, answers });
   return reportOf(learnings, first, seen, authorization, await answersEverythingAlike(ports, seen));
 }
@@ -133,6 +154,7 @@ function reportOf(
     ...onlyDefined({ base }),
     dialect: fittingDialect(learnings, findings, likely, refusal, authorization),
     samples,
+    emptied: learnings.emptied,
     diagnostics: isProven
       ? first.diagnostics.filter(({ code }) => code !== "service/not_proven" || refusal === undefined)
       : [notThisService(missing.outcome)],

@@ -30,6 +30,15 @@ const otherWays: readonly (readonly [name: string, header: string])[] = [
   ["Authorization", "Token {token}"],
   ["Authorization", "{token}"],
   ["X-Api-Key", "{token}"],
+  ["Authorization", "ApiKey {token}"],
+  ["Authorization", "Key {token}"],
+  ["Authorization", "Basic {token}"],
+  ["Authorization", "token {token}"],
+  ["Api-Key", "{token}"],
+  ["X-Api-Token", "{token}"],
+  ["X-Access-Token", "{token}"],
+  ["X-Auth-Key", "{token}"],
+  ["Private-Token", "{token}"],
 ];
 
 /**
@@ -41,7 +50,8 @@ export async function enter(given: DoctorPorts) {
     look(ports, { operation: "volume.get", path: volumePath(nobody) }, 0);
   const seen = await ask(given);
   const isRefused = ({ outcome }: SeenAnswer): boolean =>
-    outcome.status === "rejected" && outcome.condition === "unauthenticated";
+    outcome.status === "rejected" &&
+    (outcome.condition === "unauthenticated" || outcome.condition === "forbidden" || isSentAway(outcome.httpStatus));
   if (!isRefused(seen)) return { ports: given, seen, authorization: undefined };
   for (const [name, header] of otherWays) {
     const ports = given.withAuthorization?.(name, header);
@@ -56,6 +66,9 @@ export async function enter(given: DoctorPorts) {
   }
   return { ports: given, seen, authorization: undefined };
 }
+
+/** A redirect in the place of an answer mostly leads to where people sign in. */
+const isSentAway = (status: number | undefined): boolean => status !== undefined && status >= 300 && status < 400;
 
 export type First = Pick<DoctorReport, "reachable" | "credential" | "diagnostics">;
 
@@ -117,8 +130,9 @@ export function judgeFirst(outcome: Outcome<unknown>): First {
         ),
       ],
     };
+  // Whether it is the service is told by what it has.
   if (outcome.condition === "refused" || outcome.condition === "unsupported")
-    return { reachable: false, credential: "unknown", diagnostics: [notThisService(outcome)] };
+    return { reachable: true, credential: "unknown", diagnostics: [] };
   if (outcome.condition === "not_proven")
     return {
       reachable: true,

@@ -1,64 +1,98 @@
 /** Finds the list of one kind: by rule and not by a list of paths, the dialect's own place first. */
 import { type ListOperation, rowOf } from "../../core/model/operation";
-import { isObject, onlyDefined } from "../../core/text/objects";
+import { deepEqual } from "../../core/text/deep-equal";
+import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import type { ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { findListIn, itemsAt } from "../../dialect/learn/items";
+import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
 import { candidates, nouns, recordOfOperation, styleOf } from "../../dialect/learn/where";
+import { pointerTo } from "../../dialect/likely-key";
 import { findAt, tokensOf } from "../../dialect/places";
 import { type FilledRequest, fillRoute } from "../../dialect/requests";
 import type { Learnings } from "./learnings";
 import { describe, isSuccess, leavesUndecided, look, type SeenAnswer } from "./look";
 import { readWholeList } from "./read-whole";
-import { type OperationFinding, operationNotFound } from "./report";
+import { isGivenRoute, type OperationFinding, operationNotFound } from "./report";
+
+/** So many guesses are asked at once; the first of them that holds counts. */
+const atOnce = 4;
 
 export async function findList(learnings: Learnings, operation: ListOperation, isLookedFor: boolean): Promise<void> {
-  const { ports, given, styles } = learnings;
+  const { ports, given, styles, lists } = learnings;
   const route = given.operations[operation];
   const tried: { path: string; answer: string }[] = [];
   let unclear = false;
   const written = route === null ? [] : [route.path];
   const paths = isLookedFor ? candidates(operation, route, styles, ports.told?.[operation] ?? []) : written;
-  for (const path of paths) {
+  const taken = new Set([...lists.values()].map((list) => list.route.path));
+  const ask = async (path: string) => {
     const said = route !== null && route.path === path ? route : undefined;
     const filled: FilledRequest | undefined = said === undefined ? { path } : fillRoute(said, {}, given);
-    if (filled === undefined) continue;
-    const seen = await look(ports, {
-      operation,
-      ...filled,
-      ...onlyDefined({ method: said?.method }),
-    });
-    unclear ||= leavesUndecided(seen.outcome);
-    const where = itemsIn(learnings, seen, operation, route);
-    if (typeof where === "string") {
-      tried.push({ path, answer: where });
-      continue;
+    // What was found to be the list of another kind is not this one's as well.
+    if (filled === undefined || (said === undefined && taken.has(path))) return undefined;
+    const seen = await look(ports, { operation, ...filled, ...onlyDefined({ method: said?.method }) });
+    return { path, said, filled, seen };
+  };
+  for (let from = 0; from < paths.length; ) {
+    // What was said is asked by itself, since it mostly holds.
+    const size = from === 0 ? 1 : atOnce;
+    const answers = await Promise.all(paths.slice(from, from + size).map(ask));
+    from += size;
+    for (const answer of answers) {
+      if (answer === undefined) continue;
+      const { path, said, filled, seen } = answer;
+      unclear ||= leavesUndecided(seen.outcome);
+      const where = itemsIn(learnings, seen, operation, route);
+      if (typeof where === "string") {
+        tried.push({ path, answer: where });
+        if (said === undefined || !isGivenRoute({ given, base: learnings.file }, operation) || !isNothing(seen))
+          continue;
+        // The key of the list may be left out while there is nothing to show.
+        learnings.emptied.add(operation);
+        learnings.findings.set(operation, operationNotFound(operation, route, tried, true));
+        return;
+      }
+      if ("several" in where) {
+        tried.push({ path, answer: where.answer });
+        unclear = true;
+        learnings.todo.push(
+          `operations.${operation}.items: which of ${where.several.map((place) => JSON.stringify(place)).join(", ")} is the list at ${path}`,
+        );
+        continue;
+      }
+      const style = styleOf(filled.path, recordOfOperation(operation));
+      if (style !== undefined && !styles.some((one) => deepEqual(one, style))) styles.unshift(style);
+      const places = learnings.emptied.has(operation) ? where.places.map(absentIsNoList) : where.places;
+      const found = foundRoute(said ?? { method: "GET", path }, places);
+      const whole = await readWholeList(learnings, operation, found, filled, seen, where.items);
+      tried.push({ path, answer: `a list of ${whole.items.length}` });
+      learnings.listed(operation, whole);
+      const finding: OperationFinding = {
+        operation,
+        verdict: "found",
+        route: whole.route,
+        tried,
+        items: whole.items.length,
+      };
+      learnings.findings.set(operation, finding);
+      return;
     }
-    if ("several" in where) {
-      tried.push({ path, answer: where.answer });
-      unclear = true;
-      learnings.todo.push(
-        `operations.${operation}.items: which of ${where.several.map((place) => JSON.stringify(place)).join(", ")} is the list at ${path}`,
-      );
-      continue;
-    }
-    const style = styleOf(path);
-    if (style !== undefined) styles.unshift(style);
-    const found = foundRoute(said ?? { method: "GET", path }, where.places);
-    const whole = await readWholeList(learnings, operation, found, filled, seen, where.items);
-    tried.push({ path, answer: `a list of ${whole.items.length}` });
-    learnings.listed(operation, whole);
-    const finding: OperationFinding = {
-      operation,
-      verdict: "found",
-      route: whole.route,
-      tried,
-      items: whole.items.length,
-    };
-    learnings.findings.set(operation, finding);
-    return;
   }
   learnings.findings.set(operation, operationNotFound(operation, route, tried, unclear));
 }
+
+/** Nothing but wrappers and a few words about the answer itself. */
+function isNothing(seen: SeenAnswer): boolean {
+  if (!isSuccess(seen) || !isObject(seen.body)) return false;
+  const leaves = leavesOf(seen.body);
+  return (
+    leaves.length <= 6 && !leaves.some(({ names: [name = ""] }) => /^(id|uuid|name|message|error|detail)$/.test(name))
+  );
+}
+
+/** The whole list is left out when there is nothing. */
+const absentIsNoList = (place: RecordPlace): RecordPlace =>
+  typeof place === "string" ? (place === "" ? place : { in: place, absent: "none" }) : { ...place, absent: "none" };
 
 const foundRoute = ({ method, path, body, query, headers }: Omit<ListRoute, "items">, items: Pointers): ListRoute =>
   onlyDefined({ method, path, body, query, headers, items });
@@ -82,12 +116,29 @@ function itemsIn(
   const where = placeOfItems(payload, usual) ?? findListIn(payload, nouns[recordOfOperation(operation)]);
   if (where === undefined) {
     // An empty map is an empty list where the service's other lists are maps.
+    const named = emptyNamed(payload, nouns[recordOfOperation(operation)]);
+    if (named !== undefined && [...lists.values()].some(({ route }) => route.items.some(isMapPlace)))
+      return { items: [], places: [{ in: named, keys: "id" }] };
     const alike = [...lists.values()].flatMap(({ route }) => route.items).find((place) => isEmptyMapAt(payload, place));
     return alike === undefined ? "an answer without a list" : { items: [], places: [alike] };
   }
   if ("several" in where)
     return { several: where.several, answer: `${where.several.length} lists, of which none is named for it` };
-  return { items: where.items, places: usual.some((place) => place === where.place) ? usual : [where.place] };
+  const isUsual = usual.some((place) => place === where.place) && !learnings.emptied.has(operation);
+  return { items: where.items, places: isUsual ? usual : [where.place] };
+}
+
+const isMapPlace = (place: RecordPlace): boolean => typeof place === "object" && place.keys !== undefined;
+
+/** Where an empty map is called as the kind is. */
+function emptyNamed(payload: unknown, words: readonly string[]): string | undefined {
+  const key = Object.entries(fieldsIn(payload)).find(
+    ([name, value]) =>
+      isObject(value) &&
+      Object.keys(value).length === 0 &&
+      words.some((word) => lettersAndDigits(name) === lettersAndDigits(word)),
+  )?.[0];
+  return key === undefined ? undefined : pointerTo(key);
 }
 
 function isEmptyMapAt(payload: unknown, place: RecordPlace): boolean {

@@ -1,11 +1,13 @@
 /** One record read by itself: where it is found, and what wraps it. */
+import { kindRows } from "../../core/model/kinds";
 import { operations } from "../../core/model/operation";
-import { onlyDefined } from "../../core/text/objects";
+import { keysOf, onlyDefined } from "../../core/text/objects";
 import type { Pointers, Route } from "../../dialect/dialect";
 import { findListIn, findRecordIn } from "../../dialect/learn/items";
 import { placeOfText } from "../../dialect/learn/values";
 import { placesOfOne } from "../../dialect/learn/where";
-import { findAtPath } from "../../dialect/places";
+import { pointerTo } from "../../dialect/likely-key";
+import { findAt, findAtPath, tokensOf } from "../../dialect/places";
 import { compilePointers, findArray, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { volumePath } from "./enter";
@@ -52,12 +54,16 @@ export async function findOne(
       ? { item: "", record: held }
       : isPlain
         ? { item: "", record: payload }
-        : findRecordIn(payload, id);
+        : recordOf(learnings, kind, payload, id);
     if (own === undefined) {
       tried.push({ path, answer: "an answer that is not the record" });
       continue;
     }
     const { item } = own;
+    const listedId = learnings.records.get(kind)?.fields.find(({ field }) => field === "id");
+    const idAt = listedId?.learnt === true && listedId.place !== undefined ? [listedId.place] : given.records[kind].id;
+    const alone = findText(own.record, compilePointers(idAt)) === id ? undefined : placeOfText(own.record, id);
+    if (alone !== undefined) learnings.idAlone.set(kind, alone);
     tried.push({ path, answer: "the record" });
     const { item: _, ...bare } = candidate;
     findings.set(operation, {
@@ -100,15 +106,48 @@ export async function tryVolumeRead(learnings: Learnings): Promise<void> {
   const seen = await look(ports, { operation: "volume.get", path: volumePath(id) });
   if (!isSuccess(seen)) return;
   const payload = learnings.payload(seen.body);
-  const own = findRecordIn(payload, id);
+  const own = recordOf(learnings, "volume", payload, id);
   if (own !== undefined && own.item !== "") learnings.volumeItem = own.item;
   const record = own?.record ?? payload;
-  if (listed.length === 0) samples.set("volume", [record]);
+  if (listed.length === 0) samples.set("volume", [record, ...(await othersLike(learnings, id, own?.item ?? ""))]);
   const listedId = learnings.records.get("volume")?.fields.find(({ field }) => field === "id");
   // Places that hold are kept all together; one that was learnt stands alone.
   const places = listedId?.learnt === true && listedId.place !== undefined ? [listedId.place] : volume.id;
   const isThere = findText(record, compilePointers(places)) === id;
-  if (!isThere) learnings.idAlone = placeOfText(record, id);
+  const alone = isThere ? undefined : placeOfText(record, id);
+  // What was learnt of volumes is taken for the other kinds too: a place that finds nothing costs nothing.
+  if (alone !== undefined) for (const kind of keysOf(kindRows)) learnings.idAlone.set(kind, alone);
+}
+
+/** The other volumes that are known, for what differs between them. */
+async function othersLike({ ports, known, payload }: Learnings, id: string, item: string): Promise<readonly unknown[]> {
+  const records: unknown[] = [];
+  for (const other of known.volumes ?? []) {
+    if (other === id) continue;
+    const seen = await look(ports, { operation: "volume.get", path: volumePath(other) });
+    const found = isSuccess(seen) ? findAt(payload(seen.body), tokensOf(item)) : undefined;
+    if (found !== undefined) records.push(found);
+  }
+  return records;
+}
+
+/** The record of an id within what may wrap it: the whole of it, where the id stands deeper in the record. */
+export function recordOf(
+  { placeOf }: Pick<Learnings, "placeOf">,
+  kind: "vm" | "volume" | "group",
+  payload: unknown,
+  id: string,
+): ReturnType<typeof findRecordIn> {
+  const found = findRecordIn(payload, id);
+  const place = placeOf(kind, "id");
+  if (found === undefined || place === undefined) return found;
+  const idAt = compilePointers([place]);
+  const tokens = tokensOf(found.item);
+  for (let depth = 0; depth < tokens.length; depth++) {
+    const record = findAt(payload, tokens.slice(0, depth));
+    if (findText(record, idAt) === id) return { item: tokens.slice(0, depth).map(pointerTo).join(""), record };
+  }
+  return found;
 }
 
 /** The rules of a group are documented; what they are wrapped in is seen here. */

@@ -2,7 +2,8 @@
 import type { AssumedOperation, ListOperation, Operation } from "../../core/model/operation";
 import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { isSameWay, translated, type Way } from "../../dialect/learn/pages";
-import { type KnownThings, learnRecord, type RecordFinding } from "../../dialect/learn/records";
+import { type KnownThings, learnRecord, type Made, type RecordFinding } from "../../dialect/learn/records";
+import { samePlace } from "../../dialect/learn/values";
 import { type Learnt, recordOfOperation, type Style } from "../../dialect/learn/where";
 import { findAtPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
@@ -26,26 +27,29 @@ export class Learnings {
   readonly samples = new Map<Learnt, readonly unknown[]>();
   readonly styles: Style[] = [];
   readonly todo: string[] = [];
+  /** Lists that left out their key while there was nothing to show. */
+  readonly emptied = new Set<ListOperation>();
   volumeItem: string | undefined;
   rulesItem: string | undefined;
   /** What the record is wrapped in, in an answer that was shown. */
   readonly wrapped = new Map<Operation, string>();
   /** Where a record that is read by itself shows its id, if not where the list does. */
-  idAlone: RecordPlace | undefined;
+  readonly idAlone = new Map<Learnt, RecordPlace>();
 
   constructor(
     readonly ports: DoctorPorts,
     readonly given: Dialect,
     readonly known: KnownIds,
     readonly file?: DialectBase,
+    readonly made?: Made,
   ) {}
 
   /** What an answer holds, by the envelope that the dialect names. */
-  payload(body: unknown): unknown {
+  readonly payload = (body: unknown): unknown => {
     const places = compilePointers(this.given.envelope.data);
     if (places.length === 0) return payloadOf(body);
     return places.map((place) => findAtPath(body, place)).find((found) => found !== undefined) ?? body;
-  }
+  };
 
   get base(): { readonly origin: string; readonly basePath: string } {
     const { origin, pathname } = new URL(this.ports.baseUrl ?? "http://service.invalid");
@@ -61,20 +65,20 @@ export class Learnings {
     const records = this.samples.get(kind) ?? [];
     if (records.length === 0) return;
     const finding = learnRecord(kind, this.given, records, this.#evidence());
-    const also = kind === "vm" || kind === "volume" || kind === "group" ? this.idAlone : undefined;
-    this.records.set(kind, also === undefined ? finding : withIdAlone(finding, also));
+    const also = this.idAlone.get(kind);
+    const isSaid = also !== undefined && (this.given.records[kind].id ?? []).some((place) => samePlace(place, also));
+    this.records.set(kind, also === undefined || isSaid ? finding : withIdAlone(finding, also));
   }
 
   /** Where a field of a record is, as learnt so far. */
-  placeOf(kind: Learnt, field: string): RecordPlace | undefined {
-    return this.records.get(kind)?.fields.find((one) => one.field === field)?.place;
-  }
+  readonly placeOf = (kind: Learnt, field: string): RecordPlace | undefined =>
+    this.records.get(kind)?.fields.find((one) => one.field === field)?.place;
 
   /** First what was learnt, then what the dialect says. */
-  placesOf(kind: Learnt, field: string, said: Pointers): Pointers {
+  readonly placesOf = (kind: Learnt, field: string, said: Pointers): Pointers => {
     const place = this.placeOf(kind, field);
     return place === undefined ? said : [place, ...said];
-  }
+  };
 
   texts(kind: Learnt, field: string): readonly string[] {
     const place = this.placeOf(kind, field);
@@ -101,8 +105,13 @@ export class Learnings {
   #evidence(): KnownThings {
     const set = (kind: Learnt, ...fields: string[]): ReadonlySet<string> =>
       new Set(fields.flatMap((field) => this.texts(kind, field)));
+    const names = this.texts("vm", "name");
     return {
       vms: this.samples.has("vm") ? set("vm", "id") : undefined,
+      vmNames: this.samples.has("vm")
+        ? new Set(names.filter((name) => names.indexOf(name) === names.lastIndexOf(name)))
+        : undefined,
+      made: this.made,
       volumes: set("volume", "id"),
       flavors: set("flavor", "id", "name"),
       images: set("image", "id", "name"),
@@ -110,7 +119,6 @@ export class Learnings {
   }
 }
 
-/** What was learnt of volumes is taken for the other kinds too: a place that finds nothing costs nothing. */
 const withIdAlone = (finding: RecordFinding, also: RecordPlace): RecordFinding => ({
   ...finding,
   fields: finding.fields.map((one) =>

@@ -1,6 +1,6 @@
 /** What the doctor says: of each operation, each kind of record, and what a person still has to find out. */
 import type { Diagnostic } from "../../core/model/diagnostic";
-import { type AssumedOperation, type Fallback, operations } from "../../core/model/operation";
+import { type AssumedOperation, type Fallback, type ListOperation, operations } from "../../core/model/operation";
 import { deepEqual } from "../../core/text/deep-equal";
 import { isObject } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
@@ -35,6 +35,8 @@ export const isGivenRoute = (
 export interface KnownIds {
   readonly vm?: string;
   readonly volume?: string;
+  /** More of them, where no list shows any. */
+  readonly volumes?: readonly string[];
   readonly group?: string;
 }
 
@@ -100,6 +102,8 @@ export interface DoctorReport {
   readonly refusal?: LearntEnvelope;
   /** The records that were looked at. */
   readonly samples: ReadonlyMap<Learnt, readonly unknown[]>;
+  /** Lists that left out their key while there was nothing to show. */
+  readonly emptied: ReadonlySet<ListOperation>;
   readonly given: Dialect;
   readonly base?: DialectBase;
   /** The given dialect, with what was found laid over it. */

@@ -31,8 +31,8 @@ async function sweep(trial: Trial, name: string): Promise<void> {
   for (const kind of keysOf(kindRows))
     for (const live of (await trial.listed(kind)) ?? []) {
       const { id } = live;
-      if (live.name?.startsWith(name) !== true || trial.deleted.has(id)) continue;
-      if (trial.notes.made.some((one) => one.id === id)) continue;
+      if (live.name?.startsWith(name) !== true || trial.isDeleted(kind, id)) continue;
+      if (trial.isNoted(kind, id)) continue;
       const thing: TrialThing = { kind, name: live.name, id, askedAt: trial.ports.clock.now(), isTaken: true };
       trial.notes.add(thing);
       await takeAwayOne(trial, thing);
@@ -43,7 +43,7 @@ export async function takeAwayOne(trial: Trial, thing: TrialThing): Promise<void
   if (!trial.notes.made.includes(thing)) return;
   const ids =
     thing.id === undefined
-      ? trial.idsNamed(thing).filter((id) => !trial.notes.made.some((one) => one.id === id) && !trial.deleted.has(id))
+      ? trial.idsNamed(thing).filter((id) => !trial.isNoted(thing.kind, id) && !trial.isDeleted(thing.kind, id))
       : [thing.id];
   if (ids.length === 0 && (thing.isTaken === true || !trial.canList(thing.kind))) {
     trial.left.push(
@@ -75,18 +75,18 @@ async function deleteOne(trial: Trial, kind: TrialThing["kind"], id: string): Pr
     // One that is listed a while longer was taken away all the same, unless it is listed for good.
     if (outcome.status === "accepted" && !(await trial.until(async () => (await trial.isListed("group", id)) !== true)))
       return "it is there still";
-    trial.deleted.add(id);
+    trial.markDeleted("group", id);
     return undefined;
   }
   if (kind === "volume") return deleteVolume(trial, id);
   const before = await trial.look("vm", id);
   if (before === undefined) return undefined;
-  trial.noteDisks(before.live);
+  await trial.noteDisks(before.live);
   const outcome = await trial.persist(() => trial.client.deleteVm(id, true));
   if (outcome.status === "accepted") {
-    trial.deleted.add(id);
+    trial.markDeleted("vm", id);
     for (const volume of outcome.value.preservedVolumes ?? [])
-      if (!trial.notes.made.some((one) => one.id === volume))
+      if (!trial.isNoted("volume", volume))
         trial.notes.add({ kind: "volume", id: volume, askedAt: trial.ports.clock.now(), isTaken: true });
   }
   return departure(trial, "vm", id, before.word, outcome);
@@ -99,9 +99,9 @@ async function deleteVolume(trial: Trial, id: string): Promise<string | undefine
   if (before === undefined) return undefined;
   const vm = isLiveVm(before.live) ? undefined : before.live.attachedTo;
   // An attachment to a VM that does not exist, such as 0, is none.
-  if (vm !== undefined && vm !== null && !trial.deleted.has(vm) && (await trial.isListed("vm", vm)) !== false) {
+  if (vm !== undefined && vm !== null && !trial.isDeleted("vm", vm) && (await trial.isListed("vm", vm)) !== false) {
     // The volume is not detached from a VM that is not the trial's: somebody attached it there.
-    if (!trial.notes.made.some((one) => one.id === vm)) return `it hangs on ${vm}, which the trial did not make`;
+    if (!trial.isNoted("vm", vm)) return `it hangs on ${vm}, which the trial did not make`;
     await trial.persist(() => trial.client.detachVolume(id, vm, true));
     await trial.settle("volume", id, ({ live }) => !isLiveVm(live) && live.changing !== true && live.attachedTo !== vm);
   }
@@ -131,13 +131,13 @@ async function departure(
     for (const one of went.words) if (one !== word) trial.mean(words, "changing", one);
     if (went.words.length > 0)
       trial.say(`A deleted ${nounOf(kind)} is shown for ${secondsOf(went.ms)} more, as ${stateWords(went.words)}.`);
-    trial.deleted.add(id);
+    trial.markDeleted(kind, id);
     return undefined;
   }
   if (last !== undefined && last !== word && (asked === undefined || asked.status === "accepted")) {
     trial.mean(words, "gone", last);
     trial.say(`A deleted ${nounOf(kind)} stays in the list, as ${last}.`);
-    trial.deleted.add(id);
+    trial.markDeleted(kind, id);
     return undefined;
   }
   return asked === undefined ? "it is there still" : `it is there still (${wordsOf(asked)})`;

@@ -74,8 +74,10 @@ export class Trial {
   limits: TrialFindings["limits"] = {};
   /** What the creates were answered. */
   readonly answers = new Map<Operation, ShownAnswer>();
-  /** Ids whose delete was accepted. */
-  readonly deleted = new Set<string>();
+  /** What is known of its own volumes, by which more can be told. */
+  readonly made = { sizes: new Map<string, number>(), data: new Set<string>(), root: new Set<string>() };
+  /** What was deleted, or whose delete was accepted, by its kind and id: kinds may share their ids. */
+  readonly #deleted = new Set<string>();
   readonly left: string[] = [];
   /** Records of the VM as it ran, stopped and waited. */
   readonly #records = new Map<TrialPhase, unknown>();
@@ -120,15 +122,18 @@ export class Trial {
         verdict === "found" || tried.length === 0 ? [] : [operation],
       ),
     );
-    const idOf = (kind: TrialThing["kind"]) =>
-      this.notes.made.find((one) => one.kind === kind && one.id !== undefined)?.id;
-    const [volume, group] = [idOf("volume"), idOf("group")];
-    const known = { volume, group };
+    const idsOf = (kind: TrialThing["kind"]): readonly string[] =>
+      this.notes.made.flatMap((one) => (one.kind === kind && one.id !== undefined ? [one.id] : []));
+    const volumes = idsOf("volume");
+    const [[volume], [group]] = [volumes, idsOf("group")];
+    const known = { volume, volumes, group };
     const again = await diagnoseService(this.ports.doctor, dialect, {
       notAgain,
       known,
       answers: this.answers,
       base: this.report.base,
+      emptied: this.report.emptied,
+      made: this.made,
     });
     if (again.operations.length === 0) return;
     // Operations that were found or missing before keep their verdict.
@@ -183,6 +188,19 @@ export class Trial {
     return outcome.status === "accepted" && (operation === "group.rule.list" || answer?.text.includes(name) === true);
   }
 
+  isDeleted(kind: TrialThing["kind"], id: string): boolean {
+    return this.#deleted.has(`${kind} ${id}`);
+  }
+
+  markDeleted(kind: TrialThing["kind"], id: string): void {
+    this.#deleted.add(`${kind} ${id}`);
+  }
+
+  /** Whether one of the notes is about it. */
+  isNoted(kind: TrialThing["kind"], id: string): boolean {
+    return this.notes.made.some((one) => one.kind === kind && one.id === id);
+  }
+
   thing(name: string): TrialThing | undefined {
     return this.notes.made.find((thing) => thing.name === name);
   }
@@ -195,7 +213,9 @@ export class Trial {
       const wanted = this.notes.made.filter(({ id }) => id === undefined);
       for (const thing of wanted) {
         // A name may be there twice, and each of the notes is about one of them.
-        const id = this.idsNamed(thing).find((one) => !this.notes.made.some((other) => other.id === one));
+        const id = this.idsNamed(thing).find(
+          (one) => !this.isNoted(thing.kind, one) && !this.isDeleted(thing.kind, one),
+        );
         if (id !== undefined) this.notes.note(thing, { id });
       }
       const missing = this.notes.made.filter(({ id, kind }) => id === undefined && this.canList(kind));
@@ -206,7 +226,11 @@ export class Trial {
   }
 
   canList(kind: TrialThing["kind"]): boolean {
-    return this.report.operations.some((one) => one.operation === `${kind}.list` && one.verdict === "found");
+    const operation = `${kind}.list` as const;
+    return (
+      this.report.emptied.has(operation) ||
+      this.report.operations.some((one) => one.operation === operation && one.verdict === "found")
+    );
   }
 
   idsNamed({ kind, name }: TrialThing): readonly string[] {
@@ -241,7 +265,7 @@ export class Trial {
     if (isGone(outcome)) return undefined;
     if (byItself && outcome.status === "rejected") {
       const listed = await this.isListed(kind, id);
-      const isAway = listed === false || (listed === undefined && this.deleted.has(id) && isAbsent(outcome));
+      const isAway = listed === false || (listed === undefined && this.isDeleted(kind, id) && isAbsent(outcome));
       if (isAway && isAbsent(outcome)) this.#goneAs(outcome);
       if (isAway) return undefined;
     }
@@ -301,14 +325,26 @@ export class Trial {
         words.push(look.word);
         since = now;
       }
-      const isOver = look === undefined || isRest(look) || now - since >= quietMs || now - start >= timing.mostMs;
+      // A word that speaks of something under way is given longer to change.
+      const patience = look?.word !== undefined && isOfProgress(look) ? quietMs * 12 : quietMs;
+      const isOver = look === undefined || isRest(look) || now - since >= patience || now - start >= timing.mostMs;
       if (isOver) return { words, last: look, ms: now - start };
       await this.#wait();
     }
   }
 
+  /** A volume that is not on its way: by a word that is known, since any other may be one of progress. */
+  isReady({ live, word }: TrialLook): boolean {
+    if (isLiveVm(live) || live.changing === true) return false;
+    const ready = [...(this.volumeWords["ready"] ?? []), ...this.report.dialect.states.volume.ready];
+    return word === undefined || restful.test(word) || ready.some((one) => one.toLowerCase() === word.toLowerCase());
+  }
+
+  /** Each word has one meaning: one at which something rested is none of progress. */
   mean(words: Record<string, Set<string>>, phase: string, word: string | undefined): void {
-    if (word !== undefined) words[phase] = new Set([...(words[phase] ?? []), word]);
+    if (word === undefined || (phase === "changing" && words["ready"]?.has(word) === true)) return;
+    if (phase === "ready") words["changing"]?.delete(word);
+    words[phase] = new Set([...(words[phase] ?? []), word]);
   }
 
   onTheWay(words: Record<string, Set<string>>, seen: readonly string[], rest: readonly (string | undefined)[]): void {
@@ -372,12 +408,26 @@ export class Trial {
     });
   }
 
-  /** The disks that came with the VM and outlive it. */
-  noteDisks(live: LiveVm | LiveVolume | undefined): void {
+  /** The disks that came with the VM and outlive it: those that it shows, and those that say that they hang on it. */
+  async noteDisks(live: LiveVm | LiveVolume | undefined): Promise<void> {
     if (live === undefined || !isLiveVm(live)) return;
-    for (const { id, root } of live.volumes ?? [])
-      if (root !== true && !this.notes.made.some((one) => one.id === id))
+    const listed = this.client.can.canFindCreated("volume") ? await this.client.listVolumes() : undefined;
+    const hanging =
+      listed?.status === "accepted" ? listed.value.filter(({ attachedTo }) => attachedTo === live.id) : [];
+    const shown = (live.volumes ?? []).flatMap(({ id, root }) => (root === true ? [] : [id]));
+    for (const id of new Set([...shown, ...hanging.map((volume) => volume.id)]))
+      if (!this.made.root.has(id) && !this.isNoted("volume", id))
         this.notes.add({ kind: "volume", id, askedAt: this.ports.clock.now(), isTaken: true });
+  }
+
+  /** Tells the disks of its VM apart by their sizes: data was asked for with 1 GB, which is no size of a root disk. */
+  async tellDisks(live: LiveVm | LiveVolume | undefined): Promise<void> {
+    if (live === undefined || !isLiveVm(live)) return;
+    for (const { id } of live.volumes ?? []) {
+      const shown = await this.client.getVolume(id);
+      if (shown.status !== "accepted" || shown.value.sizeGb === undefined) continue;
+      (shown.value.sizeGb <= 1 ? this.made.data : this.made.root).add(id);
+    }
   }
 
   /** `undefined`: there is no list that could tell. */
@@ -419,7 +469,8 @@ export class Trial {
       const send = async (): Promise<Outcome<unknown>> =>
         (await this.ports.doctor.probe({ operation, method: route.method, ...filled })).outcome;
       const outcome = isOwn ? await this.persist(send) : await send();
-      if (outcome.status === "accepted" && ids.id !== undefined) this.deleted.add(ids.id);
+      if (outcome.status === "accepted" && operation === "volume.delete" && ids.id !== undefined)
+        this.markDeleted(kind, ids.id);
       const isRefused = outcome.status === "rejected" || outcome.status === "unavailable";
       if (isRefused || !(await isDone())) {
         tried.push({
@@ -446,6 +497,15 @@ const readOfMade = { volume: "volume.get", group: "group.rule.list" } as const;
 
 const isDecided = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "accepted" || outcome.status === "rejected";
+
+/** Words with which volumes are at rest. */
+const restful =
+  /^(available|in[-_ ]?use|ready|online|attached|detached|unattached|free|used|active|idle|enabled|ok|normal|done)$/i;
+/** Words that speak of something under way, where nothing is known of them. */
+const progress =
+  /^(?!running|existing)\w*ing$|^(new|build|queued|busy|maintenance|init|in[-_ ]?progress|locked|transition)$/i;
+const isOfProgress = ({ live, word = "" }: TrialLook): boolean =>
+  progress.test(word) && (!isLiveVm(live) || live.phase === "changing");
 
 const isAbsent = ({ httpStatus }: Rejection): boolean => httpStatus === 404 || httpStatus === 410;
 

@@ -48,16 +48,32 @@ function byRule(operation: AssumedOperation, base: string, idKey: string): reado
   switch (operation) {
     case "vm.resize.confirm":
     case "vm.resize.revert": {
-      const verb = operation === "vm.resize.confirm" ? "confirm" : "revert";
-      return [
-        post(`${base}/{id}/resize/${verb}`),
-        post(`${base}/{id}/${verb}-resize`),
-        post(`${base}/{id}/${verb}_resize`),
-        post(`${base}/{id}/action`, { [`${verb}Resize`]: null }),
-        post(`${base}/${verb}-resize/{id}`),
-        post(`${base}:${verb}Resize`, byId),
-        post(`${base}/${verb}Resize`, byId),
-      ];
+      const verbs =
+        operation === "vm.resize.confirm" ? ["confirm", "accept", "commit"] : ["revert", "cancel", "rollback", "undo"];
+      return verbs.flatMap((verb) => {
+        const [camel, snake, kebab] = [`${verb}Resize`, `${verb}_resize`, `${verb}-resize`];
+        return [
+          post(`${base}/{id}/resize/${verb}`),
+          post(`${base}/{id}/${kebab}`),
+          post(`${base}/{id}/${snake}`),
+          post(`${base}/{id}/${camel}`),
+          post(`${base}/{id}/${verb}`),
+          post(`${base}/{id}/resize-${verb}`),
+          post(`${base}/{id}/action`, { [camel]: null }),
+          ...["actions", "action"].flatMap((actions) => [
+            post(`${base}/{id}/${actions}/${snake}`),
+            post(`${base}/{id}/${actions}/${kebab}`),
+            post(`${base}/{id}/${actions}`, { type: snake }),
+            post(`${base}/{id}/${actions}`, { action: snake }),
+            post(`${base}/{id}/${actions}`, { action: camel }),
+          ]),
+          post(`${base}/${kebab}/{id}`),
+          post(`${base}:${camel}`, byId),
+          post(`${base}/{id}:${camel}`),
+          post(`${base}/${camel}`, byId),
+          post(`${base}/resize/${verb}/{id}`),
+        ];
+      });
     }
     case "volume.delete":
       return [
@@ -68,18 +84,32 @@ function byRule(operation: AssumedOperation, base: string, idKey: string): reado
         post(`${base}:delete`, byId),
         post(`${base}/delete`, byId),
         post(`${base}/remove`, byId),
+        post(`${base}/{id}/destroy`),
+        post(`${base}/{id}/actions`, { type: "delete" }),
+        { ...remove(base), body: byId },
+        { ...remove(base), query: { [idKey]: "{id}" } },
       ];
     case "group.rule.delete":
       return [
         remove(`${base}/{id}/rules/{rule_id}`),
         remove(`${base}/{id}/rule/{rule_id}`),
+        remove(`${base}/rule/{rule_id}`),
+        remove(`${base}/rules/{rule_id}`),
+        remove(`${base.replace(/s$/, "")}_rules/{rule_id}`),
         remove(`${base.replace(/s$/, "")}-rules/{rule_id}`),
         remove("/api/v1/security-group-rules/{rule_id}"),
         remove("/api/v1/security-group-rule/{rule_id}"),
         remove("/api/v1/rules/{rule_id}"),
         ...["ruleId", "rule_id", "rule"].flatMap((ruleKey) => {
           const both = { ...byId, [ruleKey]: "{rule_id}" };
-          return [post(`${base}:removeRule`, both), post(`${base}/remove-rule`, both), post(`${base}/remove`, both)];
+          return [
+            { ...remove(`${base}/{id}/rules`), body: { [ruleKey]: "{rule_id}" } },
+            post(`${base}/{id}/rules/delete`, { [ruleKey]: "{rule_id}" }),
+            post(`${base}/{id}/remove-rule`, { [ruleKey]: "{rule_id}" }),
+            post(`${base}:removeRule`, both),
+            post(`${base}/remove-rule`, both),
+            post(`${base}/remove`, both),
+          ];
         }),
       ];
     default:

@@ -109,6 +109,7 @@ class Walk {
     const id = await this.trial.idIn(kind, shown, name, askedAt);
     if (id === undefined) return made;
     this.trial.answers.set(operation, { body: shown, id });
+    if (operation === "volume.create") this.trial.made.sizes.set(id, 1);
     return this.trial.notes.note(made, { id });
   }
 
@@ -176,7 +177,10 @@ class Walk {
     }
     const { id } = thing;
     const made = await this.trial.settle("vm", id, isSettledVm, this.trial.ports.timing.quietCreateMs);
-    this.trial.noteDisks(made.last?.live);
+    await this.trial.lookAgain();
+    const shown = await this.trial.look("vm", id);
+    await this.trial.tellDisks(shown?.live);
+    await this.trial.noteDisks(shown?.live);
     if (isLiveVm(made.last?.live) && made.last.live.phase === "failed") {
       this.trial.open.push(`the VM was made and failed (${made.last.word ?? "no word"})`);
       return;
@@ -216,7 +220,7 @@ class Walk {
     const id = this.trial.thing(volumeName)?.id;
     if (id === undefined) return;
     this.trial.goOn();
-    const free = await this.trial.settle("volume", id, isReadyVolume);
+    const free = await this.trial.settle("volume", id, (look) => this.trial.isReady(look));
     const attach = await this.trial.persist(() => this.trial.client.attachVolume(id, vmId));
     if (attach.status === "rejected") {
       this.trial.open.push(`the volume could not be attached: ${attach.message}`);
@@ -225,7 +229,7 @@ class Walk {
     const used = await this.trial.settle(
       "volume",
       id,
-      ({ live, word }) => isReadyVolume({ live, word }) && word !== free.last?.word,
+      ({ live, word }) => this.trial.isReady({ live, word }) && word !== free.last?.word,
     );
     await this.trial.lookAgain();
     const shown = await this.trial.look("volume", id);
@@ -245,12 +249,13 @@ class Walk {
       path: operations["volume.detach"].path,
       body: { vm_id: vmId, volume_id: id, flush_confirmed: false },
     });
+    if (used.last?.word !== undefined) this.trial.mean(this.trial.volumeWords, "ready", used.last.word);
     // Nobody has mounted the volume, so there is nothing to flush.
     await this.trial.persist(() => this.trial.client.detachVolume(id, vmId, true));
     const freed = await this.trial.settle(
       "volume",
       id,
-      ({ word, live }) => word === free.last?.word && isReadyVolume({ word, live }),
+      ({ word, live }) => word === free.last?.word && this.trial.isReady({ word, live }),
     );
     const rest = [free.last?.word, used.last?.word, freed.last?.word];
     for (const word of rest) this.trial.mean(this.trial.volumeWords, "ready", word);
@@ -300,13 +305,14 @@ class Walk {
     const id = this.trial.thing(name)?.id;
     if (id === undefined) return;
     this.trial.goOn();
-    const before = await this.trial.settle("volume", id, isReadyVolume);
+    const before = await this.trial.settle("volume", id, (look) => this.trial.isReady(look));
     const grow = await this.trial.persist(() => this.trial.client.resizeVolume(id, 2));
     const rest = new Set([before.last?.word]);
     const after = await this.trial.settle(
       "volume",
       id,
-      ({ live, word }) => isReadyVolume({ live, word }) && rest.has(word) && !isLiveVm(live) && (live.sizeGb ?? 2) >= 2,
+      ({ live, word }) =>
+        this.trial.isReady({ live, word }) && rest.has(word) && !isLiveVm(live) && (live.sizeGb ?? 2) >= 2,
     );
     this.trial.mean(this.trial.volumeWords, "ready", after.last?.word);
     this.trial.onTheWay(
@@ -386,7 +392,7 @@ class Walk {
     const { outcome: named } = await this.trial.ports.doctor.probe(naming);
     if (thing === undefined || named.status !== "accepted") return;
     const outcome = await this.trial.client.deleteGroup(id);
-    if (outcome.status === "accepted") this.trial.deleted.add(id);
+    if (outcome.status === "accepted") this.trial.markDeleted("group", id);
     const isThere = outcome.status === "accepted" ? await this.trial.isListed("group", id) : undefined;
     const kept = outcome.status === "rejected" ? "refused" : isThere === true ? "kept" : undefined;
     if (kept === undefined) return;
@@ -443,7 +449,6 @@ class Walk {
 
 const isSettledVm = ({ live }: TrialLook): boolean =>
   isLiveVm(live) && (live.phase === "running" || live.phase === "failed");
-const isReadyVolume = ({ live }: TrialLook): boolean => !isLiveVm(live) && live.changing !== true;
 
 const pathOf = (operation: "vm.start" | "volume.resize" | "group.rule.create", id: string): string =>
   operations[operation].path.replace("{id}", () => encodeURIComponent(id));

@@ -61,7 +61,7 @@ const served: Readonly<Record<string, readonly [method: string, path: string]>> 
 };
 
 /** The contract's own operations, whose paths no deployment changes. */
-const documented: readonly (readonly [operation: string, method: string, path: RegExp])[] = [
+export const documented: readonly (readonly [operation: string, method: string, path: RegExp])[] = [
   ["vm.create", "POST", /^\/api\/v1\/vm\/create$/],
   ["vm.rename", "POST", /^\/api\/v1\/vm\/rename\/[^/]+$/],
   ["vm.rebuild", "POST", /^\/api\/v1\/vm\/rebuild\/[^/]+$/],

@@ -1,0 +1,139 @@
+/** Serves an odd world in the words of a shape, over HTTP; a process that sends may be killed at one of its writes. */
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Asked, Deployment, Raw, Said } from "../deployments/front";
+import { documented } from "../deployments/front";
+import { type OddOptions, OddWorld, Refused } from "./world";
+
+export interface OddShape extends Deployment {
+  readonly world?: OddOptions;
+  /** How many connections it takes; what comes beyond is reset. */
+  readonly connections?: number;
+  /** An answer to a write with the job that it began. */
+  withJob?(body: unknown, job: string, operation: string): unknown;
+  /** What is asked for a job, and what it shows. */
+  job?(asked: Asked): string | undefined;
+  showJob?(job: string, isDone: boolean, failure: string | undefined): Said;
+  /** Whatever has to be so before a request is looked at, such as a version that is sent. */
+  refuses?(operation: string, ids: { readonly id?: string }, asked: Asked, world: OddWorld): Said | undefined;
+  /** The world, for names in the place of ids. */
+  standing?(world: OddWorld): void;
+}
+
+export interface RunningOdd {
+  readonly url: string;
+  readonly world: OddWorld;
+  readonly asked: string[];
+  /** Operations that changed something, in their order. */
+  readonly writes: string[];
+  /** Called at a write, before or after its effect; `true`: the answer is lost. */
+  onWrite: ((nth: number, when: "before" | "after") => boolean) | undefined;
+  /** The most connections that were open at once. */
+  most(): number;
+  close(): Promise<void>;
+}
+
+export async function startOdd(shape: OddShape): Promise<RunningOdd> {
+  const world = new OddWorld(shape.world);
+  shape.standing?.(world);
+  const [asked, writes]: [string[], string[]] = [[], []];
+  const jobs = new Map<string, { readonly until: number; readonly failure?: string }>();
+  let most = 0;
+  let open = 0;
+  const running: RunningOdd = {
+    url: "",
+    world,
+    asked,
+    writes,
+    onWrite: undefined,
+    most: () => most,
+    close: () =>
+      new Promise((done) => {
+        server.closeAllConnections();
+        server.close(() => done());
+      }),
+  };
+
+  /** `undefined`: the answer is lost. */
+  function respond(request: Asked): Said | undefined {
+    if (request.headers[shape.credential.name.toLowerCase()] !== shape.credential.value)
+      return shape.refuse("any", 401, "who are you");
+    const job = shape.job?.(request);
+    if (job !== undefined) {
+      const known = jobs.get(job);
+      return known === undefined
+        ? shape.refuse("any", 404, "there is no such job")
+        : (shape.showJob?.(job, known.until <= Date.now(), known.failure) ?? {});
+    }
+    const own = documented.find(([, method, path]) => method === request.method && path.test(request.path));
+    const meant =
+      own === undefined
+        ? shape.understand(request)
+        : { operation: own[0], id: decodeURIComponent(/\/([^/]+)(?:\/rule)?$/.exec(request.path)?.[1] ?? "") };
+    if (meant === undefined) return shape.refuse("any", 404, "nothing is at this path");
+    const { operation } = meant;
+    const isWrite = !/\.(list|get)$/.test(operation);
+    const refusal = shape.refuses?.(operation, meant, request, world);
+    if (refusal !== undefined) return refusal;
+    const nth = writes.length + 1;
+    if (isWrite) writes.push(operation);
+    if (isWrite && running.onWrite?.(nth, "before") === true) return undefined;
+    let said: Said;
+    try {
+      const { status, payload } = world.do(operation, meant, request.body);
+      said =
+        operation.endsWith(".list") && operation !== "group.rule.list"
+          ? shape.list(operation as Parameters<Deployment["list"]>[0], payload as Raw[], request)
+          : { status, ...shape.answer(operation, payload) };
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return shape.refuse(operation, error.status, error.message);
+    }
+    if (isWrite && shape.withJob !== undefined) {
+      const id = `j${jobs.size + 1}`;
+      jobs.set(id, { until: Date.now() + (shape.world?.delayMs ?? 40) });
+      said = { ...said, body: shape.withJob(said.body, id, operation) };
+    }
+    return isWrite && running.onWrite?.(nth, "after") === true ? undefined : said;
+  }
+
+  const server = createServer((incoming: IncomingMessage, outgoing) => {
+    const pieces: Buffer[] = [];
+    incoming.on("data", (piece: Buffer) => pieces.push(piece));
+    incoming.on("end", () => {
+      const { method = "GET", headers } = incoming;
+      asked.push(`${method} ${incoming.url ?? "/"}`);
+      const at = new URL(incoming.url ?? "/", "http://inner");
+      const text = Buffer.concat(pieces).toString("utf8");
+      try {
+        const said = respond({
+          method,
+          path: decodeURI(at.pathname),
+          query: at.searchParams,
+          body: text === "" ? {} : (JSON.parse(text) as Raw),
+          headers,
+          base: running.url,
+        });
+        if (said === undefined) {
+          incoming.socket.destroy();
+          return;
+        }
+        const isText = typeof said.body === "string" && said.headers?.["content-type"] !== undefined;
+        outgoing.writeHead(said.status ?? 200, { "content-type": "application/json", ...said.headers });
+        outgoing.end(said.body === undefined ? "" : isText ? said.body : JSON.stringify(said.body));
+      } catch (error) {
+        if (process.env["ODD_ERRORS"] !== undefined) console.error(error);
+        incoming.socket.destroy();
+      }
+    });
+  });
+  server.on("connection", (socket) => {
+    open++;
+    most = Math.max(most, open);
+    socket.on("close", () => open--);
+    if (shape.connections !== undefined && open > shape.connections) socket.destroy();
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  (running as { url: string }).url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return running;
+}
