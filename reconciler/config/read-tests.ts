@@ -119,6 +119,7 @@ function readExpected(block: NonNullable<ExpectBlock>): Expected {
     steps,
     consents,
     findings,
+    owed: several(block.owed),
     outputs,
     reachability,
     exitCode: exit_code,

@@ -6,9 +6,10 @@ import type { Occasion } from "./model";
 
 /** How a round ended. */
 export type RoundEnd =
-  | { readonly end: "in_sync" }
+  /** `note`: what is left to do, such as inside the guests. */
+  | { readonly end: "in_sync"; readonly note?: string | undefined }
   /** `but`: the plan was carried out, and the service is not as the files say. */
-  | { readonly end: "applied"; readonly but?: string }
+  | { readonly end: "applied"; readonly but?: string; readonly note?: string | undefined }
   /** The stack differs, and the fleet may not correct it. */
   | { readonly end: "observed"; readonly why: string }
   /** The plan waits for a person. */
@@ -128,7 +129,13 @@ export function afterRound(before: Status, { result, revision, drifted, giveUpAf
     case "applied":
       if (result.end === "applied" && result.but !== undefined)
         return { ...base, drifted: true, reason: result.but, appliedRevision: before.appliedRevision };
-      return { ...base, ready: true, drifted: false, appliedRevision: base.observedRevision };
+      return {
+        ...base,
+        ready: true,
+        drifted: false,
+        reason: result.note ?? null,
+        appliedRevision: base.observedRevision,
+      };
     case "observed":
       return { ...base, drifted: true, reason: result.why };
     case "awaiting_approval":

@@ -19,6 +19,7 @@ import { carryOutPermitted } from "../engine/apply";
 import { openStoredState, type Prepared, preparePlan } from "../engine/plan";
 import { defaultTiming, type Ports } from "../engine/ports";
 import { touchesGroups } from "../kinds/group/changes";
+import { owedBy } from "../kinds/vm/guest-steps";
 import { createMemoryStore } from "../store/memory";
 import type { StateStore, StoredState } from "../store/store";
 import { newService, type VirtualMoment, virtualService } from "./virtual-service";
@@ -159,6 +160,7 @@ function comparePlan({ plan }: Prepared, { findings, verdicts, exitCode }: Judge
     problems.push(`${what}: expected ${list(expected)}; is ${list(is)}`);
   };
   const sorted = (some: readonly string[]): string[] => [...new Set(some)].sort();
+  const sortedOrNone = (some: readonly string[] | undefined) => (some === undefined ? undefined : sorted(some));
   if (expect.changes !== undefined)
     differ(
       "changes",
@@ -177,6 +179,7 @@ function comparePlan({ plan }: Prepared, { findings, verdicts, exitCode }: Judge
     const is = plan.consents.map(({ kind, address }) => (full && address !== undefined ? `${kind} ${address}` : kind));
     differ("consents", sorted(expect.consents), sorted(is));
   }
+  differ("owed", sortedOrNone(expect.owed), sorted(owedBy(plan).map(({ address }) => address)));
   if (expect.findings !== undefined) {
     const told = findings.filter(({ severity, code }) => severity !== "note" && !code.startsWith("consent/"));
     differ("findings", sorted(expect.findings), sorted(told.map(({ code }) => code)));

@@ -15,6 +15,7 @@ import { carryOutPermitted } from "../engine/apply";
 import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport, StepReport } from "../engine/run-plan";
+import { type Owed, owedBy } from "../kinds/vm/guest-steps";
 import type { ServiceClient } from "../service/client";
 import type { Holder } from "../store/store";
 import { interceptClient } from "./intercepted-client";
@@ -49,6 +50,8 @@ export interface Rehearsal {
   /** Consents that were given for the rehearsal; the real run asks for them. */
   readonly consents: readonly Consent[];
   readonly assumptions: readonly string[];
+  /** Commands that the real run owes to guests; none was run here. */
+  readonly owed: readonly Owed[];
   /** The changes of a second plan; empty when the result is what was asked for. */
   readonly remaining: Plan["changes"];
   readonly diagnostics: readonly Diagnostic[];
@@ -107,6 +110,7 @@ async function rehearseOn(
     refusals,
     consents: plan.consents,
     assumptions: [...twin.assumptions, ...twin.notRun],
+    owed: owedBy(plan),
     remaining: after.changes,
     diagnostics: [
       ...planDifferences(plan, seenAlike),

@@ -15,6 +15,7 @@ import { graphSvg } from "./graph-svg";
 import { pageStyle } from "./html-style";
 import { code, escapeHtml } from "./html-text";
 import { shortTime, stepsThatRan, timelineHtml } from "./html-timeline";
+import { owedText } from "./owed-text";
 import { outlinePlan, type PlanBlock, summaryText } from "./plan-outline";
 import { signs } from "./plan-text";
 import { standingsOf } from "./run-standing";
@@ -159,7 +160,7 @@ function exposed({ exposure }: HtmlReport): string {
   ].join("\n");
 }
 
-function outcome({ run, diagnostics }: HtmlReport): string {
+function outcome({ plan, run, diagnostics }: HtmlReport): string {
   const cards: string[] = [];
   for (const { step, result } of run?.steps ?? [])
     if (result.end === "failed" || result.end === "unknown" || result.end === "waiting")
@@ -167,6 +168,8 @@ function outcome({ run, diagnostics }: HtmlReport): string {
         card(result.end === "waiting" ? "change" : "danger", `${result.end}: ${step.address}`, step.title, result),
       );
   if (run?.broken !== undefined) cards.push(card("danger", "the state could not be written", run.broken.message, {}));
+  for (const one of run === undefined ? (plan.owed ?? []) : (run.owed ?? []))
+    cards.push(card("change", `owed: ${one.address}`, owedText(one), {}));
   cards.push(...diagnostics.map(diagnosticCard));
   const orphans = (run?.orphans ?? []).map((orphan) => `<li>${escapeHtml(orphanText(orphan))}</li>`);
   if (orphans.length > 0)

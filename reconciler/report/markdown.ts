@@ -10,6 +10,7 @@ import type { Plan } from "../core/plan/plan";
 import { printable } from "../core/text/printable";
 import { costText, partText } from "./cost-text";
 import type { Where } from "./json-lines";
+import { owedText } from "./owed-text";
 import { consentBlocks, outlinePlan, type PlanBlock, stepTitles, summaryText } from "./plan-outline";
 import { bodyLines, type PlanLayout, signs, stepLines } from "./plan-text";
 import { countOf, cutToColumns, durationText, numberText, painter, wrapWords } from "./style";
@@ -53,6 +54,11 @@ export function planMarkdown(plan: Plan, options: MarkdownOptions = {}): string 
     ...findingParts(options.findings ?? plan.diagnostics, limit * share.findings),
     ...consents.flatMap((block) => consentPart(block, (limit * share.consents) / consents.length)),
     ...downtimePart(plan, limit * share.downtime),
+    ...withinRoom(
+      (plan.owed ?? []).map((one) => `- ${escapeText(owedText(one))}`),
+      limit * share.downtime,
+      "owed command",
+    ),
   ].join("\n");
 
   const steps = plan.steps.length > 1 ? stepsPart(plan, look, limit * share.steps) : "";

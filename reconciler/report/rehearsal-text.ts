@@ -4,6 +4,7 @@
 import { printable } from "../core/text/printable";
 import type { ChaosTrial } from "../rehearse/chaos";
 import type { Rehearsal, RehearsedStep } from "../rehearse/rehearsal";
+import { owedForPrograms, owedText } from "./owed-text";
 import { countOf, durationText, hang, type Paint, padTo, painter, type TextOptions } from "./style";
 
 const mostSteps = 200;
@@ -52,6 +53,7 @@ export function rehearsalText(
     "Consents the real run asks for, given here",
     hanging(rehearsal.consents.map(({ detail, grant }) => `${detail}: ${grant}`)),
   );
+  section("Commands inside the guests, which the real run owes", hanging(rehearsal.owed.map(owedText)));
   section("Taken for granted", hanging(rehearsal.assumptions));
   section(
     "Still different afterwards",
@@ -123,6 +125,7 @@ export const rehearsalEvent = (rehearsal: Rehearsal): object => ({
     grant,
   })),
   assumptions: rehearsal.assumptions,
+  owed: owedForPrograms(rehearsal.owed),
   remaining: rehearsal.remaining.map(({ address, action, because }) => ({ address, action, because })),
 });
 

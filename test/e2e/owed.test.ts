@@ -44,6 +44,30 @@ describe("a command that is owed", () => {
     await done("plan", "--detailed-exitcode");
   });
 
+  it("is counted by a test of the file and by a rehearsal, which start nothing, and is told in a comment", async () => {
+    declare({
+      vms: { db: { ...host, after_ready: run("provision") } },
+      volumes: { data: mounted(5, { attach_to: "db" }) },
+    });
+    const expected = (owed: string) => `tests:\n  - { name: owes, expect: { owed: ${owed} } }\n`;
+    writeFileSync(join(place.folder, "owes.test.yaml"), expected("[vm.db, volume.data]"));
+    await done("test");
+    writeFileSync(join(place.folder, "owes.test.yaml"), expected("volume.data"));
+    const other = await reconcile("test");
+    expect(other.exitCode).toBe(1);
+    expect(other.stdout).toContain("owed: expected volume.data; is vm.db, volume.data");
+    // The timing of this place is too short for a VM in the real service's time.
+    const rehearsed = await reconcile("rehearse");
+    expect(rehearsed.stdout).toContain("owed: after_ready of vm.db (created)");
+    const told = jsonLines((await reconcile("rehearse", "--json")).stdout).find(({ type }) => type === "rehearsal");
+    expect(told).toMatchObject({ owed: [{ address: "vm.db" }, { address: "volume.data", reason: "created" }] });
+    expect(ran()).toEqual([]);
+    fails("provision");
+    await reconcile("apply", "-y", "--report", "page.html");
+    expect(read("page.html")).toContain("owed: after_ready of vm.db");
+    expect((await reconcile("plan", "--markdown")).stdout).toMatch(/^- owed: after&#95;ready of vm\.db, since/m);
+  });
+
   it("that fails ends the run with 1, is shown by plan, drift and the state, and is paid by the next run", async () => {
     declare({ vms: { db: host }, volumes: { data: mounted(5, { attach_to: "db" }) } });
     fails("mount");

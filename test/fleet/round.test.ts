@@ -8,7 +8,7 @@ import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { type RoundOutcome, type RoundPorts, runRound } from "../../reconciler/fleet/round";
 import { checkOut } from "../../reconciler/fleet/sources/source";
-import { newStatus } from "../../reconciler/fleet/status";
+import { afterRound, newStatus } from "../../reconciler/fleet/status";
 import { LeaseLost, StoreFailed } from "../../reconciler/store/store";
 import { stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
@@ -54,6 +54,7 @@ describe("a round of a stack from a repository", () => {
     drain = never,
     opened: (open: RoundPorts["openProject"]) => RoundPorts["openProject"] = (open) => open,
     status = newStatus,
+    more: Partial<StackSpec> = {},
   ): Promise<RoundOutcome> {
     const cache = makeFolder();
     const ports: RoundPorts = {
@@ -70,7 +71,7 @@ describe("a round of a stack from a repository", () => {
     };
     const stack = {
       name: "shop",
-      spec,
+      spec: { ...spec, ...more },
       status,
       paused: false,
       jitter: 0,
@@ -153,6 +154,33 @@ describe("a round of a stack from a repository", () => {
     commit("shared.yaml", `${judged}# a word\n`);
     expect((await round()).plan?.digest).not.toBe(linked);
     rmSync(join(repository, "shop/reconcile.yaml"));
+    commit("shop/reconcile.yaml", project);
+  });
+
+  test("what is left to do inside the guests is the stack's reason, and does not make it less ready", async () => {
+    const text = (size: number, more = "") => `${project}
+defaults: { vm: { owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 } }
+region: in-west-1
+vms: { db: { name: shop-db${more} } }
+volumes: { data: { size: ${size}, attach_to: db, flush: { via: stop } } }
+`;
+    const auto = { approve: "auto", state: join(makeFolder(), "state.json") } as const;
+    const endOf = async () => (await round(never, (open) => open, newStatus, auto)).result;
+    commit("shop/reconcile.yaml", text(5));
+    expect(await endOf()).toEqual({ end: "applied", note: undefined });
+    commit("shop/reconcile.yaml", text(7));
+    const grown = await endOf();
+    expect(grown).toMatchObject({ end: "applied", note: expect.stringContaining("has to be mounted there") });
+    const ended = { result: grown, revision: "a", drifted: 0, giveUpAfter: 3 };
+    expect(afterRound(newStatus, ended)).toMatchObject({ ready: true, reason: expect.stringContaining("volume.data") });
+    const stopped = `, power: stopped, after_ready: { command: ["true"], again: when_changed }`;
+    commit("shop/reconcile.yaml", text(7, stopped));
+    await endOf();
+    commit("shop/reconcile.yaml", text(7, stopped.replace("true", "false")));
+    expect(await endOf()).toMatchObject({
+      end: "in_sync",
+      note: expect.stringContaining("owed: after_ready of vm.db"),
+    });
     commit("shop/reconcile.yaml", project);
   });
 

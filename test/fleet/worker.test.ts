@@ -48,6 +48,7 @@ describe("a worker", () => {
       },
       body: { text: "", consents: [], opens: [] },
       errors: [],
+    owed: [],
       counts: {},
       outputs: outputs[stack.name] ?? {},
       picture: () => noPicture,

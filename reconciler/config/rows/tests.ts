@@ -71,6 +71,8 @@ export type ExpectBlock = {
   consents?: null | Consent | Consent[];
   /** Exactly the codes of errors and warnings, as `reachability/violated`. */
   findings?: null | Code | Code[];
+  /** Exactly the resources whose commands inside guests the plan makes necessary, by address; no program is run. */
+  owed?: null | string | string[];
   /** Outputs after the apply, by name; those that are not named may be anything. */
   outputs?: Record<string, Json>;
   /** The worst verdict on the assertions of the file. */

@@ -10,6 +10,8 @@ export interface Expected {
   readonly consents?: readonly string[];
   /** Codes of errors and warnings; exactly these. */
   readonly findings?: readonly string[];
+  /** Addresses whose commands the plan makes necessary, or that were owed before; exactly these. */
+  readonly owed?: readonly string[];
   /** After the apply. */
   readonly outputs?: Readonly<Record<string, Json>>;
   readonly reachability?: "holds" | "unproven" | "violated";

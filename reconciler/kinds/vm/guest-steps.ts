@@ -326,6 +326,21 @@ export const owedIn = (resources: Iterable<RecordedResource>): Owed[] =>
     return debtsIn(record).map((debt) => ({ address: record.address, ...debt }));
   });
 
+/** What a plan makes necessary in the guests, and what was owed before. */
+export function owedBy({
+  steps,
+  owed = [],
+}: {
+  readonly steps: readonly Step[];
+  readonly owed?: readonly Owed[];
+}): readonly Owed[] {
+  const keyOf = ({ address, command }: Pick<Due, "address" | "command">): string => `${address} ${command}`;
+  const planned = steps.filter(({ needs }) => needs.every(({ on }) => on !== "failed"));
+  // The last step says why the command is owed in the end.
+  const dues = new Map(planned.flatMap(({ owes = [] }) => owes.map((due) => [keyOf(due), due])));
+  return [...new Map([...dues, ...owed.map((one): [string, Owed] => [keyOf(one), one])]).values()];
+}
+
 /** The VM that a command is for, where it has an address. */
 export const guestOf = ({ action }: GuestStep, { context }: Pick<Draft, "context">): Address | undefined =>
   "address" in action.vm ? action.vm.address : context.addressOf(identity("vm", action.vm.id));
