@@ -48,7 +48,7 @@ describe("a worker", () => {
       },
       body: { text: "", consents: [], opens: [] },
       errors: [],
-    owed: [],
+      owed: [],
       counts: {},
       outputs: outputs[stack.name] ?? {},
       picture: () => noPicture,
