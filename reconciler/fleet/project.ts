@@ -5,7 +5,6 @@
 import type { Grants } from "../core/plan/consent";
 import type { EngineEvent } from "../engine/events";
 import type { RunReport, StopSignals } from "../engine/run-plan";
-import type { Owed } from "../kinds/vm/guest-steps";
 import type { Budget } from "./database/budget";
 import type { PlanBody } from "./database/stacks";
 import type { PlanFacts } from "./decide";
@@ -68,8 +67,8 @@ export interface Planned {
   readonly errors: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
   readonly outputs: Readonly<Record<string, unknown>>;
-  /** Commands that are owed to guests, and that this plan does not run. */
-  readonly owed: readonly Owed[];
+  /** Commands that are owed to guests, and that this plan does not run; absent: none. */
+  readonly leftInGuests?: string | undefined;
   readonly picture: () => Picture;
   apply(grants: Grants, stop: StopSignals, emit: (event: EngineEvent) => void): Promise<Applied>;
 }

@@ -7,8 +7,7 @@ import { unseenTexts } from "../core/plan/unseen";
 import { onlyDefined } from "../core/text/objects";
 import type { EngineEvent } from "../engine/events";
 import { notSeenIn, type RunReport } from "../engine/run-plan";
-import { remountDiagnostic } from "../kinds/volume/mount-again";
-import { owedText } from "../report/owed-text";
+import { leftInGuests } from "../report/owed-text";
 import { standingsOf, standingText } from "../report/run-standing";
 import { describeHolder, LeaseLost, StateLocked, StoreFailed } from "../store/store";
 import type { PlanBody, StackRecord } from "./database/stacks";
@@ -291,7 +290,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
       return {
         ...base,
         drifted: 0,
-        result: { end: "in_sync", note: leftInGuests({ owed: planned.owed }) },
+        result: { end: "in_sync", note: planned.leftInGuests },
         outputs: planned.outputs,
       };
     case "observe":
@@ -360,12 +359,6 @@ function resultOfRun(report: RunReport, sent: boolean, stack: StackRecord): Roun
   if (notSeen.length > 0) return { end: "failed", why: unseenTexts(notSeen) };
   if (counts.waiting > 0) return { end: "observed", why: said("waiting") || "it waits for something outside" };
   return { end: sent ? "applied" : "in_sync", note: leftInGuests(report) };
-}
-
-/** What nobody has done yet inside the guests. */
-function leftInGuests({ owed = [], remounts = [] }: Pick<RunReport, "owed" | "remounts">): string | undefined {
-  const left = [...owed.map(owedText), ...remounts.map((one) => remountDiagnostic(one).summary)];
-  return left.length === 0 ? undefined : left.join("; ");
 }
 
 /** The result for an error outside of the plan, in one sentence. */

@@ -48,7 +48,6 @@ describe("a worker", () => {
       },
       body: { text: "", consents: [], opens: [] },
       errors: [],
-      owed: [],
       counts: {},
       outputs: outputs[stack.name] ?? {},
       picture: () => noPicture,

@@ -278,7 +278,7 @@ function project(
     ].map((one) => sentences([one])),
     counts: { ...countChanges(prepared.plan.changes) },
     outputs: outputsIn(prepared.state),
-    owed: (prepared.plan.owed ?? []).filter(({ waits }) => waits !== undefined),
+    leftInGuests: leftInGuests({ owed: prepared.plan.owed?.filter(({ waits }) => waits !== undefined) }),
     picture: () =>
       pictureOf({
         desired: prepared.desired.resources,
