@@ -34,6 +34,7 @@ import { todayUtc } from "../../outside/clock";
 import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
 import { closedTrust, refusedAddress, type Trust, trustFrom } from "../../outside/trust";
+import { leftInGuests } from "../../report/owed-text";
 import { holdStore } from "../../store/held";
 import { locationBeside, openProtectedStore } from "../../store/open";
 import type { LeaseTimes, StateStore } from "../../store/store";
