@@ -121,6 +121,7 @@ type Seen<K extends Kind> =
 
 function judge<K extends Kind>(write: OpenWrite, seen: Seen<K>): WhyUnseen | undefined {
   const { where } = seen;
+  if (write.ofCreate === true) return isContradicted(write, seen) ? { unseen: "not-shown", where } : undefined;
   if ("failure" in seen) {
     const { failure } = seen;
     const because = `${where} cannot be read: ${failedBy(failure).message}`;
@@ -137,6 +138,9 @@ function judge<K extends Kind>(write: OpenWrite, seen: Seen<K>): WhyUnseen | und
       return { unseen: "not-shown", where };
   }
 }
+
+const isContradicted = <K extends Kind>(write: OpenWrite, seen: Seen<K>): boolean =>
+  "live" in seen && seen.live !== undefined && showsEffect<K>(write, seen.live) === "not-shown";
 
 const idsOf = (writes: readonly OpenWrite[]): string[] => [...new Set(writes.map(({ id }) => id))];
 

@@ -4,13 +4,14 @@
  */
 
 import type { Index } from "../core/canonical/catalogue";
+import { showsEffect } from "../core/diff/effect";
 import type { Address } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { Effect, Written } from "../core/model/effect";
 import type { Debt } from "../core/model/guest";
-import { ofKind } from "../core/model/kinds";
-import type { Live, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import { type Kind, ofKind } from "../core/model/kinds";
+import type { Live, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import { type Failure, notSent, type Outcome } from "../core/model/outcome";
 import type { Intent, RecordedVm } from "../core/model/recorded";
 import type { Instant } from "../core/model/time";
@@ -97,6 +98,17 @@ export const doneAndSeen: DoneStep = { end: "done", effect: { seen: true } };
 /** The service has accepted it, which is not yet an effect. */
 export const doneUnseen = (...writes: readonly StepWrite[]): DoneStep =>
   writes.length === 0 ? doneAndSeen : { end: "done", effect: { seen: false, writes } };
+
+export const withWrites = ({ effect }: DoneStep, more: readonly StepWrite[]): DoneStep =>
+  doneUnseen(...(effect.seen ? [] : effect.writes), ...more);
+
+/** The parts of a create that the record of what was made may show otherwise. */
+export const partsOfCreate = <K extends Kind>(live: LiveOf[K], parts: readonly StepWrite[]): StepWrite[] =>
+  parts.map((part) => ({
+    ...part,
+    ofCreate: true,
+    answered: showsEffect<K>(part, live) === "not-shown" ? undefined : true,
+  }));
 
 export type Performer<O extends StepOperation> = (step: Step<O>, action: ActionOf<O>, run: Run) => Promise<StepResult>;
 

@@ -14,8 +14,8 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Forwards by itself, or answers in the service's place.. */
-export type Meddle = (exchange: Exchange, forward: () => Promise<Answer>) => Promise<Answer>;
+/** Forwards by itself, perhaps with another body, or answers in the service's place. */
+export type Meddle = (exchange: Exchange, forward: (changed?: string) => Promise<Answer>) => Promise<Answer>;
 
 export interface MeddlingProxy {
   readonly url: string;
@@ -38,9 +38,11 @@ export async function startMeddlingProxy(target: string): Promise<MeddlingProxy>
       const { method = "GET", url: path = "/", headers } = incoming;
       const body = Buffer.concat(pieces);
       if (method !== "GET") writes.push(`${method} ${path}`);
-      const forward = (): Promise<Answer> =>
+      const forward = (changed?: string): Promise<Answer> =>
         new Promise((resolve, reject) => {
-          const forwarded = send({ hostname, port, method, path, headers }, (answer) => {
+          const sent = changed === undefined ? body : Buffer.from(changed);
+          const length = changed === undefined ? {} : { "content-length": String(sent.length) };
+          const forwarded = send({ hostname, port, method, path, headers: { ...headers, ...length } }, (answer) => {
             const received: Buffer[] = [];
             answer.on("data", (piece: Buffer) => received.push(piece));
             answer.on("end", () =>
@@ -48,7 +50,7 @@ export async function startMeddlingProxy(target: string): Promise<MeddlingProxy>
             );
           });
           forwarded.on("error", reject);
-          forwarded.end(body);
+          forwarded.end(sent);
         });
       try {
         const answer = await meddle({ method, path, body: body.toString(), headers }, forward);

@@ -34,8 +34,9 @@ function vmShows({ field, value }: Asked, { name, status, phase }: LiveVm): Show
   return "hidden";
 }
 
-function volumeShows({ field, value }: Asked, { sizeGb, attachedTo }: LiveVolume): Shown {
-  if (field === "size") return shownIf(sizeGb === undefined ? undefined : sizeGb >= Number(value));
+function volumeShows({ field, value }: Asked, { name, sizeGb, attachedTo }: LiveVolume): Shown {
+  if (field === "name") return shownIf(name === undefined ? undefined : name.toLowerCase() === value);
+  if (field === "size") return shownIf(sizeGb === undefined ? undefined : sizeGb === Number(value));
   if (field === "attach_to") return shownIf(attachedTo === undefined ? undefined : attachedTo === value);
   if (field === "detached") return shownIf(attachedTo === undefined ? undefined : attachedTo !== value);
   return "hidden";

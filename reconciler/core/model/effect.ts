@@ -52,6 +52,8 @@ export interface Written<C> extends Expected {
   readonly blind?: string;
   /** The answer to the write was a record that shows it. */
   readonly answered?: true;
+  /** A part of a create. What was made is looked for beside it, so that only another value in its record counts. */
+  readonly ofCreate?: true;
   /** What becomes true in the records when it shows, or when nobody can look. */
   readonly ifShown?: readonly C[];
   /** What is taken back in the records when it does not show. */

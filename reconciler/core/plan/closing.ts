@@ -44,11 +44,16 @@ const mayStart: ReadonlySet<StepOperation> = new Set([
   "vm.resize.revert",
 ]);
 
-function isOvertaken({ field, step: earlier }: OpenWrite, { address, action }: Step, isSeen: boolean): boolean {
+function isOvertaken(
+  { field, step: earlier, ofCreate, answered }: OpenWrite,
+  { address, action }: Step,
+  isSeen: boolean,
+): boolean {
   if (earlier.address !== address) return false;
   if (field === "power") return mayStart.has(action.operation);
-  // A volume that was seen at its attach or its resize exists.
-  return field === "existence" && isSeen && action.operation.startsWith("volume.");
+  // A volume that was seen at its attach or its resize exists; the answer to its create showed the rest of it.
+  const isMade = field === "existence" || (ofCreate === true && answered === true);
+  return isMade && isSeen && action.operation.startsWith("volume.");
 }
 
 /**

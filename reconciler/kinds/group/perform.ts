@@ -32,6 +32,7 @@ import {
   optionsFor,
   type Performer,
   type Performers,
+  partsOfCreate,
   type Run,
   type StepResult,
   type StepWrite,
@@ -246,12 +247,18 @@ const create: Performer<"group.create"> = async (step, action, run) => {
           },
           optionsFor(step, run),
         ),
-      keep: (group) => keepGroup(step, record, wanted, group, run),
+      keep: (group) => keepGroup(step, record, { name: action.name, description, rules: wanted }, group, run),
       acceptedWindowMs: run.ports.timing.discoveryWindowMs,
     },
     run,
   );
 };
+
+interface Sent {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly rules: readonly Rule[];
+}
 
 /**
  * Rules of the new group that were not sent are the service's own. Until the group was looked at, the usual ones are
@@ -260,12 +267,12 @@ const create: Performer<"group.create"> = async (step, action, run) => {
 async function keepGroup(
   step: Step,
   record: Step<"group.create">["record"],
-  sent: readonly Rule[],
+  sent: Sent,
   group: LiveGroup,
   run: Run,
 ): Promise<StepResult> {
   const { address } = step;
-  const rulesSent = recordRules(sent, resolve(run));
+  const rulesSent = recordRules(sent.rules, resolve(run));
   const own = new Set(rulesSent.map((rule) => ruleKey(rule)));
   const presumed = platformRulesBeyond(undefined, own);
   await run.recorder.record([
@@ -275,7 +282,7 @@ async function keepGroup(
   let { rules } = group;
   let looked = false;
   // An answer that repeats only what was sent does not show what the service added.
-  if (rules === undefined || rules.length <= sent.length) {
+  if (rules === undefined || rules.length <= sent.rules.length) {
     const listed = await run.ports.client.listRules(group.id, optionsFor(step, run));
     looked = listed.status === "accepted";
     if (listed.status === "accepted") rules = listed.value;
@@ -286,11 +293,27 @@ async function keepGroup(
   const shown = new Set(rules?.map((live) => ruleKey(canonicalLiveRule(live))));
   const writes = rulesSent.map((rule) => ruleWrite(step, group.id, rule, run));
   const open = writes.filter(({ value }) => !shown.has(value));
-  if (looked) return doneUnseen(...open);
+  const parts = partsOfCreate<"group">(group, createdAs(step, group.id, sent));
+  if (looked) return doneUnseen(...open, ...parts);
   const exists = { kind: "group", id: group.id, field: "existence", value: group.id, said: "that it exists" } as const;
   const answered = writes.filter(({ value }) => shown.has(value));
-  return doneUnseen(...[exists, ...answered].map((write) => ({ ...write, answered: true as const })), ...open);
+  return doneUnseen(
+    ...[exists, ...answered].map((write) => ({ ...write, answered: true as const })),
+    ...open,
+    ...parts,
+  );
 }
+
+/** The name and the description with which a group was made. */
+const createdAs = ({ address }: Step, id: string, { name, description = "" }: Sent): StepWrite[] => [
+  { kind: "group", id, field: "name", value: name.toLowerCase(), said: `name: ${name}` },
+  {
+    ...({ kind: "group", id, field: "description" } as const),
+    value: description,
+    said: `description: ${description || "none"}`,
+    ifNot: [{ type: "patch", address, of: id, fields: { description: undefined } }],
+  },
+];
 
 const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;

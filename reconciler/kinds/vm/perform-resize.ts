@@ -3,11 +3,12 @@ import { catalogueId, isEntry, resolveEntry } from "../../core/canonical/catalog
 import type { HealthCheck } from "../../core/model/desired";
 import type { LiveVm } from "../../core/model/live";
 import type { ActionOf, Step } from "../../core/plan/step";
+import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { plainCheck } from "../../engine/fill-in";
-import { recordOf, recordSeen, takeBack } from "../../engine/record-step";
+import { recordEnd, recordOf, recordSeen, takeBack } from "../../engine/record-step";
 import { doneAndSeen, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "../../engine/run";
 import { sendAndLook } from "../../engine/send-and-look";
-import { canSee, fetchVm, lookAtVm, waitForVm, waitThenRecord } from "./watch";
+import { canSee, fetchVm, lookAtVm, shownByVm, waitForVm } from "./watch";
 
 export async function resize(
   step: Step<"vm.resize">,
@@ -115,7 +116,7 @@ async function notResized(step: Step, run: Run): Promise<StepResult> {
   return {
     end: "failed",
     code: "apply/resize-undone",
-    message: "the service did not carry the resize out, and left the VM as it was",
+    message: "the service did not carry the resize out: the VM is not of the flavor that was asked for",
     fix: "run the same command again to try once more, or choose another flavor",
   };
 }
@@ -141,5 +142,29 @@ export async function confirm(
     run,
     (failure) => failure.status === "rejected" && failure.condition === "invalid_state",
   );
-  return outcome.status === "accepted" ? waitThenRecord(step, run, id, { for: "decided" }) : failedBy(outcome);
+  if (outcome.status !== "accepted") return failedBy(outcome);
+  const { vm, ...decided } = await waitForVm(step, run, id, { for: "decided" });
+  if (decided.end !== "done") return decided;
+  return (await becomesResized(step, id, vm, run))
+    ? recordEnd(step, run, decided, shownByVm(step, run, vm))
+    : notResized(step, run);
+}
+
+/** What was confirmed may be a resize to another flavor than the one that was asked for. A record may be a little behind. */
+async function becomesResized(
+  step: Step<"vm.resize.confirm">,
+  id: string,
+  vm: LiveVm | undefined,
+  run: Run,
+): Promise<boolean> {
+  const { clock, timing } = run.ports;
+  let window = openWindow(timing.discoveryWindowMs, clock.now());
+  for (let seen = vm; seen !== undefined && !isResized(step, seen, run); ) {
+    window = lookedAgain(window, clock.now());
+    if (isOver(window) || run.signal.aborted) return false;
+    await clock.sleep(timing.pollIntervalMs, run.signal);
+    const read = await fetchVm(run, id);
+    if (read.seen) seen = read.vm;
+  }
+  return true;
 }

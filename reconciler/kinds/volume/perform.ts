@@ -21,8 +21,10 @@ import {
   optionsFor,
   type Performer,
   type Performers,
+  partsOfCreate,
   type Run,
   type StepResult,
+  withWrites,
 } from "../../engine/run";
 import { onceArrived, type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
 import { fetchVm, isConflict, onceSteady } from "../vm/watch";
@@ -240,10 +242,16 @@ const create: Performer<"volume.create"> = async (step, action, run) => {
       { type: "made", address, id: volume.id, record },
       { type: "intent", address, intent: null },
     ]);
+    const written = { kind: "volume", id: volume.id } as const;
+    const parts = partsOfCreate<"volume">(volume, [
+      { ...written, field: "name", value: action.name.toLowerCase(), said: `name: ${action.name}` },
+      { ...written, field: "size", value: String(action.sizeGb), said: `size: ${action.sizeGb} GB` },
+    ]);
     // An answer without a state does not say that the volume is ready, and what comes next may need it.
     if (volume.changing === true || volume.status === undefined) {
       if (volume.status !== undefined) run.progress(step, volume.status);
-      return waitForVolume(watchOf(step, run), volume.id, { for: "steady" });
+      const waited = await waitForVolume(watchOf(step, run), volume.id, { for: "steady" });
+      return waited.end === "done" ? withWrites(waited, parts) : waited;
     }
     return volume.failed
       ? {
@@ -253,10 +261,10 @@ const create: Performer<"volume.create"> = async (step, action, run) => {
         }
       : how === "seen"
         ? doneAndSeen
-        : doneUnseen({
-            ...{ kind: "volume", id: volume.id, field: "existence", value: volume.id, said: "that it exists" },
-            answered: true,
-          });
+        : doneUnseen(
+            { ...written, field: "existence", value: volume.id, said: "that it exists", answered: true },
+            ...parts,
+          );
   };
   return createOnce(
     step,
