@@ -25,19 +25,8 @@ export type WorldDump = { readonly version: 1 } & { readonly [K in Kind as `${K}
 
 export function createWorld(): World {
   return {
-    tables: {
-      project: new Map(),
-      user: new Map(),
-      flavor: new Map(),
-      image: new Map(),
-      region: new Map(),
-      vm: new Map(),
-      volume: new Map(),
-      group: new Map(),
-      rule: new Map(),
-      floating_ip: new Map(),
-      setting: new Map(),
-    },
+    // One table for each kind.
+    tables: Object.fromEntries(kinds.map((kind) => [kind, new Map()])) as unknown as World["tables"],
     index: new Map(),
     order: new Map(),
     nextSeq: 1,
@@ -104,7 +93,7 @@ const keysByKind: { readonly [K in Kind]: (value: Entities[K]) => readonly strin
   setting: nowhere,
 };
 
-const keysOf = <K extends Kind>(kind: K, value: Entities[K]): readonly string[] => keysByKind[kind](value);
+const keysOf = <K extends Kind>(kind: K, value: Entities[K]): readonly string[] => (keysByKind[kind] ?? nowhere)(value);
 
 /**
  * What makes two rules of one group identical: what they admit. The description does not count, a host address inside

@@ -295,5 +295,18 @@ if (process.argv.includes("--shrink")) {
     .sort();
   writeFileSync(join(root, "scripts/kinds-named.json"), `${JSON.stringify(Object.fromEntries(fewer), undefined, 2)}\n`);
 }
+/** A kind that the product does not ship shows what one costs: so many files and lines, its part of the emulator included. */
+const most = { files: 8, lines: 450 };
+for (const entry of readdirSync(join(root, "test/kinds"), { withFileTypes: true })) {
+  if (!entry.isDirectory() || entry.name === "support") continue;
+  const folder = join(root, "test/kinds", entry.name);
+  const files = readdirSync(folder);
+  const lines = files.reduce((sum, name) => sum + readFileSync(join(folder, name), "utf8").split("\n").length - 1, 0);
+  if (files.length > most.files || lines > most.lines)
+    problems.push(
+      `test/kinds/${entry.name}: ${files.length} files and ${lines} lines, where a kind takes at most ${most.files} and ${most.lines}: what is usual belongs to reconciler/kinds/usual`,
+    );
+}
+
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);

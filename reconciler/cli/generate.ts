@@ -1,5 +1,5 @@
 /** The YAML for one existing resource, as `import --generate` and `group import` print it. */
-import { blockOfGroup, blockOfVm, blockOfVolume, createNames, nameGroup } from "../config/live-blocks";
+import { blockOfGroup, blockOfUsual, blockOfVm, blockOfVolume, createNames, nameGroup } from "../config/live-blocks";
 import type { YamlBlock } from "../config/write-yaml";
 import { type Address, componentOf, keyWithin, parseAddress } from "../core/model/address";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
@@ -29,7 +29,8 @@ export async function generateBlock(
   const [vm] = pulled.vms;
   const [volume] = pulled.volumes;
   const [group] = pulled.groups;
-  const blocks: Readonly<Record<Kind, () => YamlBlock | undefined>> = {
+  const [other] = pulled.others;
+  const blocks: Readonly<Partial<Record<Kind, () => YamlBlock | undefined>>> = {
     vm: () => vm && blockOfVm(vm.vm, vm.disks, names, parts.key),
     volume: () => {
       const on = volume?.attachedTo;
@@ -41,7 +42,8 @@ export async function generateBlock(
       return group && blockOfGroup(nameGroup(group, names, parts.key), own);
     },
   };
-  const block = blocks[parts.kind]();
+  const usual = () => other && blockOfUsual(other, (on) => keyOf(on) ?? { id: on }, names, parts.key);
+  const block = (blocks[parts.kind] ?? usual)();
   return block === undefined ? { diagnostics } : { block, diagnostics };
 }
 

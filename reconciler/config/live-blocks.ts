@@ -8,10 +8,11 @@ import { canonicalLiveRule, describeRule, sortRules } from "../core/canonical/ru
 import type { Kind } from "../core/model/address";
 import { textKey } from "../core/model/computed";
 import type { Reference } from "../core/model/desired";
-import { type FieldRow, hasPlainNames, observedVmFields, vmFields } from "../core/model/fields";
-import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import { type FieldRow, fieldsOf, hasPlainNames, observedVmFields, vmFields } from "../core/model/fields";
+import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
+import { hostOf } from "../core/model/relations";
 import { groupNamed, type Rule } from "../core/model/rule";
-import { onlyDefined } from "../core/text/objects";
+import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { isPlatformShaped } from "../kinds/group/compare-rules";
 import type { Plain, YamlBlock } from "./write-yaml";
 
@@ -148,6 +149,34 @@ export function blockOfVolume(volume: LiveVolume, attachTo: Plain | undefined, n
     id: volume.id,
   };
 }
+
+/** A kind that is its rows and its relations alone: the rows that show, and where it hangs. */
+export function blockOfUsual(
+  live: LiveOf[Kind],
+  keyOrId: (id: string) => Plain,
+  names: Names,
+  key?: string,
+): YamlBlock {
+  const { kind, id } = live;
+  const naming = nameBlock(kind, live, names, key);
+  const host = hostOf[kind];
+  const fields: Fields = { ...naming.fields };
+  const missing: string[] = [];
+  for (const [own, { field, absent, observed }] of Object.entries<FieldRow>(fieldsOf[kind])) {
+    const shown = fieldsIn(live)[own === host?.field ? host.recorded : own];
+    if (own === host?.field && typeof shown === "string") fields[field] = keyOrId(shown);
+    else if (observed === true && isPlainValue(shown) && shown !== "" && own !== "name") fields[field] = shown;
+    else if (absent === "missing") missing.push(field);
+  }
+  const notes = missing.length === 0 ? [] : [`fill in: ${missing.join(", ")} (the service does not show it)`];
+  return {
+    ...{ kind, id, key: naming.key, notes: [...naming.notes, ...notes] },
+    fields: { ...fields, ...lifecycle(naming.ignored) },
+  };
+}
+
+const isPlainValue = (value: unknown): value is string | number | boolean =>
+  ["string", "number", "boolean"].includes(typeof value);
 
 /** The key first, so that rules of one group can name another that comes later in the file. */
 export type NamedGroup = { readonly group: LiveGroup; readonly naming: Naming };

@@ -33,6 +33,7 @@ import { placesOfAmounts, readPrices } from "./read-prices";
 import { withWayBack } from "./read-rollouts";
 import { readServiceSettings } from "./read-service";
 import { type OwnSsh, readSsh } from "./read-ssh";
+import { readUsual } from "./read-usual";
 import { readVm } from "./read-vm";
 import { readVolume } from "./read-volume";
 import { openRooms, type Room } from "./rooms";
@@ -283,12 +284,12 @@ function readInstances(
       address: instance.address,
       place: (path, on) => placeInBlock(instance.block, path, on),
     };
-    const readers: Readonly<Record<Kind, () => DesiredResource>> = {
+    const readers: Readonly<Partial<Record<Kind, () => DesiredResource>>> = {
       vm: () => readVm(subject, instance, top),
       volume: () => readVolume(subject, instance, declared),
       group: () => readGroup(subject, instance, declared, top.rulePlaces),
     };
-    const resource = readers[kind]();
+    const resource = readers[kind]?.() ?? readUsual(kind, subject, instance, declared);
     claimName(subject, kind, resource.name, instance, names);
     if (kind === "vm" && isGiven(instance.values, "ssh"))
       reached.push({ address: instance.address, subject, values: instance.values });

@@ -64,7 +64,7 @@ const namesKind = new RegExp(`^(?:[^.]*/)?(?:${kinds.join("|")})\\.`);
 export function readReference(
   subject: Subject,
   value: unknown,
-  kind: "vm" | "group",
+  kind: Kind,
   path: Path,
   declared: Declared,
 ): Reference | undefined {

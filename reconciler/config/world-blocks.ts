@@ -1,14 +1,24 @@
 /** A whole observed world as blocks: keys for everything first, so that whatever names another names its key. */
-import { kindRows, type Section } from "../core/model/kinds";
-import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import { type Kind, kindRows, type Section } from "../core/model/kinds";
+import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import { keysOf } from "../core/text/objects";
-import { blockOfGroup, blockOfVm, blockOfVolume, createNames, nameGroup, type VmDisks } from "./live-blocks";
-import type { YamlBlock } from "./write-yaml";
+import {
+  blockOfGroup,
+  blockOfUsual,
+  blockOfVm,
+  blockOfVolume,
+  createNames,
+  nameGroup,
+  type VmDisks,
+} from "./live-blocks";
+import type { Plain, YamlBlock } from "./write-yaml";
 
 export interface ObservedWorld extends Readonly<Record<Section, readonly unknown[]>> {
   readonly vms: readonly { readonly vm: LiveVm; readonly disks: VmDisks }[];
   readonly volumes: readonly LiveVolume[];
   readonly groups: readonly LiveGroup[];
+  /** Of kinds that are rows alone. */
+  readonly others?: readonly LiveOf[Kind][];
 }
 
 export interface WorldBlocks {
@@ -21,6 +31,7 @@ export function worldBlocks(world: ObservedWorld): WorldBlocks {
   const names = createNames();
   const left: string[] = [];
   const keyOfVm = new Map<string, string>();
+  const keyOrId = (id: string): Plain => keyOfVm.get(id) ?? { id };
   const vms = world.vms.map(({ vm, disks }) => {
     const block = blockOfVm(vm, disks, names);
     keyOfVm.set(vm.id, block.key);
@@ -29,7 +40,7 @@ export function worldBlocks(world: ObservedWorld): WorldBlocks {
   });
   const volumes = world.volumes.map((volume) => {
     const on = volume.attachedTo;
-    return blockOfVolume(volume, typeof on === "string" ? (keyOfVm.get(on) ?? { id: on }) : undefined, names);
+    return blockOfVolume(volume, typeof on === "string" ? keyOrId(on) : undefined, names);
   });
   const named = world.groups.flatMap((group) => {
     const platform = platformReason(group);
@@ -40,7 +51,8 @@ export function worldBlocks(world: ObservedWorld): WorldBlocks {
   const keyOfGroup = new Map(named.map(({ group, naming }) => [group.id, naming.key]));
   const groups = named.map((one) => blockOfGroup(one, (id) => keyOfGroup.get(id)));
   const written: Readonly<Record<Section, readonly YamlBlock[]>> = { vms, volumes, groups };
-  return { blocks: keysOf(kindRows).flatMap((kind) => written[kindRows[kind].section]), left };
+  const others = (world.others ?? []).map((live) => blockOfUsual(live, keyOrId, names));
+  return { blocks: [...keysOf(kindRows).flatMap((kind) => written[kindRows[kind].section] ?? []), ...others], left };
 }
 
 /** Why it cannot be declared. `undefined`: it can. */

@@ -5,10 +5,12 @@
  */
 
 import { type ObservedFields, observedVmFields, type vmFields } from "../core/model/fields";
+import { definitionOf, isKind, type Kind } from "../core/model/kinds";
 import type {
   CatalogueEntry,
   LiveGroup,
   LiveImage,
+  LiveOf,
   LiveRule,
   LiveVm,
   LiveVmVolume,
@@ -18,6 +20,7 @@ import type {
 import { isAssumed, type ListOperation, listOperations, type Operation, operationNames } from "../core/model/operation";
 import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
+import { hostOf } from "../core/model/relations";
 import { itemAt } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import { mayMeanGone } from "./built-in";
@@ -52,6 +55,8 @@ export interface RecordReaders {
   vm: ReadRecord<LiveVm>;
   volume: ReadRecord<LiveVolume>;
   group: ReadRecord<LiveGroup>;
+  /** Of a kind without a reader of its own: by the pointers that its definition names. */
+  ofKind(kind: string): ReadRecord<LiveOf[Kind]>;
   flavor: ReadRecord<CatalogueEntry>;
   image: ReadRecord<LiveImage>;
   region: ReadRecord<CatalogueEntry>;
@@ -285,6 +290,25 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
     };
   };
 
+  function ofKind(kind: string): ReadRecord<LiveOf[Kind]> {
+    const pointers = isKind(kind) ? (definitionOf(kind).record ?? {}) : {};
+    const paths = compileAll(pointers);
+    const host = isKind(kind) ? hostOf[kind]?.recorded : undefined;
+    return (record) => {
+      const what = `the record of a ${kind}`;
+      const id = readId(what, `records.${kind}.id`, pointers["id"] ?? [], paths["id"] ?? [], record);
+      if (id.status !== "accepted") return id;
+      const found: Record<string, unknown> = { kind, id: id.value };
+      for (const [key, places] of Object.entries(paths)) {
+        const value = key === "id" ? undefined : findText(record, places);
+        // The place says that there is nothing: it hangs on nothing, or is an empty text.
+        if (value !== undefined) found[key] = value ?? (key === host ? null : "");
+      }
+      // The keys of its definition, under which the kind is compared and recorded.
+      return accepted(found as unknown as LiveOf[Kind]);
+    };
+  }
+
   const readImageEntry = readCatalogue("an image", "image", records.image);
   const imageStatus = compilePointers(records.image.status);
   function readImage(record: unknown): Reading<LiveImage> {
@@ -299,6 +323,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
     vm: readVm,
     volume: readVolume,
     group: readGroup,
+    ofKind,
     flavor: readCatalogue("a flavor", "flavor", records.flavor),
     image: readImage,
     region: readCatalogue("a region", "region", records.region),

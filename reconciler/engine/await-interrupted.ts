@@ -103,7 +103,7 @@ async function lookFor(
       windows.set(key, begun === undefined ? openWindow(windowMs, askedAt) : lookedAgain(begun, askedAt));
     }
     const isServed = ({ key }: Awaited): boolean => isOver(mustGet(windows, key));
-    const listed = await listOfKind[kind](client, { signal });
+    const listed = await listOfKind(kind, client, { signal });
     if (signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {
       shown.push(...left.filter(({ isIt }) => listed.value.some(isIt)));

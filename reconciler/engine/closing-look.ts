@@ -106,7 +106,7 @@ async function look(writes: readonly OpenWrite[], looking: Looking): Promise<Map
   const looks = await Promise.all(
     kinds.map((kind) => {
       const ofKind = writes.filter((write) => write.kind === kind);
-      return ofKind.length === 0 ? [] : lookAtKind[kind](ofKind, looking);
+      return ofKind.length === 0 ? [] : (ownLooks[kind] ?? lookAtUsual(kind))(ofKind, looking);
     }),
   );
   return new Map(looks.flat());
@@ -154,7 +154,7 @@ async function readAll<K extends Kind>(
   const isListed = client.can.canFindCreated(kind);
   const noun = kindRows[kind].fullNoun;
   if (isListed && (!client.can.readsOne(kind) || cheaperLook({ byName: false, ids: ids.length }, cost) === "list")) {
-    const listed = await listOfKind[kind](client, { signal });
+    const listed = await listOfKind(kind, client, { signal });
     const where = `the list of ${noun}s (${kind}.list)`;
     if (listed.status !== "accepted") return () => ({ failure: listed, where });
     const byId = new Map(listed.value.map((one) => [one.id, one]));
@@ -163,7 +163,7 @@ async function readAll<K extends Kind>(
   return readEach(
     ids,
     (id) => `${noun} ${id} (${kind}.get)`,
-    (id) => readOfKind[kind](client, id, { signal }),
+    (id) => readOfKind(kind, client, id, { signal }),
   );
 }
 
@@ -185,20 +185,19 @@ function asSeen<K extends Kind>(outcome: Outcome<LiveOf[K]>, where: string): See
 
 type LookAtKind = (writes: readonly OpenWrite[], looking: Looking) => Promise<readonly Judged[]>;
 
-const lookAtKind: Readonly<Record<Kind, LookAtKind>> = {
-  vm: lookAtVms,
-  volume: async (writes, looking) => {
-    const seen = await readAll("volume", idsOf(writes), looking);
+const ownLooks: Readonly<Partial<Record<Kind, LookAtKind>>> = { vm: lookAtVms, group: lookAtGroups };
+
+const lookAtUsual =
+  (kind: Kind): LookAtKind =>
+  async (writes, looking) => {
+    const seen = await readAll(kind, idsOf(writes), looking);
     return writes.map((write) => [write, judge(write, seen(write.id))]);
-  },
-  group: lookAtGroups,
-};
+  };
 
 async function lookAtVms(writes: readonly OpenWrite[], looking: Looking): Promise<readonly Judged[]> {
   if (looking.client.can.seesVms === "never")
     return writes.map((write) => [write, { unseen: "nobody-can-look", because: vmsUnseen }]);
-  const seen = await readAll("vm", idsOf(writes), looking);
-  return writes.map((write) => [write, judge(write, seen(write.id))]);
+  return lookAtUsual("vm")(writes, looking);
 }
 
 const isOfRules = ({ field }: OpenWrite): boolean => field === "rule" || field === "removed rule";

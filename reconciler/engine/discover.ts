@@ -76,7 +76,7 @@ async function lookThrough<K extends Kind>(
     await clock.sleep(timing.pollIntervalMs, run.signal);
     window = lookedAgain(window, clock.now());
     const over = isOver(window);
-    const listed = await listOfKind[kind](client, { signal: run.signal, proves: over });
+    const listed = await listOfKind(kind, client, { signal: run.signal, proves: over });
     if (run.signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {
       failures = 0;

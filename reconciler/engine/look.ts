@@ -6,11 +6,12 @@
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Look } from "../core/model/evidence";
-import { allOfKind, eachKind, type IdsOfKinds, type Kind, kinds, perKind } from "../core/model/kinds";
+import { allOfKind, eachKind, type IdsOfKinds, type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
 import type { LiveOf } from "../core/model/live";
 import type { State } from "../core/model/recorded";
+import { keysOf } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
-import { type Asked, type Observed, observeGroups, observeVms, observeVolumes } from "./observe";
+import { type Asked, type Observed, observeGroups, observeUsual, observeVms } from "./observe";
 
 export type SeenByKind = { readonly [K in Kind]: Observed<LiveOf[K]> };
 
@@ -45,28 +46,37 @@ export async function lookAtKinds(
     proves: isOpen(kind) ? true : undefined,
   });
   const asked = (kind: Kind): Asked => ({ wanted: wanted[kind], known: known[kind], whole: whole(kind) });
-  const orphans = allOfKind(state.orphans.values(), "volume").map(({ id }) => id);
+  const orphans = (kind: Kind) => allOfKind(state.orphans.values(), kind).map(({ id }) => id);
   const lookAtVms = async () => {
     const seen = await observeVms(client, asked("vm"), desired, state, findings, { ...optionsFor("vm"), young });
     looking.sawVms?.(seen);
     return seen;
   };
-  const [vm, volume, group] = await Promise.all([
-    lookAtVms(),
-    observeVolumes(client, asked("volume"), orphans, findings, optionsFor("volume")),
-    observeGroups(client, asked("group"), state, findings, optionsFor("group")),
-  ]);
-  return { vm, volume, group };
+  const own: Readonly<Partial<Record<Kind, () => Promise<Observed<LiveOf[Kind]>>>>> = {
+    vm: lookAtVms,
+    group: () => observeGroups(client, asked("group"), state, findings, optionsFor("group")),
+  };
+  const seen = await Promise.all(
+    keysOf(kindRows).map(
+      async (kind) =>
+        [
+          kind,
+          await (
+            own[kind] ?? (() => observeUsual(kind, client, asked(kind), orphans(kind), findings, optionsFor(kind)))
+          )(),
+        ] as const,
+    ),
+  );
+  // One entry a kind, seen as that kind.
+  return Object.fromEntries(seen) as unknown as SeenByKind;
 }
 
 export const looksOf = (seen: SeenByKind): LooksOf => eachKind<LooksOf>((kind) => seen[kind].looks);
 
 /** What two looks saw; the later one counts. */
-export const laterOver = (first: SeenByKind, then: SeenByKind): SeenByKind => ({
-  vm: merged(first.vm, then.vm),
-  volume: merged(first.volume, then.volume),
-  group: merged(first.group, then.group),
-});
+export const laterOver = (first: SeenByKind, then: SeenByKind): SeenByKind =>
+  // Both are of the kind.
+  eachKind<SeenByKind>((kind) => merged<LiveOf[Kind]>(first[kind], then[kind]) as never);
 
 const merged = <T>(first: Observed<T>, then: Observed<T>): Observed<T> => ({
   looks: new Map<string, Look<T>>([...first.looks, ...then.looks]),

@@ -16,7 +16,8 @@ import {
 } from "../core/model/evidence";
 import { kindRows } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
-import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
+import type { LiveGroup, LiveOf, LiveVm } from "../core/model/live";
+import { rowOf } from "../core/model/operation";
 import { type Accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { State } from "../core/model/recorded";
 import type { RequestOptions, ServiceReader } from "../service/client";
@@ -24,20 +25,17 @@ import { readFailed } from "./read-failed";
 
 // The reads that every kind has, for whoever asks the same of each.
 
-type List<L> = (client: ServiceReader, options?: RequestOptions) => Promise<Outcome<readonly L[]>>;
-type Read<L> = (client: ServiceReader, id: string, options?: RequestOptions) => Promise<Outcome<L>>;
+type List<L> = (options?: RequestOptions) => Promise<Outcome<readonly L[]>>;
+type Read<L> = (id: string, options?: RequestOptions) => Promise<Outcome<L>>;
 
-export const listOfKind: { readonly [K in Kind]: List<LiveOf[K]> } = {
-  vm: (client, options) => client.listVms(options),
-  volume: (client, options) => client.listVolumes(options),
-  group: (client, options) => client.listGroups(options),
-};
+/** The list of a kind, by the call of its row. */
+export const listOfKind = <K extends Kind>(kind: K, client: ServiceReader, options?: RequestOptions) =>
+  // The row names the call, and its answers are read as the kind's own.
+  (Reflect.get(client, rowOf(`${kind}.list`).call) as List<LiveOf[K]>).call(client, options);
 
-export const readOfKind: { readonly [K in Kind]: Read<LiveOf[K]> } = {
-  vm: (client, id, options) => client.getVm(id, options),
-  volume: (client, id, options) => client.getVolume(id, options),
-  group: (client, id, options) => client.getGroup(id, options),
-};
+export const readOfKind = <K extends Kind>(kind: K, client: ServiceReader, id: string, options?: RequestOptions) =>
+  // The same for one of them.
+  (Reflect.get(client, rowOf(`${kind}.get`).call) as Read<LiveOf[K]>).call(client, id, options);
 
 export type Options = { readonly signal?: AbortSignal };
 
@@ -166,30 +164,33 @@ function lackedBy({ goneAs }: Accepted<unknown>, list: string, id: string): Abse
   return word === undefined ? notInList(list) : shownAsGone(list, word);
 }
 
-export async function observeVolumes(
+/** By its list where there is one, and each that the list does not show by itself. `also`: ids beside those asked for. */
+export async function observeUsual<K extends Kind>(
+  kind: K,
   client: ServiceReader,
   asked: Asked,
-  orphans: readonly string[],
+  also: readonly string[],
   findings: Diagnostic[],
   options: Options,
-): Promise<Observed<LiveVolume>> {
-  const looks = new Map<string, Look<LiveVolume>>();
+): Promise<Observed<LiveOf[K]>> {
+  const looks = new Map<string, Look<LiveOf[K]>>();
+  const noun = kindRows[kind].fullNoun;
   const read = (wanted: ReadonlySet<string>): Promise<readonly string[]> =>
-    observeEach("volume", wanted, (id) => client.getVolume(id, options), looks, findings);
-  const isListable = client.can.seesVolumes === "list";
-  if (!isListable || !isListCheaper(client, "volume", asked)) {
-    const unlisted = isListable ? notLookedAt : cannotLook("a volume by its list");
+    observeEach(kind, wanted, (id) => readOfKind(kind, client, id, options), looks, findings);
+  const isListable = client.can.canFindCreated(kind);
+  if (!isListable || !isListCheaper(client, kind, asked)) {
+    const unlisted = isListable ? notLookedAt : cannotLook(`a ${noun} by its list`);
     return { looks, unlisted, forbidden: await read(asked.wanted), listed: false };
   }
-  const listed = await client.listVolumes(options);
+  const listed = await listOfKind(kind, client, options);
   if (listed.status !== "accepted") {
-    findings.push(readFailed("the list of volumes", listed));
+    findings.push(readFailed(`the list of ${noun}s`, listed));
     return { looks, unlisted: unobservedBy(listed), forbidden: [], listed: false };
   }
-  for (const volume of listed.value) looks.set(volume.id, { seen: "yes", value: volume });
+  for (const one of listed.value) looks.set(one.id, { seen: "yes", value: one });
   // A list may be behind: a resource that it does not show counts as gone only when a read of its id says so too.
-  const forbidden = await read(new Set([...asked.known, ...orphans].filter((id) => !looks.has(id))));
-  return { looks, unlisted: notInList("the list of volumes"), forbidden, listed: true };
+  const forbidden = await read(new Set([...asked.known, ...also].filter((id) => !looks.has(id))));
+  return { looks, unlisted: notInList(`the list of ${noun}s`), forbidden, listed: true };
 }
 
 export async function observeGroups(

@@ -7,6 +7,7 @@ import type { Kind } from "../core/model/kinds";
 import { stepChangesOf } from "../core/plan/record-patch";
 import type { ActionOf, Step, StepAction, StepOperation } from "../core/plan/step";
 import { groupPerformers } from "../kinds/group/perform";
+import { performUsual } from "../kinds/usual/perform";
 import { vmPerformers } from "../kinds/vm/perform";
 import { volumePerformers } from "../kinds/volume/perform";
 import { fillIn, plainText } from "./fill-in";
@@ -19,6 +20,8 @@ export async function performStep(step: Step, run: Run): Promise<StepResult> {
   const filled = await fillIn(step, run);
   if ("end" in filled) return filled.end;
   const { action } = filled;
+  // A kind without performers of its own has requests that the compiler does not know.
+  if (!Object.hasOwn(performers, action.operation)) return performUsual(step, run);
   return perform(action.operation, await oweFirst(step, run), action, run);
 }
 

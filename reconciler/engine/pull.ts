@@ -6,12 +6,13 @@
 import type { VmDisks } from "../config/live-blocks";
 import { type Index, indexCatalogue, resolveEntry } from "../core/canonical/catalogue";
 import type { Diagnostic } from "../core/model/diagnostic";
-import type { Section } from "../core/model/kinds";
-import type { LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import { type Kind, kindRows, kinds, type Section, sectionOf } from "../core/model/kinds";
+import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { itemAt, mustGet } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
+import { listOfKind, readOfKind } from "./observe";
 import { readFailed } from "./read-failed";
 
 /** `all`: everything that this service can list. */
@@ -26,6 +27,8 @@ export interface Pulled extends Readonly<Record<Section, readonly unknown[]>> {
   readonly vms: readonly { readonly vm: LiveVm; readonly disks: VmDisks }[];
   readonly volumes: readonly LiveVolume[];
   readonly groups: readonly LiveGroup[];
+  /** Of kinds that are rows alone. */
+  readonly others: readonly LiveOf[Kind][];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -60,13 +63,42 @@ export async function pullWorld(client: ServiceReader, wanted: PullWanted): Prom
         code: "pull/disk-of-vm",
         summary: `volume ${id} is a disk of its VM and stands in that VM's block`,
       });
+  const others = await Promise.all(
+    kinds.flatMap((kind) => {
+      const section = sectionOf[kind];
+      return section in ownSections ? [] : [pullUsual(kind, client, wantedOf(wanted, section), diagnostics)];
+    }),
+  );
   return {
+    others: others.flat(),
     unseen: unseenBy(client, wanted),
     vms: (await withNames(client, chosen)).map((vm) => ({ vm, disks: mustGet(disksOf, vm.id) })),
     volumes: picked.map((id) => mustGet(volumes, id)),
     groups,
     diagnostics,
   };
+}
+
+/** The sections that are read in ways of their own. */
+const ownSections: Readonly<Record<Section, true>> = { vms: true, volumes: true, groups: true };
+
+/** A kind without a flag of its own is read where nothing, or everything, is asked for. */
+const wantedOf = (wanted: PullWanted, section: string): Wanted =>
+  new Map(Object.entries(wanted)).get(section) ?? (wanted.vms === "all" && wanted.groups === "all" ? "all" : []);
+
+async function pullUsual(
+  kind: Kind,
+  client: ServiceReader,
+  wanted: Wanted,
+  diagnostics: Diagnostic[],
+): Promise<readonly LiveOf[Kind][]> {
+  const noun = kindRows[kind].fullNoun;
+  if (wanted !== "all") return readEach(wanted, (id) => readOfKind(kind, client, id), noun, diagnostics);
+  if (!client.can.canFindCreated(kind)) return [];
+  const listed = await listOfKind(kind, client);
+  if (listed.status === "accepted") return listed.value;
+  diagnostics.push(readFailed(`the list of ${noun}s`, listed));
+  return [];
 }
 
 /** Kinds of which only those with a known id can be read. */

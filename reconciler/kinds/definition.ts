@@ -25,7 +25,7 @@ export interface KindWords {
 
 /** What one resource is to another, said by the one that depends. */
 export type Relation =
-  /** A volume on a VM. */
+  /** A volume on a VM. It survives the host, and comes off it before that is deleted. */
   | {
       readonly is: "hangs-on";
       readonly kind: string;
@@ -33,8 +33,6 @@ export type Relation =
       readonly field: string;
       /** The key under which a record, and what is seen of it, has the host's id. */
       readonly recorded: string;
-      /** What coming off needs of the host. */
-      readonly leave: "free" | "flush";
       readonly attach: string;
       readonly detach: string;
     }

@@ -3,8 +3,8 @@
  * the create would fail with it, after others were made.
  */
 import { type Kind, kindRows } from "../core/model/kinds";
-import type { Outcome } from "../core/model/outcome";
 import { isObject } from "../core/text/objects";
+import { listOfKind, readOfKind } from "../engine/observe";
 import type { ServiceReader } from "../service/client";
 import { notFound } from "./guards";
 import { type HandlerService, isUnknown, type Props } from "./handler";
@@ -14,28 +14,11 @@ export interface NamedId {
   readonly id: string;
 }
 
-type Lists = { readonly [K in Kind]: (client: ServiceReader) => Promise<Outcome<readonly { readonly id: string }[]>> };
-type Reads = { readonly [K in Kind]: (client: ServiceReader, id: string) => Promise<Outcome<unknown>> };
-
-const lists: Lists = {
-  vm: (client) => client.listVms(),
-  volume: (client) => client.listVolumes(),
-  group: (client) => client.listGroups(),
-};
-
-const reads: Reads = {
-  vm: (client, id) => client.getVm(id),
-  volume: (client, id) => client.getVolume(id),
-  group: (client, id) => (client.can.readsOneGroup ? client.getGroup(id) : client.listRules(id)),
-};
-
 export async function refuseUnknownIds(service: HandlerService, named: readonly NamedId[]): Promise<void> {
   const client = service.looks?.recent ?? service.client;
   const unknown = await Promise.all(
     named.map(async ({ kind, id }) =>
-      (await isUnknownTo(client, kind, id))
-        ? [`${kind === "group" ? "security group" : kindRows[kind].noun} ${id}`]
-        : [],
+      (await isUnknownTo(client, kind, id)) ? [`${kindRows[kind].fullNoun} ${id}`] : [],
     ),
   );
   const all = new Set(unknown.flat());
@@ -45,11 +28,13 @@ export async function refuseUnknownIds(service: HandlerService, named: readonly 
 /** A list may be behind, so that a read of the id has the last word where there is one. */
 async function isUnknownTo(client: ServiceReader, kind: Kind, id: string): Promise<boolean> {
   if (client.can.canFindCreated(kind)) {
-    const listed = await lists[kind](client);
+    const listed = await listOfKind(kind, client);
     if (listed.status !== "accepted" || listed.value.some((one) => one.id === id)) return false;
     if (!client.can.readsOne(kind) && kind !== "group") return true;
   } else if (!client.can.readsOne(kind) && kind !== "group") return false;
-  const read = await reads[kind](client, id);
+  // A group of which nothing else can be read has rules.
+  const read =
+    client.can.readsOne(kind) || kind !== "group" ? await readOfKind(kind, client, id) : await client.listRules(id);
   return read.status === "rejected" && read.condition === "not_found";
 }
 

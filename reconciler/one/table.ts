@@ -1,12 +1,14 @@
 /** The one table of resource kinds. Schemas, adapters and tests are made from it. */
+import { definitionOf, kinds } from "../core/model/kinds";
 import { attachmentHandler } from "./attachment";
 import { groupHandler } from "./group";
 import type { Handler } from "./handler";
 import { ruleHandler } from "./rule";
+import { usualHandler } from "./usual";
 import { vmHandler } from "./vm";
 import { volumeHandler } from "./volume";
 
-export const handlers = {
+const own = {
   Vm: vmHandler,
   Volume: volumeHandler,
   VolumeAttachment: attachmentHandler,
@@ -14,4 +16,12 @@ export const handlers = {
   SecurityGroupRule: ruleHandler,
 } as const satisfies Readonly<Record<string, Handler>>;
 
-export type HandlerType = keyof typeof handlers;
+const others = kinds.flatMap((kind) => {
+  const { one } = definitionOf(kind);
+  return one === undefined ? [] : [[one.type, usualHandler(kind)] as const];
+});
+
+/** Those of kinds that are rows alone beside those that have code of their own. */
+export const handlers: typeof own = { ...own, ...Object.fromEntries(others) };
+
+export type HandlerType = keyof typeof own;

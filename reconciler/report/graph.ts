@@ -7,6 +7,7 @@ import { describeRule } from "../core/canonical/rules";
 import { type Address, blockOf, componentPath, type Kind } from "../core/model/address";
 import { computedIn } from "../core/model/computed";
 import type { DesiredResource, Reference } from "../core/model/desired";
+import { hostNamedBy } from "../core/model/facts";
 import { kindRows, kinds } from "../core/model/kinds";
 import type { Rule } from "../core/model/rule";
 import { isFallback } from "../core/plan/estimate";
@@ -187,8 +188,8 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
   };
   for (const resource of resources) {
     const here = nodeOf.get(resource.address) ?? resource.address;
-    if (resource.kind === "volume" && resource.attachTo !== undefined)
-      link(here, refer(resource.attachTo), "attached to");
+    const host = hostNamedBy(resource);
+    if (host !== undefined) link(here, refer(host), "attached to");
     if (resource.kind === "group")
       for (const rule of resource.rules) {
         const traffic = trafficOf(rule);

@@ -10,6 +10,7 @@ import { type OpenText, shownText } from "../core/model/computed";
 import type { DesiredByKind, DesiredResource } from "../core/model/desired";
 import {
   type Rows as FieldTable,
+  fieldsOf,
   groupFields,
   type KeysWith,
   vmFields,
@@ -18,7 +19,7 @@ import {
 } from "../core/model/fields";
 import { commandOf, type Duty, type GuestCommand } from "../core/model/guest";
 import { type AddressOf, identity } from "../core/model/identity";
-import { ofKind } from "../core/model/kinds";
+import { eachKind, isKind, kindRows, ofKind } from "../core/model/kinds";
 import type { Catalogue, CatalogueEntry, LiveOf } from "../core/model/live";
 import type {
   RecordedByKind,
@@ -28,6 +29,7 @@ import type {
   RecordedVolume,
 } from "../core/model/recorded";
 import type { Reference } from "../core/model/reference";
+import { hostOf } from "../core/model/relations";
 import type { Rule } from "../core/model/rule";
 import { fieldsIn } from "../core/text/objects";
 import { printable } from "../core/text/printable";
@@ -344,7 +346,52 @@ export const short = (text: string): string => cutToColumns(printable(text), wid
 const named = (id: string | undefined, entries: readonly CatalogueEntry[] | undefined): string | undefined =>
   entries?.find((entry) => entry.id === id)?.name ?? id;
 
-const words: { readonly [K in Kind]: Words<K> } = { vm, volume, group };
+/** Of a kind that is its rows and its relations alone. */
+function usual(kind: Kind): Words<Kind> {
+  const fields: FieldTable = fieldsOf[kind];
+  const host = hostOf[kind];
+  const onHost = (addressOf: AddressOf): Readonly<Record<string, LabelledRow<object>>> => {
+    if (host === undefined) return {};
+    const label = fields[host.field]?.field ?? host.field;
+    const tell = (record: object): Told => {
+      const id = fieldsIn(record)[host.recorded];
+      return typeof id === "string"
+        ? `${addressOf(identity(isKind(host.kind) ? host.kind : kind, id)) ?? "a"} (${id})`
+        : undefined;
+    };
+    return { [host.recorded]: [label, tell] };
+  };
+  return {
+    rows: (addressOf) =>
+      // Its rows, and what every record remembers.
+      ({
+        id: ["id", ({ id }: RecordedResource) => id],
+        ...toldAsTheyAre(fields),
+        ...onHost(addressOf),
+        preventDestroy: ["prevent_destroy", ({ preventDestroy }: RecordedResource) => preventDestroy],
+        deleting: deletingRow,
+        unseen: unseenRow,
+      }) as unknown as Rows<RecordedByKind[Kind]>,
+    remarks: () => [],
+    described: ({ name }) => `${kindRows[kind].fullNoun} ${name}`,
+    sides: ({ want, record, shown, addressOf }) =>
+      Object.entries(fields).flatMap(([key, { field }]) => {
+        const isHost = key === host?.field;
+        const [wanted, seen, known] = [want, shown, record].map((one, index) => {
+          const value = fieldsIn(one)[isHost && index > 0 ? host.recorded : key];
+          // A row has a plain value, and its host an id.
+          return (isHost && typeof value === "string" ? (addressOf.get(value) ?? value) : value) as Value;
+        });
+        return row(field, wanted, seen, known);
+      }),
+  };
+}
+
+const own: { readonly [K in Kind]?: Words<K> } = { vm, volume, group };
+// Each kind has its own words or those that follow from its rows.
+const words = eachKind<{ readonly [K in Kind]: Words<K> }>(
+  (kind) => own[kind] ?? (usual(kind) as unknown as Words<"volume">),
+);
 
 // The kind goes beside the resource: from that the compiler sees that both are of one kind.
 

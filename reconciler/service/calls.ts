@@ -4,7 +4,14 @@
  */
 import type { Kind } from "../core/model/kinds";
 import type { CatalogueEntry, LiveImage, LiveVm, LiveVolume } from "../core/model/live";
-import { type ListOperation, type Operation, operationNames, type operations, rowOf } from "../core/model/operation";
+import {
+  isList,
+  type ListOperation,
+  type Operation,
+  operationNames,
+  type operations,
+  rowOf,
+} from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
 import type { Dialect } from "../dialect/dialect";
 import { type PagedOperation, type Reading, type RecordReaders, readLiveRule } from "../dialect/records";
@@ -96,7 +103,7 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
     // The type has the same calls from the same rows.
   ) as Acknowledged;
 
-  return {
+  const own: Calls = {
     ...byIdAlone,
     listVms: thoseThere(listOf("vm.list", read.vm)),
     getVm: (id, o) => send("vm.get", { ids: { id } }, (body) => ifThere(ofId(id, read.vm(body))), o),
@@ -156,4 +163,17 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
     listImages: listOf<LiveImage>("image.list", read.image),
     listRegions: listOf<CatalogueEntry>("region.list", read.region),
   };
+
+  /** An operation of a kind without calls of its own. */
+  const byRow = (operation: Operation) => {
+    const [kind = "", verb] = operation.split(".");
+    const reader = read.ofKind(kind);
+    if (isList(operation)) return listOf(operation, reader);
+    if (verb === "get")
+      return (id: string, o?: RequestOptions) => send(operation, { ids: { id } }, (body) => ofId(id, reader(body)), o);
+    return (ids: Ids, body: unknown, o?: RequestOptions) =>
+      verb === "create" ? send(operation, { ids, body }, reader, o) : acknowledge(operation, ids, body, o);
+  };
+  const others = operationNames.filter((operation) => !(rowOf(operation).call in own));
+  return { ...own, ...Object.fromEntries(others.map((operation) => [rowOf(operation).call, byRow(operation)])) };
 }

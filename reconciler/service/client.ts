@@ -121,6 +121,19 @@ export interface ServiceWriter extends Acknowledged {
   importGroups(listing: unknown, options?: RequestOptions): Promise<Outcome<GroupImportReport>>;
 }
 
+/** A call of a kind without calls of its own, as its row says it. */
+export type RowCall = (
+  ids: Readonly<Record<string, string>>,
+  body: unknown,
+  options?: RequestOptions,
+) => Promise<Outcome<unknown>>;
+
+export const rowCall =
+  (client: ServiceWriter, call: string): RowCall =>
+  // Every operation of the table has its call; what has no method of its own was made from its row (calls.ts).
+  (...given) =>
+    (Reflect.get(client, call) as RowCall).call(client, ...given);
+
 export interface ServiceClient extends ServiceReader, ServiceWriter {
   close(): Promise<void>;
 }

@@ -1,12 +1,6 @@
 /** What becomes of a volume on its VM, as a table: one row a case. */
 import { describe, expect, it } from "vitest";
-import {
-  type Becomes,
-  consequences,
-  type Host,
-  placementOf,
-  type Whereabouts,
-} from "../../reconciler/kinds/volume/placement";
+import { type Becomes, consequences, type Host, placementOf, type Whereabouts } from "../../reconciler/kinds/placement";
 
 const web = { address: "vm.web", id: "id-web" };
 const renewedWeb = { address: "vm.web" };

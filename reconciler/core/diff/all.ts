@@ -1,8 +1,10 @@
 /** Diffs all resources, kind by kind: VMs first, because a volume goes where its VM goes. */
 
 import { diffGroups, type GroupDifference } from "../../kinds/group/diff";
+import type { HostFates } from "../../kinds/hosts";
+import { diffUsual } from "../../kinds/usual/diff";
 import { diffVm, type VmDifference } from "../../kinds/vm/diff";
-import { diffVolume, type VmFates, type VolumeDifference } from "../../kinds/volume/diff";
+import { diffVolume, type VolumeDifference } from "../../kinds/volume/diff";
 import type { Address } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { allOfKind, type Kind, kinds } from "../model/kinds";
@@ -19,7 +21,7 @@ export interface Differences {
   readonly volumes: readonly VolumeDifference[];
   readonly groups: readonly GroupDifference[];
   readonly all: readonly ResourceDifference[];
-  readonly fates: VmFates;
+  readonly fates: HostFates;
   /** What is known of the values that only the service knows. */
   readonly standings: Standings;
   readonly diagnostics: readonly Diagnostic[];
@@ -47,8 +49,11 @@ export function diffAll(
     groups = diffGroups(filled.pairs, context, state);
   }
   const { diagnostics } = filled;
-  const ofKinds: Readonly<Record<Kind, readonly ResourceDifference[]>> = { group: groups, vm: vms, volume: volumes };
-  const all = kinds.flatMap((kind) => ofKinds[kind]);
+  const own: { readonly [K in Kind]?: readonly ResourceDifference[] } = { group: groups, vm: vms, volume: volumes };
+  const others = pairs.filter(({ kind }) => own[kind] === undefined);
+  // The compiler knows the differences of the kinds that have code of their own.
+  const usual = others.map((pair) => diffUsual(pair, context, state, fates) as ResourceDifference);
+  const all = kinds.flatMap((kind) => own[kind] ?? allOfKind(usual, kind));
   return { vms, volumes, groups, all, fates, standings, diagnostics };
 }
 
@@ -68,7 +73,7 @@ function fillGroups(
   return changed ? { pairs: filled, diagnostics } : { pairs, diagnostics };
 }
 
-function fatesOf(vms: readonly VmDifference[]): VmFates {
+function fatesOf(vms: readonly VmDifference[]): HostFates {
   const deleted = new Set<string>();
   const renewed = new Set<Address>();
   const adopted = new Map<Address, string>();

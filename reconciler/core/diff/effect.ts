@@ -1,8 +1,11 @@
 /** Whether a look shows what a write was to bring about. */
 import { canonicalLiveRule, ruleKey } from "../canonical/rules";
 import type { EffectField, Expected, UnseenWrite } from "../model/effect";
+import { type FieldRow, fieldsOf } from "../model/fields";
 import type { Kind } from "../model/kinds";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../model/live";
+import { hostOf } from "../model/relations";
+import { fieldsIn } from "../text/objects";
 
 /** `hidden`: the record that was read does not have the field. */
 export type Shown = "shown" | "not-shown" | "hidden";
@@ -24,8 +27,17 @@ export function showsEffect<K extends Kind>(asked: Asked, live: LiveOf[K] | unde
     case "group":
       return groupShows(asked, live);
     default:
-      return live satisfies never;
+      return rowShows(asked, live satisfies never);
   }
+}
+
+/** Of a kind that is its rows alone: the key of the row, or the one under which its host shows. */
+function rowShows({ field, value }: Asked, live: { readonly kind: Kind }): Shown {
+  const [key, row] = Object.entries<FieldRow>(fieldsOf[live.kind]).find(([, one]) => one.field === field) ?? [];
+  if (key === undefined || row === undefined) return "hidden";
+  const host = hostOf[live.kind];
+  const shown = fieldsIn(live)[host?.field === key ? host.recorded : key];
+  return shownIf(shown === undefined ? undefined : String(shown) === value);
 }
 
 function vmShows({ field, value }: Asked, { name, status, phase }: LiveVm): Shown {

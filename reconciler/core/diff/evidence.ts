@@ -12,10 +12,12 @@ import { type Index, isUuid, resolveEntry } from "../canonical/catalogue";
 import { sameOwner } from "../canonical/names";
 import { canonicalLiveRule, describeRule, ruleKey } from "../canonical/rules";
 import type { DesiredResource } from "../model/desired";
+import { type FieldRow, fieldsOf } from "../model/fields";
 import type { Kind } from "../model/kinds";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../model/live";
 import type { Intent } from "../model/recorded";
 import { groupAddressNamed, type Rule } from "../model/rule";
+import { fieldsIn } from "../text/objects";
 
 export interface Evidence {
   readonly agrees: readonly string[];
@@ -78,7 +80,7 @@ export function compareMade(sent: Sent, live: Made, lookup: NameIndexes): Eviden
       if (sent?.kind === "group") compareGroup(sent, live, found);
       break;
     default:
-      live satisfies never;
+      compareRows(fieldsIn(sent), live satisfies never, found);
   }
   return { agrees: found.agrees, differs: found.differs };
 }
@@ -101,6 +103,15 @@ function gathered(): Gathered {
       else evidence.differs.push(`its ${field} is ${String(shown)}, not ${String(wanted)}`);
     },
   };
+}
+
+/** Of a kind that is its rows alone: every row that was sent and shows. */
+function compareRows(sent: object, live: { readonly kind: Kind }, { compare }: Gathered): void {
+  for (const [key, { field, sentAs }] of Object.entries<FieldRow>(fieldsOf[live.kind])) {
+    if (sentAs === undefined || key === "name") continue;
+    const [shown, wanted] = [fieldsIn(live)[key], fieldsIn(sent)[key]];
+    compare(field, shown, wanted, shown === wanted);
+  }
 }
 
 function compareVm(sent: SentOf<"vm">, live: LiveVm, lookup: NameIndexes, { compare }: Gathered): void {

@@ -1,5 +1,5 @@
 /**
- * Which live resource an address means: a volume or a group found by its record, an open create, an import, or none.
+ * Which live resource an address means: found by its record, an open create, an import, or none.
  */
 
 import { kindOf } from "../model/address";
@@ -23,8 +23,6 @@ import {
 } from "./findings";
 import type { Pair } from "./pair";
 
-type ByList = Exclude<Kind, "vm">;
-
 export type FoundLive<L> =
   | { readonly how: "error"; readonly diagnostic: Diagnostic }
   | { readonly how: "absent"; readonly gone?: Vanished }
@@ -39,7 +37,7 @@ export interface Known<L> {
 }
 
 /** A VM has ways of its own (find-vm.ts): its volumes and its dialect tell more of it. */
-export function find<K extends ByList>(pair: Pair, kind: K, context: DiffContext): FoundLive<LiveOf[K]> {
+export function find<K extends Kind>(pair: Pair, kind: K, context: DiffContext): FoundLive<LiveOf[K]> {
   const seen = seenOf(context, kind);
   const known = pair.recorded === undefined ? pair.import?.id : pair.recorded.id;
   if (pair.intent !== undefined && (known === undefined || pair.recorded !== undefined)) {
@@ -53,7 +51,7 @@ export function find<K extends ByList>(pair: Pair, kind: K, context: DiffContext
 /**
  * Finds what an open create made. `undefined`: it made nothing, and the resource that the record names is looked for.
  */
-function findMade<L extends LiveOf[ByList]>(
+function findMade<L extends LiveOf[Kind]>(
   pair: Pair,
   intent: Intent,
   known: string | undefined,
@@ -77,7 +75,7 @@ function findMade<L extends LiveOf[ByList]>(
 }
 
 /** By the id of the record or of the import. */
-function findKnown<L extends LiveOf[ByList]>(
+function findKnown<L extends LiveOf[Kind]>(
   pair: Pair,
   id: string,
   seen: KindSeen<L>,
@@ -112,7 +110,7 @@ const failed = (diagnostic: Diagnostic): { readonly how: "error"; readonly diagn
 });
 
 /** Something else that bears the name which the file wants stands in the way of a create. */
-const absentUnless = <L extends LiveOf[ByList]>(
+const absentUnless = <L extends LiveOf[Kind]>(
   inItsPlace: L | undefined,
   pair: Pair,
   what: What,
@@ -126,14 +124,14 @@ const absentUnless = <L extends LiveOf[ByList]>(
 export const orphanAt = ({ kind }: Pair, { id }: { readonly id: string }, { orphanOf }: DiffContext) =>
   orphanOf(identity(kind, id));
 
-const strangersNamed = <L extends LiveOf[ByList]>(
+const strangersNamed = <L extends LiveOf[Kind]>(
   name: string,
   pair: Pair,
   seen: KindSeen<L>,
   context: DiffContext,
 ): L[] => (seen.byName.get(name.toLowerCase()) ?? []).filter(({ id }) => isUnclaimed(pair.address, id, context));
 
-const namesake = <L extends LiveOf[ByList]>(pair: Pair, seen: KindSeen<L>, context: DiffContext): L | undefined =>
+const namesake = <L extends LiveOf[Kind]>(pair: Pair, seen: KindSeen<L>, context: DiffContext): L | undefined =>
   pair.desired === undefined ? undefined : strangersNamed(pair.desired.name, pair, seen, context)[0];
 
 const isNamed = (live: { readonly name?: string }, name: string | undefined): boolean =>

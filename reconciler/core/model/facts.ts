@@ -10,7 +10,7 @@ import { effectFields } from "./effect";
 import {
   type DesiredFields,
   type FieldRow,
-  type fieldsOf,
+  fieldsOf,
   groupFields,
   type RecordedFields,
   type Rows,
@@ -18,8 +18,9 @@ import {
   volumeFields,
 } from "./fields";
 import { dueReasons, duties } from "./guest";
-import type { Kind } from "./kinds";
+import { eachKind, type Kind, kinds } from "./kinds";
 import type { RecordedByKind, RecordedResource } from "./recorded";
+import { hostOf } from "./relations";
 import { groupNamed, namingGroup, type Rule } from "./rule";
 
 /** The fields of a record beside those of its kind. */
@@ -95,8 +96,18 @@ const commandsOf = ({ commandFile, commandFiles, afterReady, afterAttach }: Desi
   afterAttach,
 });
 
+const namesOfFields = kinds.flatMap((kind) => Object.values<FieldRow>(fieldsOf[kind]).map(({ field }) => field));
+
 const unseen = optional(
-  list(shape({ field: oneOf(...effectFields), value: text, said: text, since: timeText, looked: optional(text) })),
+  list(
+    shape({
+      field: oneOf(...effectFields, ...namesOfFields),
+      value: text,
+      said: text,
+      since: timeText,
+      looked: optional(text),
+    }),
+  ),
 );
 
 const owes = optional(list(shape({ command: oneOf(...duties), reason: oneOf(...dueReasons), since: timeText })));
@@ -239,7 +250,57 @@ const group: Facts<"group"> = {
       : { ...wish, rulesMode: now.rulesMode, lifecycle: behavingAs(now.lifecycle, wish), source: now.source },
 };
 
-const facts: { readonly [K in Kind]: Facts<K> } = { vm, volume, group };
+/** The host that a resource of the file names. */
+export function hostNamedBy(desired: DesiredResource): Reference | undefined {
+  const host = hostOf[desired.kind];
+  // The reader of the file has made a reference of the field.
+  return host === undefined ? undefined : (fieldsIn(desired)[host.field] as Reference | undefined);
+}
+
+/** What follows for a kind from its rows and its relations alone. */
+function usual(kind: Kind): Facts<Kind> {
+  const host = hostOf[kind];
+  const hangsOn = (record: RecordedResource): string | undefined => {
+    const id = host === undefined ? undefined : fieldsIn(record)[host.recorded];
+    return typeof id === "string" ? id : undefined;
+  };
+  const onHost = (reference: Reference | undefined) => (host === undefined ? {} : { [host.field]: reference });
+  return {
+    references: (desired) => [hostNamedBy(desired)].flatMap((reference) => reference ?? []),
+    renamed(desired, rename) {
+      const reference = hostNamedBy(desired);
+      return reference === undefined ? desired : { ...desired, ...onHost(rename(reference)) };
+    },
+    computed: () => [],
+    names: (record) => [hangsOn(record)].flatMap((id) => id ?? []),
+    keeps: () => [],
+    memory: () => ({
+      id: text,
+      ...(host === undefined ? {} : { [host.recorded]: optional(text) }),
+      deleting: optional(flag),
+      unseen,
+      preventDestroy: flag,
+    }),
+    wish(record) {
+      // A record has the rows of its kind.
+      const { fields, unknown } = fieldsOfRecord<Rows>(fieldsOf[kind], record as RecordedFields<Rows>);
+      const id = hangsOn(record);
+      const lifecycle = { preventDestroy: record.preventDestroy, ignoreChanges: unknown };
+      const on = onHost(id === undefined ? undefined : { id });
+      // The rows of the kind, as its record has them.
+      return { kind, address: record.address, ...fields, ...on, lifecycle, source } as DesiredResource;
+    },
+    behaving(wish, now) {
+      if (now === undefined) return wish;
+      // Of the same kind, with nothing but its lifecycle changed.
+      return { ...wish, lifecycle: behavingAs(now.lifecycle, wish), source: now.source } as DesiredResource;
+    },
+  };
+}
+
+const own: { readonly [K in Kind]?: Facts<K> } = { vm, volume, group };
+// Each kind has its own facts or those that follow from its rows.
+const facts = eachKind<{ readonly [K in Kind]: Facts<K> }>((kind) => own[kind] ?? (usual(kind) as Facts<never>));
 
 export const memoryOf = (kind: Kind): Readonly<Record<string, Check>> => facts[kind].memory();
 

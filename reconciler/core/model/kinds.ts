@@ -2,6 +2,7 @@
  * The kinds of resources there are, with what only loops over them. What a kind is stands in its folder of
  * reconciler/kinds, and what the service shows of it in live.ts.
  */
+import type { KindDefinition } from "../../kinds/definition";
 import { kindTable, plannedFirst } from "../../kinds/table";
 import { isOneOf, keysOf, tableOf } from "../text/objects";
 
@@ -12,6 +13,8 @@ export const kinds: readonly Kind[] = [
   ...plannedFirst,
   ...keysOf(kindTable).filter((kind) => !isOneOf(kind, plannedFirst)),
 ];
+
+export const definitionOf = (kind: Kind): KindDefinition => kindTable[kind];
 
 /** The words of each, in the order in which a file has its sections. */
 export const kindRows = tableOf<Kind, unknown>(keysOf(kindTable), (kind) => kindTable[kind].words) as {

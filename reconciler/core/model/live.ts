@@ -6,7 +6,7 @@
 import { onlyDefined } from "../text/objects";
 import { notLookedAt, type ScopeDoubt, type Sighting } from "./evidence";
 import type { ObservedFields, vmFields } from "./fields";
-import { eachKind, type Kind, perKind } from "./kinds";
+import { definitionOf, eachKind, type Kind, perKind } from "./kinds";
 
 export type { Sighting } from "./evidence";
 
@@ -94,12 +94,20 @@ export interface LiveOf {
   readonly group: LiveGroup;
 }
 
-/** The fields that a plan compares, by their names in the file. */
-export const comparedOf: { readonly [K in Kind]: { readonly [F in keyof LiveOf[K]]?: string } } = {
+/** The fields that a plan compares, by their names in the file, of kinds that compare more than their plain rows. */
+const ownCompared: { readonly [K in Kind]?: { readonly [F in keyof LiveOf[K]]?: string } } = {
   vm: { flavor: "flavor_id", image: "image_id", owner: "owner", status: "power", volumes: "disks" },
   volume: { name: "name", sizeGb: "size", attachedTo: "attach_to" },
   group: { name: "name", description: "description", rules: "rules" },
 };
+
+const plainRows = (kind: Kind) =>
+  Object.entries(definitionOf(kind).fields).filter(([, { compare }]) => compare === "plain");
+
+export const comparedOf = perKind(
+  (kind): Readonly<Record<string, string | undefined>> =>
+    ownCompared[kind] ?? Object.fromEntries(plainRows(kind).map(([key, { field }]) => [key, field])),
+);
 
 /** A flavor, image or region of the catalogue. For a region without an id the name stands for both. */
 export interface CatalogueEntry {

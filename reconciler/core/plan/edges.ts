@@ -6,6 +6,7 @@
 import { deleteNamedGroupsLast } from "../../kinds/group/named-groups";
 import { kindOf } from "../model/address";
 import { identity } from "../model/identity";
+import { hostAttachedTo, isDetach } from "../model/relations";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "./draft";
 import { computedOf, type Need, need, type Step } from "./step";
 
@@ -25,10 +26,9 @@ export function orderAcrossResources(draft: Draft): void {
 /** An attach names its VM by address when this plan builds it; it can only be sent once that VM runs. */
 function attachAfterVmExists(draft: Draft): void {
   editSteps(draft, (step) => {
-    if (step.action.operation !== "volume.attach") return [];
-    const { vm } = step.action;
-    const address = "address" in vm ? vm.address : draft.context.addressOf(identity("vm", vm.id));
-    return draft.onceMade(address);
+    const host = hostAttachedTo(step.action);
+    if (host === undefined) return [];
+    return draft.onceMade("address" in host ? host.address : draft.context.addressOf(identity("vm", host.id)));
   });
 }
 
@@ -62,9 +62,7 @@ function deleteVmAfterItsVolumesCameOff(draft: Draft): void {
 /** A volume that is deleted together with its VM needs no flush: the VM goes first and lets the volume off. */
 function deleteVolumeAfterItsVm(draft: Draft): void {
   if (draft.hostDeletes().length === 0) return;
-  const comesOff = new Set(
-    draft.steps.filter((step) => step.action.operation === "volume.detach").map((s) => s.address),
-  );
+  const comesOff = new Set(draft.steps.filter((step) => isDetach(step.action.operation)).map((s) => s.address));
   editSteps(draft, (step) => {
     const { operation } = step.action;
     if (kindOf(step.address) !== "volume" || comesOff.has(step.address)) return [];

@@ -5,17 +5,20 @@
 
 import { isNameUnknown } from "../../kinds/group/changed-fields";
 import type { GroupDifference } from "../../kinds/group/diff";
+import type { UsualDifference } from "../../kinds/usual/diff";
 import type { VmDifference } from "../../kinds/vm/diff";
 import { commandRecorded, debtsLeft } from "../../kinds/vm/guest-steps";
 import { isLabel, type VolumeDifference } from "../../kinds/volume/diff";
 import type { ResourceDifference } from "../diff/all";
 import { stillUnseen } from "../diff/effect";
 import type { DesiredGroup, DesiredVm, Reference } from "../model/desired";
+import { referencesIn } from "../model/facts";
 import { addressesShown, type LiveOf, type LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
+import { hostOf } from "../model/relations";
 import { deepEqual } from "../text/deep-equal";
 import { keysOf, onlyDefined } from "../text/objects";
-import { groupRecord, holdBack, vmRecord, volumeRecord } from "./records";
+import { groupRecord, holdBack, plainRecord, vmRecord, volumeRecord } from "./records";
 
 export type ResolveGroup = (group: Reference) => string | undefined;
 
@@ -29,11 +32,24 @@ export function nextRecord(difference: ResourceDifference, resolve: ResolveGroup
     case "group":
       return nextGroup(difference, resolve);
     default:
-      return difference satisfies never;
+      return nextUsual(difference satisfies never);
   }
 }
 
-const pendingFields = ({ change }: ResourceDifference): readonly string[] =>
+/** Of a kind that is its rows and its relations alone. */
+function nextUsual(difference: UsualDifference): RecordedResource | undefined {
+  const { action, kind, recorded: old, desired, hangsOn } = difference;
+  if (old === undefined || desired === undefined || (action !== "none" && action !== "update")) return undefined;
+  const host = hostOf[kind];
+  // Where the file does not say where it hangs, only what this tool put there is recorded.
+  const isTold = hangsOn === undefined || referencesIn(desired).length > 0;
+  const on = host === undefined || !isTold ? {} : { [host.recorded]: hangsOn };
+  const record: Partial<RecordedResource> = { ...plainRecord(desired), ...on, deleting: undefined };
+  const next = revised(old, record, unseenNow(old, difference.live, difference));
+  return holdBack(next, old, [...pendingFields(difference), ...desired.lifecycle.ignoreChanges]);
+}
+
+const pendingFields = ({ change }: Pick<ResourceDifference, "change">): readonly string[] =>
   (change?.fields ?? []).map(({ field }) => field);
 
 /** The same record where nothing differs: most plans change little, and comparing costs less than copying. */

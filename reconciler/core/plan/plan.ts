@@ -4,6 +4,8 @@
  */
 
 import { stepsForGroups } from "../../kinds/group/steps";
+import type { UsualDifference } from "../../kinds/usual/diff";
+import { stepsForUsual } from "../../kinds/usual/steps";
 import { attachmentsOf } from "../../kinds/vm/departure";
 import { type Owed, payGuests } from "../../kinds/vm/guest-steps";
 import { stepsForVm } from "../../kinds/vm/steps";
@@ -19,7 +21,7 @@ import { computedName } from "../model/computed";
 import type { Closed, DesiredResource, Reference } from "../model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../model/diagnostic";
 import { computedOfResource, isNeverSeen } from "../model/facts";
-import { type Kind, kinds } from "../model/kinds";
+import { allOfKind, type Kind, kinds } from "../model/kinds";
 import { type Live, sight } from "../model/live";
 import type { NameRules } from "../model/name-rule";
 import type { PlannedCost } from "../model/prices";
@@ -122,7 +124,7 @@ export function makePlan(input: PlanInput): Plan {
 
   const changes = differences.flatMap((difference) => (difference.change === undefined ? [] : [difference.change]));
   const draft = new Draft(context, state, changes, diagnostics);
-  const addSteps: Readonly<Record<Kind, () => void>> = {
+  const addSteps: { readonly [K in Kind]?: () => void } = {
     group: () => stepsForGroups(groups, draft),
     vm: () => {
       for (const vm of vms) stepsForVm(vm, draft);
@@ -131,7 +133,11 @@ export function makePlan(input: PlanInput): Plan {
       for (const volume of volumes) stepsForVolume(volume, draft);
     },
   };
-  for (const kind of kinds) addSteps[kind]();
+  const addUsual = (kind: Kind): void => {
+    // A difference of a kind without code of its own was made by kinds/usual/diff.ts.
+    for (const one of allOfKind(differences, kind)) stepsForUsual(one as UsualDifference, draft);
+  };
+  for (const kind of kinds) (addSteps[kind] ?? (() => addUsual(kind)))();
   for (const pair of targeted) if (pair.quarantined) waitForRecord(pair, draft);
   diagnostics.push(...namesTaken(draft, paired.pairs, targeted));
   breakNameCycles(draft);

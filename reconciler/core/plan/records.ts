@@ -4,7 +4,7 @@
  */
 import { recordRules } from "../../kinds/group/diff";
 import type { Text } from "../model/computed";
-import type { DesiredGroup, DesiredVm, DesiredVolume, NewVm, Reference } from "../model/desired";
+import type { DesiredGroup, DesiredResource, DesiredVm, DesiredVolume, NewVm, Reference } from "../model/desired";
 import { fieldsOf, groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFields } from "../model/fields";
 import { perKind } from "../model/kinds";
 import type { LiveVm } from "../model/live";
@@ -32,6 +32,18 @@ const recordedOf = {
   volume: recordedKeys(volumeFields),
   group: recordedKeys(groupFields),
 };
+
+const recordedOfKind = perKind((kind): readonly string[] => recordedKeys<Rows>(fieldsOf[kind]));
+
+/** The record of a kind that remembers nothing of the file beside its fields. */
+export const plainRecord = (desired: DesiredResource): Unidentified<RecordedResource> =>
+  // The keys are those of the kind's rows, with the values of the same keys.
+  ({
+    kind: desired.kind,
+    address: desired.address,
+    ...pick<Record<string, unknown>, string>(fieldsIn(desired), recordedOfKind[desired.kind]),
+    preventDestroy: desired.lifecycle.preventDestroy,
+  }) as Unidentified<RecordedResource>;
 
 export function vmRecord(desired: DesiredVm, imageId: string | undefined): Unidentified<RecordedVm> {
   const { lifecycle } = desired;

@@ -2,7 +2,7 @@
  * A step is one request with its wait, written down as data: what it does, what must have happened before, what it
  * must not run beside, and what becomes true in the record when it succeeds. Nothing here runs it.
  */
-import type { Address, Kind } from "../model/address";
+import { type Address, type Kind, kindOf } from "../model/address";
 import { type Computed, computedInRule, fillText, type Text } from "../model/computed";
 import type { Command, HealthCheck, NewVm, Reference } from "../model/desired";
 import type { DueReason, Duty, GuestCommand } from "../model/guest";
@@ -101,6 +101,19 @@ export interface Requests {
 
 export type StepOperation = keyof Requests;
 
+/** A request of a kind that has no requests of its own: its row says how it is sent. */
+export interface UsualAction {
+  readonly operation: string;
+  /** The resource, for all but a create. */
+  readonly of?: Reference;
+  /** What it is put on, or taken off. */
+  readonly host?: Reference;
+  readonly name?: string;
+  /** Under the names of the service. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly changes?: readonly PlannedChange[];
+}
+
 /** The operations on one kind. */
 export type OperationOn<K extends Kind> = Extract<StepOperation, `${K}.${string}`>;
 
@@ -110,7 +123,8 @@ export type ActionOf<O extends StepOperation> = { [P in O]: { readonly operation
 export type StepAction = ActionOf<StepOperation>;
 
 /** The name that the request gives. */
-export function nameGiven({ action }: Step): { readonly kind: Kind; readonly name: string } | undefined {
+export function nameGiven(step: Step): { readonly kind: Kind; readonly name: string } | undefined {
+  const { action } = step;
   switch (action.operation) {
     case "vm.create":
       return { kind: "vm", name: action.vm.name };
@@ -124,9 +138,12 @@ export function nameGiven({ action }: Step): { readonly kind: Kind; readonly nam
       return action.name === undefined ? undefined : { kind: "group", name: action.name };
     default:
       action.operation satisfies Exclude<StepOperation, `${Kind}.${"create" | "rename" | "update"}`>;
-      return undefined;
+      return nameGivenByRow(kindOf(step.address), action);
   }
 }
+
+const nameGivenByRow = (kind: Kind, { operation, name }: UsualAction) =>
+  operation === `${kind}.create` && name !== undefined ? { kind, name } : undefined;
 
 type Value = (computed: Computed) => string | Computed;
 

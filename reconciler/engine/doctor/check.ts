@@ -93,7 +93,7 @@ export async function readByDialect(
   };
   const tryReads = async (kind: Kind): Promise<void> => {
     const operation = `${kind}.list` as const;
-    const listed = client.can.canFindCreated(kind) ? await listOfKind[kind](client) : undefined;
+    const listed = client.can.canFindCreated(kind) ? await listOfKind(kind, client) : undefined;
     if (listed !== undefined) complain(operation, listed);
     const known = recorded.filter((one) => one.kind === kind).flatMap(({ id }) => id ?? []);
     const ids = listed?.status === "accepted" ? new Set(listed.value.map(({ id }) => id)) : undefined;
@@ -105,7 +105,7 @@ export async function readByDialect(
           fix: "it may be gone (reconcile drift tells), or the list shows less than all: its path, query or pagination",
         });
     const one = known[0] ?? (ids === undefined ? undefined : [...ids][0]);
-    if (one !== undefined && client.can.readsOne(kind)) complain(`${kind}.get`, await readOfKind[kind](client, one));
+    if (one !== undefined && client.can.readsOne(kind)) complain(`${kind}.get`, await readOfKind(kind, client, one));
   };
   for (const kind of keysOf(kindRows)) await tryReads(kind);
   if (client.can.listsFlavors) complain("flavor.list", await client.listFlavors());

@@ -4,7 +4,7 @@
  */
 
 import { type FieldChange, fieldChange, movedField, type Reason } from "../../core/diff/changes";
-import { type DiffContext, referenceId } from "../../core/diff/context";
+import type { DiffContext } from "../../core/diff/context";
 import {
   type Acted,
   type ChangeTo,
@@ -23,16 +23,15 @@ import { explain, type LeftOpen } from "../../core/diff/explain";
 import { find, type Known } from "../../core/diff/find";
 import { goneNote, letGo, unsaidState, type Vanished } from "../../core/diff/findings";
 import type { PairOf } from "../../core/diff/pair";
-import type { Address } from "../../core/model/address";
 import type { DesiredVolume, Inherited, Reference } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { volumeFields } from "../../core/model/fields";
-import { identity } from "../../core/model/identity";
 import { type LiveVolume, sight } from "../../core/model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { RecordedVolume, State } from "../../core/model/recorded";
+import { type HostFates, wantedHost, whereaboutsOf } from "../hosts";
+import { type Becomes, consequences, placementOf, type Target, type Whereabouts } from "../placement";
 import { isCarriedBy, openMoves } from "./open-moves";
-import { type Becomes, consequences, type Host, placementOf, type Target, type Whereabouts } from "./placement";
 
 interface VolumeFacts extends Facts<"volume"> {
   /** The id of the VM that the volume hangs on now; `undefined`: on none, or nobody knows. */
@@ -49,16 +48,7 @@ export type VolumeDifference = VolumeFacts & DiffOutcome<"volume">;
 
 type VolumePair = PairOf<"volume">;
 
-export interface VmFates {
-  /** VM ids that this plan deletes, alone or to replace them. */
-  readonly deleted: ReadonlySet<string>;
-  /** Addresses whose VM gets a new id in this plan. */
-  readonly renewed: ReadonlySet<Address>;
-  /** The ids of VMs that this plan takes over. */
-  readonly adopted: ReadonlyMap<Address, string>;
-}
-
-export function diffVolume(pair: VolumePair, context: DiffContext, state: State, fates: VmFates): VolumeDifference {
+export function diffVolume(pair: VolumePair, context: DiffContext, state: State, fates: HostFates): VolumeDifference {
   const { address, desired, recorded } = pair;
   const base: VolumeFacts = { kind: "volume", address, desired, recorded, diagnostics: [] };
   const found = find(pair, "volume", context);
@@ -75,7 +65,7 @@ export function diffVolume(pair: VolumePair, context: DiffContext, state: State,
     const change = forgotten(recorded, forgettingReason("volume", pair, found.gone));
     return { ...base, action: "forget", recorded, change };
   }
-  const target = wantedVm(desired, state, fates);
+  const target = wantedHost(desired.attachTo, state, fates);
   if (found.how === "absent")
     return {
       ...base,
@@ -111,16 +101,6 @@ const createdBy = (pair: VolumePair, found: Known<LiveVolume>): RecordedVolume =
   id: found.id,
 });
 
-function wantedVm(desired: DesiredVolume, state: State, fates: VmFates): Target | undefined {
-  if (desired.attachTo === undefined) return undefined;
-  if ("id" in desired.attachTo) return { id: desired.attachTo.id };
-  const { address } = desired.attachTo;
-  const id = fates.renewed.has(address)
-    ? undefined
-    : (fates.adopted.get(address) ?? referenceId(desired.attachTo, state));
-  return id === undefined ? { address } : { address, id };
-}
-
 function createChange(desired: DesiredVolume, gone: Vanished | undefined): ChangeTo<"create"> {
   const fields: FieldChange[] = [
     fieldChange({ ...volumeFields.name, effect: "in_place" }, undefined, desired.name, "create"),
@@ -145,7 +125,7 @@ function removeVolume(
   recorded: RecordedVolume,
   live: LiveVolume | undefined,
   context: DiffContext,
-  fates: VmFates,
+  fates: HostFates,
 ): Acted<VolumeFacts, "volume", "delete" | "forget"> {
   const attachedTo = hangsOn(recorded, live, context);
   const diagnostics = pair.forget ? [] : openMoves(pair.address, undefined, recorded, live, context);
@@ -201,11 +181,20 @@ function updateVolume(
   found: Known<LiveVolume>,
   wished: Target | undefined,
   context: DiffContext,
-  fates: VmFates,
+  fates: HostFates,
 ): Acted<VolumeFacts, "volume", "none" | "update" | "import" | "replace"> {
   const { live, id, adopted } = found;
   const values = compareValues(pair, desired, recorded, live);
-  const whereabouts = whereaboutsOf(desired, recorded, live, wished, context, fates);
+  const attachedTo = hangsOn(recorded, live, context);
+  const hanging = {
+    hostKind: "vm",
+    on: attachedTo,
+    recordedOn: recorded?.attachedTo,
+    isOurs: attachedTo !== undefined && [recorded?.attachedTo, recorded?.attaching].includes(attachedTo),
+    target: wished,
+    isIgnored: desired.lifecycle.ignoreChanges.includes("attach_to"),
+  } as const;
+  const whereabouts = whereaboutsOf(hanging, context, fates);
   const { host, isOurs } = whereabouts;
   const { becomes, target } = placementOf(whereabouts);
   const { verb } = consequences[becomes];
@@ -291,27 +280,6 @@ function compareValues(
     if (sizeGb > desired.sizeGb) diagnostics.push(shrinkRefused(pair, sizeGb, desired.sizeGb));
   }
   return { name, sizeGb, fields, isIntended, diagnostics };
-}
-
-function whereaboutsOf(
-  desired: DesiredVolume,
-  recorded: RecordedVolume | undefined,
-  live: LiveVolume | undefined,
-  target: Target | undefined,
-  context: DiffContext,
-  fates: VmFates,
-): Whereabouts {
-  const attachedTo = hangsOn(recorded, live, context);
-  const hostOf = (id: string | undefined): Host | undefined =>
-    id === undefined ? undefined : { id, address: context.addressOf(identity("vm", id)), goes: fates.deleted.has(id) };
-  return {
-    host: hostOf(attachedTo),
-    formerHost: hostOf(attachedTo === undefined ? recorded?.attachedTo : undefined),
-    target,
-    isTargetRenewed: target?.address !== undefined && fates.renewed.has(target.address),
-    isOurs: attachedTo !== undefined && (recorded?.attachedTo === attachedTo || recorded?.attaching === attachedTo),
-    isIgnored: desired.lifecycle.ignoreChanges.includes("attach_to"),
-  };
 }
 
 /** Where only the attachment changes, the reason is what happens to the VM. */

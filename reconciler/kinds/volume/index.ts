@@ -21,7 +21,6 @@ export const volume = defineKind({
       kind: "vm",
       field: "attachTo",
       recorded: "attachedTo",
-      leave: "flush",
       attach: "volume.attach",
       detach: "volume.detach",
     },

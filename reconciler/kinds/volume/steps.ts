@@ -10,9 +10,9 @@ import { addStep, type Draft, owedByIntent, settledRecord, vmHold, vmLabel } fro
 import { holdBack, volumeRecord } from "../../core/plan/records";
 import { type Need, need, type StepId } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
+import type { Target } from "../placement";
 import { flushWords, planFlush } from "../vm/flush";
 import type { VolumeDifference } from "./diff";
-import type { Target } from "./placement";
 
 type To<A extends VolumeDifference["action"]> = Extract<VolumeDifference, { readonly action: A }>;
 

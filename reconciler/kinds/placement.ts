@@ -2,7 +2,7 @@
  * What becomes of a volume on its VM: one answer for each case, and for each answer what the plan does and says. The
  * table test is test/core/placement.test.ts.
  */
-import type { Address } from "../../core/model/address";
+import type { Address } from "../core/model/address";
 
 /** The VM that a volume shall hang on: an id, or an address that has no id yet. */
 export type Target =

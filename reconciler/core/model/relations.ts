@@ -1,0 +1,30 @@
+/** What the resources of a kind are to others, as the definitions in reconciler/kinds say it. */
+import type { HangsOn, Relation } from "../../kinds/definition";
+import { kindTable } from "../../kinds/table";
+import type { Reference } from "./desired";
+import { kinds, perKind } from "./kinds";
+
+const isHangsOn = (relation: Relation): relation is HangsOn => relation.is === "hangs-on";
+
+const relationsOf = perKind((kind): readonly Relation[] => kindTable[kind].relations);
+
+/** Where the resources of a kind hang; `undefined`: on nothing. */
+export const hostOf = perKind((kind): HangsOn | undefined => relationsOf[kind].find(isHangsOn));
+
+/** No two of these kinds have one name in a project. */
+export const isNamed = perKind((kind) => relationsOf[kind].some(({ is }) => is === "named"));
+
+const hosts = kinds.flatMap((kind) => hostOf[kind] ?? []);
+const attaches: ReadonlySet<string> = new Set(hosts.map(({ attach }) => attach));
+const detaches: ReadonlySet<string> = new Set(hosts.map(({ detach }) => detach));
+
+export const isDetach = (operation: string): boolean => detaches.has(operation);
+
+/** The host onto which a request puts something; `undefined`: it puts nothing anywhere. */
+export const hostAttachedTo = (action: {
+  readonly operation: string;
+  readonly vm?: unknown;
+  readonly host?: Reference;
+}): Reference | undefined =>
+  // The one kind with requests of its own that hangs names its host so.
+  attaches.has(action.operation) ? (action.host ?? (action.vm as Reference)) : undefined;

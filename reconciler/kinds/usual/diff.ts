@@ -1,0 +1,236 @@
+/**
+ * What differs about a resource of a kind that is its rows and its relations alone: every row by the value that the
+ * service shows, or else the one that was recorded, and where it hangs.
+ */
+import { type FieldChange, type FieldValue, fieldChange, movedField } from "../../core/diff/changes";
+import type { DiffContext } from "../../core/diff/context";
+import {
+  type Acted,
+  creationReason,
+  type DiffOutcome,
+  type Facts,
+  forgettingReason,
+  forgotten,
+  kept,
+  removalReason,
+  unchanged,
+  updateReason,
+} from "../../core/diff/difference";
+import { explain } from "../../core/diff/explain";
+import { find, type Known } from "../../core/diff/find";
+import { goneNote, letGo } from "../../core/diff/findings";
+import type { Pair } from "../../core/diff/pair";
+import type { DesiredResource } from "../../core/model/desired";
+import { hostNamedBy } from "../../core/model/facts";
+import { fieldsOf, type Rows } from "../../core/model/fields";
+import { type Kind, kindRows } from "../../core/model/kinds";
+import { type LiveOf, sight } from "../../core/model/live";
+import type { RecordedResource, State } from "../../core/model/recorded";
+import { hostOf } from "../../core/model/relations";
+import { fieldsIn } from "../../core/text/objects";
+import { type HostFates, wantedHost, whereaboutsOf } from "../hosts";
+import { consequences, placementOf, type Target } from "../placement";
+
+interface UsualFacts extends Facts<Kind> {
+  /** The id of the host that it hangs on now. */
+  readonly hangsOn?: string;
+  /** The host that it must come off, and the one that it must be put on. */
+  readonly detachFrom?: string;
+  readonly attachTo?: Target;
+}
+
+export type UsualDifference = UsualFacts & DiffOutcome<Kind>;
+
+export const rowsOf = (kind: Kind): Rows => fieldsOf[kind];
+
+export function diffUsual(pair: Pair, context: DiffContext, state: State, fates: HostFates): UsualDifference {
+  const { address, kind, desired, recorded } = pair;
+  const what = kindRows[kind].fullNoun;
+  const base: UsualFacts = { kind, address, desired, recorded, diagnostics: [] };
+  const found = find(pair, kind, context);
+  if (found.how === "error") return { ...base, ...unchanged, diagnostics: [found.diagnostic] };
+  if (desired === undefined) {
+    const isMade = found.how === "known" && found.adopted === "interrupted";
+    const own = isMade ? madeBy(pair, found.id) : recorded;
+    if (own === undefined) return { ...base, ...unchanged };
+    if (found.how === "known") return { ...base, adopts: isMade, ...removed(pair, own, found, context) };
+    const change = forgotten(own, forgettingReason(what, pair, found.gone));
+    return { ...base, action: "forget", recorded: own, change };
+  }
+  const target = wantedHost(hostNamedBy(desired), state, fates);
+  if (found.how === "known") {
+    const own = found.adopted === "interrupted" ? undefined : recorded;
+    return { kind, address, desired, recorded: own, ...updated(pair, desired, own, found, target, context, fates) };
+  }
+  return {
+    ...base,
+    recorded: undefined,
+    attachTo: target,
+    action: "create",
+    desired,
+    change: {
+      ...{ address, kind, action: "create", name: desired.name, losses: [], source: desired.source },
+      fields: valuesOf(desired).map(([row, value]) => fieldChange({ ...row, effect: "in_place" }, undefined, value)),
+      ...creationReason(what, found.gone),
+    },
+    diagnostics: found.gone === undefined ? [] : [goneNote(pair, what, found.gone, "a new one will be created")],
+  };
+}
+
+/** What a create that was cut off has made. */
+const madeBy = (pair: Pair, id: string): RecordedResource =>
+  // The intent remembers the whole record but for the id.
+  ({
+    name: pair.intent?.name,
+    preventDestroy: false,
+    ...pair.intent?.record,
+    kind: pair.kind,
+    address: pair.address,
+    id,
+  }) as RecordedResource;
+
+const isValue = (value: unknown): value is NonNullable<FieldValue> =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+
+const plainRows = (kind: Kind) => Object.entries(rowsOf(kind)).filter(([, { compare }]) => compare === "plain");
+
+const valuesOf = (desired: DesiredResource) =>
+  plainRows(desired.kind).flatMap(([key, row]) => {
+    const value = fieldsIn(desired)[key];
+    return isValue(value) ? [[row, value] as const] : [];
+  });
+
+/** The id of the host that it hangs on, as it shows or as it was recorded. */
+function hostNow(
+  record: RecordedResource | undefined,
+  live: LiveOf[Kind] | undefined,
+  context: DiffContext,
+  kind: Kind,
+) {
+  const host = hostOf[kind];
+  if (host === undefined) return undefined;
+  const shown = fieldsIn(live)[host.recorded];
+  if (shown !== undefined) return typeof shown === "string" ? shown : undefined;
+  const recorded = fieldsIn(record)[host.recorded];
+  // A host that is known to be gone carries nothing, whatever the record says.
+  return typeof recorded === "string" && sight(context.live, hostKindOf(kind), recorded).seen !== "gone"
+    ? recorded
+    : undefined;
+}
+
+// The table of kinds names a kind there.
+const hostKindOf = (kind: Kind): Kind => hostOf[kind]?.kind as Kind;
+
+function removed(
+  pair: Pair,
+  recorded: RecordedResource,
+  { live, id }: Known<LiveOf[Kind]>,
+  context: DiffContext,
+): Acted<UsualFacts, Kind, "delete" | "forget"> {
+  const hangsOn = hostNow(recorded, live, context, pair.kind);
+  const seen = { recorded, live, hangsOn, diagnostics: [] };
+  if (pair.forget)
+    return { ...seen, action: "forget", change: forgotten(recorded, { reason: "let_go", because: letGo }) };
+  const { address, kind } = pair;
+  const name = live?.name ?? recorded.name ?? id;
+  const why = removalReason(context.options.destroy === true);
+  return {
+    ...seen,
+    id,
+    action: "delete",
+    detachFrom: hangsOn,
+    change: { address, kind, action: "delete", name, id, fields: [], losses: [], ...why },
+  };
+}
+
+function updated(
+  pair: Pair,
+  desired: DesiredResource,
+  recorded: RecordedResource | undefined,
+  { live, id, adopted }: Known<LiveOf[Kind]>,
+  wished: Target | undefined,
+  context: DiffContext,
+  fates: HostFates,
+): Acted<UsualFacts, Kind, "none" | "update" | "import" | "replace"> {
+  const { kind, address } = pair;
+  const ignored = new Set(desired.lifecycle.ignoreChanges);
+  const fields: FieldChange[] = [];
+  let isIntended = false;
+  for (const [key, row] of plainRows(kind)) {
+    const [shown, known, wanted] = [live, recorded, desired].map((one) => fieldsIn(one)[key]);
+    const before = shown ?? known;
+    if (!isValue(before) || !isValue(wanted) || before === wanted || ignored.has(row.field)) continue;
+    fields.push(fieldChange(row, before, wanted));
+    if (known !== wanted) isIntended = true;
+  }
+  const hangsOn = hostNow(recorded, live, context, kind);
+  const place = placeOf(kind, desired, recorded, hangsOn, wished, context, fates);
+  if (place.field !== undefined) fields.push(place.field);
+  const isRequested = context.replace.has(address);
+  const replaces = isRequested || fields.some(({ forces }) => forces === "replace");
+  const left = context.leftOpen(desired);
+  const reason = updateReason({
+    isRequested,
+    adopted,
+    hasFields: fields.length > 0,
+    isDrift: !isIntended && !place.isIntended,
+    left,
+    otherwise: "moved",
+  });
+  const moved = movedField(pair);
+  const acts = fields.length > 0 || moved.length > 0;
+  const action = replaces ? "replace" : adopted !== undefined ? "import" : acts ? "update" : undefined;
+  return {
+    live,
+    hangsOn,
+    adopts: adopted !== undefined,
+    detachFrom: replaces ? hangsOn : place.detachFrom,
+    attachTo: replaces ? wished : place.attachTo,
+    ...kept<Kind>(action, id, desired, () => ({
+      ...{ address, kind, name: live?.name ?? recorded?.name ?? desired.name, reason, losses: [] },
+      fields: [...moved, ...fields],
+      because: explain(reason, fields, left, desired.inherited),
+      movedFrom: pair.movedFrom,
+      source: desired.source,
+    })),
+    diagnostics: [],
+  };
+}
+
+interface Place {
+  readonly field?: FieldChange;
+  readonly isIntended: boolean;
+  readonly detachFrom?: string;
+  readonly attachTo?: Target;
+}
+
+function placeOf(
+  kind: Kind,
+  desired: DesiredResource,
+  recorded: RecordedResource | undefined,
+  on: string | undefined,
+  target: Target | undefined,
+  context: DiffContext,
+  fates: HostFates,
+): Place {
+  const relation = hostOf[kind];
+  const row = relation === undefined ? undefined : rowsOf(kind)[relation.field];
+  if (relation === undefined || row === undefined) return { isIntended: false };
+  const known = fieldsIn(recorded)[relation.recorded];
+  const recordedOn = typeof known === "string" ? known : undefined;
+  const isOurs = on !== undefined && recordedOn === on;
+  const isIgnored = desired.lifecycle.ignoreChanges.includes(row.field);
+  const hanging = { hostKind: hostKindOf(kind), on, recordedOn, isOurs, target, isIgnored };
+  const whereabouts = whereaboutsOf(hanging, context, fates);
+  const { host } = whereabouts;
+  const placed = placementOf(whereabouts);
+  const { verb } = consequences[placed.becomes];
+  if (verb === undefined) return { isIntended: false };
+  const { target: to } = placed;
+  return {
+    field: fieldChange(row, host?.address ?? host?.id, to?.address ?? to?.id, verb),
+    isIntended: recorded === undefined || isOurs || recordedOn === host?.id,
+    detachFrom: host?.id,
+    attachTo: to,
+  };
+}

@@ -1,0 +1,227 @@
+/** The requests of a change of a kind that is its rows and its relations alone, in their order. */
+import type { DesiredResource, Reference } from "../../core/model/desired";
+import { identity } from "../../core/model/identity";
+import { type Kind, kindRows } from "../../core/model/kinds";
+import { orphanKey, type RecordedResource } from "../../core/model/recorded";
+import { hostOf, isNamed } from "../../core/model/relations";
+import { addStep, type Draft, nameKey, settledRecord, vmHold } from "../../core/plan/draft";
+import { holdBack, patchFor, plainRecord } from "../../core/plan/records";
+import { type Need, type NewStep, need, type StepId, type UsualAction } from "../../core/plan/step";
+import { fieldsIn } from "../../core/text/objects";
+import type { Target } from "../placement";
+import { rowsOf, type UsualDifference } from "./diff";
+
+type To<A extends UsualDifference["action"]> = Extract<UsualDifference, { readonly action: A }>;
+
+export function stepsForUsual(difference: UsualDifference, draft: Draft): void {
+  const { address } = difference;
+  switch (difference.action) {
+    case "none":
+      return;
+    case "create":
+      create(difference.desired, draft, []);
+      attach({ address }, difference.attachTo, difference.desired, draft, []);
+      return;
+    case "delete":
+    case "forget":
+      remove(difference, draft);
+      return;
+    case "replace":
+      replace(difference, draft);
+      return;
+    case "import":
+    case "update":
+      update(difference, draft);
+      return;
+    default:
+      difference satisfies never;
+  }
+}
+
+type UsualStep = Omit<NewStep, "action" | "record"> & { readonly action: UsualAction; readonly record?: unknown };
+
+const add = (draft: Draft, step: UsualStep): StepId =>
+  // The compiler knows the requests of the kinds that have code of their own; a row says what this one sends.
+  addStep(draft, step as unknown as NewStep<"record">);
+
+const held = ({ address }: { readonly address: string }, kind: Kind): string => `${kind}:${address}`;
+
+/** What the create sends, under the names of the service. */
+const sentBy = (desired: DesiredResource) =>
+  Object.fromEntries(
+    Object.entries(rowsOf(desired.kind)).flatMap(([key, { sentAs }]) => {
+      const value = fieldsIn(desired)[key];
+      return sentAs === undefined || value === undefined ? [] : [[sentAs, value] as const];
+    }),
+  );
+
+function create(desired: DesiredResource, draft: Draft, needs: readonly Need[]): StepId {
+  const { kind, address, name } = desired;
+  const step = add(draft, {
+    id: `${address}/create`,
+    address,
+    action: { operation: `${kind}.create`, name, fields: sentBy(desired) },
+    title: `create ${kindRows[kind].fullNoun} ${name}`,
+    needs,
+    holds: [held(desired, kind)],
+    record: plainRecord(desired),
+  });
+  draft.makes(address, step);
+  if (isNamed[kind]) draft.takesName(nameKey(kind, name), step);
+  return step;
+}
+
+function attach(
+  of: Reference,
+  target: Target | undefined,
+  { kind, address, name }: DesiredResource,
+  draft: Draft,
+  needs: readonly Need[],
+): void {
+  const relation = hostOf[kind];
+  if (relation === undefined || target === undefined) return;
+  const host: Reference = target.id === undefined ? { address: target.address } : { id: target.id };
+  add(draft, {
+    id: `${address}/attach`,
+    address,
+    action: { operation: relation.attach, of, host },
+    title: `attach ${kindRows[kind].fullNoun} ${name} to ${target.address ?? target.id}`,
+    needs: [...draft.onceMade(address), ...needs],
+    holds: [held({ address }, kind), vmHold(draft, host)],
+  });
+}
+
+function detach(
+  difference: UsualDifference & { readonly id: string },
+  draft: Draft,
+  needs: readonly Need[],
+): readonly Need[] {
+  const { kind, address, id, detachFrom } = difference;
+  const relation = hostOf[kind];
+  if (relation === undefined || detachFrom === undefined) return needs;
+  const host = { id: detachFrom };
+  const hostLabel = draft.context.addressOf(identity(asKind(relation.kind), detachFrom)) ?? detachFrom;
+  const step = add(draft, {
+    id: `${address}/detach`,
+    address,
+    action: { operation: relation.detach, of: { id }, host },
+    title: `detach ${kindRows[kind].fullNoun} ${difference.change?.name ?? id} from ${hostLabel}`,
+    needs,
+    holds: [held({ address }, kind), vmHold(draft, host)],
+    record: { [relation.recorded]: undefined },
+  });
+  draft.comesOff(detachFrom, step);
+  return [...needs, need(step)];
+}
+
+// The table of kinds names a kind there.
+const asKind = (kind: string): Kind => kind as Kind;
+
+function remove(difference: To<"delete" | "forget">, draft: Draft): void {
+  const { address, kind, change, recorded } = difference;
+  if (difference.action === "forget") {
+    add(draft, {
+      id: `${address}/forget`,
+      address,
+      action: { operation: "record", changes: settledRecord(address, null) },
+      title: `forget ${kindRows[kind].fullNoun} ${change.name}`,
+    });
+    return;
+  }
+  // What was found by the intent of a lost create is recorded first, so that a run that is cut off does not forget it.
+  const noted = difference.adopts === true ? [need(note(recorded, change.name, draft))] : [];
+  deleteStep(difference, "delete", draft, detach(difference, draft, noted));
+}
+
+const note = (record: RecordedResource, name: string, draft: Draft): StepId =>
+  add(draft, {
+    id: `${record.address}/import`,
+    address: record.address,
+    action: { operation: "record", changes: settledRecord(record.address, record) },
+    title: `note ${kindRows[record.kind].fullNoun} ${name} (${record.id}), which an interrupted run created`,
+  });
+
+function deleteStep(
+  { address, kind, id, change }: To<"delete" | "replace">,
+  name: "delete" | "delete-old",
+  draft: Draft,
+  needs: readonly Need[],
+): StepId {
+  const step = add(draft, {
+    id: `${address}/${name}`,
+    address,
+    action: { operation: `${kind}.delete`, of: { id } },
+    title: `delete ${kindRows[kind].fullNoun} ${change.name}`,
+    needs,
+    holds: [held({ address }, kind)],
+    forgets: true,
+  });
+  if (isNamed[kind]) draft.freesName(nameKey(kind, change.name), step);
+  return step;
+}
+
+/** The old one goes first: its name is the new one's. */
+function replace(difference: To<"replace">, draft: Draft): void {
+  const { address, desired, attachTo } = difference;
+  const deleted = deleteStep(difference, "delete-old", draft, detach(difference, draft, []));
+  create(desired, draft, [need(deleted)]);
+  attach({ address }, attachTo, desired, draft, []);
+}
+
+function update(difference: To<"update" | "import">, draft: Draft): void {
+  const { address, kind, id, desired, change } = difference;
+  const needs: Need[] = difference.adopts === true ? [need(adopt(difference, draft))] : [];
+  const row = hostOf[kind]?.field;
+  const changed = Object.entries(rowsOf(kind)).filter(
+    ([key, { field }]) => key !== row && change.fields.some((one) => one.field === field),
+  );
+  if (changed.length > 0) {
+    const fields = Object.fromEntries(
+      changed.map(([key, { field, sentAs = field }]) => [sentAs, fieldsIn(desired)[key]]),
+    );
+    add(draft, {
+      id: `${address}/update`,
+      address,
+      action: { operation: `${kind}.update`, of: { id }, fields },
+      title: `update ${kindRows[kind].fullNoun} ${change.name}: ${changed.map(([, { field }]) => field).join(", ")}`,
+      needs,
+      holds: [held({ address }, kind)],
+      record: patchFor(
+        plainRecord(desired),
+        changed.map(([, { field }]) => field),
+      ),
+    });
+  }
+  attach({ id }, difference.attachTo, desired, draft, detach(difference, draft, needs));
+}
+
+function adopt(difference: To<"update" | "import">, draft: Draft): StepId {
+  const { address, kind, id, desired, live, change, hangsOn } = difference;
+  const relation = hostOf[kind];
+  // A record of its kind: the rows and its id.
+  const next = { ...plainRecord(desired), id } as RecordedResource;
+  const on = relation === undefined ? {} : { [relation.recorded]: hangsOn };
+  // What shows is under the keys of the rows, as a record has it.
+  const shown = { ...live } as Partial<RecordedResource>;
+  const record = holdBack(
+    { ...next, ...on },
+    { ...shown, ...on },
+    change.fields.map(({ field }) => field),
+  );
+  const key = orphanKey({ kind, id });
+  const step = add(draft, {
+    id: `${address}/import`,
+    address,
+    action: {
+      operation: "record",
+      changes: [
+        ...settledRecord(address, record),
+        ...(draft.state.orphans.has(key) ? [{ type: "orphan" as const, key, orphan: null }] : []),
+      ],
+    },
+    title: `take over ${kindRows[kind].fullNoun} ${live?.name ?? id} (${id})`,
+  });
+  draft.makes(address, step);
+  draft.adopts(address, id);
+  return step;
+}
