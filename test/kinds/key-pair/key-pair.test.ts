@@ -3,12 +3,19 @@
  * the emulated service.
  */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-// Last: it loads the product, whose tables have the kind by then.
-import { openStage } from "../support/stage";
 import { entitiesWith, rowsWith, tableWith, validatorWith } from "../support/with-kind";
 
-import { keyPairOperations } from "./emulator";
+// What is put in the place of modules comes before what loads them.
+
 import { keyPair } from "./index";
+
+// The emulator with the kind.
+
+import { keyPairOperations } from "./emulator";
+
+// The product, whose tables have the kind by then.
+
+import { openStage } from "../support/stage";
 
 vi.mock("../../../reconciler/kinds/table", async (original) => tableWith(await original(), "key_pair", keyPair));
 vi.mock("../../../reconciler/config/generated/desired-state", () => validatorWith());
