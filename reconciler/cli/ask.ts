@@ -1,5 +1,6 @@
 /** One question at the terminal; anything but yes is no: Ctrl-C, Ctrl-D, and a terminal that is gone, too. */
 import { createInterface } from "node:readline";
+import { wrapText } from "../report/style";
 
 /** Asks once. Aborting `signal` withdraws the question, and the answer is then no. */
 export const ask = async (
@@ -24,7 +25,7 @@ export function askForWord(
       if (!answered) output.write("\n");
       resolve(undefined);
     });
-    terminal.question(`${question} `, (answer) => {
+    terminal.question(`${wrapText(question, columnsOf(output)).join("\n")} `, (answer) => {
       answered = true;
       resolve(answer.trim());
     });
@@ -35,3 +36,7 @@ export function askForWord(
     terminal.close();
   });
 }
+
+/** A terminal breaks a long line anywhere, also within a word. What is no terminal breaks none. */
+const columnsOf = (output: NodeJS.WritableStream): number =>
+  "columns" in output && typeof output.columns === "number" && output.columns > 0 ? output.columns : Infinity;

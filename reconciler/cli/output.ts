@@ -3,6 +3,7 @@
  * a line on standard output and nothing else there.
  */
 
+import { stripVTControlCharacters } from "node:util";
 import type { Finding } from "../core/findings/finding";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Orphan } from "../core/model/recorded";
@@ -12,6 +13,7 @@ import type { Owed } from "../kinds/vm/guest-steps";
 import { keepOutOfTraces } from "../outside/tracing";
 import { diagnosticsText } from "../report/diagnostics-text";
 import { jsonLine, summaryLine, type Where } from "../report/json-lines";
+import { displayColumns } from "../report/style";
 import { createMasking, type Masking } from "../service/masking";
 import type { Flags } from "./flags";
 import { openJsonFile } from "./json-file";
@@ -90,7 +92,14 @@ export function createOutput(command: string, flags: Flags): Output {
   let shown: readonly string[] = [];
   let located: Where | undefined;
   const frameText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
-  const frameGone = (): string => (shown.length === 0 ? "" : `\u001b[${shown.length}A\r\u001b[J`);
+  /** A terminal that became narrower since the frame was drawn has broken its lines. */
+  const rowsShown = (): number => {
+    const columns = process.stderr.columns || 80;
+    const rowsOf = (line: string): number =>
+      Math.max(1, Math.ceil(displayColumns(stripVTControlCharacters(line)) / columns));
+    return shown.reduce((rows, line) => rows + rowsOf(line), 0);
+  };
+  const frameGone = (): string => (shown.length === 0 ? "" : `\u001b[${rowsShown()}A\r\u001b[J`);
   const note = (text: string): void => {
     if (!silent)
       process.stderr.write(masked(`${frameGone()}${text.endsWith("\n") ? text : `${text}\n`}${frameText(shown)}`));

@@ -23,7 +23,7 @@ import { changeEvents, findingEvent, memoryEvents, plannedStepEvents } from "../
 import { outputEvents } from "../report/output-lines";
 import { planLines } from "../report/plan-text";
 import { runText } from "../report/run-text";
-import { whereText } from "../report/where-text";
+import { whereLines, whereText } from "../report/where-text";
 import { version } from "../version";
 import type { Invocation } from "./command";
 import { commandHolder } from "./compose";
@@ -95,7 +95,8 @@ const manyResources = 200;
 /** Shows the plan, as text or as JSON lines; its diagnostics go with the summary. */
 export function showPlan(invocation: Invocation, { plan }: Prepared, { exposure, findings }: Review): void {
   const { output } = invocation;
-  if (output.where !== undefined) output.print(`${whereText(output.where)}\n`);
+  if (output.where !== undefined)
+    output.print(`${process.stdout.isTTY ? whereLines(output.where, output.width) : whereText(output.where)}\n`);
   // The exposure of groups comes before the plan's last line, which sums the plan up and is read first.
   if (exposure !== undefined && !output.json) {
     const text = exposureText(exposure, { colour: output.colour, width: output.width, changesOnly: true });

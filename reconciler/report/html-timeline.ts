@@ -75,10 +75,14 @@ const ticks = 5;
 function axis(length: number): string {
   const marks = Array.from({ length: ticks + 1 }, (_, n) => {
     const percent = (n * 100) / ticks;
-    return `<span style="left:${percent}%">${shortTime((length * n) / ticks)}</span>`;
+    return `<span style="left:${percent}%">${markTime((length * n) / ticks, length / ticks)}</span>`;
   });
   return `<div class="r-axis" aria-hidden="true"><span></span><span>${marks.join("")}</span></div>`;
 }
+
+/** Marks that lie closer together than a tenth of a second are told in milliseconds, so that no two are the same. */
+const markTime = (ms: number, apart: number): string =>
+  apart < 100 ? `${apart < 1 ? ms.toFixed(1) : Math.round(ms)} ms` : shortTime(ms);
 
 /** A time that is precise enough for a run of a second and for one of an hour. */
 export const shortTime = (ms: number): string =>

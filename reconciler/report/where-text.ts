@@ -1,9 +1,19 @@
 /** Where a plan is carried out, in one line: everything that shows a plan begins with this line. */
 import { printable } from "../core/text/printable";
 import type { Where } from "./json-lines";
+import { wrapItems } from "./style";
 
 /** `environment prod · project acme · service https://… · state postgres://… · commit 1a2b3c4d5e6f`. */
-export function whereText({ service, project, environment, state, commit, uncommitted = [] }: Where): string {
+export const whereText = (where: Where): string => partsOf(where).join(" · ");
+
+/** The same for a terminal: broken between its parts. */
+export const whereLines = (where: Where, width: number): string =>
+  wrapItems(
+    partsOf(where).map((part, index, all) => (index + 1 < all.length ? `${part} ·` : part)),
+    width,
+  ).join("\n");
+
+function partsOf({ service, project, environment, state, commit, uncommitted = [] }: Where): readonly string[] {
   const parts = [
     ...(environment === undefined ? [] : [`environment ${environment}`]),
     ...(project === undefined || project === "" ? [] : [`project ${project}`]),
@@ -11,7 +21,7 @@ export function whereText({ service, project, environment, state, commit, uncomm
     `state ${state}`,
     ...(commit === undefined ? [] : [`commit ${shortCommit(commit)}${notCommitted(uncommitted)}`]),
   ];
-  return printable(parts.join(" · "));
+  return parts.map((part) => printable(part));
 }
 
 /** As git shortens it, with the mark of files that are not as they were committed. */

@@ -15,6 +15,7 @@ import { acceptDrift } from "../accept-drift";
 import { command, type Invocation } from "../command";
 import { newLineage } from "../compose";
 import { commonFlags } from "../flags";
+import { onceAProject } from "../once-a-project";
 import { withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
@@ -66,12 +67,17 @@ function run(invocation: Invocation): Promise<number> {
     for (const one of owed) output.print(owedText(one));
     if (accepts && !failed) {
       const left = acceptDrift(report.drifts, invocation.args.filter(isAddress), workspace, state, output);
-      return output.finish({ exitCode: left.length > 0 ? 2 : 0, diagnostics: [...report.diagnostics, ...left] });
+      return output.finish({
+        exitCode: left.length > 0 ? 2 : 0,
+        diagnostics: [...onceAProject(report.diagnostics, state), ...left],
+        forPrograms: [...report.diagnostics, ...left],
+      });
     }
     return output.finish({
       exitCode: failed ? 1 : report.drifts.length > 0 || broken || owed.length > 0 ? 2 : 0,
       owed,
-      diagnostics: [...report.diagnostics, ...findings.map(findingAsDiagnostic)],
+      diagnostics: [...onceAProject(report.diagnostics, state), ...findings.map(findingAsDiagnostic)],
+      forPrograms: [...report.diagnostics, ...findings.map(findingAsDiagnostic)],
       findings,
     });
   });

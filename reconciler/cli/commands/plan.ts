@@ -4,7 +4,6 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { changesOutputs } from "../../core/plan/outputs";
-import type { Plan } from "../../core/plan/plan";
 import { printable } from "../../core/text/printable";
 import type { Prepared } from "../../engine/plan";
 import { touchesGroups } from "../../kinds/group/changes";
@@ -18,6 +17,7 @@ import { fail } from "../compose";
 import { asDiagnostics } from "../crash";
 import { forEachEnvironment, forEachPart, isForAll } from "../each-environment";
 import { consentFlags, planFlags } from "../flags";
+import { onceAProject, withoutGroupNames } from "../once-a-project";
 import type { Output } from "../output";
 import { planOptions } from "../plan-options";
 import { prepareBeside, showPlan } from "../planning";
@@ -124,13 +124,6 @@ const placeOf = ({ where }: Output, part: Part | undefined) => {
   return { where, key: key === "" ? undefined : key };
 };
 
-/** `doctor` says that this service never shows the names of groups; a plan repeats it only when it changes a group. */
-function withoutGroupNamesNote(diagnostics: readonly Diagnostic[], { changes }: Plan): readonly Diagnostic[] {
-  if (touchesGroups(changes)) return diagnostics;
-  // One that --deny or --strict refuses is the reason of the exit code.
-  return diagnostics.filter(({ code, severity }) => code !== "plan/group-names-unobserved" || severity === "error");
-}
-
 /** A warning when another run holds the state: a change that looks unfinished may be under way there. */
 async function runBeside({ store }: Session, { plan: { changes } }: Prepared): Promise<readonly Diagnostic[]> {
   const holder = changes.some(({ reason }) => reason === "interrupted") ? await store.holder() : undefined;
@@ -179,7 +172,9 @@ async function plan(invocation: Invocation, part?: Part): Promise<number> {
     const pending = plan.changes.length > 0 || plan.steps.length > 0 || changesOutputs(plan.outputs);
     return output.finish({
       exitCode: failed ? review.exitCode : pending && flags["detailed-exitcode"] === true ? 2 : 0,
-      diagnostics: withoutGroupNamesNote(diagnostics, plan),
+      diagnostics: touchesGroups(plan.changes)
+        ? onceAProject(diagnostics, prepared.state)
+        : withoutGroupNames(diagnostics),
       forPrograms: diagnostics,
       plan,
       findings,
