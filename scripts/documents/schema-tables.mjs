@@ -53,6 +53,16 @@ export function desiredTables(root) {
   return lines.join("\n").trimEnd();
 }
 
+/** The tables of a file whose sections need no order of their own. */
+export function fileTables(name) {
+  return (root) => {
+    const schema = readSchema(root, name);
+    const lines = ["### The file", "", ...table(schema, schema.properties, undefined, schema.required), ""];
+    for (const [title, part] of mapsOf(schema)) if (!shown(schema, lines, part)) section(lines, schema, title, part);
+    return lines.join("\n").trimEnd();
+  };
+}
+
 /** Whether some table has a row with each of the map's keys and their meanings. */
 const shown = (schema, lines, part) => {
   const rows = Object.entries(part.properties).map(([name, value]) => [
@@ -82,7 +92,7 @@ function mapsOf(schema) {
   // What an environment repeats of the file has its place in the file.
   const { environments, ...rest } = schema.properties;
   visit({ properties: rest }, "");
-  visit(environments, "environments");
+  if (environments !== undefined) visit(environments, "environments");
   return [...found.values()].filter(([title]) => title !== "");
 }
 
@@ -112,11 +122,13 @@ export function dialectTables(root) {
     ["A selector", "selector"],
   ])
     section(lines, schema, title, schema.$defs[name]);
+  section(lines, schema, "when, of a route", schema.$defs.route.properties.when);
   const alone = {};
   for (const [name, given] of Object.entries(schema.properties)) {
     if (name === "operations" || name === "pagination") continue;
     const part = resolve(schema, given);
     if (kindOf(part) === "array") {
+      alone[name] = given;
       section(lines, schema, `${name}[]`, { description: part.description, ...part.items });
       continue;
     }
@@ -137,10 +149,12 @@ export function dialectTables(root) {
       Object.entries(properties).filter(([key]) => !nested.some(([other]) => other === key)),
     );
     if (nested.length > 0 && Object.keys(own).length > 0) lines.push(...table(schema, own), "");
+    if (name === "names") lines.push(...table(schema, properties), "");
     if (name === "names") section(lines, schema, "names.vm, names.volume, names.group", schema.$defs.nameRule);
     else for (const [key, value] of nested) section(lines, schema, `${name}.${key}`, resolve(schema, value));
   }
   lines.push("### The rest", "", ...table(schema, alone), "");
+  section(lines, schema, "retry_after, as a map", schema.properties.retry_after.anyOf[1]);
   return lines.join("\n").trimEnd();
 }
 

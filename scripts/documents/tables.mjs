@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { folderList, orderTable } from "./house.mjs";
-import { desiredTables, dialectTables, fallbackTable } from "./schema-tables.mjs";
+import { desiredTables, dialectTables, fallbackTable, fileTables } from "./schema-tables.mjs";
 
 const require = createRequire(import.meta.url);
 const load = (root, module) => require(join(root, "dist", module));
@@ -20,6 +20,8 @@ const generators = {
   "desired-state": desiredTables,
   dialect: dialectTables,
   fallbacks: fallbackTable,
+  fleet: fileTables("fleet"),
+  tests: fileTables("tests"),
   folders: folderList,
   passes: orderTable,
 };

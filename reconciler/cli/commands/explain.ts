@@ -2,13 +2,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { partyFromWord, partyText, portsFromWord } from "../../config/read-reachability";
-import { fieldsCalled, fieldsOfSchema } from "../../config/schema-fields";
+import { fieldsCalled, fieldsOfSchema, type SchemaField } from "../../config/schema-fields";
 import { kindOf } from "../../core/model/address";
 import type { Party } from "../../core/model/assertion";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import type { RecordedResource } from "../../core/model/recorded";
 import { explainReach, type ReachHalf } from "../../core/reachability/explain";
 import { nearestName } from "../../core/text/nearest";
+import { keyIn, keysOf } from "../../core/text/objects";
 import { openStoredState } from "../../engine/plan";
 import { explanations, isExplained } from "../../report/explanations";
 import { fieldsNamed, fieldsText, schemaFieldsText } from "../../report/field-text";
@@ -29,6 +30,7 @@ export const explainCommand = command({
     ["reconcile explain vm.flavor_id", "what a change of this field costs"],
     ["reconcile explain vm.db", "the same for every field of a VM"],
     ["reconcile explain checks.at_most", "any other key of the file, with the keys below it"],
+    ["reconcile explain fleet.stacks.approve", "a key of the fleet's file; also dialect.… and tests.…"],
     ["reconcile explain reach web db:5432", "which rules of the file admit it, or which one is missing"],
     [
       "reconcile explain reach 203.0.113.7 db:22",
@@ -132,8 +134,8 @@ async function explain({ args, output }: Invocation): Promise<number> {
     for (const { kind, field, about, costs } of fields) output.event({ type: "field", kind, field, about, costs });
     return output.finish({ exitCode: 0 });
   }
-  const written = fieldsCalled(fieldsOfSchema(desiredSchema()), code);
-  if (!isExplained(code) && written.length > 0) {
+  const written = isExplained(code) ? [] : fieldsWritten(code);
+  if (written.length > 0) {
     output.print(schemaFieldsText(written, output.width));
     for (const { name, about, words } of written) output.event({ type: "field", field: name, about, words });
     return output.finish({ exitCode: 0 });
@@ -152,8 +154,22 @@ async function explain({ args, output }: Invocation): Promise<number> {
   return output.finish({ exitCode: 0 });
 }
 
-const desiredSchema = (): unknown =>
-  JSON.parse(readFileSync(join(packageFolder, "schemas", "desired-state.schema.json"), "utf8"));
+/** The files that people write, by the word that may stand before a field of theirs: `fleet.stacks.approve`. */
+const files = { desired: "desired-state", dialect: "dialect", fleet: "fleet", tests: "tests" };
+
+/** The fields that a word means: of the file that it names, or else of the first that has such a field. */
+function fieldsWritten(asked: string): readonly SchemaField[] {
+  const [first = "", ...rest] = asked.split(".");
+  const named = rest.length === 0 ? undefined : keyIn(files, first);
+  for (const file of named === undefined ? keysOf(files) : [named]) {
+    const path = join(packageFolder, "schemas", `${files[file]}.schema.json`);
+    const fields = fieldsOfSchema(JSON.parse(readFileSync(path, "utf8")));
+    const found = fieldsCalled(fields, named === undefined ? asked : rest.join("."));
+    if (found.length > 0)
+      return file === "desired" ? found : found.map((field) => ({ ...field, name: `${file}.${field.name}` }));
+  }
+  return [];
+}
 
 const codes = () => Object.keys(explanations).filter(isExplained).sort();
 
