@@ -4,6 +4,8 @@ import type { Address, Kind } from "../core/model/address";
 import type { Closed, DesiredResource } from "../core/model/desired";
 import type { Live, LiveOf } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
+import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
+import { fieldsIn } from "../core/text/objects";
 import type { Property, Props } from "./handler";
 import type { NamedId } from "./named-ids";
 import { desiredOf, type Written, writtenOfExisting } from "./one-desired";
@@ -65,8 +67,19 @@ export const recordedProperty: Property = {
   description: "What the engine remembers of the resource between two runs. Not for programs.",
 };
 
-// Only the handlers write this key, and `plain` keeps what they write.
-export const rememberedIn = (before: Props): Remembered => (before[recordedKey] ?? {}) as Remembered;
+/** Throws where a newer version of the plugin wrote it: it may hold what this one does not know, and would drop. */
+export function rememberedIn(before: Props): Remembered {
+  const { version, needs } = fieldsIn(before[recordedKey]);
+  const newer = newerVersion(version);
+  if (newer !== undefined)
+    throw new WrittenByNewer(
+      "the record of this resource in the program's state",
+      `its version is ${newer}, and this plugin reads version ${knownVersion}`,
+      needs,
+    );
+  // Only the handlers write this key, and `plain` keeps what they write.
+  return (before[recordedKey] ?? {}) as Remembered;
+}
 
 export const pendingId = (owner: string): string => `pending:${owner}`;
 export const isPending = (id: string): boolean => id.startsWith("pending:");

@@ -449,3 +449,17 @@ describe("what one process deletes and makes again", () => {
     expect(stage.volumes().find(({ id }) => id === made.Volume.id)?.attached_to).toBe(made.Vm.id);
   });
 });
+
+it("a record that a newer plugin wrote is neither compared, read, changed nor deleted, and its resource stays", async () => {
+  stage = await startStage(full, everything);
+  const made = await makeAll(stage);
+  const { diff, read, remove } = stage.startProcess();
+  for (const kept of Object.values(made)) {
+    const recorded = { ...(kept.outputs["recorded"] as object), version: 2, needs: "9.1.0" };
+    const newer = { ...kept, outputs: { ...kept.outputs, recorded } };
+    const { recorded: _, ...inputs } = kept.outputs;
+    for (const done of [diff(newer, inputs), read(newer), remove(newer)])
+      await expect(done, kept.type).rejects.toThrow("written by a newer version of reconcile: its version is 2");
+  }
+  expect([stage.vms().length, stage.volumes().length]).toEqual([1, 1]);
+});

@@ -5,7 +5,7 @@
 import type { Diagnostic } from "../model/diagnostic";
 import { printable } from "../text/printable";
 
-/** The only version of each format that there has been: of states, journals, stored documents and saved plans. */
+/** The only version of each format that there has been: of states, journals, stored documents, saved plans and the records of programs. */
 export const knownVersion = 1;
 
 /** `undefined`: it is not newer, and may be nothing that can be read at all. */
