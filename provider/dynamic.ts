@@ -5,13 +5,12 @@
 import type { dynamic } from "@pulumi/pulumi";
 import {
   type Connection,
-  connect,
+  findHandler,
   type Handler,
   type HandlerContext,
-  handlerOf,
-  PartialFailure,
-  type Props,
-} from "../reconciler/index";
+  openConnection,
+} from "../reconciler/for-provider";
+import { PartialFailure, type Props } from "../reconciler/index";
 import { capturedKey, isNamedByItself, madeUpName, packageName, programKey, programNote } from "./captured";
 import { engineAddress, isEngineThere } from "./engine";
 import { hiding } from "./secrets";
@@ -24,7 +23,7 @@ type Inputs = Record<string, unknown>;
 
 /** States name the path of this module, this function and its argument, so none of the three may ever change. */
 export function provider(type: string): dynamic.ResourceProvider<Inputs, Inputs> {
-  const found = handlerOf(type);
+  const found = findHandler(type);
   if (found === undefined)
     throw new Error(
       `${packageName}: this version of the package has no resource type ${type}; install the one the state was made with, or a later one`,
@@ -149,7 +148,7 @@ let connection: Connection | undefined;
 
 function connectionFor(config: dynamic.Config | undefined): Connection {
   if (connection === undefined) {
-    connection = connect(readSettings((name) => config?.get(`${packageName}:${name}`)));
+    connection = openConnection(readSettings((name) => config?.get(`${packageName}:${name}`)));
     if (engineAddress() !== undefined) {
       void endWithEngine();
       setInterval(() => void endWithEngine(), lookAfterEngineMs).unref();

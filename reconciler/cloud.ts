@@ -1,29 +1,46 @@
 /**
- * A whole desired state, planned and applied from a program: what `reconcile plan` and `reconcile apply` do, without a
- * terminal. Everything that could be lost is in the plan's consents, and `apply` refuses without the grants for them.
+ * A whole desired state, planned and applied from a program: what `reconcile plan`, `apply`, `drift` and their neighbours
+ * do, without a terminal. Everything that could be lost is in the plan's consents, and `apply` refuses without the
+ * grants for them.
  */
 import { randomUUID } from "node:crypto";
-import { type Connection, openConnection, type Settings } from "./connect";
+import { join } from "node:path";
+import { baseUrlOf, openConnection, type Settings } from "./connect";
 import type { PlanOptions } from "./core/diff/context";
+import { exposureOf } from "./core/exposure/exposure";
 import type { Desired } from "./core/model/desired";
-import { hasErrors } from "./core/model/diagnostic";
+import { type Diagnostic, hasErrors } from "./core/model/diagnostic";
 import type { ExternalValues } from "./core/model/external";
+import type { Outputs } from "./core/model/output";
+import type { Orphan, RecordedRun } from "./core/model/recorded";
+import { desiredAsRecorded } from "./core/plan/as-recorded";
 import { type Grants, noGrants } from "./core/plan/consent";
 import type { Plan } from "./core/plan/plan";
-import { applyPlan, hasNothingToDo } from "./engine/apply";
-import { awaitInterrupted } from "./engine/await-interrupted";
+import type { FoldedState } from "./core/state/fold";
+import { canonicalJson } from "./core/text/canonical-json";
+import { hasNothingToDo } from "./engine/apply";
+import { type DriftReport, findDrift } from "./engine/drift";
 import type { EngineEvent } from "./engine/events";
 import { fetchExternal } from "./engine/externals";
-import { type Prepared, preparePlan } from "./engine/plan";
+import { openStoredState, type Prepared } from "./engine/plan";
+import { observeOrphans } from "./engine/refresh";
 import type { RunReport } from "./engine/run-plan";
+import { type Owed, owedIn } from "./kinds/vm/guest-steps";
+import { openProject, type Project } from "./open-project";
 import { holderOf } from "./outside/holder";
 import { closedOrRefused, Refused } from "./refused";
-import { openProtectedStore, storesFrom } from "./store/open";
+import { type Rehearsal, rehearse, speedOfTwin, withCatalogue } from "./rehearse/rehearsal";
+import { type ShownExposure, shownExposure } from "./report/exposure-text";
+import type { Service } from "./resources";
+import { idOfUnsaved, readSaved, type SavedPlan, savePlan, stale, whatChanged } from "./saved-plan";
+import { locationBeside, openProtectedStore, storesFrom } from "./store/open";
 import type { StateStore } from "./store/store";
 
+/** Where a state is: a path, a URL, or a store that is open already. */
+export type StatePlace = string | StateStore;
+
 export interface PlanRequest extends PlanOptions {
-  /** Where the state is: a path, a URL, or a store that is open already. */
-  readonly state: string | StateStore;
+  readonly state: StatePlace;
   /** False: the service is not asked, everything is as the state has it. */
   readonly refresh?: boolean;
   readonly onEvent?: (event: EngineEvent) => void;
@@ -31,10 +48,46 @@ export interface PlanRequest extends PlanOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A plan with what it was made from: the one argument that `apply` takes. */
-export interface CloudPlan extends Plan {
+const internals: unique symbol = Symbol("reconcile-cloud internals");
+
+/** What a plan was made from. */
+interface PlannedFrom {
   readonly prepared: Prepared;
+  readonly project: Project;
   readonly store: StateStore;
+  readonly id: string;
+}
+
+/**
+ * A plan: the one argument that `apply` takes. `JSON.stringify` makes of it what `reconcile plan --out` writes; `readPlan`
+ * reads that again, and so does `reconcile apply`.
+ */
+export interface CloudPlan
+  extends Pick<
+    Plan,
+    | "changes"
+    | "steps"
+    | "consents"
+    | "diagnostics"
+    | "estimate"
+    | "unchanged"
+    | "orphans"
+    | "outputs"
+    | "cost"
+    | "owed"
+    | "options"
+    | "serial"
+  > {
+  toJSON(): KeptPlan;
+  readonly [internals]: object;
+}
+
+/** A plan as JSON; the rest of it is as schemas/plan.schema.json says. It holds what the desired state holds. */
+export interface KeptPlan {
+  readonly format: "reconcile-cloud/plan";
+  readonly version: 1;
+  /** A digest of all of it: a plan that was changed is refused. */
+  readonly id: string;
 }
 
 export interface ApplyRequest {
@@ -47,7 +100,27 @@ export interface ApplyRequest {
   readonly stopWaiting?: AbortSignal;
 }
 
-export interface Cloud extends Connection {
+/** What the service shows that is not as the state has it, and the commands that are owed to guests. */
+export interface Drifted extends Omit<DriftReport, "seen"> {
+  readonly owed: readonly Owed[];
+}
+
+/** What a delete left alive. `seen`: what the service says of it, where it was asked. */
+export interface LeftOver extends Omit<Orphan, "record" | "deleting"> {
+  readonly seen?: string;
+}
+
+/** One run that wrote a state. Without an outcome it still runs, or was killed. */
+export type Run = Omit<RecordedRun, "before" | "brought" | "number">;
+
+export interface RehearseRequest {
+  /** How many times faster than the real service; 120 when left out. */
+  readonly speed?: number;
+  readonly onEvent?: (event: EngineEvent) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface Cloud extends AsyncDisposable {
   /**
    * Looks at what the file reads of elsewhere: outputs of other projects, and things of the service by id or name. Read
    * the file with `external: "later"` first, and with what this answers for a desired state that can be planned. Throws
@@ -57,66 +130,171 @@ export interface Cloud extends Connection {
   /** Looks at the service and plans: sends only reads and writes nothing. */
   plan(desired: Desired, request: PlanRequest): Promise<CloudPlan>;
   /**
+   * A plan that was kept as JSON: it is made again and compared. Throws Refused (`plan/stale`) when the world, the state,
+   * the service or the dialect is not what the plan was made for. `state`: where the state is, when not where the plan
+   * says.
+   */
+  readPlan(kept: string | object, request?: Partial<Pick<PlanRequest, "state" | "signal">>): Promise<CloudPlan>;
+  /**
    * Carries a plan out. Before anything is sent it throws ConsentMissing when the plan needs more than `grants` give,
    * StateMovedOn when the state has changed since the plan was made, and Refused when the plan has errors.
    */
   apply(plan: CloudPlan, request?: ApplyRequest): Promise<RunReport>;
+  /** Who can reach what through the groups, before and after a plan. */
+  exposure(plan: CloudPlan): readonly ShownExposure[];
+  /** Carries a plan out on a twin of what was seen. The real service is sent only reads, and nothing is written. */
+  rehearse(plan: CloudPlan, request?: RehearseRequest): Promise<Rehearsal>;
+  /** What the service shows that is not as the state has it. Sends only reads. */
+  drift(request: { readonly state: StatePlace; readonly acceptService?: boolean }): Promise<Drifted>;
+  /** What deletes left alive, from the state alone; `refresh: true` asks the service about each. */
+  orphans(request: { readonly state: StatePlace; readonly refresh?: boolean }): Promise<readonly LeftOver[]>;
+  /** The outputs that were recorded by the last run, sensitive ones marked so. Asks the service nothing. */
+  outputs(request: { readonly state: StatePlace }): Promise<Outputs>;
+  /** The runs that wrote the state, the newest first. Asks the service nothing. */
+  history(request: { readonly state: StatePlace }): Promise<readonly Run[]>;
+  /** Opens the service, for handlers and look-ups. */
+  service(): Promise<Service>;
+  close(): Promise<void>;
 }
 
 export function openCloud(settings: Settings, folder: string): Cloud {
   const connection = openConnection(settings, folder);
-  const openStore = (state: string | StateStore): StateStore =>
+  const insecureHttp = settings.insecureHttp === true;
+  const openRead = storesFrom(folder, { insecureHttp });
+  const openStore = (state: StatePlace): StateStore =>
     typeof state === "string"
-      ? openProtectedStore(state, { environment: process.env, insecureHttp: settings.insecureHttp === true, folder })
+      ? openProtectedStore(locationBeside(folder, state), { environment: process.env, insecureHttp, folder })
       : state;
+  const stateIn = async (place: StatePlace): Promise<FoldedState> => {
+    const store = openStore(place);
+    return openStoredState(await store.read(), store.location, randomUUID()).state;
+  };
+
+  /** `place`: how the plan names its state, for whoever reads it as JSON. */
+  async function planOn(
+    desired: Desired,
+    place: string,
+    store: StateStore,
+    { refresh, onEvent, signal, ...options }: Omit<PlanRequest, "state">,
+    saved?: SavedPlan,
+  ): Promise<CloudPlan> {
+    const service = await connection.opened();
+    const project = openProject({ files: { desired }, folder, service, store, openRead });
+    await project.settle(signal ?? new AbortController().signal);
+    const prepared = await project.plan(options, { observe: refresh !== false, emit: onEvent, signal });
+    const { plan } = prepared;
+    if (saved !== undefined) assertSame(saved, plan);
+    const asJson = (): SavedPlan =>
+      saved ??
+      savePlan(plan, prepared.desired, {
+        folder,
+        sources: [],
+        planFile: join(folder, "plan.json"),
+        baseUrl: baseUrlOf(settings) ?? "",
+        state: place,
+        dialect: service.dialect,
+      });
+    const { changes, steps, consents, diagnostics, estimate, unchanged, orphans, outputs, cost, owed } = plan;
+    return {
+      ...{ changes, steps, consents, diagnostics, estimate, unchanged, orphans, outputs, cost, owed },
+      ...{ options: plan.options, serial: plan.serial },
+      toJSON: asJson,
+      [internals]: { prepared, project, store, id: saved?.id ?? idOfUnsaved(plan) } satisfies PlannedFrom,
+    };
+  }
+
   return {
-    ...connection,
+    service: () => connection.service() as Promise<unknown> as Promise<Service>, // programs see none of what it holds
+    close: connection.close,
+    [Symbol.asyncDispose]: connection.close,
     async look({ external = { reads: [], lookups: [] } }) {
-      const { client } = await connection.portsOf([]);
-      const open = storesFrom(folder, { insecureHttp: settings.insecureHttp === true });
-      const { values, diagnostics } = await fetchExternal(external, client, open);
+      const { client } = await connection.opened();
+      const { values, diagnostics } = await fetchExternal(external, client, openRead);
       if (hasErrors(diagnostics)) throw new Refused(diagnostics);
       return values;
     },
-    async plan(desired, { state, refresh, onEvent, signal, ...options }) {
-      const closed = closedOrRefused(desired);
-      const store = openStore(state);
-      const { client, clock, timing } = await connection.portsOf(desired.resources);
-      const lineage = randomUUID();
-      const { discoveryWindowMs } = timing;
-      await awaitInterrupted(store, client, { clock, timing }, lineage, signal ?? new AbortController().signal);
-      const prepared = await preparePlan({
-        desired: closed,
-        store,
-        client,
-        options,
-        clock,
-        lineage,
-        observe: refresh !== false,
-        discoveryWindowMs,
-        emit: onEvent,
-        signal,
-      });
-      return { ...prepared.plan, prepared, store };
+    plan: (desired, { state, ...request }) =>
+      planOn(closedOrRefused(desired), placeOf(state), openStore(state), request),
+    async readPlan(kept, { state, signal } = {}) {
+      const saved = readSaved("the plan", typeof kept === "string" ? kept : JSON.stringify(kept));
+      const { dialect } = await connection.opened();
+      const place = state === undefined ? saved.state : placeOf(state);
+      const baseUrl = baseUrlOf(settings) ?? "";
+      const differences = [
+        ...(baseUrl === saved.base_url ? [] : [`it is for the service ${saved.base_url}, not ${baseUrl}`]),
+        ...(place === saved.state ? [] : [`it is for the state ${saved.state}, not ${place}`]),
+        ...(canonicalJson(dialect) === canonicalJson(saved.dialect) ? [] : ["the dialect is another one now"]),
+      ];
+      if (differences.length > 0) throw stale(differences);
+      return planOn(saved.desired, place, openStore(state ?? saved.state), { ...saved.options, signal }, saved);
     },
-    async apply({ prepared, store }, { grants, onEvent = () => undefined, signal, stopWaiting } = {}) {
-      const { plan, desired } = prepared;
-      if (hasErrors(plan.diagnostics))
-        throw new Refused(plan.diagnostics.filter(({ severity }) => severity === "error"));
-      if (hasNothingToDo(plan, prepared)) return nothingDone;
+    async apply(plan, { grants, onEvent = () => undefined, signal, stopWaiting } = {}) {
+      const { prepared, project, id } = fromOf(plan);
+      refuseErrors(prepared.plan.diagnostics);
+      if (hasNothingToDo(prepared.plan, prepared)) return nothingDone;
       const never = new AbortController().signal;
-      return applyPlan({
-        prepared,
-        store,
-        ports: { ...(await connection.portsOf(desired.resources)), emit: onEvent },
+      return project.apply(prepared, {
         holder: holderOf("a program"),
         stop: { soft: signal ?? never, hard: stopWaiting ?? never },
-        planId: randomUUID(),
+        planId: id,
+        emit: onEvent,
         // No program lifts prevent_destroy.
         grants: { ...noGrants, ...grants, unprotect: [] },
       });
     },
+    exposure: (plan) => shownExposure(exposureOf(fromOf(plan).prepared)),
+    async rehearse(plan, { speed = speedOfTwin, onEvent, signal } = {}) {
+      const { prepared, store } = fromOf(plan);
+      refuseErrors(prepared.plan.diagnostics);
+      const { client, dialect, realTiming, parallelism } = await connection.opened();
+      const whole = await withCatalogue(prepared, client);
+      const twin = { dialect, timing: realTiming, parallelism, speed, newId: randomUUID };
+      const stored = await store.read();
+      return rehearse({ prepared: whole, stored, ...twin }, signal ?? new AbortController().signal, onEvent);
+    },
+    async drift({ state: place, acceptService }) {
+      const [state, { client }] = await Promise.all([stateIn(place), connection.opened()]);
+      const { seen: _, ...found } = await findDrift(client, state, { acceptService });
+      return { ...found, owed: owedIn(state.resources.values()) };
+    },
+    async orphans({ state: place, refresh }) {
+      const state = await stateIn(place);
+      const orphans = [...state.orphans.values()];
+      const sight = refresh === true ? await lookAt(orphans, state) : undefined;
+      return orphans.map((orphan) => {
+        const { record: _, deleting: __, ...left } = orphan;
+        return { ...left, seen: sight?.(orphan) };
+      });
+    },
+    outputs: async ({ state }) => (await stateIn(state)).outputs ?? {},
+    async history({ state }) {
+      const { runs = [] } = await stateIn(state);
+      return runs.map(({ before: _, brought: __, number: ___, ...run }) => run).reverse();
+    },
   };
+
+  async function lookAt(orphans: readonly Orphan[], state: FoldedState): Promise<(orphan: Orphan) => string> {
+    const { client } = await connection.opened();
+    const { sight, findings } = await observeOrphans(client, desiredAsRecorded(state), state, orphans);
+    refuseErrors(findings);
+    return (orphan) => sight(orphan).seen;
+  }
+}
+
+// Only `planOn` makes a plan, and the symbol is nobody else's.
+const fromOf = (plan: CloudPlan): PlannedFrom => plan[internals] as PlannedFrom;
+
+const placeOf = (state: StatePlace): string => (typeof state === "string" ? state : state.location);
+
+function refuseErrors(diagnostics: readonly Diagnostic[]): void {
+  if (hasErrors(diagnostics)) throw new Refused(diagnostics.filter(({ severity }) => severity === "error"));
+}
+
+function assertSame(saved: SavedPlan, plan: Plan): void {
+  // A new state has a lineage only once it is written.
+  const now = saved.serial === 0 && plan.serial === 0 ? { ...plan, lineage: saved.lineage } : plan;
+  const differences = whatChanged(saved, now);
+  if (differences.length > 0) throw stale(differences);
 }
 
 const nothingDone: RunReport = {

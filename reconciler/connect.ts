@@ -69,12 +69,12 @@ function sharedBy({ client, timing }: OpenedService): Shared {
 }
 
 interface OpenConnection extends Connection {
-  /** The ports of one run, which shares nothing with another. */
-  portsOf(resources: readonly DesiredResource[]): Promise<HandlerService>;
+  /** The service itself, for runs, which share nothing with one another. */
+  opened(): Promise<OpenedService>;
 }
 
 /** `folder`: where relative paths and the embedded world are. */
-export function openConnection(settings: Settings, folder: string): OpenConnection {
+export function openConnection(settings: Settings, folder: string = process.cwd()): OpenConnection {
   let opened: { readonly url: string; readonly service: OpenedService; readonly shared: Shared } | undefined;
   let opening: Promise<OpenedService> | undefined;
   const open = async (): Promise<OpenedService> => {
@@ -93,7 +93,7 @@ export function openConnection(settings: Settings, folder: string): OpenConnecti
     return opening;
   };
   return {
-    portsOf: async (resources) => portsOf(await openOnce(), folder, resources),
+    opened: openOnce,
     async service(resources = []) {
       const service = await openOnce();
       const ports = portsOf(service, folder, resources);
@@ -107,7 +107,7 @@ export function openConnection(settings: Settings, folder: string): OpenConnecti
   };
 }
 
-const baseUrlOf = ({ baseUrl }: Settings): string | undefined => baseUrl ?? setting("RECONCILE_BASE_URL");
+export const baseUrlOf = ({ baseUrl }: Settings): string | undefined => baseUrl ?? setting("RECONCILE_BASE_URL");
 
 async function locate(settings: Settings, folder: string): Promise<Location> {
   const baseUrl = baseUrlOf(settings);

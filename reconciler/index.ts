@@ -5,14 +5,33 @@
 
 import { type Cloud, openCloud } from "./cloud";
 import type { Settings } from "./connect";
-import { isOneOf, keysOf } from "./core/text/objects";
-import type { Handler } from "./one/handler";
-import { type Lookup, lookups } from "./one/lookups";
-import { handlers } from "./one/table";
+import type { Diagnostic } from "./core/model/diagnostic";
+import { errorCode } from "./core/text/errors";
+import { isExplained } from "./report/explanations";
+import {
+  type Handler,
+  type HandlerDescription,
+  type HandlerType,
+  handlerDescriptions,
+  handlerNamed,
+  type Lookup,
+  typedLookups,
+} from "./resources";
 import { openProtectedStore } from "./store/open";
 import type { StateStore } from "./store/store";
 
-export type { ApplyRequest, Cloud, CloudPlan, PlanRequest } from "./cloud";
+export type {
+  ApplyRequest,
+  Cloud,
+  CloudPlan,
+  Drifted,
+  KeptPlan,
+  LeftOver,
+  PlanRequest,
+  RehearseRequest,
+  Run,
+  StatePlace,
+} from "./cloud";
 export type { OpenFile } from "./config/read-desired";
 /**
  * YAML text to the desired state, with everything that is wrong with it. `desired` is absent when there is an error.
@@ -25,12 +44,13 @@ export type { OpenFile } from "./config/read-desired";
  */
 export { readDesired } from "./config/read-desired";
 export type { ConfigSource } from "./config/yaml-file";
-export type { Connection, Settings } from "./connect";
+export type { Settings } from "./connect";
 export type { Change, FieldChange } from "./core/diff/changes";
 export type { PlanOptions } from "./core/diff/context";
 export type { Address, Kind } from "./core/model/address";
 export type { Desired, DesiredGroup, DesiredResource, DesiredVm, DesiredVolume, Timing } from "./core/model/desired";
 export type { Diagnostic, Severity, SourcePosition } from "./core/model/diagnostic";
+export type { DiagnosticCode } from "./core/model/diagnostic-code";
 export type { External, ExternalValues } from "./core/model/external";
 export type { Loss } from "./core/model/loss";
 export type { DesiredOutput, Json, Outputs } from "./core/model/output";
@@ -101,9 +121,8 @@ export { readDialectText as readDialect } from "./dialect/read-dialect";
  * await cloud.close();
  */
 export { StateMovedOn } from "./engine/apply";
+export type { Drift } from "./engine/drift";
 export type { EngineEvent, OrphanEvent, RefreshEvent, StepEvent } from "./engine/events";
-export type { Prepared } from "./engine/plan";
-export type { Ports } from "./engine/ports";
 export type { StepResult } from "./engine/run";
 export type { RunReport, StepReport } from "./engine/run-plan";
 /**
@@ -121,19 +140,8 @@ export type { RunReport, StepReport } from "./engine/run-plan";
  * await cloud.close();
  */
 export { notSeenIn, unseenIn } from "./engine/run-plan";
-export type {
-  Checked,
-  CheckFailure,
-  Difference,
-  Found,
-  Handler,
-  HandlerContext,
-  HandlerService,
-  Kept,
-  Property,
-  PropertyChange,
-  Props,
-} from "./one/handler";
+export type { InputsOf, OutputsOf } from "./one/generated/resources";
+export type { CheckFailure, Difference, Property, PropertyChange, Props } from "./one/handler";
 /**
  * The failure that a handler ends in when a part was done: what is there is in `kept`, to go on from. And what stands
  * for a value that is not known yet, anywhere in the inputs of check and diff.
@@ -142,11 +150,10 @@ export type {
  * import { handlerOf, PartialFailure, unknownValue } from "reconcile-cloud";
  *
  * const attachment = handlerOf("VolumeAttachment");
- * console.log(attachment?.check({ volumeId: unknownValue, vmId: unknownValue }).failures);
+ * console.log(attachment.check({ volumeId: unknownValue, vmId: unknownValue }).failures);
  * console.log(PartialFailure.prototype instanceof Error);
  */
 export { PartialFailure, unknownValue } from "./one/handler";
-export type { Lookup } from "./one/lookups";
 export type { DesiredPart, DesiredParts, OutputPart, PartReference, PartText } from "./one/parts";
 /**
  * A whole desired state as single resources, in an order in which they can be made.
@@ -159,7 +166,6 @@ export type { DesiredPart, DesiredParts, OutputPart, PartReference, PartText } f
  * for (const { address, type, inputs } of partsOf(desired)) console.log(address, type, inputs);
  */
 export { groupSetParts, isPartReference, isPartText, outputPartsOf, partsOf } from "./one/parts";
-export type { HandlerType } from "./one/table";
 /**
  * Reads the files that a desired state names, relative to the file that names them: variables, components, packages.
  *
@@ -184,6 +190,20 @@ export { openBeside } from "./outside/beside";
  * });
  */
 export { Refused } from "./refused";
+export type { Rehearsal, RehearsedRefusal, RehearsedStep } from "./rehearse/rehearsal";
+export type { Admitted, ShownDirection, ShownExposure } from "./report/exposure-text";
+export type {
+  Checked,
+  Found,
+  Handler,
+  HandlerContext,
+  HandlerDescription,
+  HandlerType,
+  Kept,
+  Lookup,
+  OrUnknown,
+  Service,
+} from "./resources";
 export type { StateStore } from "./store/store";
 /**
  * The version of this package.
@@ -229,14 +249,14 @@ export const connect = (settings: Settings, folder: string = process.cwd()): Clo
 export const openState = (location: string): StateStore => openProtectedStore(location, { environment: process.env });
 
 /**
- * Single resources: check, diff, create, read, update, delete over plain values.
+ * A resource of its own: check, diff, create, read, update, delete over plain values. The name decides which inputs
+ * compile.
  *
  * @example
  * import { connect, handlerOf } from "reconcile-cloud";
  *
  * const cloud = connect({ baseUrl: "embedded" });
  * const volumes = handlerOf("Volume");
- * if (volumes === undefined) throw new Error("this version has no volumes");
  * const { inputs, failures } = volumes.check({ name: "single", size: 10 });
  * if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("\n"));
  * const context = { service: () => cloud.service(), signal: new AbortController().signal, log: console.log };
@@ -244,18 +264,17 @@ export const openState = (location: string): StateStore => openProtectedStore(lo
  * await volumes.delete(context, id, outputs);
  * await cloud.close();
  */
-export const handlerOf = (type: string): Handler | undefined =>
-  isOneOf(type, keysOf(handlers)) ? handlers[type] : undefined;
+export const handlerOf = <T extends HandlerType>(type: T): Handler<T> => handlerNamed(type);
 
 /**
- * The handlers there are, one for each type of resource.
+ * What there are handlers for, one for each type of resource.
  *
  * @example
- * import { listHandlers } from "reconcile-cloud";
+ * import { handlerOf, listHandlers } from "reconcile-cloud";
  *
- * for (const { type, description } of listHandlers()) console.log(type, description);
+ * for (const { type, description } of listHandlers()) console.log(type, description, handlerOf(type).stables);
  */
-export const listHandlers = (): readonly Handler[] => Object.values(handlers);
+export const listHandlers = (): readonly HandlerDescription[] => handlerDescriptions;
 
 /**
  * The look-ups there are, for what a program does not manage.
@@ -268,4 +287,21 @@ export const listHandlers = (): readonly Handler[] => Object.values(handlers);
  * console.log(await getFlavor?.look(await cloud.service(), { name: "m1.small" }));
  * await cloud.close();
  */
-export const listLookups = (): readonly Lookup[] => lookups;
+export const listLookups = (): readonly Lookup[] => typedLookups;
+
+/**
+ * The code of an error of this package, whatever its class; `undefined` for every other error. `reconcile explain CODE`
+ * says more.
+ *
+ * @example
+ * import { codeOf, connect } from "reconcile-cloud";
+ *
+ * const cloud = connect({ baseUrl: "http://cloud.example", token: "t" });
+ * await cloud.service().catch((error) => {
+ *   if (codeOf(error) === "service/insecure-http") console.log("https, or insecureHttp: true");
+ * });
+ */
+export function codeOf(error: unknown): Diagnostic["code"] | undefined {
+  const code = errorCode(error);
+  return isExplained(code) ? code : undefined;
+}

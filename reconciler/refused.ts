@@ -6,13 +6,13 @@ import type { DiagnosticCode } from "./core/model/diagnostic-code";
 export class Refused extends Error {
   override readonly name: string = "Refused";
   /** Of the first problem. */
-  readonly code: string;
+  readonly code: Diagnostic["code"];
   constructor(
     readonly diagnostics: readonly Diagnostic[],
     say: (diagnostic: Diagnostic) => string = sentence,
   ) {
     super(diagnostics.map(say).join("\n"));
-    this.code = diagnostics[0]?.code ?? "";
+    this.code = diagnostics[0]?.code ?? "apply/failed";
   }
 }
 

@@ -179,9 +179,9 @@ const rules = [
   ],
   [
     "provider",
-    ["reconciler/index"],
+    ["reconciler/index", "reconciler/for-provider"],
     ["@pulumi/pulumi", "@grpc/grpc-js", "google-protobuf", "reconcile-cloud/pulumi/dynamic"],
-    "the Pulumi resources stand on the public API, and on what the SDK brings with it",
+    "the Pulumi resources stand on the public API, on what it keeps for them alone (for-provider.ts), and on what the SDK brings with it",
   ],
 ];
 

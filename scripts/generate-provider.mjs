@@ -1,12 +1,12 @@
-// Writes provider/generated/resources.ts: the typed Pulumi resources, made from the one table of handlers, so that
-// properties and their documents are kept in one place. `--check` only says whether the file is up to date. Needs dist/.
-import { readFileSync, writeFileSync } from "node:fs";
+// Writes provider/generated/resources.ts, the typed Pulumi resources, and reconciler/one/generated/resources.ts, what
+// programs give to handlers and get from them. Both are made from the one table of handlers, so that properties and
+// their documents are kept in one place. `--check` only says whether the files are up to date. Needs dist/.
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const target = join(root, "provider/generated/resources.ts");
 const { listHandlers, listLookups } = createRequire(import.meta.url)(join(root, "dist/reconciler/index.js"));
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
@@ -142,17 +142,83 @@ import { CloudResource, type PropertyNames, unsetUntilGiven } from "../cloud-res
 ${[...shapes, ...classes, ...calls].join("\n\n")}
 `;
 
-if (process.argv.includes("--check")) {
+/** Types and no interfaces: a type without an index of its own can be given where any record of values can. */
+function plainType(property, indent) {
+  const inner = `${indent}  `;
+  switch (property.type) {
+    case "integer":
+      return "number";
+    case "boolean":
+      return "boolean";
+    case "array":
+      return `readonly ${listed(plainType(property.items, indent))}[]`;
+    case "object": {
+      if (property.properties === undefined) return "unknown";
+      return `{\n${plainFields(property.properties, inner)}\n${indent}}`;
+    }
+    default:
+      return property.values === undefined ? "string" : property.values.map((value) => `"${value}"`).join(" | ");
+  }
+}
+
+const plainFields = (properties, indent, needs = ({ required }) => required === true) =>
+  Object.entries(properties)
+    .map(([name, property]) => {
+      const sign = needs(property) ? ":" : "?:";
+      const type = `${plainType(property, indent)}${needs(property) ? "" : " | undefined"}`;
+      return `${doc(property.description, indent)}\n${indent}readonly ${name}${sign} ${type};`;
+    })
+    .join("\n");
+
+const plainTexts = listHandlers().map(({ type, inputs, outputs }) => {
+  const own = Object.fromEntries(Object.entries(outputs).filter(([name]) => name !== "recorded"));
+  return `${doc(`What a ${type} is asked to be.`, "")}
+export type ${type}Inputs = {
+${plainFields(inputs, "  ")}
+};
+
+${doc(`What is kept of a ${type}: its inputs, what the service added, and the engine's own record of it.`, "")}
+export type ${type}Outputs = ${type}Inputs & {
+${plainFields(own, "  ", () => false)}${Object.keys(own).length === 0 ? "" : "\n"}  readonly recorded?: unknown;
+};`;
+});
+
+const names = listHandlers().map(({ type }) => type);
+const plain = `// Made by scripts/generate-provider.mjs from the table of handlers; do not edit.
+${plainTexts.join("\n\n")}
+
+export interface InputsOf {
+${names.map((type) => `  readonly ${type}: ${type}Inputs;`).join("\n")}
+}
+
+export interface OutputsOf {
+${names.map((type) => `  readonly ${type}: ${type}Outputs;`).join("\n")}
+}
+`;
+
+/** Every file that is made here, as the formatter leaves it. */
+const made = {
+  "provider/generated/resources.ts": text,
+  "reconciler/one/generated/resources.ts": plain,
+};
+
+for (const [file, says] of Object.entries(made)) {
+  const target = join(root, file);
+  if (!process.argv.includes("--check")) {
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, says);
+    continue;
+  }
   const is = readFileSync(target, "utf8").split("\n");
-  const says = text.split("\n");
-  const at = says.findIndex((line, index) => line !== is[index]);
-  if (at >= 0 || is.length !== says.length) {
-    const line = at >= 0 ? at : says.length;
+  const lines = says.split("\n");
+  const at = lines.findIndex((line, index) => line !== is[index]);
+  if (at >= 0 || is.length !== lines.length) {
+    const line = at >= 0 ? at : lines.length;
     console.error(
-      `provider/generated/resources.ts is not what the handlers of dist/ say: npm run build && node scripts/generate-provider.mjs
+      `${file} is not what the handlers of dist/ say: npm run build && node scripts/generate-provider.mjs
 line ${line + 1} is       ${is[line] ?? ""}
-and should be ${says[line] ?? ""}`,
+and should be ${lines[line] ?? ""}`,
     );
     process.exit(1);
   }
-} else writeFileSync(target, text);
+}

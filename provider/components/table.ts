@@ -1,13 +1,6 @@
 /** The components that the plugin makes for programs in every language. */
-import {
-  type DesiredPart,
-  groupSetParts,
-  type Handler,
-  handlerOf,
-  type Property,
-  type Props,
-  unknownValue,
-} from "../../reconciler/index";
+import { findHandler, type Handler } from "../../reconciler/for-provider";
+import { type DesiredPart, groupSetParts, type Property, type Props, unknownValue } from "../../reconciler/index";
 import { detaches, type FileSettings, partsOfFiles } from "./desired-files";
 import type { Component, Parts } from "./parts";
 
@@ -16,7 +9,7 @@ const mapOf = (description: string, mapOf: Property): Property => ({ type: "obje
 const anything = (description: string): Property => ({ type: "object", description });
 
 const handler = (type: string): Handler => {
-  const found = handlerOf(type);
+  const found = findHandler(type);
   if (found === undefined) throw new Error(`there is no resource type ${type}`);
   return found;
 };

@@ -1,5 +1,6 @@
 /** The package schema, made from the table of handlers: YAML, Python, Go and `pulumi package` read it. */
-import { type Handler, type Lookup, listHandlers, listLookups, type Property, version } from "../../reconciler/index";
+import { type Handler, handlers, type Lookup, lookups } from "../../reconciler/for-provider";
+import { type Property, version } from "../../reconciler/index";
 import { dynamicToken, packageName, pluginDownloadUrl, pluginToken } from "../captured";
 import type { Component } from "../components/parts";
 import { components } from "../components/table";
@@ -15,14 +16,14 @@ export function packageSchema(): Json {
   const resources: Json = {};
   // A property that a component shares with a resource has the type that the resource's schema names.
   const shared = new Map<Property, string>();
-  for (const { type, inputs } of listHandlers())
+  for (const { type, inputs } of Object.values(handlers))
     for (const [name, property] of Object.entries(inputs))
       if (!shared.has(property)) shared.set(property, `${type}${capital(name)}`);
   const inputsOf: InputsOf = (type) =>
-    [...listHandlers(), ...components].find((one) => one.type === type)?.inputs ?? {};
+    [...Object.values(handlers), ...components].find((one) => one.type === type)?.inputs ?? {};
   const example = (type: string): string =>
     exampleOf(type, inputsOf, (property, ofPlace) => shared.get(property) ?? ofPlace);
-  for (const handler of listHandlers())
+  for (const handler of Object.values(handlers))
     resources[pluginToken(handler.type)] = resourceSchema(handler, types, example(handler.type));
   for (const component of components)
     resources[pluginToken(component.type)] = componentSchema(component, types, shared, example(component.type));
@@ -44,9 +45,7 @@ export function packageSchema(): Json {
     provider: { description: "Which service, and how to speak to it.", inputProperties: variables },
     types,
     resources,
-    functions: Object.fromEntries(
-      listLookups().map((lookup) => [pluginToken(lookup.name), functionSchema(lookup, types)]),
-    ),
+    functions: Object.fromEntries(lookups.map((lookup) => [pluginToken(lookup.name), functionSchema(lookup, types)])),
     language,
   };
 }

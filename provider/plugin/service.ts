@@ -14,17 +14,13 @@ import type {
 } from "@pulumi/pulumi/proto/provider_pb";
 import {
   type Connection,
-  connect,
+  findHandler,
   type Handler,
   type HandlerContext,
-  handlerOf,
-  listLookups,
-  PartialFailure,
-  type Props,
-  type Settings,
-  unknownValue,
-  version,
-} from "../../reconciler/index";
+  lookups,
+  openConnection,
+} from "../../reconciler/for-provider";
+import { PartialFailure, type Props, type Settings, unknownValue, version } from "../../reconciler/index";
 import { isNamedByItself, madeUpName, nameIn, packageName } from "../captured";
 import { hiding } from "../secrets";
 import { readSettings, settingNames } from "../settings";
@@ -102,13 +98,13 @@ export function createService(log: Log) {
   }
 
   function handlerFor(urn: string): Handler {
-    const handler = handlerOf(typeOf(urn));
+    const handler = findHandler(typeOf(urn));
     if (handler === undefined) throw new Error(`${packageName} ${version} has no resource type ${typeOf(urn)}`);
     return handler;
   }
 
   function connected(): Connection {
-    connection ??= connect(settings);
+    connection ??= openConnection(settings);
     return connection;
   }
 
@@ -236,7 +232,7 @@ export function createService(log: Log) {
     },
     async invoke(request: InstanceType<typeof messages.InvokeRequest>) {
       const name = request.getTok().split(":").at(-1);
-      const lookup = listLookups().find((one) => one.name === name);
+      const lookup = lookups.find((one) => one.name === name);
       if (lookup === undefined) throw new Error(`${packageName} ${version} has no function ${request.getTok()}`);
       const found = await lookup.look(await connected().service(), ownProps(readStruct(request.getArgs())));
       const response = new messages.InvokeResponse();

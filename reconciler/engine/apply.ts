@@ -1,6 +1,7 @@
 import type { Address } from "../core/model/address";
 import { declarationMark } from "../core/model/declaration-mark";
 import type { Desired } from "../core/model/desired";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { RunEnd, RunStart, StateChange } from "../core/model/recorded";
 import { type Grants, noGrants } from "../core/plan/consent";
 import type { Sightings } from "../core/plan/memory";
@@ -30,7 +31,7 @@ export const hasNothingToDo = (plan: Plan, { scope }: Pick<Prepared, "scope"> = 
 
 export class StateMovedOn extends Error {
   override readonly name = "StateMovedOn";
-  readonly code = "state/moved-on";
+  readonly code = "state/moved-on" satisfies DiagnosticCode;
 }
 
 /** Locks the state and opens it for writing; a new one gets its lineage first. */

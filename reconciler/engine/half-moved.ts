@@ -1,10 +1,12 @@
 /** A state that may share records with another one: nothing is planned on it, and nothing but the move is written. */
+
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { State, Transfer } from "../core/model/recorded";
 
 export class HalfMoved extends Error {
   override readonly name = "HalfMoved";
-  readonly code = "state/half-moved";
+  readonly code = "state/half-moved" satisfies DiagnosticCode;
   readonly diagnostics: readonly Diagnostic[];
   constructor(
     /** Where the state lies that has the notes. */

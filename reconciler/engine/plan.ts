@@ -3,6 +3,7 @@
 import type { PlanOptions } from "../core/diff/context";
 import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { kinds } from "../core/model/kinds";
 import { type Live, notSeen } from "../core/model/live";
 import type { RecordedVm, Scope, State } from "../core/model/recorded";
@@ -37,7 +38,7 @@ export interface Prepared {
 
 class UnreadableState extends Error {
   override readonly name = "UnreadableState";
-  readonly code = "state/unreadable";
+  readonly code = "state/unreadable" satisfies DiagnosticCode;
 }
 
 export function openStoredState(

@@ -5,6 +5,7 @@
 
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { acceptService, compareScopes, noEnvironment, type ScopeDoubt } from "../core/model/evidence";
 import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
 import { kinds } from "../core/model/kinds";
@@ -17,7 +18,7 @@ import type { ServiceReader } from "../service/client";
 
 export class ScopeRefused extends Error {
   override readonly name = "ScopeRefused";
-  readonly code = "consent/accept-service";
+  readonly code = "consent/accept-service" satisfies DiagnosticCode;
   /** Refused before any request. */
   readonly exitCode = 3;
   readonly diagnostics: readonly Diagnostic[];

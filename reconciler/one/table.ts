@@ -1,5 +1,6 @@
 /** The one table of resource kinds. Schemas, adapters and tests are made from it. */
 import { definitionOf, kinds } from "../core/model/kinds";
+import { isOneOf, keysOf } from "../core/text/objects";
 import { attachmentHandler } from "./attachment";
 import { groupHandler } from "./group";
 import type { Handler } from "./handler";
@@ -25,3 +26,7 @@ const others = kinds.flatMap((kind) => {
 export const handlers: typeof own = { ...own, ...Object.fromEntries(others) };
 
 export type HandlerType = keyof typeof own;
+
+/** By a name that comes from elsewhere, such as a state of Pulumi. */
+export const findHandler = (type: string): Handler | undefined =>
+  isOneOf(type, keysOf(handlers)) ? handlers[type] : undefined;

@@ -17,11 +17,12 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { errorCode } from "../core/text/errors";
 
 export class FileNotWritten extends Error {
   override readonly name = "FileNotWritten";
-  readonly code = "cli/file-unwritable";
+  readonly code = "cli/file-unwritable" satisfies DiagnosticCode;
 }
 
 /** `isNew`: an existing file is left as it is, and is an error (EEXIST). */

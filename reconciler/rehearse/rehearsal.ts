@@ -16,7 +16,7 @@ import type { EngineEvent } from "../engine/events";
 import { type Prepared, preparePlan } from "../engine/plan";
 import type { RunReport, StepReport } from "../engine/run-plan";
 import { type Owed, owedBy } from "../kinds/vm/guest-steps";
-import type { ServiceClient } from "../service/client";
+import type { ServiceClient, ServiceReader } from "../service/client";
 import type { Holder } from "../store/store";
 import { interceptClient } from "./intercepted-client";
 import { type RunningTwin, startTwin, type TwinSetting } from "./twin-run";
@@ -59,6 +59,10 @@ export interface Rehearsal {
   /** The resulting world, one line for each resource. */
   readonly world: readonly string[];
 }
+
+/** Fast enough that a build of a minute takes half a second, slow enough that polls two seconds apart stay apart. */
+export const speedOfTwin = 120;
+export const speedUnderChaos = 600;
 
 export const rehearsalHolder: Holder = { who: "rehearsal", host: "here", pid: 0, since: "", command: "rehearse" };
 
@@ -188,4 +192,35 @@ function planDifferences(real: Plan, twin: Plan): Diagnostic[] {
       summary: `the twin shows ${address} differently from the service; the rehearsal is less certain about it`,
       address,
     }));
+}
+
+/**
+ * A refresh reads the catalogue only where a plan needs it. The twin refuses flavors and images that its catalogue
+ * lacks, so it gets all of it.
+ */
+export async function withCatalogue(prepared: Prepared, client: ServiceReader): Promise<Prepared> {
+  const { catalogue } = prepared.live;
+  const [flavors, images, regions] = await Promise.all([
+    catalogue.flavors ?? (client.can.listsFlavors ? acceptedValue(client.listFlavors()) : undefined),
+    catalogue.images ?? (client.can.listsImages ? acceptedValue(client.listImages()) : undefined),
+    catalogue.regions ?? (client.can.listsRegions ? acceptedValue(client.listRegions()) : undefined),
+  ]);
+  return {
+    ...prepared,
+    live: {
+      ...prepared.live,
+      catalogue: {
+        flavors,
+        images,
+        regions,
+      },
+    },
+  };
+}
+
+async function acceptedValue<T>(
+  asked: Promise<{ readonly status: string; readonly value?: T }>,
+): Promise<T | undefined> {
+  const outcome = await asked;
+  return outcome.status === "accepted" ? outcome.value : undefined;
 }

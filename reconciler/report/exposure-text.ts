@@ -4,9 +4,16 @@
  * only words it.
  */
 import { type Admission, admissionText, describeTraffic } from "../core/exposure/describe";
-import { changesExposure, type DirectionExposure, type Exposure, type GroupExposure } from "../core/exposure/exposure";
+import {
+  changesExposure,
+  type DirectionExposure,
+  type Exposure,
+  type GroupExposure,
+  type OpenPort,
+} from "../core/exposure/exposure";
 import { openPortText, violationText } from "../core/exposure/findings";
 import { subtractTraffic, type Traffic } from "../core/exposure/traffic";
+import type { Address } from "../core/model/address";
 import { printable } from "../core/text/printable";
 import { type Hue, hang, listText, painter, type TextOptions } from "./style";
 
@@ -124,38 +131,77 @@ const proofLines = (group: GroupExposure): Line[] => [
 const changesBoth = ({ ingress, egress }: GroupExposure): boolean =>
   ingress.gained.size + egress.gained.size > 0 && ingress.lost.size + egress.lost.size > 0;
 
-/** One JSON object for each group. */
-export function* exposureEvents(exposure: Exposure): Generator<object> {
-  for (const group of exposure.groups)
-    yield {
-      type: "exposure",
-      address: group.address,
-      ingress: directionEvent(group.ingress),
-      egress: directionEvent(group.egress),
-      open_ports: group.openPorts.map(({ port, service, families, known }) => ({ port, service, families, known })),
-      idle_egress: told(group.idleEgress),
-      proof:
-        group.proof === undefined
-          ? undefined
-          : {
-              holds: group.proof.holds,
-              violations: group.proof.violations.map(({ step, admits, traffic }) => ({
-                step,
-                admits,
-                traffic: told(traffic),
-              })),
-            },
-      observed: !group.unobserved,
-      retired: group.retired,
-    };
+/** `anywhere` to `tcp 22` over IPv4. */
+export type Admitted = Pick<Admission, "service" | "peer" | "ethertype">;
+
+export interface ShownDirection {
+  readonly before: readonly Admitted[];
+  readonly after: readonly Admitted[];
+  readonly gained: readonly Admitted[];
+  readonly lost: readonly Admitted[];
 }
 
-const directionEvent = ({ before, after, gained, lost }: DirectionExposure) => ({
+/** What a group admits, before and after the plan, in rows that can be read and kept as JSON. */
+export interface ShownExposure {
+  readonly address: Address;
+  readonly ingress: ShownDirection;
+  readonly egress: ShownDirection;
+  /** Ports of administration that are open to everybody; `known`: they were before the plan. */
+  readonly openPorts: readonly Pick<OpenPort, "port" | "service" | "families" | "known">[];
+  /** What its own egress rules admit although the service's rules let it out anyway. */
+  readonly idleEgress: readonly Admitted[];
+  /** Whether nothing is cut off and nothing is opened while the plan is carried out. Absent: the plan leaves it alone. */
+  readonly proof?: {
+    readonly holds: boolean;
+    readonly violations: readonly {
+      readonly step: string;
+      readonly admits: "more" | "less";
+      readonly traffic: readonly Admitted[];
+    }[];
+  };
+  /** False: its rules could not be read. */
+  readonly observed: boolean;
+  readonly retired: readonly string[];
+}
+
+export const shownExposure = ({ groups }: Exposure): readonly ShownExposure[] =>
+  groups.map(({ address, ingress, egress, openPorts, idleEgress, proof, unobserved, retired }) => ({
+    address,
+    ingress: shownDirection(ingress),
+    egress: shownDirection(egress),
+    openPorts: openPorts.map(({ port, service, families, known }) => ({ port, service, families, known })),
+    idleEgress: told(idleEgress),
+    proof:
+      proof === undefined
+        ? undefined
+        : {
+            holds: proof.holds,
+            violations: proof.violations.map(({ step, admits, traffic }) => ({ step, admits, traffic: told(traffic) })),
+          },
+    observed: !unobserved,
+    retired,
+  }));
+
+/** One JSON object for each group. */
+export const exposureEvents = (exposure: Exposure): readonly object[] =>
+  shownExposure(exposure).map(({ address, ingress, egress, openPorts, idleEgress, proof, observed, retired }) => ({
+    type: "exposure",
+    address,
+    ingress,
+    egress,
+    open_ports: openPorts,
+    idle_egress: idleEgress,
+    proof,
+    observed,
+    retired,
+  }));
+
+const shownDirection = ({ before, after, gained, lost }: DirectionExposure): ShownDirection => ({
   before: told(before),
   after: told(after),
   gained: told(gained),
   lost: told(lost),
 });
 
-const told = (traffic: Traffic) =>
+const told = (traffic: Traffic): readonly Admitted[] =>
   describeTraffic(traffic).map(({ service, peer, ethertype }: Admission) => ({ service, peer, ethertype }));

@@ -2,8 +2,10 @@
  * The credential: where it comes from, and a wrapper that never shows it. Prints as a mask in text, JSON and
  * inspection; only `reveal` gives the header's value, to the one caller that sends it.
  */
+
 import { inspect } from "node:util";
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { credentialMask as mask } from "../core/text/credential-mask";
 import type { Dialect } from "../dialect/dialect";
 import { cleanMessage } from "../dialect/messages";
@@ -22,7 +24,7 @@ type Source = { readonly kind: "fixed" } | { readonly kind: "command"; readonly 
 /** The helper command failed, or printed what cannot be a credential; carries what to tell the user. */
 export class CredentialFailure extends Error {
   override readonly name = "CredentialFailure";
-  readonly code = "service/credential-command";
+  readonly code = "service/credential-command" satisfies DiagnosticCode;
 }
 
 export class Credential {

@@ -2,6 +2,7 @@
  * Waits for a lock that somebody else holds, for as long as was asked for, and names the holder when it takes longer.
  * Stops waiting for a store that does not answer once the command was told to stop.
  */
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { describeHolder, type Holder, StateLocked, type StateSession, type StateStore, StoreFailed } from "./store";
 
 const firstPauseMs = 100;
@@ -127,7 +128,7 @@ export function withStop(store: StateStore, signal: AbortSignal, onSilent?: () =
 
 class StoreStopped extends Error {
   override readonly name = "StoreStopped";
-  readonly code = "state/wait-stopped";
+  readonly code = "state/wait-stopped" satisfies DiagnosticCode;
   constructor(location: string) {
     super(`stopped while the state ${location} did not answer; nothing was sent`);
   }
@@ -136,7 +137,7 @@ class StoreStopped extends Error {
 /** The wait was given up; nothing was sent or written. */
 class WaitStopped extends Error {
   override readonly name = "WaitStopped";
-  readonly code = "state/wait-stopped";
+  readonly code = "state/wait-stopped" satisfies DiagnosticCode;
   constructor(holder: Holder) {
     super(`stopped while the state was locked by ${describeHolder(holder)}; nothing was sent`);
   }

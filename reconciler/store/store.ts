@@ -2,6 +2,7 @@
  * Where a state lives. One writer at a time, which holds a lease; everybody may read. A state is a snapshot and a
  * journal of what became true since: recording a step appends one line, whatever the size of the state.
  */
+import type { DiagnosticCode } from "../core/model/diagnostic-code";
 export interface StoredState {
   /** The last snapshot; `undefined` when there is none yet. */
   readonly snapshot?: string;
@@ -67,7 +68,7 @@ export const defaultLease: LeaseTimes = { leaseMs: 60_000, heartbeatMs: 10_000 }
 
 export class StateLocked extends Error {
   override readonly name = "StateLocked";
-  readonly code = "state/locked";
+  readonly code = "state/locked" satisfies DiagnosticCode;
   constructor(readonly holder: Holder) {
     super(`the state is locked by ${describeHolder(holder)}`);
   }
@@ -75,7 +76,7 @@ export class StateLocked extends Error {
 
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
-  readonly code = "state/lease-lost";
+  readonly code = "state/lease-lost" satisfies DiagnosticCode;
   constructor(location: string) {
     super(`the lock on ${location} was taken over by somebody else; nothing more is written`);
   }
@@ -84,7 +85,7 @@ export class LeaseLost extends Error {
 /** The store itself failed: full disk, no rights, no network. */
 export class StoreFailed extends Error {
   override readonly name = "StoreFailed";
-  readonly code = "state/store-failed";
+  readonly code = "state/store-failed" satisfies DiagnosticCode;
   /** Its server was there before and is away, or is just starting. */
   isAway = false;
 }

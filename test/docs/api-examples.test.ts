@@ -23,7 +23,51 @@ const exportedValues = [...source.matchAll(/^export (?:const (\w+)|\{ ([^}]*) \}
   one === undefined ? list!.split(", ").map((name) => name.replace(/^.* as /, "")) : [one],
 );
 
-const files = Object.fromEntries(documented.map(({ program }, index) => [`example-${index}.mts`, program ?? ""]));
+/** What the types refuse, and `await using`, which older Nodes need compiled. */
+const refused = `import { codeOf, connect, handlerOf, Refused, type CloudPlan } from "reconcile-cloud";
+// @ts-expect-error
+handlerOf("Vmm");
+// @ts-expect-error
+handlerOf("Volume").check({ nmae: "x", size: 10 });
+// @ts-expect-error
+handlerOf("Volume").check({ name: "x", size: "ten" });
+// @ts-expect-error
+handlerOf("Vm").check({ power: "on" });
+const failed = (error: unknown, refusal: Refused): boolean =>
+  // @ts-expect-error
+  refusal.code === "no/such-code" ||
+  // @ts-expect-error
+  codeOf(error) === "no/such-code";
+const inside = (plan: CloudPlan, cloud: ReturnType<typeof connect>) => [
+  // @ts-expect-error
+  plan.prepared,
+  // @ts-expect-error
+  plan.store,
+  // @ts-expect-error
+  cloud.notesOf,
+];
+const opened = async (cloud: ReturnType<typeof connect>) => {
+  const service = await cloud.service();
+  // @ts-expect-error
+  return service.client;
+};
+export { failed, inside, opened };
+`;
+const disposed = `import { connect, readDesired } from "reconcile-cloud";
+let used: unknown;
+{
+  await using cloud = connect({ baseUrl: "embedded" });
+  const { desired } = readDesired([{ file: "reconcile.yaml", text: "version: 1\\nvolumes: { used: { name: used, size: 10 } }" }]);
+  if (desired === undefined) throw new Error("the file has errors");
+  used = (await cloud.plan(desired, { state: "used.state.json" })).changes.length;
+}
+console.log(used);
+`;
+const files = {
+  ...Object.fromEntries(documented.map(({ program }, index) => [`example-${index}.mts`, program ?? ""])),
+  "refused.mts": refused,
+  "disposed.mts": disposed,
+};
 const folder = makeFolder(files);
 mkdirSync(join(folder, "node_modules/@types"), { recursive: true });
 symlinkSync(root, join(folder, "node_modules/reconcile-cloud"));
@@ -46,6 +90,16 @@ describe("the public API", () => {
       cwd: folder,
     }).catch((error: { stdout: string }) => error);
     expect(stdout).toBe("");
+  });
+
+  it("closes a service at the end of its block, compiled for the oldest Node", async () => {
+    const compiler = join(root, "node_modules/typescript/bin/tsc");
+    const options = ["--skipLibCheck", "--module", "nodenext", "--target", "es2022", "--types", "node", "disposed.mts"];
+    await run(process.execPath, [compiler, ...options], { cwd: folder });
+    const env = { PATH: process.env["PATH"] ?? "", RECONCILE_TIME_SCALE: "200" };
+    await expect(run(process.execPath, ["disposed.mjs"], { cwd: folder, env })).resolves.toMatchObject({
+      stdout: "1\n",
+    });
   });
 
   it.each(documented.map(({ exported, program }) => [exported.split(" from ")[0]!, program ?? ""]))(

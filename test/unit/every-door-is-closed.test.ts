@@ -25,10 +25,8 @@ const callersOf = (name: string): string[] =>
 describe("a desired state from which something is missing", () => {
   it("is planned by nobody: these call the planner", () => {
     expect(callersOf("preparePlan")).toEqual([
-      "reconciler/cli/fleet/open-project.ts",
       "reconciler/cli/move-project.ts",
-      "reconciler/cli/planning.ts",
-      "reconciler/cloud.ts",
+      "reconciler/open-project.ts",
       "reconciler/rehearse/chaos.ts",
       "reconciler/rehearse/file-test.ts",
       "reconciler/rehearse/prove.ts",
@@ -43,11 +41,7 @@ describe("a desired state from which something is missing", () => {
   });
 
   it("is closed by those who read files and by those who fetch, and by nobody else", () => {
-    expect(callersOf("closeDesired")).toEqual([
-      "reconciler/cli/externals.ts",
-      "reconciler/cli/fleet/open-project.ts",
-      "reconciler/cli/move-project.ts",
-    ]);
+    expect(callersOf("closeDesired")).toEqual(["reconciler/cli/move-project.ts", "reconciler/open-project.ts"]);
     expect(callersOf("asClosed")).toEqual([
       // A file without reads and lookups: there is nothing to fetch.
       "reconciler/cli/check-files.ts",

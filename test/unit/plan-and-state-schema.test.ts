@@ -3,8 +3,6 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020";
 import { describe, expect, it } from "vitest";
-import { unreadablePart } from "../../reconciler/cli/plan-shape";
-import { savePlan } from "../../reconciler/cli/saved-plan";
 import { readDesired } from "../../reconciler/config/read-desired";
 import { abilitiesOf } from "../../reconciler/core/model/abilities";
 import { notSeen } from "../../reconciler/core/model/live";
@@ -13,6 +11,8 @@ import { emptyState } from "../../reconciler/core/state/fold";
 import { writeSnapshot } from "../../reconciler/core/state/text";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
+import { unreadablePart } from "../../reconciler/plan-shape";
+import { savePlan } from "../../reconciler/saved-plan";
 import { Asked, schemaOf } from "../support/asked-of-schema";
 import { readDesiredOf, readStory, tell } from "../support/golden-story";
 

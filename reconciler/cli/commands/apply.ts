@@ -5,14 +5,15 @@
 import { canonicalJson } from "../../core/text/canonical-json";
 import { mergeDialect } from "../../dialect/merge-dialect";
 import { setting } from "../../outside/environment";
+import { type SavedPlan, stale, whatChanged } from "../../saved-plan";
 import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import type { FlagName, Flags } from "../flags";
 import { applyFlags, planFlags } from "../flags";
+import { checkoutDiffers, findFolder, nameState, readPlan } from "../plan-file";
 import { planOptions } from "../plan-options";
 import { approveAndApply, planAndApply, prepare, showPlan, stoppedEarly } from "../planning";
 import { reviewPlan } from "../review";
-import { checkoutDiffers, findFolder, nameState, readPlan, type SavedPlan, whatChanged } from "../saved-plan";
 import type { Session } from "../session";
 import { listenForStop } from "../stop-signals";
 import { stoppable, underLock, withSession } from "../with-session";
@@ -127,10 +128,3 @@ function elsewhere(planned: string | undefined, flags: Flags): string[] {
       : `it is for the environment ${planned}, not ${named}`,
   ];
 }
-
-const stale = (differences: readonly string[]) =>
-  fail(
-    "plan/stale",
-    `this plan is stale: ${differences.slice(0, 10).join("; ")}${differences.length > 10 ? `; and ${differences.length - 10} more` : ""}`,
-    "plan again, review it, and apply the new one",
-  );

@@ -14,6 +14,7 @@ import { errorMessage } from "../../core/text/errors";
 import { setting } from "../../outside/environment";
 import { writePrivately } from "../../outside/private-file";
 import { planLines } from "../../report/plan-text";
+import { planOfSaved } from "../../saved-plan";
 import {
   type Approver,
   approvalOf,
@@ -28,8 +29,8 @@ import { command, type Invocation, noArguments } from "../command";
 import { fail } from "../compose";
 import type { Flags } from "../flags";
 import { type Person, serveTools, type Tool, type ToolResult } from "../mcp-server";
+import { readPlan } from "../plan-file";
 import { showPlanText } from "../planning";
-import { planOfSaved, readPlan } from "../saved-plan";
 import { environmentsOf, readWorkspace } from "../workspace";
 
 export const mcpCommand = command({

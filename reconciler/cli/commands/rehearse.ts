@@ -1,13 +1,11 @@
 /** `reconcile rehearse`: carries the plan out on a twin of the live world. The real service is sent reads only. */
 
 import { randomInt, randomUUID } from "node:crypto";
-import type { Prepared } from "../../engine/plan";
 import { runWithBadLuck } from "../../rehearse/chaos";
-import { type Rehearsal, rehearse } from "../../rehearse/rehearsal";
+import { type Rehearsal, rehearse, speedOfTwin, speedUnderChaos, withCatalogue } from "../../rehearse/rehearsal";
 import type { TwinSetting } from "../../rehearse/twin-run";
 import { findingEvent } from "../../report/json-lines";
 import { rehearsalEvent, rehearsalText, trialEvent, trialText } from "../../report/rehearsal-text";
-import type { ServiceReader } from "../../service/client";
 import { command, type Invocation } from "../command";
 import { fail, readCount, readNumber } from "../compose";
 import { commonFlags } from "../flags";
@@ -40,10 +38,6 @@ export const rehearseCommand = command({
   run,
 });
 
-/** Fast enough that a build of a minute takes half a second, slow enough that polls two seconds apart stay apart. */
-const speedByDefault = 120;
-const chaosSpeed = 600;
-
 function run(invocation: Invocation): Promise<number> {
   const { flags } = invocation;
   const trials = readCount(flags.chaos, "--chaos");
@@ -74,7 +68,7 @@ async function rehearseOnTwin(session: Session, trials: number | undefined): Pro
     dialect: service.dialect,
     timing: service.realTiming,
     parallelism: readCount(flags.parallelism, "--parallelism") ?? 10,
-    speed: readNumber(flags["time-scale"], "--time-scale") || speedByDefault,
+    speed: readNumber(flags["time-scale"], "--time-scale") || speedOfTwin,
     newId: randomUUID,
   };
   const stop = listenForStop(output);
@@ -108,41 +102,10 @@ async function tryChaos(
   output.print(`\nUnder bad luck: lost answers and kills (again with --seed ${first})`);
   let held = true;
   for (let seed = first; seed < first + trials && !signal.aborted; seed++) {
-    const trial = await runWithBadLuck({ ...setting, speed: chaosSpeed }, calm, seed);
+    const trial = await runWithBadLuck({ ...setting, speed: speedUnderChaos }, calm, seed);
     held &&= trial.ok;
     output.event(trialEvent(trial));
     output.print(trialText(trial));
   }
   return held;
-}
-
-/**
- * A refresh reads the catalogue only where a plan needs it. The twin refuses flavors and images that its catalogue
- * lacks, so it gets all of it.
- */
-async function withCatalogue(prepared: Prepared, client: ServiceReader): Promise<Prepared> {
-  const { catalogue } = prepared.live;
-  const [flavors, images, regions] = await Promise.all([
-    catalogue.flavors ?? (client.can.listsFlavors ? acceptedValue(client.listFlavors()) : undefined),
-    catalogue.images ?? (client.can.listsImages ? acceptedValue(client.listImages()) : undefined),
-    catalogue.regions ?? (client.can.listsRegions ? acceptedValue(client.listRegions()) : undefined),
-  ]);
-  return {
-    ...prepared,
-    live: {
-      ...prepared.live,
-      catalogue: {
-        flavors,
-        images,
-        regions,
-      },
-    },
-  };
-}
-
-async function acceptedValue<T>(
-  asked: Promise<{ readonly status: string; readonly value?: T }>,
-): Promise<T | undefined> {
-  const outcome = await asked;
-  return outcome.status === "accepted" ? outcome.value : undefined;
 }

@@ -1,10 +1,11 @@
 /** `reconcile show`: a saved plan as it was reviewed, from its file alone. Asks no service and reads no state. */
 import { commentLimit, planMarkdown } from "../../report/markdown";
+import { planOfSaved, type SavedPlan } from "../../saved-plan";
 import { command, type Invocation, one } from "../command";
 import { fail } from "../compose";
 import type { FlagName } from "../flags";
+import { readPlan } from "../plan-file";
 import { showPlanText } from "../planning";
-import { planOfSaved, readPlan, type SavedPlan } from "../saved-plan";
 
 export const showCommand = command({
   usage: "show F.plan.json [--steps|--summary|--markdown|--json]",

@@ -2,14 +2,16 @@
  * A plan with every consent that it needs: nothing else can be carried out. Only this file makes one, so no caller gets
  * around a consent, and it knows exactly what may be lost while it runs.
  */
+
 import type { Address } from "../model/address";
+import type { DiagnosticCode } from "../model/diagnostic-code";
 import { type Consent, type Grants, missingConsents } from "./consent";
 import type { Plan } from "./plan";
 
 /** The plan needs consents that were not given; nothing was sent and nothing was written. */
 export class ConsentMissing extends Error {
   override readonly name = "ConsentMissing";
-  readonly code = "consent/missing";
+  readonly code = "consent/missing" satisfies DiagnosticCode;
   constructor(readonly missing: readonly Consent[]) {
     super(
       `the plan needs what was not given: ${missing.map(({ detail, grant }) => `${detail} (${grant})`).join("; ")}`,

@@ -2,7 +2,9 @@
  * What a newer version of this tool wrote. It may hold what this version does not know, so it is neither read nor
  * replaced: whoever writes over it forgets resources that exist.
  */
+
 import type { Diagnostic } from "../model/diagnostic";
+import type { DiagnosticCode } from "../model/diagnostic-code";
 import { printable } from "../text/printable";
 
 /** The only version of each format that there has been: of states, journals, stored documents, saved plans and the records of programs. */
@@ -14,7 +16,7 @@ export const newerVersion = (version: unknown): string | undefined =>
 
 export class WrittenByNewer extends Error {
   override readonly name = "WrittenByNewer";
-  readonly code = "state/newer";
+  readonly code = "state/newer" satisfies DiagnosticCode;
   readonly diagnostics: readonly Diagnostic[];
   /** `needs`: the version that it says it needs. */
   constructor(what: string, because: string, needs?: unknown) {

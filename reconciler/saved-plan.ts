@@ -5,24 +5,17 @@
  */
 
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
-import type { ConfigSource } from "../config/read-desired";
-import type { PlanOptions } from "../core/diff/context";
-import type { Desired } from "../core/model/desired";
-import type { Diagnostic } from "../core/model/diagnostic";
-import type { Plan } from "../core/plan/plan";
-import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
-import { canonicalJson } from "../core/text/canonical-json";
-import type { Dialect } from "../dialect/dialect";
-import { setting } from "../outside/environment";
-import { writePrivately } from "../outside/private-file";
-import { readKeys, sealFile, unsealFile } from "../store/seal";
-import { version } from "../version";
-import { fail, isUrl } from "./compose";
-import type { Flags } from "./flags";
+import { dirname, relative, resolve } from "node:path";
+import type { ConfigSource } from "./config/read-desired";
+import type { PlanOptions } from "./core/diff/context";
+import type { Desired } from "./core/model/desired";
+import type { Plan } from "./core/plan/plan";
+import { knownVersion, newerVersion, WrittenByNewer } from "./core/state/newer";
+import { canonicalJson } from "./core/text/canonical-json";
+import type { Dialect } from "./dialect/dialect";
 import { unreadablePart } from "./plan-shape";
-import type { Workspace } from "./workspace";
+import { type Refused, refuse } from "./refused";
+import { version } from "./version";
 
 const planFormat = "reconcile-cloud/plan";
 
@@ -110,115 +103,40 @@ function essenceOf(plan: Plan) {
 /** The id under which the state records a run without a saved plan. */
 export const idOfUnsaved = (plan: Plan): string => planId(essenceOf(plan));
 
-/** How a plan names its state, so that another checkout finds the same one. */
-export function nameState(location: string, { desired, folder }: Workspace, flags: Flags): string {
-  const given = flags.state ?? setting("RECONCILE_STATE") ?? desired.state?.location;
-  if (given !== undefined && (isUrl(given) || isAbsolute(given))) return location;
-  return relative(folder, resolve(location));
-}
-
-/**
- * The folder of the files that the plan was made from: as it lay relative to the plan file, or to the working folder.
- */
-export function findFolder(saved: SavedPlan, planFile: string): string {
-  const candidates = [
-    resolve(dirname(resolve(planFile)), saved.folder),
-    resolve(process.cwd(), saved.folder_from_working_folder),
-  ] as const;
-  const [first] = saved.desired.files;
-  const [beside] = candidates;
-  if (first === undefined) return beside;
-  const found = candidates.find((one) => existsSync(join(one, basename(first))));
-  if (found !== undefined) return found;
-  throw fail(
-    "plan/no-checkout",
-    `the files this plan was made from are not here (${basename(first)} in ${candidates.join(" or ")})`,
-    "apply it in a checkout, from the folder it was made in",
-  );
-}
-
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const planId = (body: object): string => sha256(canonicalJson(body));
 
-/**
- * A warning when the files have changed since. The plan is still what was reviewed, but it does not bring the new
- * changes.
- */
-export function checkoutDiffers({ files = [] }: SavedPlan, folder: string): Diagnostic | undefined {
-  const others = files.flatMap(({ file, sha256: then }) => {
-    const path = join(folder, file);
-    try {
-      return sha256(readFileSync(path, "utf8")) === then ? [] : [file];
-    } catch {
-      return [`${file} (not there)`];
-    }
-  });
-  if (others.length === 0) return undefined;
-  return {
-    severity: "warning",
-    code: "plan/checkout-differs",
-    summary: `the files here are not the ones this plan was made from: ${others.join(", ")}`,
-    detail: "the plan is applied as it was reviewed; later changes of the files are not applied",
-    fix: "plan again to see what is left, now or after this apply",
-  };
-}
-
-/** With a key for the state, the plan file is encrypted as well: it names the same resources. */
-export function writePlan(path: string, saved: SavedPlan, masked: (text: string) => string): void {
-  const text = `${canonicalJson(saved, 1)}\n`;
-  const keys = readKeys(process.env);
-  const sealed = sealFile(keys, "plan", text);
-  if (sealed === text && masked(text) !== text)
-    throw fail(
-      "config/sensitive",
-      `${path} would hold a sensitive value in the clear`,
-      "set RECONCILE_STATE_KEY, and the plan is sealed with it; or apply without saving the plan",
-    );
-  writePrivately(path, sealed);
-}
-
-/** `undefined`: the file is no plan, so it is read as a file of the desired state. */
-export function readPlan(path: string): SavedPlan | undefined {
-  if (!path.endsWith(".json")) return undefined;
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-  text = unsealFile(readKeys(process.env), "plan", path, text);
+/** Throws Refused for what is no plan, or none of this version, or was changed. `what`: where it is, for messages. */
+export function readSaved(what: string, text: string): SavedPlan {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw fail("plan/unreadable", `${path} is not JSON`, "plan again with --out");
+    throw unreadable(`${what} is not JSON`);
   }
   // Its format and version are asked next, and then the schema of a saved plan.
   const saved = parsed as SavedPlan;
   if (typeof parsed !== "object" || parsed === null || saved.format !== planFormat)
-    throw fail("plan/unreadable", `${path} is no plan of this tool`, "plan again with --out");
+    throw unreadable(`${what} is no plan of this tool`);
   const newer = newerVersion(saved.version);
   if (newer !== undefined)
     throw new WrittenByNewer(
-      `the plan ${path}`,
+      `the plan ${what}`,
       `its version is ${newer}, and this reconcile reads version ${knownVersion}`,
       // A plan says which version made it.
       /^reconcile (\d[\w.-]*)$/.exec(String(saved.created_by))?.[1],
     );
   if (saved.version !== 1)
-    throw fail(
-      "plan/unreadable",
-      `${path} is a plan of version ${JSON.stringify(saved.version)}; this reconcile reads version 1`,
-      "plan again with --out",
-    );
+    throw unreadable(`${what} is a plan of version ${JSON.stringify(saved.version)}; this reconcile reads version 1`);
   const { format: _format, version: _version, id, ...body } = saved;
-  if (planId(body) !== id)
-    throw fail("plan/tampered", `${path} was changed after it was made`, "plan again with --out");
+  if (planId(body) !== id) throw refuse("plan/tampered", `${what} was changed after it was made`, planAgain);
   const part = unreadablePart(saved);
-  if (part !== undefined)
-    throw fail("plan/unreadable", `${path} is no plan of this version: ${part}`, "plan again with --out");
+  if (part !== undefined) throw unreadable(`${what} is no plan of this version: ${part}`);
   return saved;
 }
+
+const planAgain = "plan again with --out";
+const unreadable = (summary: string): Refused => refuse("plan/unreadable", summary, planAgain);
 
 /** The plan in the file. The list of orphans of that time is not in it. */
 export function planOfSaved(saved: SavedPlan): Plan {
@@ -274,3 +192,10 @@ function otherAttachments(before: NonNullable<Plan["attached"]>, after: NonNulla
     return [...came, ...went];
   });
 }
+
+export const stale = (differences: readonly string[]): Refused =>
+  refuse(
+    "plan/stale",
+    `this plan is stale: ${differences.slice(0, 10).join("; ")}${differences.length > 10 ? `; and ${differences.length - 10} more` : ""}`,
+    "plan again, review it, and apply the new one",
+  );

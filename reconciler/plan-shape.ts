@@ -3,10 +3,10 @@
  * plan that was made by hand or by another version is refused here.
  */
 
-import { problemsOf } from "../config/generated/plan";
-import { kindOf } from "../core/model/address";
-import { address, type Check, flag, list, mapOf, number, optional, shape, text } from "../core/model/checks";
-import { fieldsIn } from "../core/text/objects";
+import { problemsOf } from "./config/generated/plan";
+import { kindOf } from "./core/model/address";
+import { address, type Check, flag, list, mapOf, number, optional, shape, text } from "./core/model/checks";
+import { fieldsIn } from "./core/text/objects";
 
 /** `resources[0].flavor is missing`: what of the desired state cannot be read, in the words of the plan's schema. */
 function problemsOfDesired(desired: unknown): readonly string[] {

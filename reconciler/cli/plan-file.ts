@@ -1,0 +1,89 @@
+/** Saved plans as files: where a plan file lies, what it was made from, and how it is sealed. */
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import type { Diagnostic } from "../core/model/diagnostic";
+import { canonicalJson } from "../core/text/canonical-json";
+import { setting } from "../outside/environment";
+import { writePrivately } from "../outside/private-file";
+import { readSaved, type SavedPlan, sha256 } from "../saved-plan";
+import { readKeys, sealFile, unsealFile } from "../store/seal";
+import { fail, isUrl } from "./compose";
+import type { Flags } from "./flags";
+import type { Workspace } from "./workspace";
+
+/** How a plan names its state, so that another checkout finds the same one. */
+export function nameState(location: string, { desired, folder }: Workspace, flags: Flags): string {
+  const given = flags.state ?? setting("RECONCILE_STATE") ?? desired.state?.location;
+  if (given !== undefined && (isUrl(given) || isAbsolute(given))) return location;
+  return relative(folder, resolve(location));
+}
+
+/**
+ * The folder of the files that the plan was made from: as it lay relative to the plan file, or to the working folder.
+ */
+export function findFolder(saved: SavedPlan, planFile: string): string {
+  const candidates = [
+    resolve(dirname(resolve(planFile)), saved.folder),
+    resolve(process.cwd(), saved.folder_from_working_folder),
+  ] as const;
+  const [first] = saved.desired.files;
+  const [beside] = candidates;
+  if (first === undefined) return beside;
+  const found = candidates.find((one) => existsSync(join(one, basename(first))));
+  if (found !== undefined) return found;
+  throw fail(
+    "plan/no-checkout",
+    `the files this plan was made from are not here (${basename(first)} in ${candidates.join(" or ")})`,
+    "apply it in a checkout, from the folder it was made in",
+  );
+}
+
+/**
+ * A warning when the files have changed since. The plan is still what was reviewed, but it does not bring the new
+ * changes.
+ */
+export function checkoutDiffers({ files = [] }: SavedPlan, folder: string): Diagnostic | undefined {
+  const others = files.flatMap(({ file, sha256: then }) => {
+    const path = join(folder, file);
+    try {
+      return sha256(readFileSync(path, "utf8")) === then ? [] : [file];
+    } catch {
+      return [`${file} (not there)`];
+    }
+  });
+  if (others.length === 0) return undefined;
+  return {
+    severity: "warning",
+    code: "plan/checkout-differs",
+    summary: `the files here are not the ones this plan was made from: ${others.join(", ")}`,
+    detail: "the plan is applied as it was reviewed; later changes of the files are not applied",
+    fix: "plan again to see what is left, now or after this apply",
+  };
+}
+
+/** With a key for the state, the plan file is encrypted as well: it names the same resources. */
+export function writePlan(path: string, saved: SavedPlan, masked: (text: string) => string): void {
+  const text = `${canonicalJson(saved, 1)}\n`;
+  const keys = readKeys(process.env);
+  const sealed = sealFile(keys, "plan", text);
+  if (sealed === text && masked(text) !== text)
+    throw fail(
+      "config/sensitive",
+      `${path} would hold a sensitive value in the clear`,
+      "set RECONCILE_STATE_KEY, and the plan is sealed with it; or apply without saving the plan",
+    );
+  writePrivately(path, sealed);
+}
+
+/** `undefined`: the file is no plan, so it is read as a file of the desired state. */
+export function readPlan(path: string): SavedPlan | undefined {
+  if (!path.endsWith(".json")) return undefined;
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+  text = unsealFile(readKeys(process.env), "plan", path, text);
+  return readSaved(path, text);
+}

@@ -1,0 +1,5 @@
+/** What the Pulumi provider uses beside the public API: handlers by a name that a state holds, and their notes. */
+export { type Connection, openConnection } from "./connect";
+export type { Handler, HandlerContext, Property, Props } from "./one/handler";
+export { type Lookup, lookups } from "./one/lookups";
+export { findHandler, handlers } from "./one/table";
