@@ -1,6 +1,6 @@
 /** A fleet for programs and for terminals: lines of JSON and lines of text, from the same records that the pages show. */
 
-import { onlyDefined } from "../core/text/objects";
+import { fieldsIn, onlyDefined } from "../core/text/objects";
 import type { StackStanding } from "./database/pages";
 import type { DecisionRecord } from "./database/people";
 import type { RunRecord, RunResult } from "./database/runs";
@@ -256,10 +256,14 @@ export function span(ms: number): string {
 export const ago = (at: Date, now: Date): string => span(now.getTime() - at.getTime());
 const until = (at: Date, now: Date): string => (at <= now ? "now" : `in ${span(at.getTime() - now.getTime())}`);
 
+const leftText = ({ kind, id, name }: Readonly<Record<string, unknown>>): string =>
+  [kind, name, id === undefined ? undefined : `(${String(id)})`].filter((part) => part !== undefined).join(" ");
+
 /** A line of a run's log for a person. */
 export function logText(body: Readonly<Record<string, unknown>>): string {
   const { type, status, title, message, resources } = body;
   if (type === "refresh") return `looked at ${String(resources)} resources (${String(status)})`;
+  if (type === "orphan") return `left behind: ${leftText(fieldsIn(body["orphan"]))}`;
   if (type !== "step") return JSON.stringify(body);
   return `${String(status).padEnd(8)} ${String(title)}${message === undefined ? "" : `: ${String(message)}`}`;
 }

@@ -115,6 +115,10 @@ ${stacks}
     console.log(
       `L1: ${count} stacks of 20 in ${(took / sweeps / 1000).toFixed(1)} s by ${workers} workers, at most ${Math.max(...memory)} MB; L2: ${each.toFixed(1)} statements a round`,
     );
+    // The aims are two minutes for a thousand stacks, and 300 MB: twice as much is a break, on any machine. Few stacks
+    // take as long as the machine needs to get to them.
+    expect(took / sweeps).toBeLessThanOrEqual(Math.max(10_000, 240 * count));
+    expect(Math.max(...memory)).toBeLessThanOrEqual(600);
     // A round that is asked for wakes one place of every worker. What the interval brings does not (fleet-steady).
     expect(each).toBeLessThanOrEqual(14 + 1.5 * (workers - 1));
   });
@@ -138,8 +142,8 @@ ${stacks}
     console.log(
       `F1: ${count} were asked for before it; it was the ${place + 1}th to begin, the ${before + 1}th since it was asked for`,
     );
-    // Those that run already are ended first, and a whole batch may be on its way.
-    expect(before).toBeLessThanOrEqual(2 * 8 * workers);
+    // The aim is two rounds: those that run in all places, and one more that a place had taken already.
+    expect(before).toBeLessThanOrEqual(4);
   });
 
   test("F3: a service that never answers does not hold up the others", { timeout: 0 }, async () => {
@@ -173,7 +177,7 @@ ${stacks}
       value == null ? Number.POSITIVE_INFINITY : new Date(String(value)).getTime();
     expect(timeOf(order?.["other"])).toBeLessThan(timeOf(order?.["silent"]));
     const later: number[] = [];
-    for (let times = 0; times < sizeOf("FLEET_SILENT_SWEEPS", 0); times++) {
+    for (let times = 0; times < sizeOf("FLEET_SILENT_SWEEPS", 1); times++) {
       await eventually("those that found out", async () => {
         if ((await openSilent()) <= workers) return true;
         await pause(500);
@@ -184,5 +188,7 @@ ${stacks}
     console.log(
       `F3: a sweep of ${count} takes ${alone} ms alone, ${beside} ms while ${silent.length} rounds that get no answer have every place, and ${later.join(", ") || "-"} ms once that is known`,
     );
+    // The aim is 10 % later: twice as much is a break. Of few stacks, a moment of a busy machine is more than that.
+    expect(Math.min(...later)).toBeLessThanOrEqual(1.2 * alone + 3000);
   });
 });

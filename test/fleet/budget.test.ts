@@ -54,20 +54,23 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
     );
     const times = sent.map(({ at }) => at).sort((a, b) => a - b);
     expect(times.length).toBeLessThanOrEqual(perSecond * seconds + 10 + 1);
-    expect(times.length).toBeGreaterThan(perSecond);
-    // A sliding second holds the rate and a burst. On a machine with other work, late timers move some more into it.
-    for (const from of times)
-      expect(times.filter((at) => at >= from && at < from + 1000).length).toBeLessThanOrEqual(1.2 * perSecond + 10);
     const shares = Array.from(
       { length: workers },
       (_, index) => sent.filter((one) => one.worker === index).length / (times.length / workers),
     );
-    for (const share of shares) expect(share).toBeGreaterThan(0);
     const within = (ms: number): number =>
       Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + ms).length));
+    const used = times.length / (perSecond * seconds);
+    const [inOne, inTen] = [within(1000) / perSecond, within(10_000) / perSecond / 10];
     console.log(
-      `R1: ${workers} workers, ${seconds} s: ${((100 * times.length) / (perSecond * seconds)).toFixed(1)} % used; at most ${(within(1000) / perSecond).toFixed(2)} of it in a second, ${(within(10_000) / perSecond / 10).toFixed(3)} in ten; shares ${Math.min(...shares).toFixed(2)} to ${Math.max(...shares).toFixed(2)}`,
+      `R1: ${workers} workers, ${seconds} s: ${(100 * used).toFixed(1)} % used; at most ${inOne.toFixed(2)} of it in a second, ${inTen.toFixed(3)} in ten; shares ${Math.min(...shares).toFixed(2)} to ${Math.max(...shares).toFixed(2)}`,
     );
+    // The aims are 97 %, 1.2, 1.02 and 10 %: twice as far from the ideal is a break, on any machine. A burst comes on
+    // top of the rate in a window that begins with it.
+    expect(used).toBeGreaterThanOrEqual(0.94);
+    expect(inOne).toBeLessThanOrEqual(1.4);
+    expect(inTen).toBeLessThanOrEqual(1.04);
+    for (const share of shares) expect(Math.abs(share - 1)).toBeLessThanOrEqual(0.2);
   });
 
   test("R2: at a 429 to one worker all are silent, and do not come back all at once", async () => {
@@ -92,7 +95,8 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
     const back = sent.filter((one) => one >= at + seconds * 500).map((one) => one - at);
     console.log(`R2: silent after ${silentAfter} ms, for ${Math.min(...back)} ms`);
     expect(Math.min(...back)).toBeGreaterThanOrEqual(seconds * 1000 - 100);
-    expect(silentAfter).toBeLessThan(seconds * 500 - 500);
+    // The aim is 250 ms.
+    expect(silentAfter).toBeLessThanOrEqual(500);
     const first = Math.min(...back);
     expect(back.filter((one) => one < first + 1000).length).toBeLessThanOrEqual(perSecond + 10 + 15);
   });

@@ -106,6 +106,19 @@ describe("what a fleet keeps", () => {
     expect(await start("lost", "g:1")).toMatchObject({ tookOver: false, lost: 0 });
   });
 
+  test("a worker whose machine was taken away after it was told to end counts against no stack", async () => {
+    const name = "preempted:1";
+    const beat = (draining: boolean) =>
+      records.beat({ name, version: "x", concurrency: 1, doing: [], draining, services: [] });
+    await beat(false);
+    await start("moved", name);
+    await beat(true);
+    // It is gone in the middle of its round: another one goes on, and nothing is counted, now or later.
+    const next = await start("moved", "next:1");
+    expect(next).toMatchObject({ tookOver: true, lost: 0 });
+    expect(await start("moved", "other:1")).toMatchObject({ tookOver: true, lost: 1 });
+  });
+
   test("a worker that was started anew is another one, whatever machine and process it runs as", async () => {
     const [first, second] = [workerName(), workerName()];
     expect(first).not.toBe(second);

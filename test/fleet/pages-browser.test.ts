@@ -132,7 +132,9 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
       expect(await page.getByRole("button", { name, exact: true }).count()).toBe(0);
     await page.goto(`${base}/stacks/lab-broken`);
     expect(await page.getByRole("heading", { name: "Not found" }).count()).toBe(1);
+    // One that gave no sign of life for a while is folded.
     await page.goto(`${base}/workers`);
+    await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
     expect(await page.locator("main").innerText()).toContain("prod-shop");
     await page.close();
   });
@@ -339,6 +341,7 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     expect(Object.entries(bottoms).filter(([, bottom]) => !(bottom <= 2 * 812))).toEqual([]);
     expect(await tab.locator("main").innerText()).toContain("A window is closed: the deny window");
     await pictureOf(tab, "/stacks/waiting-on-a-phone", "light", 375);
+    await pictureOf(tab, "/stacks/two-screens", "light", 375, { x: 0, y: 0, width: 375, height: 2 * 812 });
     await tab.setViewportSize({ width: 1440, height: 900 });
     await pictureOf(tab, "/stacks/waiting-on-a-desk", "light", 1440);
     await records.saveSettings(settings);
@@ -391,10 +394,20 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
   });
 
   /** Written down for people to look at, when they say where. */
-  async function pictureOf(page: Tab, path: string, scheme: string, width: number): Promise<void> {
+  async function pictureOf(
+    page: Tab,
+    path: string,
+    scheme: string,
+    width: number,
+    clip?: { readonly x: number; readonly y: number; readonly width: number; readonly height: number },
+  ): Promise<void> {
     const folder = process.env["PAGE_PICTURES"];
     if (folder === undefined) return;
     const name = path.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 30);
-    await page.screenshot({ path: join(folder, `${name}-${scheme}-${width}.png`), fullPage: true });
+    await page.screenshot({
+      path: join(folder, `${name}-${scheme}-${width}.png`),
+      fullPage: true,
+      ...(clip === undefined ? {} : { clip }),
+    });
   }
 });

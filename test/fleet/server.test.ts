@@ -1,6 +1,8 @@
 /** The commands of a person against `fleet serve`: the same words as from the database, with the roles of the token. */
 
+import { statSync } from "node:fs";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { hashOf } from "../../reconciler/fleet/access";
@@ -12,7 +14,7 @@ import { createProvider } from "../../reconciler/fleet/identity";
 import { createPages } from "../../reconciler/fleet/pages/app";
 import { answerFor } from "../../reconciler/fleet/person";
 import { newStatus } from "../../reconciler/fleet/status";
-import { jsonLines, runCli } from "../support/cli-process";
+import { jsonLines, runCli, startCli } from "../support/cli-process";
 import { problemsOfEvent } from "../support/event-schema";
 import { beginRun, idleQueue, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
@@ -61,6 +63,8 @@ describe("a command that asks the server", () => {
     await new Promise<void>((done) => {
       server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, () => done());
     });
+    // A busy machine takes long between two commands of one process, which keeps its connection.
+    if ("keepAliveTimeout" in server) server.keepAliveTimeout = 300_000;
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   });
   afterAll(async () => {
@@ -100,6 +104,55 @@ describe("a command that asks the server", () => {
     const events = jsonLines((await asked("otto", name, ...args, "--json")).stdout);
     expect(events.length).toBeGreaterThan(1);
     expect(events.map(problemsOfEvent).filter((problem) => problem !== "")).toEqual([]);
+  });
+
+  test("signing in by the browser lets commands act with that person's roles, until it is ended", async () => {
+    const env = { XDG_CONFIG_HOME: makeFolder(), RECONCILE_FLEET_SERVER: url };
+    const login = startCli(["fleet", "login"], { cwd, env });
+    const [, address = ""] = await login.says("an address", ({ stderr }) => /Sign in here: (\S+)/.exec(stderr));
+    // A browser: nobody yet, then ann with her token.
+    const form = (path: string, body: URLSearchParams, cookie = "") =>
+      fetch(new URL(path, url), {
+        method: "POST",
+        body,
+        redirect: "manual",
+        headers: { cookie, origin: url, "sec-fetch-site": "same-origin" },
+      });
+    const before = await fetch(address, { redirect: "manual" });
+    expect(before.headers.get("location")).toContain("/sign-in?to=%2Flogin");
+    const cookie =
+      ((await form("/sign-in", new URLSearchParams({ token: "token-of-ann" }))).headers.get("set-cookie") ?? "").split(
+        ";",
+      )[0] ?? "";
+    expect(await (await fetch(address, { headers: { cookie } })).text()).toContain("<strong>ann</strong>");
+    const asked = new URL(address).searchParams;
+    // Another site may not permit it in her name.
+    const foreign = await fetch(new URL("/login", url), {
+      method: "POST",
+      body: asked,
+      headers: { cookie, "sec-fetch-site": "cross-site" },
+    });
+    expect(foreign.status).toBe(403);
+    const permitted = await form("/login", asked, cookie);
+    const back = (permitted.headers.get("refresh") ?? "").replace("0; url=", "");
+    const code = new URL(back).searchParams.get("code") ?? "";
+    // Who has the code alone has nothing, and a code is no session.
+    expect((await fetch(new URL("/api/stacks", url), { headers: { authorization: `Bearer ${code}` } })).status).toBe(
+      401,
+    );
+    expect((await fetch(back.replace(/state=[^&]+/, "state=guessed"))).status).toBe(404);
+    expect((await fetch(back)).status).toBe(200);
+    expect((await login.finished).exitCode).toBe(0);
+    const again = await fetch(new URL("/api/login", url), {
+      method: "POST",
+      body: JSON.stringify({ code, secret: "x" }),
+    });
+    expect(again.status).toBe(403);
+    expect(statSync(join(env.XDG_CONFIG_HOME, "reconcile", "fleet-logins.json")).mode & 0o777).toBe(0o600);
+    const list = await runCli(["fleet", "list", "--json"], { cwd, env });
+    expect(jsonLines(list.stdout).flatMap(({ stack }) => stack ?? [])).toEqual(["prod-a"]);
+    expect((await runCli(["fleet", "login", "--revoke"], { cwd, env })).exitCode).toBe(0);
+    expect((await runCli(["fleet", "list"], { cwd, env })).stderr).toContain("reconcile fleet login");
   });
 
   test("whoever sees a few stacks sees nothing of the others", async () => {

@@ -30,7 +30,11 @@ export interface Tab {
   evaluate<T>(script: string): Promise<T>;
   emulateMedia(media: { readonly colorScheme: "light" | "dark" }): Promise<void>;
   setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>;
-  screenshot(options: { readonly path: string; readonly fullPage: boolean }): Promise<unknown>;
+  screenshot(options: {
+    readonly path: string;
+    readonly fullPage: boolean;
+    readonly clip?: { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
+  }): Promise<unknown>;
   readonly keyboard: { press(key: string): Promise<void>; type(text: string): Promise<void> };
   on(event: "dialog", use: (dialog: { accept(): Promise<void>; message(): string }) => void): void;
   on(event: "pageerror", use: (error: Error) => void): void;

@@ -6,8 +6,9 @@ import type { StackChange } from "../../fleet/changes";
 import { endWhenStuck } from "../../outside/stuck";
 import { ask } from "../ask";
 import { command, type Invocation, maybeOne, noArguments, one, type Positionals, two } from "../command";
-import { readCount, readDurationFlag } from "../compose";
-import { answered } from "../fleet/answered";
+import { fail, readCount, readDurationFlag } from "../compose";
+import { answered, serverOf } from "../fleet/answered";
+import { signIn, signOut } from "../fleet/login";
 import { allStacks, followedFleet, readFleetFiles } from "../fleet/read-file";
 import { servePages } from "../fleet/serve";
 import { type FleetSession, withFleet } from "../fleet/session";
@@ -71,6 +72,24 @@ export const fleetTokenCommand = command({
   flags: [...flags, "role", "stack", "revoke"],
   positionals: one("whose token it is"),
   run: (invocation) => withFleet(invocation.flags, (session) => token(invocation, session)),
+});
+
+export const fleetLoginCommand = command({
+  usage: "fleet login --server URL [--revoke]",
+  summary: "signs the commands of this machine in at the pages, by the browser",
+  section,
+  examples: [
+    ["reconcile fleet login --server https://fleet.example", "then list, approve, stop and the others with --server"],
+    ["reconcile fleet login --server https://fleet.example --revoke", "ends it"],
+  ],
+  flags: ["server", "revoke", "json", "json-into", "no-color", "log-level"],
+  positionals: noArguments,
+  run: ({ flags: given, output }) => {
+    const server = serverOf({ server: given.server });
+    if (server === undefined)
+      throw fail("fleet/server", "no server is named", "--server https://fleet.example, or RECONCILE_FLEET_SERVER");
+    return given.revoke === true ? signOut(server, output) : signIn(server, output);
+  },
 });
 
 export const fleetListCommand = command({

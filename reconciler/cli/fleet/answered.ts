@@ -10,6 +10,7 @@ import { setting } from "../../outside/environment";
 import { fail } from "../compose";
 import type { Flags } from "../flags";
 import type { Output } from "../output";
+import { keptToken } from "./login";
 import { withFleet } from "./session";
 
 interface Asked {
@@ -32,7 +33,7 @@ export async function answered(
 }
 
 /** Absent: the database is asked. What was typed counts before the environment. */
-function serverOf({ database, server }: Asked["flags"]): URL | undefined {
+export function serverOf({ database, server }: Asked["flags"]): URL | undefined {
   if (database !== undefined && server !== undefined)
     throw fail("cli/bad-flag", "--server and --database name two fleets", "leave one of them out");
   const named = server ?? (database === undefined ? setting("RECONCILE_FLEET_SERVER") : undefined);
@@ -53,7 +54,7 @@ function serverOf({ database, server }: Asked["flags"]): URL | undefined {
 const limitMs = 60_000;
 
 async function askServer(server: URL, name: PersonCommand, typed: Typed, output: Output): Promise<number> {
-  const token = setting("RECONCILE_FLEET_TOKEN");
+  const token = setting("RECONCILE_FLEET_TOKEN") ?? keptToken(server);
   if (token !== undefined) output.hide([token]);
   const answer = await fetch(new URL(`api/commands/${name}`, server.href.replace(/\/?$/, "/")), {
     method: "POST",
@@ -81,7 +82,7 @@ async function askServer(server: URL, name: PersonCommand, typed: Typed, output:
     throw fail(
       "fleet/server",
       `${server.host} knows ${token === undefined ? "nobody without a token" : "no such token"}`,
-      "set RECONCILE_FLEET_TOKEN; whoever reaches the database makes one: reconcile fleet token NAME",
+      "reconcile fleet login, or set RECONCILE_FLEET_TOKEN; whoever reaches the database makes one: reconcile fleet token NAME",
     );
   const { code, error, fix } = body;
   if (typeof error !== "string" || typeof fix !== "string")

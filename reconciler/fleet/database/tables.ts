@@ -19,7 +19,11 @@ export const noSign = "its worker gave no sign of life any more";
  * beside no other suspect then, so that the next death is its own, and one that is innocent is cleared by ending once.
  * Each statement of a function sees what was committed before it, which one statement with a lock in it does not.
  */
-const beginRun = `CREATE FUNCTION ${schema}.begin_run(of_stack text, why text, person text, by_worker text, standing jsonb,
+const beginRun = (
+  create: "CREATE" | "CREATE OR REPLACE",
+  isNoDeath: string,
+  less: string,
+): string => `${create} FUNCTION ${schema}.begin_run(of_stack text, why text, person text, by_worker text, standing jsonb,
      of_service text, most int, most_lost int)
    RETURNS TABLE (run bigint, open_runs int, lost_before int, held text) LANGUAGE plpgsql AS $body$
    DECLARE last_known bigint; lost_now int;
@@ -31,7 +35,7 @@ const beginRun = `CREATE FUNCTION ${schema}.begin_run(of_stack text, why text, p
        AND (r.result <> 'taken_over' OR r.reason NOT LIKE '${noSign}%');
      -- One that gave a sign of life since was only cut off for a while.
      SELECT count(*) INTO lost_before FROM ${schema}.runs r WHERE r.stack = of_stack AND r.id > last_known AND r.ended_at IS NOT NULL
-       AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND w.alive_at > r.ended_at);
+       AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND ${isNoDeath});${less}
      lost_now := open_runs + lost_before;
      IF most IS NOT NULL AND most <= (SELECT count(*) FROM ${schema}.runs r JOIN ${schema}.stacks s ON s.name = r.stack
          WHERE r.ended_at IS NULL AND s.spec ->> 'service' = of_service AND r.stack <> of_stack) THEN
@@ -117,7 +121,7 @@ const migrations: readonly string[] = [
   `CREATE INDEX runs_telling ON ${schema}.runs (id) WHERE (result IS NULL OR result IN ('applied', 'failed', 'taken_over'));`,
   `ALTER TABLE ${schema}.runs ADD COLUMN lost int NOT NULL DEFAULT 0;
    CREATE INDEX runs_open_of_worker ON ${schema}.runs (worker) WHERE ended_at IS NULL;
-   ${beginRun}`,
+   ${beginRun("CREATE", "w.alive_at > r.ended_at", "")}`,
   `CREATE INDEX stacks_depend_on ON ${schema}.stacks USING gin ((spec -> 'dependsOn'));`,
   `ALTER TABLE ${schema}.stacks ADD COLUMN rejection jsonb;`,
   `ALTER TABLE ${schema}.repositories ADD COLUMN failures int NOT NULL DEFAULT 0, ADD COLUMN why text;
@@ -138,6 +142,14 @@ const migrations: readonly string[] = [
      digest text, body jsonb, why text, approval jsonb, told text, made_at timestamptz, PRIMARY KEY (url, number, stack));
    CREATE INDEX pull_plans_of_stack ON ${schema}.pull_plans (stack);`,
   `ALTER TABLE ${schema}.workers ADD COLUMN services jsonb NOT NULL DEFAULT '[]';`,
+  // A worker that was told to end and did not get to it, because its machine was taken away, was not killed by a stack.
+  beginRun(
+    "CREATE OR REPLACE",
+    "(w.alive_at > r.ended_at OR w.draining)",
+    `
+     lost_before := lost_before - (SELECT count(*) FROM ${schema}.runs r JOIN ${schema}.workers w ON w.name = r.worker
+       WHERE r.stack = of_stack AND r.ended_at IS NULL AND w.draining);`,
+  ),
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

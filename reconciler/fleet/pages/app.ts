@@ -20,7 +20,8 @@ import { openingOf } from "../windows";
 import { carryOut, formOf, numberIn, refusedBy, type SaidWord, saidIn, saidWords, typedIn } from "./acts";
 import { type HookSetting, hookRoutes } from "./hooks";
 import { type Frame, type PagePart, page } from "./layout";
-import { createLive, type Topic } from "./live";
+import { createLive, markOf, type Topic } from "./live";
+import { loginRoutes } from "./login";
 import { historyPage, servicesPage, workersPage } from "./operations";
 import { createRates } from "./rates";
 import { runPage } from "./run";
@@ -107,6 +108,7 @@ export function createPages(setting: PagesSetting): Hono {
   });
   app.route("/", hookRoutes(setting));
   app.route("/", signInRoutes(setting));
+  app.route("/", loginRoutes(setting));
 
   /** A page for everybody who may see it. */
   const shown = (
@@ -150,14 +152,14 @@ export function createPages(setting: PagesSetting): Hono {
       groupBy: asked("group"),
       page: Math.max(0, Number.parseInt(asked("page"), 10) || 0),
     };
-    const mark = await marked({});
+    const { moment, followed } = await records.overview();
     const found = findStacks(await outlinesSeenBy(visitor, filter.search), filter);
     const table = stacksPage(found, await records.stacksNamed(found.names), filter, new Date());
     const sees = (stack: string | undefined): boolean =>
       stack === undefined ? maySeeAll(visitor) : may(visitor, "see", stack);
-    const follows = followLines(seenOf(await records.followed(), sees));
+    const follows = followLines(seenOf(followed, sees));
     const body = html`${follows.map((line) => html`<p class="said bad">${line}</p>`)}${table}`;
-    return { title: "Stacks", body, ...mark };
+    return { title: "Stacks", body, live: { mark: markOf(moment) } };
   });
   shown("/stacks/:name", "", async (context, visitor) => {
     const name = context.req.param("name") ?? "";
@@ -246,7 +248,8 @@ export function createPages(setting: PagesSetting): Hono {
       outlinesSeenBy(visitor),
     ]);
     const now = new Date();
-    const body = servicesPage({ settings, budgets, rates: rates.of(budgets, now), load, stacks, now });
+    const sees = maySeeAll(visitor) ? undefined : new Set(stacks.map(({ tenant }) => tenant));
+    const body = servicesPage({ settings, sees, budgets, rates: rates.of(budgets, now), load, stacks, now });
     return { title: "Services", body, ...mark };
   });
   shown("/workers", "/workers", async (_, visitor) => {
@@ -355,13 +358,26 @@ export function createPages(setting: PagesSetting): Hono {
     }
   });
 
-  app.notFound((context) => context.text("not found\n", 404));
+  /** Programs read a line; people read a page with a way back. */
+  const told = (context: Context, code: 400 | 404 | 503, title: string, text: string, again = false): Response => {
+    if (!(context.req.header("accept") ?? "").includes("text/html")) return context.text(`${text}\n`, code);
+    const body = html`<h1${again ? html` data-again="1"` : ""}>${title}</h1><p>${text}. <a href="/">All stacks</a></p>`;
+    const made = page({ title, here: "", visitor: undefined, signOut: false }, body);
+    context.status(code);
+    return context.body(String(made), code, { "content-type": "text/html; charset=utf-8" });
+  };
+  app.notFound((context) => told(context, 404, "Not found", "not found"));
   app.onError((error, context) => {
     // What cannot be in the database at all: a number that is too large, a text that is none.
-    if (/^22/.test(errorCode(error) ?? "")) return context.text("there is nothing of that kind\n", 400);
+    if (/^22/.test(errorCode(error) ?? "")) return told(context, 400, "Nothing here", "there is nothing of that kind");
     if (error instanceof HTTPException) return error.getResponse();
     setting.say(`${context.req.method} ${context.req.path}: ${error.message}`);
-    return context.text("the fleet's database did not answer; try again\n", 503);
+    const code = errorCode(error);
+    // A number of PostgreSQL or a name of the network; anything else is an error of these pages.
+    const isAway = code !== undefined || /timeout|terminated|connection/i.test(error.message);
+    return isAway
+      ? told(context, 503, "The database does not answer", "the fleet's database did not answer; try again", true)
+      : told(context, 503, "An error", "this page could not be made; the log of this server says why", true);
   });
   return app;
 }

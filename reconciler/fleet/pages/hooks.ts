@@ -52,15 +52,20 @@ async function hook(
     return context.json({ woken: [], looked: isKnown });
   }
   const woken: string[] = [];
+  let isOurs = false;
   for (const url of push.urls) {
     const result = await pushed(url, push.ref).catch((error: Error) => {
       say(`${url}: ${error.message}`);
+      isOurs = true;
       return { fetched: false, woken: [] };
     });
     woken.push(...result.woken);
+    isOurs ||= result.fetched;
     if (result.fetched) break;
   }
-  return context.json({ woken });
+  // A mistyped address would be seen by nobody.
+  if (!isOurs) say(`a push to ${push.urls[0] ?? "a repository"} ${push.ref}: no stack that is not paused uses it`);
+  return context.json(isOurs ? { woken } : { woken, note: "no stack uses this repository and branch" });
 }
 
 function isSame(a: string, b: string): boolean {

@@ -26,7 +26,7 @@ const allMs = 3000;
 const pulseMs = 20_000;
 
 /** A stack that was removed has a mark as well. */
-const markOf = (moment: string | undefined): string => hashOf(moment ?? "gone").slice(0, 16);
+export const markOf = (moment: string | undefined): string => hashOf(moment ?? "gone").slice(0, 16);
 
 interface Watcher {
   readonly stack: string | undefined;
@@ -35,7 +35,7 @@ interface Watcher {
   tell(): void;
 }
 
-export function createLive(records: Pick<Records, "moment" | "moments">): LivePages {
+export function createLive(records: Pick<Records, "overview" | "moments">): LivePages {
   const watchers = new Set<Watcher>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
@@ -46,7 +46,7 @@ export function createLive(records: Pick<Records, "moment" | "moments">): LivePa
     try {
       const names = [...new Set([...watchers].flatMap(({ stack }) => (stack === undefined ? [] : [stack])))];
       const isAllWatched = [...watchers].some(({ stack }) => stack === undefined);
-      const all = isAllWatched ? markOf(await records.moment()) : "";
+      const all = isAllWatched ? markOf((await records.overview()).moment) : "";
       const one = names.length === 0 ? new Map<string, string>() : await records.moments(names);
       for (const watcher of watchers) {
         // A watcher that came after this look began is in the next one.
@@ -81,7 +81,7 @@ export function createLive(records: Pick<Records, "moment" | "moments">): LivePa
 
   return {
     mark: async ({ stack }) =>
-      markOf(stack === undefined ? await records.moment() : (await records.moments([stack])).get(stack)),
+      markOf(stack === undefined ? (await records.overview()).moment : (await records.moments([stack])).get(stack)),
     stream: (context, topic, mark) =>
       streamSSE(context, async (stream) => {
         let changed = false;

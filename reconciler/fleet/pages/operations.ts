@@ -18,6 +18,8 @@ export interface ServicesView {
   readonly rates: ReadonlyMap<string, Rate>;
   readonly load: readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[];
   readonly stacks: readonly Pick<StackOutline, "service" | "paused">[];
+  /** The tenants of the stacks that the visitor sees; absent: everything. */
+  readonly sees?: ReadonlySet<string> | undefined;
   readonly now: Date;
 }
 
@@ -29,21 +31,25 @@ export interface Rate {
 const paused = (until: Date | undefined, now: Date): boolean => until !== undefined && until > now;
 
 export const servicesPage = ({
-  settings: { services, tenants },
+  settings: { services: all, tenants },
+  sees,
   budgets,
   rates,
   load,
   stacks,
   now,
-}: ServicesView): PagePart => html`<h1>Services</h1>
+}: ServicesView): PagePart => {
+  // Whoever sees some stacks is told of their services alone.
+  const services = sees === undefined ? all : all.filter(({ name }) => stacks.some(({ service }) => service === name));
+  return html`<h1>Services</h1>
 ${services.length === 0 ? html`<p class="quiet">The fleet declares none: each file names its own.</p>` : ""}
 <div class="cards">${services.map((service) => {
-  const budget = budgets.find((one) => one.service === service.name);
-  const rate = rates.get(service.name);
-  const mine = stacks.filter((stack) => stack.service === service.name);
-  const resting = mine.filter((stack) => stack.paused).length;
-  const percent = Math.round((budget?.reserved ?? 0) * 100);
-  return html`<section class="card" aria-labelledby="service-${service.name}"><h2 id="service-${service.name}">${service.name} ${paused(budget?.pausedUntil, now) ? html`<span class="tag bad">paused</span>` : ""}</h2><dl><dt>Address</dt><dd>${service.baseUrl}</dd>
+    const budget = budgets.find((one) => one.service === service.name);
+    const rate = rates.get(service.name);
+    const mine = stacks.filter((stack) => stack.service === service.name);
+    const resting = mine.filter((stack) => stack.paused).length;
+    const percent = Math.round((budget?.reserved ?? 0) * 100);
+    return html`<section class="card" aria-labelledby="service-${service.name}"><h2 id="service-${service.name}">${service.name} ${paused(budget?.pausedUntil, now) ? html`<span class="tag bad">paused</span>` : ""}</h2><dl><dt>Address</dt><dd>${service.baseUrl}</dd>
 <dt>Stacks</dt><dd><a href="/?service=${encodeURIComponent(service.name)}">${mine.length}</a>${resting === 0 ? "" : html`, <a href="/?service=${encodeURIComponent(service.name)}&condition=Paused">${resting} paused</a>`}</dd>
 <dt>Rounds at once</dt><dd>${service.concurrency ?? "any"}</dd>
 <dt>Budget</dt><dd>${service.budget === undefined ? "none: nothing holds its workers back" : `${service.budget.perSecond} requests a second, ${service.budget.burst} at once`}</dd>
@@ -53,26 +59,35 @@ ${
     : html`<dt>In use now</dt><dd><meter min="0" max="100" high="90" value="${percent}" aria-label="Of what ${service.name} takes at once, reserved now">${percent} %</meter> ${percent} % of its burst</dd>
 <dt>Lately</dt><dd>${rate === undefined ? "measured from now on" : `${rate.perSecond.toFixed(1)} requests a second (${Math.round((100 * rate.perSecond) / service.budget.perSecond)} % of the budget, over ${span(rate.overMs)})`}</dd>`
 }
-<dt>Sent so far</dt><dd>${budget?.used ?? 0}</dd><dt>Told to wait (429)</dt><dd>${budget?.refusals ?? 0} times</dd>
+<dt>Reserved so far</dt><dd>${budget?.used ?? 0}</dd><dt>Told to wait (429)</dt><dd>${budget?.refusals ?? 0} times</dd>
 <dt>Paused</dt><dd>${paused(budget?.pausedUntil, now) ? html`until ${time(budget?.pausedUntil)}: the service asked for it, and every worker keeps to it` : "no"}</dd></dl></section>`;
-})}</div>
+  })}</div>
 <h2>Tenants</h2>
 <table><thead><tr><th scope="col">Tenant</th><th scope="col">Weight</th><th scope="col">At once</th><th scope="col">Running</th><th scope="col">Waiting</th></tr></thead><tbody>${[
-  { name: "default", weight: 1, maxRunning: undefined },
-  ...tenants,
-].map((tenant) => {
-  const share = load.find((one) => one.tenant === tenant.name);
-  return html`<tr><td>${tenant.name}</td><td data-label="Weight">${tenant.weight}</td><td data-label="At once">${tenant.maxRunning ?? "any"}</td><td data-label="Running">${share?.running ?? 0}</td><td data-label="Waiting">${share?.waiting ?? 0}</td></tr>`;
-})}</tbody></table>`;
+    { name: "default", weight: 1, maxRunning: undefined },
+    ...tenants,
+  ]
+    .filter((tenant) => sees === undefined || sees.has(tenant.name))
+    .map((tenant) => {
+      const share = load.find((one) => one.tenant === tenant.name);
+      return html`<tr><td>${tenant.name}</td><td data-label="Weight">${tenant.weight}</td><td data-label="At once">${tenant.maxRunning ?? "any"}</td><td data-label="Running">${share?.running ?? 0}</td><td data-label="Waiting">${share?.waiting ?? 0}</td></tr>`;
+    })}</tbody></table>`;
+};
 
-export const workersPage = (workers: readonly WorkerRecord[], now: Date): PagePart => html`<h1>Workers</h1>
-${workers.length === 0 ? html`<p>No worker runs: <code>reconcile fleet work</code></p>` : ""}
-<div class="cards">${workers.map((worker) => {
-  const silent = now.getTime() - worker.aliveAt.getTime() > silentMs;
+export function workersPage(workers: readonly WorkerRecord[], now: Date): PagePart {
+  const isSilent = ({ aliveAt }: WorkerRecord): boolean => now.getTime() - aliveAt.getTime() > silentMs;
+  const [alive, dead] = [workers.filter((one) => !isSilent(one)), workers.filter(isSilent)];
+  return html`<h1>Workers</h1>
+${alive.length === 0 ? html`<p>No worker runs: <code>reconcile fleet work</code></p>` : ""}
+<div class="cards">${alive.map((one) => workerCard(one, false, now))}</div>
+${dead.length === 0 ? "" : html`<details id="silent"><summary>${dead.length} without a sign of life, within the last hour</summary><div class="cards">${dead.map((one) => workerCard(one, true, now))}</div></details>`}`;
+}
+
+function workerCard(worker: WorkerRecord, silent: boolean, now: Date): PagePart {
   return html`<section class="card"><h2>${worker.name} <span class="tag ${silent ? "bad" : "good"}">${silent ? `no sign of life for ${ago(worker.aliveAt, now)}` : worker.draining ? "draining" : "alive"}</span></h2>
-<dl><dt>Since</dt><dd>${time(worker.startedAt)}</dd><dt>Version</dt><dd>${worker.version}</dd><dt>Rounds at once</dt><dd>${worker.doing.length} of ${worker.concurrency}</dd></dl>
+<dl><dt>Since</dt><dd>${time(worker.startedAt)}</dd><dt>Version</dt><dd>${worker.version}</dd><dt>Rounds at once</dt><dd>${worker.doing.length} of ${worker.concurrency}</dd>${worker.services.length === 0 ? "" : html`<dt>Of services</dt><dd>${worker.services.join(", ")}</dd>`}</dl>
 ${worker.doing.length === 0 ? "" : html`<ul>${worker.doing.map(({ stack, since }) => html`<li><a href="/stacks/${encodeURIComponent(stack)}">${stack}</a> for ${ago(new Date(since), now)}</li>`)}</ul>`}</section>`;
-})}</div>`;
+}
 
 export const historyPage = (
   runs: readonly RunRecord[],

@@ -32,10 +32,14 @@ const refusals = {
 } as const;
 type Refusal = keyof typeof refusals;
 
+/** Apart from the sessions of browsers, so that neither opens the other's door. */
+export const commandHash = (token: string): string => `command ${hashOf(token)}`;
+
 /** A program sends its token with every request; a browser has a session. */
 export async function visitorOf(context: Context, { records, local }: SignInSetting): Promise<Visitor | undefined> {
   const bearer = /^Bearer (\S+)$/.exec(context.req.header("authorization") ?? "")?.[1];
-  if (bearer !== undefined) return records.visitorWithToken(hashOf(bearer));
+  if (bearer !== undefined)
+    return (await records.visitorWithToken(hashOf(bearer))) ?? (await records.visitorWithSession(commandHash(bearer)));
   const session = getCookie(context, sessionCookie);
   const found = session === undefined ? undefined : await records.visitorWithSession(hashOf(session));
   if (found !== undefined) return found;

@@ -169,9 +169,9 @@ function sideOf({ address, action, because, live, rows }: Side, only: boolean): 
   const isOpen = action !== undefined || only;
   return html`<details class="side" id="side-${address}"${isOpen ? html` open` : ""}><summary><code>${address}</code> ${
     action === undefined
-      ? html`<span class="tag good">in sync</span>`
+      ? html`<span class="tag good">${live === "unseen" ? "as applied" : "in sync"}</span>`
       : html`<span class="tag ${actionWords[action][1]}">${actionWords[action][0]}</span>`
-  }${live === "seen" || action === "create" ? "" : html` <span class="quiet">${liveWords[live]}</span>`}</summary>
+  }${live === "seen" || action === "create" || (live === "unseen" && action === undefined) ? "" : html` <span class="quiet">${liveWords[live]}</span>`}</summary>
 ${because === undefined ? "" : html`<p class="quiet">${because}</p>`}
 <table class="sides"><thead><tr><th scope="col">Field</th><th scope="col">Desired</th><th scope="col">Live</th></tr></thead><tbody>${rows.map((row) => sideRow(row, live))}</tbody></table></details>`;
 }
@@ -179,6 +179,6 @@ ${because === undefined ? "" : html`<p class="quiet">${because}</p>`}
 const sideRow = (
   { field, desired, live, recorded, differs, own }: SideRow,
   seen: Side["live"],
-): PagePart => html`<tr${differs === true ? html` class="differs"` : ""}><th scope="row">${field}${differs === true ? html` <span class="tag wait">differs</span>` : ""}</th>
+): PagePart => html`<tr${differs === true ? html` class="differs"` : ""}><th scope="row">${field}${differs === true ? html` <span class="tag wait">${desired !== undefined && desired === live ? "made anew" : "differs"}</span>` : ""}</th>
 <td data-label="Desired">${desired ?? html`<span class="quiet">${own === true ? "the service's own" : "not asked for"}</span>`}</td>
 <td data-label="Live">${live ?? html`<span class="quiet">${seen !== "seen" ? liveWords[seen] : field === "rule" ? "not there" : "not shown"}</span>`}${recorded === true ? html` <span class="quiet">(as recorded)</span>` : ""}</td></tr>`;

@@ -40,7 +40,7 @@ ul.said { padding-left: 28px; } ul.plain { list-style: none; padding: 0; margin:
 .quiet { color: var(--quiet); } .said { border-left: 4px solid var(--accent); padding: 6px 12px; background: var(--calm-bg); overflow-wrap: anywhere; margin: 10px 0; } .said.bad { border-color: var(--bad); background: var(--bad-bg); }
 .pages { display: flex; gap: 16px; align-items: center; } .pages a[aria-current] { font-weight: 600; color: var(--ink); text-decoration: none; }
 @media (max-width: 760px) { main { padding: 12px 14px 48px; } header { padding: 10px 14px; } header .who { margin-left: 0; } table, tbody, tr, td, th[scope=row] { display: block; width: 100%; } thead { position: absolute; left: -9999px; }
-  tr { border-bottom: 1px solid var(--line); padding: 10px 0; } td, th[scope=row], table.sides th[scope=row] { border: 0; padding: 1px 0; width: 100%; } td:empty { display: none; } td.short { white-space: normal; } form.filter input, form.filter select { max-width: none; } td[data-label]::before { content: attr(data-label) ": "; color: var(--quiet); font-size: 13px; }
+  tr { border-bottom: 1px solid var(--line); padding: 10px 0; } td, th[scope=row], table.sides th[scope=row] { border: 0; padding: 1px 0; width: 100%; } td:empty { display: none; } td.short, td time { white-space: normal; } form.filter input, form.filter select { max-width: none; } td[data-label]::before { content: attr(data-label) ": "; color: var(--quiet); font-size: 13px; }
   .differs { padding-left: 8px; padding-right: 8px; } .differs > * { padding-left: 0; } table:not(.sides) tbody tr { display: flex; flex-wrap: wrap; gap: 2px 16px; align-items: baseline; } table:not(.sides) td { width: auto; max-width: 100%; } td.reason { flex: 0 0 100%; } td[data-label] { min-width: 0; } dl { grid-template-columns: minmax(70px, max-content) minmax(0, 1fr); gap: 3px 12px; } dt { font-size: 13px; line-height: 1.75; } tr.group { padding: 0; } .group th { display: block; } .bars li { grid-template-columns: minmax(0, 1fr); gap: 2px; } form.filter > div { flex: 1 1 40%; } form.filter input, form.filter select { width: 100%; } .acts form > div, .acts form input:not([type=hidden]) { flex: 1 1 auto; } }
 @media (min-width: 1100px) { dl.facts { grid-template-columns: max-content 1fr max-content 1fr; } }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
@@ -52,13 +52,22 @@ export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"
 /** The script that keeps a page live: when the server says that something changed, the page fetches itself anew. */
 export const script = `
 const topic = document.querySelector("main").dataset.live;
-// Beside UTC, on whose clock the person is.
-const zone = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+// Beside UTC, what the clocks show where the person is; where that is the same, nothing.
+const zone = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
 function localTimes() {
-  for (const one of document.querySelectorAll("main time:not([title])")) one.title = zone.format(new Date(one.dateTime)) + " where you are";
+  for (const one of document.querySelectorAll("main time:not([title])")) {
+    const at = new Date(one.dateTime);
+    one.title = zone.format(at);
+    if (at.getTimezoneOffset() !== 0) one.append(" (" + one.title + ")");
+  }
 }
 localTimes();
 const note = document.getElementById("stale");
+const saidMs = 6000;
+// The address of a page says nothing of an action that is over, so that a reload does not repeat it.
+const here = new URL(location.href);
+if (here.searchParams.has("said")) { here.searchParams.delete("said"); history.replaceState(null, "", here); }
+if (document.querySelector("[data-again]")) setTimeout(() => location.reload(), 5000);
 let busy = false, again = false, later = false, opened = false;
 const isWriting = () => document.activeElement !== null && document.activeElement.matches("main input, main textarea, main select");
 async function renew() {
@@ -76,7 +85,8 @@ async function renew() {
     const below = new Map([...main.querySelectorAll("pre[id]")].map((one) => [one.id, one.scrollTop]));
     const said = main.querySelector(".said[role=status]");
     main.replaceChildren(...page.querySelector("main").childNodes);
-    if (said && !main.querySelector(".said[role=status]")) main.prepend(said);
+    // What was said after an action is read by now, or shown for a while; what has happened since is on the page.
+    if (said && performance.now() < saidMs && !main.querySelector(".said[role=status]")) main.prepend(said);
     localTimes();
     for (const [id, is] of open) { const one = document.getElementById(id); if (one) one.open = is; }
     for (const [id, top] of below) { const one = document.getElementById(id); if (one) one.scrollTop = top; }

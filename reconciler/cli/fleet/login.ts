@@ -1,0 +1,149 @@
+/** `reconcile fleet login`: the browser's sign-in for a command. What it gets is kept for this person alone. */
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { homedir, hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { fieldsIn } from "../../core/text/objects";
+import { hashOf } from "../../fleet/access";
+import { portOf } from "../../outside/port-of";
+import { fail } from "../compose";
+import type { Output } from "../output";
+
+interface Kept {
+  readonly token: string;
+  readonly until: string;
+}
+
+const keptFile = (): string =>
+  join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "reconcile", "fleet-logins.json");
+
+function allKept(): Readonly<Record<string, unknown>> {
+  try {
+    return fieldsIn(JSON.parse(readFileSync(keptFile(), "utf8")));
+  } catch {
+    return {};
+  }
+}
+
+/** What this person got from the server by signing in; absent: nothing, or it has ended. */
+export function keptToken(server: URL, now = Date.now()): string | undefined {
+  const { token, until } = fieldsIn(allKept()[server.origin]);
+  return typeof token === "string" && typeof until === "string" && Date.parse(until) > now ? token : undefined;
+}
+
+function keep(server: URL, login: Kept | undefined): void {
+  const file = keptFile();
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const part = `${file}.${process.pid}`;
+  const others = Object.entries(allKept()).filter(([origin]) => origin !== server.origin);
+  const all = Object.fromEntries(login === undefined ? others : [...others, [server.origin, login]]);
+  writeFileSync(part, `${JSON.stringify(all, undefined, 2)}\n`, { mode: 0o600 });
+  chmodSync(part, 0o600);
+  renameSync(part, file);
+}
+
+const waitMs = 5 * 60_000;
+
+const at = (server: URL, path: string): URL => new URL(path, server.href.replace(/\/?$/, "/"));
+
+async function post(server: URL, path: string, body: object, token?: string): Promise<Response> {
+  const headers = { "content-type": "application/json", authorization: token === undefined ? "" : `Bearer ${token}` };
+  return fetch(at(server, path), {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+    redirect: "error",
+    signal: AbortSignal.timeout(15_000),
+  }).catch(() => {
+    throw fail(
+      "fleet/server",
+      `the fleet's server ${server.origin} did not answer`,
+      "check --server and that reconcile fleet serve runs there",
+    );
+  });
+}
+
+/** Waits on loopback for the code that the browser brings. */
+async function codeFrom(ask: (port: number, state: string) => void): Promise<string> {
+  const state = randomBytes(24).toString("base64url");
+  const server = createServer();
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const timer = setTimeout(
+        () =>
+          reject(
+            fail(
+              "fleet/server",
+              "nobody signed in within five minutes",
+              "reconcile fleet login, and open the address that it prints",
+            ),
+          ),
+        waitMs,
+      );
+      timer.unref();
+      server.on("request", ({ url = "/" }, response) => {
+        const { searchParams } = new URL(url, "http://127.0.0.1");
+        const code = searchParams.get("code");
+        // Another page of the browser may ask here as well.
+        const isMine = code !== null && searchParams.get("state") === state;
+        response.writeHead(isMine ? 200 : 404, { "content-type": "text/html; charset=utf-8", connection: "close" });
+        response.end(isMine ? "<!doctype html><title>Signed in</title><p>Signed in. You may close this window." : "");
+        if (isMine) resolve(code);
+      });
+      server.on("error", reject);
+      server.listen(0, "127.0.0.1", () => ask(portOf(server), state));
+    });
+  } finally {
+    server.close();
+  }
+}
+
+/** Nothing depends on it: the address is printed as well. */
+function openBrowser(url: string): void {
+  const [program, ...args] =
+    process.platform === "darwin"
+      ? ["open", url]
+      : process.platform === "win32"
+        ? ["explorer", url]
+        : ["xdg-open", url];
+  if (program === undefined || process.stderr.isTTY !== true) return;
+  spawn(program, args, { stdio: "ignore", detached: true })
+    .on("error", () => undefined)
+    .unref();
+}
+
+export async function signIn(server: URL, output: Output): Promise<number> {
+  const secret = randomBytes(32).toString("base64url");
+  const code = await codeFrom((port, state) => {
+    const url = at(server, "login");
+    url.search = new URLSearchParams({
+      port: String(port),
+      state,
+      challenge: hashOf(secret),
+      machine: hostname(),
+    }).toString();
+    output.note(`Sign in here: ${url.href}`);
+    openBrowser(url.href);
+  });
+  const answer = await post(server, "api/login", { code, secret });
+  const { token, name, hours } = fieldsIn(await answer.json().catch(() => undefined));
+  if (!answer.ok || typeof token !== "string" || typeof name !== "string" || typeof hours !== "number")
+    throw fail(
+      "fleet/server",
+      `${server.host} did not take the sign-in (${answer.status})`,
+      "reconcile fleet login once more",
+    );
+  keep(server, { token, until: new Date(Date.now() + hours * 3_600_000).toISOString() });
+  output.print(`${name} is signed in at ${server.host} for ${hours} hours; reconcile fleet login --revoke ends it.`);
+  return output.finish({ exitCode: 0 });
+}
+
+export async function signOut(server: URL, output: Output): Promise<number> {
+  const token = keptToken(server);
+  if (token !== undefined) await post(server, "api/logout", {}, token);
+  keep(server, undefined);
+  output.print(`Nobody is signed in at ${server.host} from here.`);
+  return output.finish({ exitCode: 0 });
+}
