@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
@@ -32,5 +32,23 @@ describe("what a release holds", () => {
       expect(installs).toContain(word);
     for (const word of ["npm publish --provenance", "npm sbom", "attest-build-provenance", "linux/amd64,linux/arm64"])
       expect(workflow).toContain(word);
+  });
+});
+
+describe("the workflows", () => {
+  const folder = join(root, ".github/workflows");
+  const files = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")] as const);
+
+  it.each(files)("%s names every action by its digest, with the version beside it", (_, text) => {
+    const uses = [...text.matchAll(/uses: (.*)/g)].map(([, one]) => one);
+    expect(uses.filter((one) => !/^[\w.-]+\/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(one ?? ""))).toEqual([]);
+    expect(uses.length).toBeGreaterThan(0);
+  });
+
+  it("check a pull request with what CI runs, on every Node that a release is tested on", () => {
+    const check = parse(readFileSync(join(folder, "check.yml"), "utf8"));
+    expect(Object.keys(check.on)).toContain("pull_request");
+    expect(check.jobs.check.steps.at(-1)).toEqual({ run: "bash .ci/run" });
+    expect(check.jobs.check.strategy.matrix.node).toEqual(parse(workflow).jobs.test.strategy.matrix.node);
   });
 });
