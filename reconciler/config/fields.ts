@@ -19,12 +19,20 @@ export interface Subject {
 
 export type Values = Readonly<YamlMap>;
 
+/**
+ * A block as its rows name its keys: one that they do not name cannot be read. What stands behind a key is not known.
+ * The symbol says that any map may be one, although all its keys are optional.
+ */
+export type Block<Row> = { readonly [K in keyof NonNullable<Row>]?: unknown } & { readonly [key: symbol]: unknown };
+type KeyOf<V> = keyof V & string;
+
 /** Own properties alone, and `null` (a key with nothing behind it) as absent: the schema says where that is wrong. */
-export const fieldOf = (values: Values, key: string): unknown =>
+export const fieldOf = <V extends object>(values: V, key: KeyOf<V>): unknown =>
   Object.hasOwn(values, key) && values[key] !== null ? values[key] : undefined;
 
 /** Whether a key is written, even with a value that could not be interpolated and is reported already. */
-export const isGiven = (values: Values, key: string): boolean => Object.hasOwn(values, key) && values[key] !== null;
+export const isGiven = <V extends object>(values: V, key: KeyOf<V>): boolean =>
+  Object.hasOwn(values, key) && values[key] !== null;
 
 export function reportValue(
   subject: Subject,
@@ -70,10 +78,10 @@ export function reportMissing(subject: Subject, key: string, fix: string, path: 
 
 const unprintable = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
 
-export function readText(
+export function readText<V extends object>(
   subject: Subject,
-  values: Values,
-  key: string,
+  values: V,
+  key: KeyOf<V>,
   within: Path = [],
   lines = false,
 ): string | undefined {
@@ -97,21 +105,25 @@ export function readText(
 }
 
 /** The same for a text that may hold values that only the service knows. */
-export function readOpenText(
+export function readOpenText<V extends object>(
   subject: Subject,
-  values: Values,
-  key: string,
+  values: V,
+  key: KeyOf<V>,
   within: Path = [],
   lines = false,
 ): Text | undefined {
   const value = fieldOf(values, key);
   if (typeof value !== "string" || !holdsOpen(value)) return readText(subject, values, key, within, lines);
-  const read = readText(subject, { ...values, [key]: withoutMarks(value) }, key, within, lines);
+  const read = readText<Values>(subject, { ...values, [key]: withoutMarks(value) }, key, within, lines);
   return read === undefined ? undefined : openText(value);
 }
 
 /** The id of something that exists: text that a request can carry and a terminal can show. */
-export function readId(subject: Subject, values: Values, within: Path = []): string | undefined {
+export function readId(
+  subject: Subject,
+  values: Values | { readonly id?: unknown },
+  within: Path = [],
+): string | undefined {
   const id = readText(subject, values, "id", within);
   const problem = id === undefined ? undefined : idProblem(id);
   return problem === undefined
@@ -119,7 +131,12 @@ export function readId(subject: Subject, values: Values, within: Path = []): str
     : reportValue(subject, [...within, "id"], id, `the id of what exists; this one ${problem}`);
 }
 
-export function readBoolean(subject: Subject, values: Values, key: string, within: Path = []): boolean | undefined {
+export function readBoolean<V extends object>(
+  subject: Subject,
+  values: V,
+  key: KeyOf<V>,
+  within: Path = [],
+): boolean | undefined {
   const value = fieldOf(values, key);
   if (value === undefined || typeof value === "boolean") return value;
   if (value === "true" || value === "false") return value === "true";
@@ -134,10 +151,10 @@ export function readBoolean(subject: Subject, values: Values, key: string, withi
 export const meantBoolean = (text: string): boolean | undefined =>
   /^(?:y|yes|on|true|1)$/i.test(text) ? true : /^(?:n|no|off|false|0)$/i.test(text) ? false : undefined;
 
-export function readEnum<T extends string>(
+export function readEnum<T extends string, V extends object>(
   subject: Subject,
-  values: Values,
-  key: string,
+  values: V,
+  key: KeyOf<V>,
   allowed: readonly T[],
   within: Path = [],
 ): T | undefined {
@@ -161,10 +178,10 @@ function checkEnum<T extends string>(
 }
 
 /** A whole number, as number or as text. */
-function readInteger(
+function readInteger<V extends object>(
   subject: Subject,
-  values: Values,
-  key: string,
+  values: V,
+  key: KeyOf<V>,
   { min, max, what }: { min: number; max: number; what: string },
   within: Path = [],
 ): number | undefined {
@@ -184,17 +201,27 @@ function readInteger(
  */
 export const portsPattern = /^([1-9][0-9]*|0)(?: ?- ?([1-9][0-9]*|0))?$/;
 
-export function readPort(subject: Subject, values: Values, key: string, within: Path): number | undefined {
+export function readPort<V extends object>(
+  subject: Subject,
+  values: V,
+  key: KeyOf<V>,
+  within: Path,
+): number | undefined {
   const value = fieldOf(values, key);
   if (typeof value === "string" && /^\s*[0-9]+\s*$/.test(value) && !portsPattern.test(value))
     return reportValue(subject, [...within, key], value, "a port from 1 to 65535", { fix: `write ${Number(value)}` });
   return readInteger(subject, values, key, { min: 1, max: 65535, what: "a port from 1 to 65535" }, within);
 }
 
-export const readSize = (subject: Subject, values: Values, key: string): number | undefined =>
+export const readSize = <V extends object>(subject: Subject, values: V, key: KeyOf<V>): number | undefined =>
   readInteger(subject, values, key, { min: 1, max: Number.MAX_SAFE_INTEGER, what: "a whole number of GB, at least 1" });
 
-export function readDuration(subject: Subject, values: Values, key: string, within: Path): number | undefined {
+export function readDuration<V extends object>(
+  subject: Subject,
+  values: V,
+  key: KeyOf<V>,
+  within: Path,
+): number | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
   const ms = typeof value === "string" ? parseDuration(value) : undefined;
@@ -210,14 +237,19 @@ export function readDuration(subject: Subject, values: Values, key: string, with
   );
 }
 
-export function readMap(subject: Subject, values: Values, key: string, within: Path = []): Values {
+export function readMap<V extends object>(subject: Subject, values: V, key: KeyOf<V>, within: Path = []): Values {
   const value = fieldOf(values, key);
   if (value === undefined || isMap(value)) return value ?? {};
   reportValue(subject, [...within, key], value, "a map", { code: "config/wrong-type" });
   return {};
 }
 
-export function readList(subject: Subject, values: Values, key: string, within: Path = []): readonly unknown[] {
+export function readList<V extends object>(
+  subject: Subject,
+  values: V,
+  key: KeyOf<V>,
+  within: Path = [],
+): readonly unknown[] {
   const value = fieldOf(values, key);
   if (value === undefined || Array.isArray(value)) return value ?? [];
   reportValue(subject, [...within, key], value, "a list", { code: "config/wrong-type" });
@@ -225,10 +257,10 @@ export function readList(subject: Subject, values: Values, key: string, within: 
 }
 
 /** A list of words, each once; sorted in the order of `allowed`, since the order means nothing. */
-export function readEnumList<T extends string>(
+export function readEnumList<T extends string, V extends object>(
   subject: Subject,
-  values: Values,
-  key: string,
+  values: V,
+  key: KeyOf<V>,
   allowed: readonly T[],
   within: Path,
 ): T[] {
@@ -241,9 +273,12 @@ export function readEnumList<T extends string>(
   return allowed.filter((word) => given.has(word));
 }
 
-/** A program and its arguments; `undefined` when there is none. */
 /** `env:` beside a command: the names of the variables that the program may see, beside those that every one sees. */
-export function readVariables(subject: Subject, values: Values, within: Path): { readonly env?: readonly string[] } {
+export function readVariables(
+  subject: Subject,
+  values: Values | { readonly env?: unknown },
+  within: Path,
+): { readonly env?: readonly string[] } {
   const value = fieldOf(values, "env");
   if (value === undefined) return {};
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -263,7 +298,13 @@ export function readVariables(subject: Subject, values: Values, within: Path): {
 /** The values of RECONCILE_… that a program gets are those of its purpose. */
 const isVariableName = (name: string): boolean => /^(?!RECONCILE_)[A-Za-z_][A-Za-z0-9_]*$/i.test(name);
 
-export function readArgv(subject: Subject, values: Values, key: string, within: Path): Text[] | undefined {
+/** A program and its arguments; `undefined` when there is none. */
+export function readArgv<V extends object>(
+  subject: Subject,
+  values: V,
+  key: KeyOf<V>,
+  within: Path,
+): Text[] | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
   const expected = "a list: the program and its arguments";

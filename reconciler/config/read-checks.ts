@@ -1,8 +1,10 @@
 /** `checks:` and `policy:`: what a file demands of the plans that may be carried out. */
+
 import { type Kind, kindRows } from "../core/model/kinds";
 import type { Amount, Checks, Hours, Policy } from "../core/model/policy";
 import { keysOf, onlyDefined } from "../core/text/objects";
 import {
+  type Block,
   fieldOf,
   readBoolean,
   readDuration,
@@ -15,13 +17,15 @@ import {
   type Values,
 } from "./fields";
 import { readPrice } from "./read-prices";
+import type { ChecksBlock, PolicyBlock } from "./rows/sections";
 import { type Path, positionOf } from "./yaml-file";
 
 const reasons = ["rebuild", "resize", "delete"] as const;
 const dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 
-export function readChecks(subject: Subject, values: Values): Checks {
-  const lists = (key: string): readonly string[] | undefined => readTexts(subject, values, key);
+export function readChecks(subject: Subject, values: Block<ChecksBlock>): Checks {
+  const lists = (key: "flavors" | "images" | "regions"): readonly string[] | undefined =>
+    readTexts(subject, values, key);
   const [flavors, images, regions] = [lists("flavors"), lists("images"), lists("regions")];
   const required = readMap(subject, values, "lifecycle");
   const lifecycleOf = (kind: string): Values => readMap(subject, required, kind, ["lifecycle"]);
@@ -31,7 +35,7 @@ export function readChecks(subject: Subject, values: Values): Checks {
   const asked = readTexts(subject, lifecycleOf("vm"), "snapshot_before", ["lifecycle", "vm"]) ?? [];
   const snapshotBefore = reasons.filter((reason) => asked.includes(reason));
   const names = readNames(subject, readMap(subject, values, "names"));
-  const limits = readMap(subject, values, "at_most");
+  const limits: Block<ChecksBlock["at_most"]> = readMap(subject, values, "at_most");
   const [remove, stop] = [readAmount(subject, limits, "remove"), readAmount(subject, limits, "stop")];
   const monthlyCost = readPrice(subject, limits, "monthly_cost", ["at_most"]);
   const monthlyIncrease = readPrice(subject, limits, "monthly_increase", ["at_most"]);
@@ -52,7 +56,12 @@ export function readChecks(subject: Subject, values: Values): Checks {
   };
 }
 
-function readTexts(subject: Subject, values: Values, key: string, within: Path = []): readonly string[] | undefined {
+function readTexts<V extends object>(
+  subject: Subject,
+  values: V,
+  key: keyof V & string,
+  within: Path = [],
+): readonly string[] | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -78,7 +87,11 @@ function readNames(subject: Subject, values: Values): Partial<Record<Kind, strin
   return names;
 }
 
-function readAmount(subject: Subject, values: Values, key: string): Amount | undefined {
+function readAmount(
+  subject: Subject,
+  values: Block<ChecksBlock["at_most"]>,
+  key: "remove" | "stop",
+): Amount | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
   const match = /^\s*([0-9]+)\s*(%?)\s*$/.exec(String(value));
@@ -88,7 +101,7 @@ function readAmount(subject: Subject, values: Values, key: string): Amount | und
   return match[2] === "%" ? { percent: number } : { count: number };
 }
 
-function readHours(subject: Subject, values: Values): Hours | undefined {
+function readHours(subject: Subject, values: Block<ChecksBlock["hours"]>): Hours | undefined {
   if (Object.keys(values).length === 0) return undefined;
   const days = readTexts(subject, values, "days", ["hours"]) ?? [];
   const wrong = days.find((day) => !dayNames.some((known) => known === day));
@@ -112,7 +125,7 @@ function readHours(subject: Subject, values: Values): Hours | undefined {
   };
 }
 
-export function readPolicy(subject: Subject, values: Values): Policy | undefined {
+export function readPolicy(subject: Subject, values: Block<PolicyBlock>): Policy | undefined {
   const command = fieldOf(values, "command");
   const timeoutMs = readDuration(subject, values, "timeout", []) ?? 60_000;
   if (command === undefined) {

@@ -1,7 +1,9 @@
 /** The commands that a block names: how a volume is flushed, and what is owed to the guest afterwards. */
+
 import type { CommandFiles, FlushPolicy } from "../core/model/desired";
 import { type Duty, type GuestCommand, usualTimeoutMs } from "../core/model/guest";
 import {
+  type Block,
   fieldOf,
   isGiven,
   readArgv,
@@ -13,12 +15,13 @@ import {
   type Subject,
   type Values,
 } from "./fields";
+import type { Flush, GuestCommand as GuestBlock } from "./rows/kinds";
 import { positionOf } from "./yaml-file";
 
 /** `undefined`: the block says nothing of it. */
 export function readFlush(subject: Subject, values: Values): FlushPolicy | undefined {
   if (fieldOf(values, "flush") === undefined) return undefined;
-  const flush = readMap(subject, values, "flush");
+  const flush: Block<Flush> = readMap(subject, values, "flush");
   const via = readEnum(subject, flush, "via", ["ask", "command", "stop"], ["flush"]) ?? "ask";
   // A command may stay in the file beside another `via`: it is checked, and not used.
   const argv = readArgv(subject, flush, "command", ["flush"]);
@@ -34,7 +37,7 @@ export function readFlush(subject: Subject, values: Values): FlushPolicy | undef
 /** `undefined`: the block says nothing of it, or nothing that can be run. */
 export function readGuestCommand(subject: Subject, values: Values, duty: Duty): GuestCommand | undefined {
   if (fieldOf(values, duty) === undefined) return undefined;
-  const written = readMap(subject, values, duty);
+  const written: Block<GuestBlock> = readMap(subject, values, duty);
   const argv = readArgv(subject, written, "command", [duty]);
   const env = readVariables(subject, written, [duty]);
   const timeoutMs = readDuration(subject, written, "timeout", [duty]) ?? usualTimeoutMs[duty];

@@ -1,9 +1,11 @@
 /** The lifecycle block of each kind: how changes are carried out. */
+
 import type { Kind } from "../core/model/address";
 import type { Text } from "../core/model/computed";
 import type { DesiredGroup, DesiredVm, HealthCheck, VerifyResize } from "../core/model/desired";
 import { ignorable } from "../core/model/fields";
 import {
+  type Block,
   fieldOf,
   readArgv,
   readBoolean,
@@ -18,6 +20,7 @@ import {
   type Subject,
   type Values,
 } from "./fields";
+import type { CheckBlock, GroupLifecycle, VmLifecycle, VolumeLifecycle } from "./rows/kinds";
 
 const within = ["lifecycle"] as const;
 const defaultVerify: VerifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" };
@@ -37,7 +40,7 @@ const usualVm: DesiredVm["lifecycle"] = {
 
 export function readVmLifecycle(subject: Subject, values: Values): DesiredVm["lifecycle"] {
   if (fieldOf(values, "lifecycle") === undefined) return usualVm;
-  const lifecycle = readMap(subject, values, "lifecycle");
+  const lifecycle: Block<VmLifecycle> = readMap(subject, values, "lifecycle");
   const deleteFloatingIp = readBoolean(subject, lifecycle, "delete_floating_ip", within);
   return {
     onImageChange:
@@ -55,21 +58,21 @@ export const readPlainLifecycle = (subject: Subject, values: Values, kind: Kind)
   readCommon(subject, readMap(subject, values, "lifecycle"), kind);
 
 export function readGroupLifecycle(subject: Subject, values: Values): DesiredGroup["lifecycle"] {
-  const lifecycle = readMap(subject, values, "lifecycle");
+  const lifecycle: Block<GroupLifecycle> = readMap(subject, values, "lifecycle");
   return {
     onRuleRemoval: readEnum(subject, lifecycle, "on_rule_removal", ["replace", "keep"], within) ?? "replace",
     ...readCommon(subject, lifecycle, "group"),
   };
 }
 
-const readCommon = (subject: Subject, lifecycle: Values, kind: Kind) => ({
+const readCommon = (subject: Subject, lifecycle: Block<VolumeLifecycle>, kind: Kind) => ({
   preventDestroy: readBoolean(subject, lifecycle, "prevent_destroy", within) ?? false,
-  ignoreChanges: readEnumList<string>(subject, lifecycle, "ignore_changes", ignorable[kind], within),
+  ignoreChanges: readEnumList(subject, lifecycle, "ignore_changes", ignorable[kind], within),
 });
 
-function readVerifyResize(subject: Subject, lifecycle: Values): VerifyResize {
+function readVerifyResize(subject: Subject, lifecycle: Block<VmLifecycle>): VerifyResize {
   if (fieldOf(lifecycle, "verify_resize") === undefined) return defaultVerify;
-  const verify = readMap(subject, lifecycle, "verify_resize", within);
+  const verify: Block<NonNullable<VmLifecycle>["verify_resize"]> = readMap(subject, lifecycle, "verify_resize", within);
   const path = [...within, "verify_resize"];
   const check = readCheck(subject, verify, path);
   return {
@@ -81,11 +84,15 @@ function readVerifyResize(subject: Subject, lifecycle: Values): VerifyResize {
 }
 
 /** A health check, where one is written. */
-export function readCheck(subject: Subject, verify: Values, within: readonly string[]): HealthCheck | undefined {
+export function readCheck(
+  subject: Subject,
+  verify: { readonly check?: unknown },
+  within: readonly string[],
+): HealthCheck | undefined {
   if (fieldOf(verify, "check") === undefined) return undefined;
-  const check = readMap(subject, verify, "check", within);
+  const check: Block<CheckBlock> = readMap(subject, verify, "check", within);
   const path = [...within, "check"];
-  const given = ["tcp", "http", "command"].filter((form) => fieldOf(check, form) !== undefined);
+  const given = (["tcp", "http", "command"] as const).filter((form) => fieldOf(check, form) !== undefined);
   if (given.length > 1)
     return reportValue(subject, path, check, `one of tcp, http and command, not ${given.join(" and ")}`);
   const port = readPort(subject, check, "tcp", path);

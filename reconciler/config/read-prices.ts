@@ -1,12 +1,14 @@
 /** `prices:` of the file, or a price list of its own: amounts as they are written, and no amount that nobody wrote. */
+
 import type { Prices } from "../core/model/prices";
 import { decimalOf, decimalText } from "../core/text/decimal";
 import { nearestName } from "../core/text/nearest";
 import { type OpenFile, openOrSayWhy } from "./environments";
-import { fieldOf, readEnum, readMap, readText, reportMissing, reportValue, type Subject, type Values } from "./fields";
+import { type Block, fieldOf, readEnum, readMap, readText, reportMissing, reportValue, type Subject } from "./fields";
 import { type InterpolationScope, interpolate } from "./interpolation";
 import { readOwnYaml } from "./own-files";
 import { addNumberProblems, type Problems } from "./problems";
+import type { PriceList } from "./rows/sections";
 import { type Merged, placeIn, placeOf } from "./sources";
 import {
   type ConfigSource,
@@ -90,7 +92,7 @@ function refuseUnknown(key: string, file: YamlFile, problems: Problems): void {
   });
 }
 
-function readList(subject: Subject, values: Values): Prices | undefined {
+function readList(subject: Subject, values: Block<PriceList>): Prices | undefined {
   const currency = readText(subject, values, "currency");
   if (currency === undefined) reportMissing(subject, "currency", "add currency: EUR");
   else if (!/^[A-Za-z]{2,8}$/.test(currency)) reportValue(subject, ["currency"], currency, "a currency such as EUR");
@@ -100,7 +102,8 @@ function readList(subject: Subject, values: Values): Prices | undefined {
     const price = readPrice(subject, flavors, flavor, ["vm"]);
     return price === undefined ? [] : [[flavor, price]];
   });
-  const one = (key: string): string | undefined => readPrice(subject, values, key, []);
+  const one = (key: "volume_gb" | "floating_ip" | "image_gb"): string | undefined =>
+    readPrice(subject, values, key, []);
   const [volumeGb, floatingIp, imageGb] = [one("volume_gb"), one("floating_ip"), one("image_gb")];
   if (currency === undefined) return undefined;
   return {
@@ -115,7 +118,12 @@ function readList(subject: Subject, values: Values): Prices | undefined {
 }
 
 /** YAML reads `0.1` as the nearest number, whose shortest text is `0.1` again: the amount is what was written. */
-export function readPrice(subject: Subject, values: Values, key: string, within: Path): string | undefined {
+export function readPrice<V extends object>(
+  subject: Subject,
+  values: V,
+  key: keyof V & string,
+  within: Path,
+): string | undefined {
   const value = fieldOf(values, key);
   if (value === undefined) return undefined;
   const amount = typeof value === "number" || typeof value === "string" ? decimalOf(String(value)) : undefined;

@@ -1,4 +1,5 @@
 /** `reachability:`: what groups must never, must always and may only admit, from what is written to parties and ports. */
+
 import { parseCidr } from "../core/canonical/cidr";
 import { formatAddress, kindOf, parseAddress } from "../core/model/address";
 import type { Allowance, Assertion, Exemption, Party, ServicePorts } from "../core/model/assertion";
@@ -6,6 +7,7 @@ import type { SourcePosition } from "../core/model/diagnostic";
 import type { PortRange } from "../core/model/rule";
 import { nearestName } from "../core/text/nearest";
 import {
+  type Block,
   fieldOf,
   isGiven,
   portsPattern,
@@ -20,6 +22,7 @@ import {
 import { type InterpolationScope, interpolate } from "./interpolation";
 import type { Problems } from "./problems";
 import { type Declared, unknownAddress } from "./references";
+import type { Allowance as AllowanceBlock, Assertion as AssertionBlock, Flow } from "./rows/reachability";
 import { type ListItem, placeOf } from "./sources";
 import { isMap, type Path, positionOf } from "./yaml-file";
 
@@ -48,7 +51,11 @@ export function readReachability(items: readonly ListItem[], context: Reachabili
   });
 }
 
-function readAssertion(subject: Subject, values: Values, { declared }: ReachabilityContext): Assertion | undefined {
+function readAssertion(
+  subject: Subject,
+  values: Block<AssertionBlock>,
+  { declared }: ReachabilityContext,
+): Assertion | undefined {
   const given = kinds.filter((kind) => isGiven(values, kind));
   const [kind] = given;
   if (kind === undefined || given.length > 1) return reportKinds(subject, given);
@@ -114,7 +121,7 @@ function reportKinds(subject: Subject, given: readonly string[]): undefined {
 /** The groups whose rules are asked have to be groups of the file. */
 function checkAsked(
   subject: Subject,
-  flow: Values,
+  flow: Block<Flow>,
   { kind, from, to, direction }: Pick<Assertion, "kind" | "from" | "to" | "direction">,
 ): void {
   const subjectKey =
@@ -132,7 +139,12 @@ function checkAsked(
     );
 }
 
-function readAllowance(subject: Subject, item: Values, path: Path, declared: Declared): Allowance | undefined {
+function readAllowance(
+  subject: Subject,
+  item: Block<AllowanceBlock>,
+  path: Path,
+  declared: Declared,
+): Allowance | undefined {
   const from = readParties(subject, item, "from", path, declared);
   const ports = readPorts(subject, item, path);
   const until = readText(subject, item, "until", path);
@@ -158,7 +170,7 @@ const isDay = (text: string): boolean => {
 };
 
 /** One map, or a list of them. */
-function listOf(subject: Subject, values: Values, key: string): (readonly [Values, Path])[] {
+function listOf(subject: Subject, values: Block<AssertionBlock>, key: "except" | "allow"): (readonly [Values, Path])[] {
   const value = fieldOf(values, key);
   if (value === undefined) return [];
   if (isMap(value)) return [[value, [key]]];
@@ -173,7 +185,13 @@ function listOf(subject: Subject, values: Values, key: string): (readonly [Value
 const isGroup = ({ kind }: Party): boolean => kind === "group" || kind === "groups";
 const isForeign = (party: Party): boolean => party.kind === "group" && "id" in party.group;
 
-function readParties(subject: Subject, values: Values, key: string, within: Path, declared: Declared): Party[] {
+function readParties(
+  subject: Subject,
+  values: Block<Flow>,
+  key: "from" | "to",
+  within: Path,
+  declared: Declared,
+): Party[] {
   const value = fieldOf(values, key);
   if (value === undefined) return [];
   const one = (item: unknown, path: Path): Party[] => {
@@ -219,7 +237,7 @@ function readParty(subject: Subject, value: unknown, path: Path, declared: Decla
   return undefined;
 }
 
-function readPorts(subject: Subject, values: Values, within: Path): ServicePorts[] {
+function readPorts(subject: Subject, values: Block<Flow>, within: Path): ServicePorts[] {
   const ports: ServicePorts[] = [];
   for (const protocol of ["tcp", "udp"] as const) {
     const value = fieldOf(values, protocol);

@@ -1,15 +1,17 @@
 /** `rollout:`, and `max_unavailable` of a block: which VMs are changed in waves, and how. */
+
 import { type Address, parseAddress } from "../core/model/address";
 import type { DesiredResource, Rollout } from "../core/model/desired";
 import type { Amount } from "../core/model/policy";
 import { nearestName } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { placeInBlock } from "./blocks";
-import { fieldOf, readDuration, readEnum, reportMissing, reportValue, type Subject, type Values } from "./fields";
+import { type Block, fieldOf, readDuration, readEnum, reportMissing, reportValue, type Subject } from "./fields";
 import { interpolate } from "./interpolation";
 import { readCheck } from "./read-lifecycle";
 import type { ReachabilityContext } from "./read-reachability";
 import type { Room } from "./rooms";
+import type { RolloutBlock } from "./rows/sections";
 import { type Merged, placeIn } from "./sources";
 import { isMap, type Path, positionOf } from "./yaml-file";
 
@@ -49,7 +51,7 @@ function ofBlocks({ within, declared, scope, problems }: Room, context: Reachabi
   });
 }
 
-function readOne(subject: Subject, name: string, values: Values, context: ReachabilityContext): Rollout[] {
+function readOne(subject: Subject, name: string, values: Block<RolloutBlock>, context: ReachabilityContext): Rollout[] {
   const members = readMembers(subject, name, fieldOf(values, "of"), context);
   const max = fieldOf(values, "max_unavailable");
   const maxUnavailable = max === undefined ? { count: 1 } : readAmount(subject, [name, "max_unavailable"], max);

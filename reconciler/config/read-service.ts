@@ -1,11 +1,14 @@
 /** The service block: where the service is, its dialect (as written), and how long to wait. */
+
 import type { ServiceSettings, Timing } from "../core/model/desired";
-import { fieldOf, readDuration, readMap, readText, reportValue, type Subject, type Values } from "./fields";
+import { keysOf } from "../core/text/objects";
+import { type Block, fieldOf, readDuration, readMap, readText, reportValue, type Subject } from "./fields";
 import { isHttpUrl } from "./read-lifecycle";
+import type { Service } from "./rows/desired";
 import { isMap, positionOf } from "./yaml-file";
 
 /** `raw` is the block before interpolation: a dialect has its own placeholders, and none of ours. */
-export function readServiceSettings(subject: Subject, values: Values, raw: Values): ServiceSettings {
+export function readServiceSettings(subject: Subject, values: Block<Service>, raw: Block<Service>): ServiceSettings {
   const baseUrl = readBaseUrl(subject, values);
   const dialect = readDialect(subject, values, raw);
   return {
@@ -15,7 +18,7 @@ export function readServiceSettings(subject: Subject, values: Values, raw: Value
   };
 }
 
-function readBaseUrl(subject: Subject, values: Values): string | undefined {
+function readBaseUrl(subject: Subject, values: Block<Service>): string | undefined {
   const text = readText(subject, values, "base_url");
   if (text === undefined || text === "embedded") return text;
   if (!isHttpUrl(text))
@@ -30,7 +33,7 @@ function readBaseUrl(subject: Subject, values: Values): string | undefined {
   return undefined;
 }
 
-function readDialect(subject: Subject, values: Values, raw: Values): ServiceSettings["dialect"] {
+function readDialect(subject: Subject, values: Block<Service>, raw: Block<Service>): ServiceSettings["dialect"] {
   const value = fieldOf(values, "dialect");
   if (value === undefined) return undefined;
   const source = positionOf(subject.place(["dialect"], "key"));
@@ -46,11 +49,11 @@ const timingKeys = {
   discovery_window: "discoveryWindowMs",
 } as const satisfies Record<string, keyof Timing>;
 
-function readTiming(subject: Subject, values: Values): Partial<Timing> {
+function readTiming(subject: Subject, values: Block<NonNullable<Service>["timing"]>): Partial<Timing> {
   const timing: { -readonly [Key in keyof Timing]?: Timing[Key] } = {};
-  for (const [key, property] of Object.entries(timingKeys)) {
+  for (const key of keysOf(timingKeys)) {
     const ms = readDuration(subject, values, key, ["timing"]);
-    if (ms !== undefined) timing[property] = ms;
+    if (ms !== undefined) timing[timingKeys[key]] = ms;
   }
   return timing;
 }

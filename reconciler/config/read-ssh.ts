@@ -1,8 +1,10 @@
 /** `ssh:` at the top, in an environment and in the block of a VM: how whoever may log in gets there. */
+
 import type { Address } from "../core/model/address";
 import { jumpFrom, resolvedJump, type SshAccess, type SshSettings, userPattern } from "../core/model/ssh";
 import { nearestName } from "../core/text/nearest";
-import { fieldOf, readMap, readText, reportValue, type Subject, type Values } from "./fields";
+import { type Block, fieldOf, readMap, readText, reportValue, type Subject, type Values } from "./fields";
+import type { Ssh } from "./rows/kinds";
 import { type Path, positionOf } from "./yaml-file";
 
 /** A block of a VM that says something of its own. */
@@ -31,7 +33,7 @@ export function readSsh(
 
 function readSettings(
   subject: Subject,
-  values: Values,
+  values: Block<Ssh>,
   within: Path,
   from: Address | undefined,
   vms: ReadonlySet<Address>,
@@ -52,7 +54,7 @@ function readSettings(
 
 function readJump(
   subject: Subject,
-  values: Values,
+  values: Block<Ssh>,
   within: Path,
   from: Address | undefined,
   vms: ReadonlySet<Address>,
@@ -85,7 +87,7 @@ function readJump(
 /** A path is relative to the file that names it; ssh itself fills in the home folder. */
 function readIdentity(
   subject: Subject,
-  values: Values,
+  values: Block<Ssh>,
   within: Path,
 ): Pick<SshSettings, "identityFile" | "beside"> | undefined {
   const text = readText(subject, values, "identity_file", within);
@@ -97,7 +99,7 @@ function readIdentity(
   return { identityFile: text, beside: positionOf(subject.place(path)).file };
 }
 
-function readPort(subject: Subject, values: Values, within: Path): number | undefined {
+function readPort(subject: Subject, values: Block<Ssh>, within: Path): number | undefined {
   const value = fieldOf(values, "port");
   if (value === undefined) return undefined;
   const text = String(value).trim();
