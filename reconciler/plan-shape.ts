@@ -6,7 +6,7 @@
 import { problemsOf } from "./config/generated/plan";
 import { kindOf } from "./core/model/address";
 import { address, type Check, flag, list, mapOf, number, optional, shape, text } from "./core/model/checks";
-import { fieldsIn } from "./core/text/objects";
+import { fieldsIn, listIn } from "./core/text/objects";
 
 /** `resources[0].flavor is missing`: what of the desired state cannot be read, in the words of the plan's schema. */
 function problemsOfDesired(desired: unknown): readonly string[] {
@@ -33,8 +33,6 @@ function problemsOfDesired(desired: unknown): readonly string[] {
   });
   return [...new Set([...problems, ...misplaced])];
 }
-
-const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 const parts: Readonly<Record<string, Check>> = {
   lineage: text,

@@ -21,8 +21,6 @@ export interface Approver {
   readonly publicKey: Buffer;
 }
 
-export const shortestPassphrase = 12;
-
 /** The head of an Ed25519 key in DER. */
 const privateHead = Buffer.from("302e020100300506032b657004220420", "hex");
 const publicHead = Buffer.from("302a300506032b6570032100", "hex");

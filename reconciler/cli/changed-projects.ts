@@ -2,10 +2,10 @@
  * `--changed-since REF DIR…`: which of the projects of a repository a change touches. A project is touched by a file in
  * its folder, and by a file elsewhere that it names: its dialect, and files of variables.
  */
-import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { nearestName } from "../core/text/nearest";
-import { changedSince } from "../outside/git";
+import { changedSince, realPath } from "../outside/git";
 import type { Invocation } from "./command";
 import { fail } from "./compose";
 import { CommandFailed } from "./crash";
@@ -32,8 +32,8 @@ export function changedProjects(invocation: Invocation, reference: string): Chan
       `--changed-since ${reference}: git says: ${changed.problem}`,
       "git fetch origin BRANCH first; in a pipeline, check out with its history (fetch-depth: 0, or GIT_DEPTH: 0)",
     );
-  const files = changed.files.map(real);
-  const isIn = (folder: string) => files.some((file) => file.startsWith(`${real(resolve(folder))}${sep}`));
+  const files = changed.files.map(realPath);
+  const isIn = (folder: string) => files.some((file) => file.startsWith(`${realPath(resolve(folder))}${sep}`));
   const names = [...new Set(folders.map((folder) => relative(process.cwd(), resolve(folder)) || "."))];
   const nowhere = names.filter((folder) => !existsSync(folder) && !isIn(folder));
   if (nowhere.length > 0) throw nowhereToBeFound(nowhere, reference);
@@ -71,13 +71,5 @@ function namesOneOf(invocation: Invocation, folder: string, files: ReadonlySet<s
     // Errors in the files of a project are reported by the plan of that project; here its folder and flags are enough.
     if (!(error instanceof CommandFailed)) throw error;
   }
-  return given.some((file) => file !== undefined && files.has(real(resolve(file))));
-}
-
-function real(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
+  return given.some((file) => file !== undefined && files.has(realPath(resolve(file))));
 }

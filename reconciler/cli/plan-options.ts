@@ -1,5 +1,6 @@
 /** What the flags of a command say about the plan: what it is for, and how it looks. */
 import type { PlanOptions } from "../core/diff/context";
+import { dayMs } from "../core/model/time";
 import { fail } from "./compose";
 import { ageMs } from "./flag-values";
 import type { Flags } from "./flags";
@@ -16,8 +17,6 @@ export const planOptions = (flags: Flags): PlanOptions => ({
   ...maxAgeOf(flags),
 });
 
-const aDayMs = 24 * 60 * 60_000;
-
 function maxAgeOf({ refresh, "max-age": maxAge, "no-refresh": none }: Flags): Pick<PlanOptions, "maxAgeMs"> {
   if (none === true && refresh !== undefined && refresh !== "none")
     throw fail("cli/bad-flag", `--no-refresh and --refresh ${refresh} contradict each other`, "leave one of them out");
@@ -25,7 +24,7 @@ function maxAgeOf({ refresh, "max-age": maxAge, "no-refresh": none }: Flags): Pi
     if (maxAge === undefined) return {};
     throw fail("cli/bad-flag", "--max-age says nothing without --refresh=changed", "--refresh=changed as well");
   }
-  return { maxAgeMs: (maxAge === undefined ? undefined : ageMs(maxAge)) ?? aDayMs };
+  return { maxAgeMs: (maxAge === undefined ? undefined : ageMs(maxAge)) ?? dayMs };
 }
 
 export const isLooking = (flags: Flags): boolean => flags["no-refresh"] !== true && flags.refresh !== "none";

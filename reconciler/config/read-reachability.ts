@@ -5,6 +5,7 @@ import { formatAddress, kindOf, parseAddress } from "../core/model/address";
 import type { Allowance, Assertion, Exemption, Party, ServicePorts } from "../core/model/assertion";
 import type { SourcePosition } from "../core/model/diagnostic";
 import type { PortRange } from "../core/model/rule";
+import { isGroupParty } from "../core/reachability/query";
 import { nearestName } from "../core/text/nearest";
 import {
   type Block,
@@ -125,9 +126,9 @@ function checkAsked(
   { kind, from, to, direction }: Pick<Assertion, "kind" | "from" | "to" | "direction">,
 ): void {
   const subjectKey =
-    direction === "egress" || (direction === undefined && to.length > 0 && !to.some(isGroup)) ? "from" : "to";
+    direction === "egress" || (direction === undefined && to.length > 0 && !to.some(isGroupParty)) ? "from" : "to";
   const subjects = subjectKey === "from" ? from : to;
-  if (subjects.length > 0 && !subjects.every((party) => isGroup(party) && !isForeign(party)))
+  if (subjects.length > 0 && !subjects.every((party) => isGroupParty(party) && !isForeign(party)))
     reportValue(
       subject,
       [kind, subjectKey],
@@ -181,8 +182,6 @@ function listOf(subject: Subject, values: Block<AssertionBlock>, key: "except" |
     return [];
   });
 }
-
-const isGroup = ({ kind }: Party): boolean => kind === "group" || kind === "groups";
 const isForeign = (party: Party): boolean => party.kind === "group" && "id" in party.group;
 
 function readParties(

@@ -3,6 +3,7 @@
  * each leaves a decision in the history.
  */
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { dayMs } from "../core/model/time";
 import { nearestName } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { changesOf, type StackChange } from "./changes";
@@ -94,8 +95,6 @@ export async function runNow({ records, queue, who }: Desk, name: string): Promi
   await queue.hasten({ ...triggerOf(stack, "person"), startedBy: who });
   await records.note({ who, what: "run", stack: name });
 }
-
-const dayMs = 86_400_000;
 
 export interface Yes {
   readonly forMs?: number | undefined;

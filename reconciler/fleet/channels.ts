@@ -55,14 +55,15 @@ const headlines: Readonly<Record<Occasion, string>> = {
 export const headline = ({ stack, event }: Told): string =>
   `${stack} ${isOneOf(event, keysOf(headlines)) ? headlines[event] : event}`;
 
-const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+export const shortenedTo = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 export function slackBody(told: Told): object {
   const lines = [
     `*${escaped(headline(told))}*`,
-    ...(told.reason === "" ? [] : [escaped(shortened(told.reason, 2000))]),
+    ...(told.reason === "" ? [] : [escaped(shortenedTo(told.reason, 2000))]),
   ];
   const button = { type: "button", text: { type: "plain_text", text: buttonText(told) }, url: told.url };
   return {
@@ -88,7 +89,7 @@ export const teamsBody = (told: Told): object => ({
         version: "1.4",
         body: [
           { type: "TextBlock", weight: "Bolder", wrap: true, text: headline(told) },
-          ...(told.reason === "" ? [] : [{ type: "TextBlock", wrap: true, text: shortened(told.reason, 4000) }]),
+          ...(told.reason === "" ? [] : [{ type: "TextBlock", wrap: true, text: shortenedTo(told.reason, 4000) }]),
         ],
         actions: told.url === undefined ? [] : [{ type: "Action.OpenUrl", title: buttonText(told), url: told.url }],
       },
@@ -98,7 +99,7 @@ export const teamsBody = (told: Told): object => ({
 
 export const mailOf = (told: Told): { readonly subject: string; readonly text: string } => ({
   // A line break would begin another header.
-  subject: shortened(headline(told).replace(/\s+/g, " "), 200),
+  subject: shortenedTo(headline(told).replace(/\s+/g, " "), 200),
   text: [headline(told), told.reason, told.url ?? "", told.revision === undefined ? "" : `revision ${told.revision}`]
     .filter((line) => line !== "")
     .join("\n\n"),
@@ -125,7 +126,7 @@ export function statusRequest(
   const place = hostPlace(repository, api);
   if (place === undefined || !/^[0-9a-f]{40,64}$/.test(revision)) return undefined;
   const state = isOneOf(event, keysOf(states)) ? states[event] : "pending";
-  const description = shortened(headline(told), 140);
+  const description = shortenedTo(headline(told), 140);
   const call = statusCall(place, revision, { state, context: `reconcile/${stack}`, description, link: url });
   return { url: `${place.root}/${call.path}`, kind: place.kind, body: call.body };
 }

@@ -10,7 +10,7 @@ import type { StackChange } from "./changes";
 import type { Records } from "./database/records";
 import { allStacks } from "./generate";
 import type { Fleet, FleetSettings, Follow, Source, StackSpec } from "./model";
-import { sameRepository } from "./pushes";
+import { lookEveryS, sameRepository } from "./pushes";
 import type { Queue } from "./queue";
 import { readFleet } from "./read-fleet";
 import { sentences } from "./round";
@@ -18,8 +18,6 @@ import { SourceFailed } from "./sources/checkout";
 import { checkOutGit, type Freshness, fetchCommit } from "./sources/git";
 import { scheduleProblem } from "./windows";
 
-/** How often the repository is looked at without a webhook. */
-const lookEveryS = 60;
 const task = "follow";
 
 export interface FollowPorts {

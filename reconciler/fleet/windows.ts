@@ -4,6 +4,7 @@
  * and one that they show twice begins at the first. A window that cannot be read is closed, and nothing here throws.
  */
 import { CronExpressionParser } from "cron-parser";
+import { dayMs } from "../core/model/time";
 import { errorMessage } from "../core/text/errors";
 import { type FleetWindow, fitsAny, type WindowAction } from "./model";
 import { instantOf, offsetAt, type WallTime, wallTimeAt } from "./zone";
@@ -83,8 +84,6 @@ function nextBegin(schedule: string, zone: string, now: number): number | undefi
     if (instant > now) return instant;
   }
 }
-
-const dayMs = 86_400_000;
 
 /** Days are counted by the calendar, everything else by the clock that is never set. */
 const endOf = ({ days, durationMs, timeZone }: FleetWindow, began: WallTime): number =>

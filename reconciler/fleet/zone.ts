@@ -2,6 +2,7 @@
  * Local times of a time zone, for every day of every zone: also for the days on which an hour is left out or comes
  * twice. A wall time is written as the milliseconds that it would be in UTC.
  */
+import { dayMs } from "../core/model/time";
 
 export type WallTime = number;
 
@@ -33,7 +34,6 @@ export function wallTimeAt(zone: string, instant: number): WallTime {
 }
 
 const secondMs = 1000;
-const dayMs = 86_400_000;
 
 /** How far the zone's clocks are ahead of UTC. */
 export function offsetAt(zone: string, instant: number): number {

@@ -21,7 +21,7 @@ import type { Shaped } from "../core/model/output";
 import type { Rule } from "../core/model/rule";
 import { orderBreakingCycles, orderNodes } from "../core/plan/graph";
 import { mustGet } from "../core/text/invariant";
-import { fieldsIn, onlyDefined } from "../core/text/objects";
+import { fieldsIn, listIn, onlyDefined } from "../core/text/objects";
 import { closedOrRefused } from "../refused";
 import type { Props } from "./handler";
 import { asProperty } from "./one-desired";
@@ -205,8 +205,6 @@ export const groupSetParts = (groups: Readonly<Record<Address, Props>>): Desired
       }),
     })),
   );
-
-const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 function groupsInOrder(groups: readonly GroupToMake[]): DesiredPart[] {
   const byAddress = new Map(groups.map((group) => [group.address, group]));

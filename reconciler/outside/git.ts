@@ -26,12 +26,12 @@ export function uncommitted(files: readonly string[], folder: string): readonly 
     ran.stdout
       .split("\0")
       .filter((entry) => entry !== "")
-      .map((entry) => real(resolve(root, entry.slice(3)))),
+      .map((entry) => realPath(resolve(root, entry.slice(3)))),
   );
-  return files.filter((file) => changed.has(real(resolve(file))));
+  return files.filter((file) => changed.has(realPath(resolve(file))));
 }
 
-function real(path: string): string {
+export function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {

@@ -10,7 +10,7 @@ export const holderOf = (command: string): Holder => ({
   command,
 });
 
-function userName(): string {
+export function userName(): string {
   try {
     return userInfo().username;
   } catch {

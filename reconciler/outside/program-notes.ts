@@ -11,6 +11,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode, errorMessage } from "../core/text/errors";
+import { parsedJson } from "../core/text/objects";
 import type { Claim, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
 import { writePrivately } from "./private-file";
 
@@ -116,17 +117,9 @@ function read<T>(path: string, isOne: (value: unknown) => value is T): T | undef
     if (errorCode(error) === "ENOENT") return undefined;
     throw new UnreadableNote(path, errorMessage(error));
   }
-  const value = parsed(text);
+  const value = parsedJson(text);
   if (isOne(value)) return value;
   throw new UnreadableNote(path, "it is no note of this version");
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 class UnreadableNote extends Error {

@@ -5,6 +5,7 @@
  */
 import type { RequestKind } from "../core/model/operation";
 import type { Failure } from "../core/model/outcome";
+import { dayMs } from "../core/model/time";
 import { isThrottled } from "../dialect/conditions";
 
 export interface RetryPolicy {
@@ -85,7 +86,6 @@ export function tooLong(policy: RetryPolicy, outcome: Failure): string | undefin
   const asked = retryAfterMs >= dayMs ? "a day or more" : `${Math.round(retryAfterMs / 1000)} s`;
   return `the service asks to come back in ${asked}, and a request is not waited for longer than ${Math.round(policy.askedMs / 1000)} s`;
 }
-const dayMs = 86_400_000;
 
 /** What is said of a request that gave way to the service for so long. */
 export const throttledFor = (ms: number): string => `the service has throttled for ${Math.round(ms / 1000)} s`;

@@ -23,7 +23,7 @@ export interface Keys {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const shortestPassphrase = 12;
+export const shortestPassphrase = 12;
 
 export function readKeys(environment: Environment): Keys {
   const mode = environment["RECONCILE_STATE_ENCRYPTION"] ?? "";

@@ -4,6 +4,7 @@
  * own window, or at a terminal with the approver's passphrase. The run is closed: no program that a file names is
  * started, and no address is asked that this server was not started with.
  */
+
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
@@ -15,15 +16,8 @@ import { setting } from "../../outside/environment";
 import { writePrivately } from "../../outside/private-file";
 import { planLines } from "../../report/plan-text";
 import { planOfSaved } from "../../saved-plan";
-import {
-  type Approver,
-  approvalOf,
-  approved,
-  newApprover,
-  readApprover,
-  shortestPassphrase,
-  writeApprover,
-} from "../approvals";
+import { shortestPassphrase } from "../../store/seal";
+import { type Approver, approvalOf, approved, newApprover, readApprover, writeApprover } from "../approvals";
 import { ask, askForWord } from "../ask";
 import { command, type Invocation, noArguments } from "../command";
 import { fail } from "../compose";

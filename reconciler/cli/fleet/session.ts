@@ -1,5 +1,4 @@
 /** What every fleet command has: the fleet's database, its records and its queue. */
-import { userInfo } from "node:os";
 import { ActionRefused, type Desk } from "../../fleet/actions";
 import type { Database } from "../../fleet/database/database";
 import { DatabaseFailed, openDatabase } from "../../fleet/database/open";
@@ -7,6 +6,7 @@ import { createRecords, type Records } from "../../fleet/database/records";
 import { prepareTables } from "../../fleet/database/tables";
 import { openQueue, type Queue } from "../../fleet/queue";
 import { setting } from "../../outside/environment";
+import { userName } from "../../outside/holder";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
 import type { Flags } from "../flags";
@@ -116,13 +116,5 @@ export async function asked<T>(act: () => Promise<T>): Promise<T> {
     const failed = new CommandFailed([{ severity: "error", code: error.code, summary: error.message, fix: error.fix }]);
     failed.cause = error;
     throw failed;
-  }
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return process.env["USER"] ?? "unknown";
   }
 }

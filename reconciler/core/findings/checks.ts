@@ -3,6 +3,7 @@ import { kindOf } from "../model/address";
 import type { Desired, DesiredResource, DesiredVm } from "../model/desired";
 import type { DiagnosticCode } from "../model/diagnostic-code";
 import type { Amount, Checks, Hours } from "../model/policy";
+import { limitOf } from "../model/policy";
 import type { Plan } from "../plan/plan";
 import { compareDecimals, type Decimal, decimalText, knownDecimal, minus, zero } from "../text/decimal";
 import type { Finding } from "./finding";
@@ -176,9 +177,6 @@ function vmRows({ address, flavor, image, region, lifecycle }: DesiredVm, checks
     ]);
   return rows;
 }
-
-const limitOf = (amount: Amount, of: number): number =>
-  "count" in amount ? amount.count : Math.floor((of * amount.percent) / 100);
 
 const amountText = (amount: Amount): string => ("count" in amount ? String(amount.count) : `${amount.percent}%`);
 

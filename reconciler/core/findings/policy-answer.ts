@@ -4,6 +4,7 @@
  */
 import type { Severity, SourcePosition } from "../model/diagnostic";
 import type { PolicyCode } from "../model/diagnostic-code";
+import { type Fields, isObject, listIn, parsedJson } from "../text/objects";
 import { printable } from "../text/printable";
 import type { Finding } from "./finding";
 
@@ -13,8 +14,6 @@ export interface PolicyAnswer {
   /** For the message, when it cannot be read. */
   readonly said: string;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 export function findingsOfAnswer(answer: PolicyAnswer, source: SourcePosition): Finding[] {
   const read = readAnswer(answer.stdout);
@@ -38,24 +37,11 @@ const refusal = ({ file, line }: SourcePosition): string => `refused by policy (
 function readAnswer(text: string): Fields[] | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return [];
-  const whole = parse(trimmed);
+  const whole = parsedJson(trimmed);
   if (whole !== undefined) return flatten(whole);
-  const lines = trimmed.split("\n").map(parse);
+  const lines = trimmed.split("\n").map(parsedJson);
   return lines.includes(undefined) ? undefined : lines.flatMap((line) => flatten(line) ?? []);
 }
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** `undefined`: the answer has none of the known forms. */
 function flatten(value: unknown, severity?: Severity): Fields[] | undefined {
@@ -65,7 +51,7 @@ function flatten(value: unknown, severity?: Severity): Fields[] | undefined {
   }
   const of = severity === undefined ? {} : { severity };
   if (typeof value === "string") return [{ ...of, summary: value }];
-  if (!isFields(value)) return undefined;
+  if (!isObject(value)) return undefined;
   if ("findings" in value) return flatten(value["findings"]);
   // conftest: one object a file and namespace.
   if (["failures", "warnings", "successes"].some((key) => key in value))
@@ -73,7 +59,7 @@ function flatten(value: unknown, severity?: Severity): Fields[] | undefined {
   // opa eval: results with expressions with values.
   if ("result" in value) return flatten(value["result"]);
   if ("expressions" in value)
-    return flatten(listOf(value["expressions"]).map((one) => (isFields(one) ? one["value"] : one)));
+    return flatten(listIn(value["expressions"]).map((one) => (isObject(one) ? one["value"] : one)));
   if ("deny" in value || "warn" in value) return bySeverity(value["deny"], value["warn"]);
   return ["summary", "message", "msg"].some((key) => key in value)
     ? [{ ...of, ...value }]
@@ -83,12 +69,12 @@ function flatten(value: unknown, severity?: Severity): Fields[] | undefined {
 }
 
 const bySeverity = (errors: unknown, warnings: unknown): Fields[] => [
-  ...(flatten(listOf(errors), "error") ?? []),
-  ...(flatten(listOf(warnings), "warning") ?? []),
+  ...(flatten(listIn(errors), "error") ?? []),
+  ...(flatten(listIn(warnings), "warning") ?? []),
 ];
 
 function findingOf(fields: Fields, source: SourcePosition): Finding {
-  const metadata = isFields(fields["metadata"]) ? fields["metadata"] : {};
+  const metadata = isObject(fields["metadata"]) ? fields["metadata"] : {};
   const text = (...keys: string[]): string | undefined => {
     for (const from of [fields, metadata])
       for (const key of keys) {

@@ -40,3 +40,7 @@ export interface Policy {
   readonly timeoutMs: number;
   readonly source: SourcePosition;
 }
+
+/** What an amount comes to, of so many. */
+export const limitOf = (amount: Amount, of: number): number =>
+  "count" in amount ? amount.count : Math.floor((of * amount.percent) / 100);

@@ -32,3 +32,5 @@ export function calendarMs(date: string | undefined, otherwise: Instant): number
   const told = Date.parse(date ?? "");
   return Number.isNaN(told) ? Date.parse(otherwise) : told;
 }
+
+export const dayMs = 86_400_000;

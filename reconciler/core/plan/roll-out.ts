@@ -10,7 +10,7 @@ import { type Address, componentOf, keyWithin } from "../model/address";
 import type { Desired, HealthCheck, Rollout } from "../model/desired";
 import { allOfKind } from "../model/kinds";
 import { type LiveVm, sight } from "../model/live";
-import type { Amount } from "../model/policy";
+import { limitOf } from "../model/policy";
 import { addStep, type Draft, onceEach, vmHold } from "./draft";
 import { isFallback } from "./estimate";
 import { isGuestStep, need, type Step, type StepId } from "./step";
@@ -129,9 +129,6 @@ export function wavesOf(
   for (; at < affected.length; at += size) waves.push(affected.slice(at, at + size));
   return waves;
 }
-
-const limitOf = (amount: Amount, of: number): number =>
-  "count" in amount ? amount.count : Math.floor((of * amount.percent) / 100);
 
 const restingPhases: ReadonlySet<string> = new Set(["running", "stopped", "failed", "verify_resize"]);
 

@@ -11,6 +11,7 @@ import type { SourcePosition } from "../model/diagnostic";
 import { allOfKind, ofKind } from "../model/kinds";
 import { sight } from "../model/live";
 import type { Rule } from "../model/rule";
+import { dayMs } from "../model/time";
 import type { Step } from "../plan/step";
 import { createJudge, type Judge, type JudgedAssertion, judgeQuery, type VerdictWord } from "./judge";
 import { overlapOf, type Query, type QueryContext, queriesOf } from "./query";
@@ -295,8 +296,6 @@ function ruleWords({ protocol, ports, remote, ethertype, direction }: Rule): str
           : `remote_group: ${"address" in remote.group ? remote.group.address.replace(/(^|\/)group\./, "$1") : remote.group.id}`;
   return `${direction === "egress" ? "egress, " : ""}${service}, ${peer}`;
 }
-
-const dayMs = 86_400_000;
 const warnDays = 14;
 const mostDays = 366;
 

@@ -223,15 +223,15 @@ interface Half {
   readonly others: readonly Party[];
 }
 
-const isGroup = ({ kind }: Party): boolean => kind === "group" || kind === "groups";
+export const isGroupParty = ({ kind }: Party): boolean => kind === "group" || kind === "groups";
 
 /** Whose rules say it: those of who is reached, unless egress is asked for; `always` between groups needs both. */
 function halvesOf({ kind, from, to, direction }: Assertion, context: QueryContext): Half[] {
   const ingress: Half = { direction: "ingress", subjects: groupsOf(to, context), others: from };
   const egress: Half = { direction: "egress", subjects: groupsOf(from, context), others: to };
   if (direction !== undefined) return [direction === "ingress" ? ingress : egress];
-  if (!to.some(isGroup)) return [egress];
-  return kind === "always" && from.some(isGroup) ? [ingress, { ...egress, others: to }] : [ingress];
+  if (!to.some(isGroupParty)) return [egress];
+  return kind === "always" && from.some(isGroupParty) ? [ingress, { ...egress, others: to }] : [ingress];
 }
 
 export function groupsOf(parties: readonly Party[], { groups, identify }: QueryContext): Address[] {

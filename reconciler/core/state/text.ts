@@ -5,7 +5,7 @@
 import type { Intent, Orphan, Quarantined, RecordedResource, RecordedRun, StateChange } from "../model/recorded";
 import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
-import { fieldsIn, isObject, onlyDefined } from "../text/objects";
+import { fieldsIn, isObject, onlyDefined, parsedJson } from "../text/objects";
 import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
 import { knownVersion, newerVersion } from "./newer";
 import {
@@ -178,7 +178,7 @@ function readEntry(line: string): Entry | string {
   const space = line.indexOf(" ");
   const body = line.slice(space + 1);
   if (space !== 16 || fingerprint(body) !== line.slice(0, space)) return "does not match its checksum";
-  const parsed = parseJson(body);
+  const parsed = parsedJson(body);
   if (!isObject(parsed) || typeof parsed.n !== "number" || typeof parsed.e !== "number" || !isObject(parsed.c))
     return "is not an entry";
   // `changeProblem` holds every field of it to its shape.
@@ -260,7 +260,7 @@ const addressIn = (text: string): string | undefined =>
   /"key":"((?:vm|volume|group|image):[^"\\]+)"/.exec(text)?.[1];
 
 function readSnapshot(text: string): FoldedState | (ReadState & { readonly ok: false }) | string {
-  const whole = parseJson(text);
+  const whole = parsedJson(text);
   const document = isObject(whole) ? { head: whole, broken: [] } : salvage(text);
   if (document === undefined) return "it is not a JSON document of this tool";
   const { head, broken } = document;
@@ -360,7 +360,7 @@ function salvage(text: string): { head: Record<string, unknown>; broken: Quarant
       head[opening] = current;
       continue;
     }
-    const parsed = parseJson(`{${line}}`);
+    const parsed = parsedJson(`{${line}}`);
     if (isObject(parsed)) {
       for (const key of Object.keys(parsed)) if (key !== "__proto__") (current ?? head)[key] = parsed[key];
     } else if (current !== undefined && current === head.runs) {
@@ -377,12 +377,4 @@ function salvage(text: string): { head: Record<string, unknown>; broken: Quarant
     } else return undefined;
   }
   return head.format === undefined ? undefined : { head, broken };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -48,3 +48,15 @@ export function onlyDefined<T extends object>(fields: T): OnlyDefined<T> {
   // What is left out is optional in the type.
   return kept as unknown as OnlyDefined<T>;
 }
+
+/** The items of a list; none where the value is no list. */
+export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** The value of a JSON text; `undefined` where it is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,5 +1,5 @@
 /** What a fleet asks of GitHub and GitLab: the open pull requests, their comments, and the status of a commit. */
-import { fieldsIn, onlyDefined } from "../../core/text/objects";
+import { type Fields, fieldsIn, onlyDefined } from "../../core/text/objects";
 import { hostedAt } from "../sources/change";
 
 /** A merge request of GitLab is one as well. */
@@ -100,8 +100,6 @@ export function openHost(setting: HostSetting): PullHost {
   const { place } = setting;
   return place.kind === "github" ? github(setting) : gitlab(setting);
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 type Ask = (method: string, path: string, body?: object) => Promise<unknown>;
 
 function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask {

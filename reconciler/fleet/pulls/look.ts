@@ -3,13 +3,14 @@
  * their comments. A webhook only asks for a look, so that nothing in it has to be believed.
  */
 import { randomBytes } from "node:crypto";
+import { dayMs } from "../../core/model/time";
 import { errorMessage } from "../../core/text/errors";
 import { onlyDefined } from "../../core/text/objects";
 import type { PullPlan, PullRecord } from "../database/pulls";
 import type { Records } from "../database/records";
 import type { StackRecord } from "../database/stacks";
 import type { PullSetting } from "../model";
-import { isTouched, sameRepository } from "../pushes";
+import { isTouched, lookEveryS, sameRepository } from "../pushes";
 import { type Queue, triggerOf } from "../queue";
 import { readSecret } from "../secrets";
 import { isBy } from "../sources/change";
@@ -23,10 +24,6 @@ export interface PullPorts {
   readonly say: (text: string) => void;
   readonly fetch?: typeof fetch | undefined;
 }
-
-/** How often the pull requests of a repository are looked at without a webhook. */
-const lookEveryS = 60;
-const dayMs = 86_400_000;
 const taskOf = (url: string): string => `pull requests of ${url}`;
 
 /** One of the workers looks at each repository whose turn it is. */

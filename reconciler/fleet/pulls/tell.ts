@@ -1,6 +1,7 @@
 /** What a pull request is told: one comment that is kept up to date, and a status of its commit for each stack. */
 import { errorMessage } from "../../core/text/errors";
 import { onlyDefined } from "../../core/text/objects";
+import { shortenedTo } from "../channels";
 import type { PullPlan, PullRecord, PullResult } from "../database/pulls";
 import { namesIn } from "../decide";
 import type { CommitStatus } from "./host";
@@ -17,8 +18,6 @@ const words: Readonly<Record<PullResult, string>> = {
 
 /** Hosts take comments of 65,536 characters. */
 const mostText = 60_000;
-
-const shortened = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 /** A fence that nothing in the text ends. */
 function fenced(text: string): string {
@@ -53,7 +52,7 @@ export function commentText(
     ...(said === undefined ? [] : [`Not carried out: ${plain(said)}.`, ""]),
     `<sub>${head.slice(0, 12)}${base === "" ? "" : ` merged into ${plain(ref)} at ${base.slice(0, 12)}`}. /plan plans it anew.</sub>`,
   ];
-  return shortened(lines.join("\n"), mostText + 4000);
+  return shortenedTo(lines.join("\n"), mostText + 4000);
 }
 
 function partOf(
@@ -71,7 +70,7 @@ function partOf(
           `<details><summary>${plain(stack)}: ${plain(body.sum ?? "the plan")}</summary>`,
           "",
           fenced(
-            shortened(
+            shortenedTo(
               [body.exposure, body.text].filter((text) => text !== undefined).join("\n"),
               Math.max(500, room - 1000),
             ),
@@ -80,7 +79,7 @@ function partOf(
           "</details>",
           "",
         ]),
-    ...(why === undefined ? [] : [`**${plain(stack)}** ${words[result]}: ${plain(shortened(why, 1500))}.${link}`]),
+    ...(why === undefined ? [] : [`**${plain(stack)}** ${words[result]}: ${plain(shortenedTo(why, 1500))}.${link}`]),
     ...(approved
       ? [
           `Approved by ${namesIn(approval).map(plain).join(" and ")}: it is carried out after the merge, if it is still this plan then.`,
@@ -95,7 +94,7 @@ function partOf(
 const statusOf = ({ stack, result, body, why }: PullPlan, link: string | undefined): CommitStatus => ({
   state: result === "waits" ? "pending" : result === "failed" ? "failure" : "success",
   context: `reconcile/${stack}`,
-  description: shortened(
+  description: shortenedTo(
     `${words[result]}${result === "failed" ? `: ${why ?? ""}` : body?.sum === undefined ? "" : `: ${body.sum}`}`,
     140,
   ),

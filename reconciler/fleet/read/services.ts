@@ -1,6 +1,7 @@
 /** What all stacks share: services, tenants, windows, receivers, sign-in, and how long history is kept. */
 
 import type { Path } from "../../config/yaml-file";
+import { dayMs } from "../../core/model/time";
 import { onlyDefined } from "../../core/text/objects";
 import { type AddressFault, addressFault } from "../../core/text/outside-policy";
 import type {
@@ -116,8 +117,6 @@ export function readWindow(block: WindowBlock, path: Path, reader: Reader): Flee
     actions: block.actions ?? ["apply"],
   };
 }
-
-const dayMs = 86_400_000;
 
 /** A day may have 23 or 25 hours. */
 function lengthOf(text: string): Pick<FleetWindow, "durationMs" | "days"> {

@@ -24,7 +24,6 @@ import {
 import { explain, type LeftOpen } from "../../core/diff/explain";
 import type { Known } from "../../core/diff/find";
 import { goneNote, letGo, unsaidState, type Vanished } from "../../core/diff/findings";
-import type { PairOf } from "../../core/diff/pair";
 import type { DesiredVm, Inherited } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { disksOf, orphanedDisk, tellDisks } from "../../core/model/disks";
@@ -37,7 +36,7 @@ import { onlyDefined } from "../../core/text/objects";
 import { isCarriedBy, moveUnknown } from "../volume/open-moves";
 import { compareVm, findDataVolume, type VmComparison } from "./compare";
 import { type Departure, lossesOfRemoval } from "./departure";
-import { findVm, openCreate } from "./find";
+import { findVm, openCreate, type VmPair } from "./find";
 import { checkCatalogue, checkSize, failedNote, idWillBeUnknown, volumesUnseenNote } from "./findings";
 
 interface VmFacts extends Facts<"vm"> {
@@ -64,8 +63,6 @@ interface VmFacts extends Facts<"vm"> {
 }
 
 export type VmDifference = VmFacts & DiffOutcome<"vm">;
-
-type VmPair = PairOf<"vm">;
 type ActedVm<A extends VmDifference["action"]> = Acted<VmFacts, "vm", A>;
 
 export function diffVm(pair: VmPair, context: DiffContext): VmDifference {

@@ -10,7 +10,7 @@ import { type LiveVm, type Sighting, sight } from "../../core/model/live";
 import type { Intent, RecordedVm } from "../../core/model/recorded";
 import { importUnseen, vmImportGone } from "./findings";
 
-type VmPair = PairOf<"vm">;
+export type VmPair = PairOf<"vm">;
 
 /** `id-unknown`: the VM was created, and the service gives no way to look its id up. */
 export type FoundVm = FoundLive<LiveVm> | { readonly how: "id-unknown" };
