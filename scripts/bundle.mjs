@@ -26,7 +26,7 @@ const parts = {
   emulator: /\/(emulator|rehearse)\//,
   apply: /\/engine\/(?!plan|refresh|ports|scope)|\/store\/(s3|postgres|http)|\/core\/schedule\/|\/reconciler\/one\//,
   config: /\/reconciler\/config\//,
-  plan: /\/reconciler\/(core(?!\/(text\/invariant|model\/desired)\.)|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
+  plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects)|model\/desired)\.)|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
   report: /\/reconciler\/report\/(?!style)/,
   start: /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet)/,
 };

@@ -1,7 +1,6 @@
 /** What the value of a flag has to be: held when the command line is read, so that all its problems show at once. */
 import { parseDuration } from "../config/durations";
 import type { Diagnostic } from "../core/model/diagnostic";
-import { dayMs } from "../core/model/time";
 import { nearestName } from "../core/text/nearest";
 import { explanations } from "../report/explanations";
 
@@ -42,10 +41,13 @@ const valueShapes = {
   },
 } as const satisfies Record<string, Shape>;
 
+/** Beside the flags, which are read before the first word: the model's own constant would load the planner. */
+export const aDayMs = 24 * 60 * 60_000;
+
 /** A timer cannot wait for days, and an age may be as many. */
 export function ageMs(text: string): number | undefined {
   const days = /^([0-9]{1,4})d$/.exec(text.trim())?.[1];
-  return days === undefined ? parseDuration(text) : Number(days) * dayMs;
+  return days === undefined ? parseDuration(text) : Number(days) * aDayMs;
 }
 
 /** A code that a plan's findings may have, or a pattern of such codes. Programs of `policy:` make codes of their own. */

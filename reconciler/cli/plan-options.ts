@@ -1,8 +1,7 @@
 /** What the flags of a command say about the plan: what it is for, and how it looks. */
 import type { PlanOptions } from "../core/diff/context";
-import { dayMs } from "../core/model/time";
 import { fail } from "./compose";
-import { ageMs } from "./flag-values";
+import { aDayMs, ageMs } from "./flag-values";
 import type { Flags } from "./flags";
 import { readSource } from "./workspace";
 
@@ -24,7 +23,7 @@ function maxAgeOf({ refresh, "max-age": maxAge, "no-refresh": none }: Flags): Pi
     if (maxAge === undefined) return {};
     throw fail("cli/bad-flag", "--max-age says nothing without --refresh=changed", "--refresh=changed as well");
   }
-  return { maxAgeMs: (maxAge === undefined ? undefined : ageMs(maxAge)) ?? dayMs };
+  return { maxAgeMs: (maxAge === undefined ? undefined : ageMs(maxAge)) ?? aDayMs };
 }
 
 export const isLooking = (flags: Flags): boolean => flags["no-refresh"] !== true && flags.refresh !== "none";
