@@ -40,24 +40,15 @@ export function withTables(root, text) {
 function commandSections(root) {
   const { commands } = load(root, "reconciler/cli/registry.js");
   const { allCommands } = load(root, "reconciler/cli/command.js");
-  const { commonFlags } = load(root, "reconciler/cli/flags.js");
   const { flagHelp, splitFlags } = load(root, "reconciler/cli/help.js");
   const lines = [];
   for (const command of allCommands(commands)) {
     lines.push(`## ${command.name}`, "", `\`reconcile ${command.usage}\` — ${command.summary}.`, "");
     for (const [line, says] of command.examples) lines.push(`- \`${line}\`: ${says}`);
     lines.push("");
-    const { own, shared } = splitFlags(command.flags);
+    const { own } = splitFlags(command.flags);
     const flags = command.ownFlags?.() ?? own.map((flag) => flagHelp(flag, command));
     if (flags.length > 0) lines.push(flagTable(flags), "");
-    // What a command does not take of the common flags is the shorter list for most of them.
-    const missing = commonFlags.filter((flag) => !shared.includes(flag));
-    if (shared.length === 0) continue;
-    const names = (flags) => flags.map((flag) => `\`--${flag}\``).join(", ");
-    if (missing.length === 0) lines.push("And the [common flags](#common-flags).", "");
-    else if (missing.length < shared.length)
-      lines.push(`And the [common flags](#common-flags) without ${names(missing)}.`, "");
-    else lines.push(`And, of the [common flags](#common-flags), ${names(shared)}.`, "");
   }
   return lines.join("\n").trimEnd();
 }
