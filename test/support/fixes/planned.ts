@@ -37,6 +37,24 @@ export const planned = {
       follow: [{ word: /set size back to (\d+)/, insteadOf: "4" }],
     },
   ],
+  "apply/resize-undone": [
+    {
+      files: file("vms: { web: { flavor_id: m1.small } }", { has: all }),
+      // It confirms a resize that it did not carry out.
+      service: {
+        async tell(asked, _, truth) {
+          if (asked.operation === "vm.resize.confirm" && asked.nthOfItsKind === 1)
+            await truth.change((world) => {
+              const small = world.flavors.find(({ name }) => name === "m1.small")?.id ?? "";
+              return { ...world, vms: world.vms.map((one) => ({ ...one, flavor_id: small })) };
+            });
+          return undefined;
+        },
+      },
+      before: both(applied, rewritten("flavor_id: m1.small } }", "flavor_id: m1.large } }")),
+      follow: [{ again: /run the same command again/ }],
+    },
+  ],
   "plan/port-range": [
     {
       files: file("groups: { web: { rules: [ { protocol: tcp, dst_port: 80-90 } ] } }"),

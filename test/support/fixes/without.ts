@@ -43,7 +43,6 @@ export const withoutWorld = [
   "apply/no-id",
   "apply/not-listed",
   "apply/not-stopped",
-  "apply/resize-undone",
   "apply/snapshot-failed",
   "apply/snapshot-missing",
   "apply/unknown",
