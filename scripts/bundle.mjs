@@ -24,9 +24,10 @@ const parts = {
   doctor: /\/dialect\/learn\/|\/engine\/doctor/,
   yaml: /\/node_modules\/yaml\//,
   emulator: /\/(emulator|rehearse)\//,
-  apply: /\/engine\/(?!plan|refresh|ports|scope)|\/store\/(s3|postgres|http)|\/core\/schedule\/|\/reconciler\/one\//,
+  apply:
+    /\/engine\/(?!plan|refresh|ports|scope)|\/store\/(s3|postgres|http)|\/core\/schedule\/|\/kinds\/\w+\/(perform|watch)|\/reconciler\/one\//,
   config: /\/reconciler\/config\//,
-  plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects)|model\/desired)\.)|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
+  plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects)|model\/desired)\.)|kinds|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
   report: /\/reconciler\/report\/(?!style)/,
   start: /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet)/,
 };
