@@ -6,7 +6,8 @@
 import { asClosed, type Closed, type Desired, isOpen } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { External, ExternalValues, LookupKind, LookupRequest, Read } from "../core/model/external";
-import type { CatalogueEntry, LiveGroup, LiveVm, LiveVolume } from "../core/model/live";
+import { isKind, type Kind } from "../core/model/kinds";
+import type { CatalogueEntry, LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
 import type { Json } from "../core/model/output";
 import { canonicalJson } from "../core/text/canonical-json";
@@ -14,6 +15,7 @@ import { nearestName } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
 import type { StateStore } from "../store/store";
+import { readOfKind } from "./observe";
 import { openStoredState } from "./plan";
 
 /** A desired state as its files say it, and the way to read them again with what was found elsewhere. */
@@ -157,6 +159,9 @@ const volume = ({ id, name, sizeGb }: LiveVolume): Thing => ({
 });
 const named = ({ id, name }: LiveGroup | CatalogueEntry): Thing => ({ id, ...onlyDefined({ name }) });
 
+const things: { readonly [K in Kind]?: (one: LiveOf[K]) => Thing } = { vm, volume };
+const thingOf = <K extends Kind>(kind: K, one: LiveOf[K]): Thing => (things[kind] ?? named)(one);
+
 async function all<T>(outcome: Promise<Outcome<readonly T[]>>, as: (one: T) => Thing): Promise<Seen> {
   const got = await outcome;
   return got.status === "accepted" ? { ...got, value: got.value.map(as) } : got;
@@ -178,10 +183,8 @@ async function oneOf({ kind, by, wanted }: LookupRequest, seen: Seen, client: Se
       outcome.then((got) => (got.status === "accepted" ? { ...got, value: [got.value] } : got)),
       as,
     );
-  if (kind === "vm" && client.can.readsOneVm) return single(client.getVm(wanted), vm);
-  if (kind === "volume") return single(client.getVolume(wanted), volume);
-  if (kind === "group" && client.can.readsOneGroup) return single(client.getGroup(wanted), named);
-  return undefined;
+  if (!isKind(kind) || !client.can.readsOne(kind)) return undefined;
+  return single(readOfKind(kind, client, wanted), (one) => thingOf(one.kind, one));
 }
 
 type Chosen =

@@ -20,7 +20,8 @@ const folders = {
   "reconciler/core/reachability":
     "what a file asserts of who can reach what, judged before, between and after the steps",
   "reconciler/core/findings": "what a policy and the checks of a file find in a plan",
-  "reconciler/kinds": "what is particular to a VM, a volume or a group: what differs, and the steps that make it right",
+  "reconciler/kinds":
+    "each kind in its folder: what it says of itself as rows, and what it does in another way than is usual",
   "reconciler/config": "YAML text -> desired state and diagnostics",
   "reconciler/dialect": "what a deployment has beyond the contract; the only place that assumes anything",
   "reconciler/service": "the HTTP edge: one typed method an operation, four ways to end",

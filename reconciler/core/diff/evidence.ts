@@ -13,7 +13,7 @@ import { sameOwner } from "../canonical/names";
 import { canonicalLiveRule, describeRule, ruleKey } from "../canonical/rules";
 import type { DesiredResource } from "../model/desired";
 import { type FieldRow, fieldsOf } from "../model/fields";
-import type { Kind } from "../model/kinds";
+import { type Kind, ofKind } from "../model/kinds";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../model/live";
 import type { Intent } from "../model/recorded";
 import { groupAddressNamed, type Rule } from "../model/rule";
@@ -69,19 +69,7 @@ type Sent = Intent["record"] | DesiredResource;
 
 export function compareMade(sent: Sent, live: Made, lookup: NameIndexes): Evidence {
   const found = gathered();
-  switch (live.kind) {
-    case "vm":
-      if (sent?.kind === "vm") compareVm(sent, live, lookup, found);
-      break;
-    case "volume":
-      if (sent?.kind === "volume") compareVolume(sent, live, found);
-      break;
-    case "group":
-      if (sent?.kind === "group") compareGroup(sent, live, found);
-      break;
-    default:
-      compareRows(fieldsIn(sent), live satisfies never, found);
-  }
+  compareOfKind(live.kind, sent, live, found, lookup);
   return { agrees: found.agrees, differs: found.differs };
 }
 
@@ -105,8 +93,16 @@ function gathered(): Gathered {
   };
 }
 
+type Compare<K extends Kind> = (sent: SentOf<K>, live: LiveOf[K], found: Gathered, lookup: NameIndexes) => void;
+
+function compareOfKind<K extends Kind>(kind: K, sent: Sent, live: LiveOf[K], found: Gathered, lookup: NameIndexes) {
+  const own: { readonly [P in Kind]?: Compare<P> } = { vm: compareVm, volume: compareVolume, group: compareGroup };
+  const same = ofKind(sent, kind);
+  if (same !== undefined) (own[kind] ?? compareRows)(same, live, found, lookup);
+}
+
 /** Of a kind that is its rows alone: every row that was sent and shows. */
-function compareRows(sent: object, live: { readonly kind: Kind }, { compare }: Gathered): void {
+function compareRows(sent: object, live: LiveOf[Kind], { compare }: Gathered): void {
   for (const [key, { field, sentAs }] of Object.entries<FieldRow>(fieldsOf[live.kind])) {
     if (sentAs === undefined || key === "name") continue;
     const [shown, wanted] = [fieldsIn(live)[key], fieldsIn(sent)[key]];
@@ -114,7 +110,7 @@ function compareRows(sent: object, live: { readonly kind: Kind }, { compare }: G
   }
 }
 
-function compareVm(sent: SentOf<"vm">, live: LiveVm, lookup: NameIndexes, { compare }: Gathered): void {
+function compareVm(sent: SentOf<"vm">, live: LiveVm, { compare }: Gathered, lookup: NameIndexes): void {
   compare("flavor", live.flavor, sent.flavor, sameEntry(live.flavor, sent.flavor, lookup.flavors));
   const image = "imageId" in sent ? (sent.imageId ?? sent.image) : sent.image;
   compare("image", live.image, image, sameEntry(live.image, image, lookup.images));

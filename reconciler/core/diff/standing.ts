@@ -80,7 +80,7 @@ function ofNew(
       why: `this service has no list of VMs, so nothing tells the ${attribute} of a new one`,
       fix: "operations: { vm.list: … } in the dialect, where the service has one",
     };
-  if (attribute === "floating_ip" && difference.kind === "vm" && difference.desired?.skipFloatingIp === true)
+  if (attribute === "floating_ip" && ofKind(difference, "vm")?.desired?.skipFloatingIp === true)
     return withoutFloatingIp(address);
   return { is: "open", computed };
 }
@@ -96,8 +96,7 @@ const withoutId = (address: Address, isPlanned: boolean): Standing =>
       };
 
 function sizeOf(address: Address, live: ReturnType<typeof seen>, recorded: RecordedResource | undefined): Standing {
-  const size = live?.kind === "volume" ? live.sizeGb : undefined;
-  const told = size ?? (recorded?.kind === "volume" ? recorded.sizeGb : undefined);
+  const told = ofKind(live, "volume")?.sizeGb ?? ofKind(recorded, "volume")?.sizeGb;
   return told === undefined
     ? { is: "missing", why: `the service does not show the size of ${address}` }
     : { is: "known", text: String(told) };
@@ -108,7 +107,7 @@ const isWritten = ({ attribute }: Computed, { lifecycle }: DesiredResource): boo
   (attribute === "name" || attribute === "size") && !lifecycle.ignoreChanges.includes(attribute);
 
 const writtenText = ({ attribute }: Computed, resource: DesiredResource): string =>
-  attribute === "size" && resource.kind === "volume" ? String(resource.sizeGb) : resource.name;
+  String((attribute === "size" ? ofKind(resource, "volume")?.sizeGb : undefined) ?? resource.name);
 
 function seen(address: Address, id: string, { live }: DiffContext) {
   const sighting = sight(live, kindOf(address), id);

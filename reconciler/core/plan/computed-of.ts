@@ -62,7 +62,7 @@ export function recordedValue({ address, attribute }: Computed, resources: State
     case "name":
       return record.name;
     case "size":
-      return record.kind === "volume" && record.sizeGb !== undefined ? String(record.sizeGb) : undefined;
+      return ofKind(record, "volume")?.sizeGb?.toString();
     case "private_ip":
       return ofKind(record, "vm")?.privateIp;
     case "floating_ip":

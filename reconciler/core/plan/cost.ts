@@ -5,10 +5,11 @@
 import { catalogueId, type Index, indexCatalogue } from "../canonical/catalogue";
 import type { Change } from "../diff/changes";
 import type { Address } from "../model/address";
-import type { DesiredResource } from "../model/desired";
+import type { DesiredByKind, DesiredResource } from "../model/desired";
+import type { Kind } from "../model/kinds";
 import type { Live } from "../model/live";
 import { hoursOfMonth, type PlannedCost, type Prices } from "../model/prices";
-import type { Orphan, RecordedResource } from "../model/recorded";
+import type { Orphan, RecordedByKind, RecordedResource } from "../model/recorded";
 import { type Decimal, decimalText, isZero, knownDecimal, minus, plus, times, zero } from "../text/decimal";
 
 /** `isPartial`: something of it has no price, and the amount lacks it. */
@@ -23,6 +24,7 @@ interface Billed {
   readonly hasFloatingIp?: boolean | undefined;
   /** GB of its disks. */
   readonly disks: readonly (number | undefined)[];
+  readonly isPartial?: boolean;
 }
 
 const nothing: Amount = { amount: zero, isPartial: false };
@@ -59,21 +61,40 @@ const costOf = ({ flavor, hasFloatingIp, disks }: Billed, { prices, priceOfFlavo
     ...(hasFloatingIp === true ? [priced(prices.floatingIp, 1, prices)] : []),
   ].reduce(added, nothing);
 
-const ofRecord = (record: RecordedResource, list: List): Amount => {
-  if (record.kind === "group") return nothing;
-  if (record.kind === "volume") return costOf({ disks: [record.sizeGb] }, list);
-  const { flavor, skipFloatingIp, floatingIp, rootSizeGb, sizeGb } = record;
-  const hasFloatingIp = skipFloatingIp === undefined ? floatingIp !== undefined : !skipFloatingIp;
-  const own = costOf({ flavor, hasFloatingIp, disks: [rootSizeGb, sizeGb] }, list);
-  return flavor === undefined ? { ...own, isPartial: true } : own;
+/** What is paid for of a kind. Nothing is paid for one that is not named here. */
+const billed: {
+  readonly [K in Kind]?: {
+    recorded(record: RecordedByKind[K]): Billed;
+    desired(desired: DesiredByKind[K]): Billed;
+  };
+} = {
+  vm: {
+    recorded({ flavor, skipFloatingIp, floatingIp, rootSizeGb, sizeGb }) {
+      const hasFloatingIp = skipFloatingIp === undefined ? floatingIp !== undefined : !skipFloatingIp;
+      return { flavor, hasFloatingIp, disks: [rootSizeGb, sizeGb], isPartial: flavor === undefined };
+    },
+    desired: ({ flavor, skipFloatingIp, rootSizeGb, sizeGb }) => ({
+      flavor,
+      hasFloatingIp: !skipFloatingIp,
+      disks: [rootSizeGb, sizeGb],
+    }),
+  },
+  volume: { recorded: ({ sizeGb }) => ({ disks: [sizeGb] }), desired: ({ sizeGb }) => ({ disks: [sizeGb] }) },
 };
 
-const ofDesired = (desired: DesiredResource, list: List): Amount => {
-  if (desired.kind === "group") return nothing;
-  if (desired.kind === "volume") return costOf({ disks: [desired.sizeGb] }, list);
-  const { flavor, skipFloatingIp, rootSizeGb, sizeGb } = desired;
-  return costOf({ flavor, hasFloatingIp: !skipFloatingIp, disks: [rootSizeGb, sizeGb] }, list);
+// The kind goes beside the resource: from that the compiler sees that both are of one kind.
+const recordBilled = <K extends Kind>(kind: K, record: RecordedByKind[K]) => billed[kind]?.recorded(record);
+const desiredBilled = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => billed[kind]?.desired(desired);
+
+const costOfBilled = (one: Billed | undefined, list: List): Amount => {
+  if (one === undefined) return nothing;
+  const own = costOf(one, list);
+  return one.isPartial === true ? { ...own, isPartial: true } : own;
 };
+const ofRecord = (record: RecordedResource, list: List): Amount =>
+  costOfBilled(recordBilled(record.kind, record), list);
+const ofDesired = (desired: DesiredResource, list: List): Amount =>
+  costOfBilled(desiredBilled(desired.kind, desired), list);
 
 export interface CostInput {
   readonly prices: Prices;
@@ -133,7 +154,7 @@ export function costOfOrphans(prices: Prices, orphans: readonly Orphan[]): CostO
   let sum = nothing;
   const unknown: string[] = [];
   for (const orphan of orphans) {
-    if (orphan.missingSince !== undefined || orphan.kind === "group") continue;
+    if (orphan.missingSince !== undefined) continue;
     const own = ofOrphan(orphan, list);
     if (own.isPartial) unknown.push(orphan.id);
     sum = added(sum, own);
@@ -143,7 +164,8 @@ export function costOfOrphans(prices: Prices, orphans: readonly Orphan[]): CostO
 
 function ofOrphan({ kind, sizeGb, record }: Orphan, list: List): Amount {
   const { prices } = list;
-  if (kind === "volume") return priced(prices.volumeGb, sizeGb, prices);
   if (kind === "image") return priced(prices.imageGb, sizeGb, prices);
+  if (billed[kind] === undefined) return nothing;
+  if (sizeGb !== undefined) return costOf({ disks: [sizeGb] }, list);
   return record === undefined ? unpriced : ofRecord(record, list);
 }

@@ -6,7 +6,8 @@
 import { deleteNamedGroupsLast } from "../../kinds/group/named-groups";
 import { kindOf } from "../model/address";
 import { identity } from "../model/identity";
-import { hostAttachedTo, isDetach } from "../model/relations";
+import { hostAttachedTo, hostOf, isDetach } from "../model/relations";
+import { fieldsIn } from "../text/objects";
 import { addStep, type Draft, onceEach, vmHold, vmLabel } from "./draft";
 import { computedOf, type Need, need, type Step } from "./step";
 
@@ -65,19 +66,21 @@ function deleteVolumeAfterItsVm(draft: Draft): void {
   const comesOff = new Set(draft.steps.filter((step) => isDetach(step.action.operation)).map((s) => s.address));
   editSteps(draft, (step) => {
     const { operation } = step.action;
-    if (kindOf(step.address) !== "volume" || comesOff.has(step.address)) return [];
+    if (hostOf[kindOf(step.address)] === undefined || comesOff.has(step.address)) return [];
     if (operation !== "volume.delete" && operation !== "record" && operation !== "volume.resize") return [];
-    const gone = draft.deleteOfHost(attachedVm(draft, step.address));
+    const gone = draft.deleteOfHost(hostAt(draft, step.address));
     return gone === undefined ? [] : [need(gone)];
   });
 }
 
-function attachedVm(draft: Draft, address: string): string | undefined {
-  const record = draft.state.resources.get(address);
-  if (record?.kind !== "volume") return undefined;
-  const sighting = draft.context.live.of.volume.byId.get(record.id);
-  const live = sighting?.seen === "yes" ? sighting.value.attachedTo : undefined;
-  return (live === undefined ? record.attachedTo : live) ?? undefined;
+function hostAt({ state, context }: Draft, address: string): string | undefined {
+  const record = state.resources.get(address);
+  const host = record === undefined ? undefined : hostOf[record.kind];
+  if (record?.id === undefined || host === undefined) return undefined;
+  const sighting = context.live.of[record.kind].byId.get(record.id);
+  const live = sighting?.seen === "yes" ? fieldsIn(sighting.value)[host.recorded] : undefined;
+  const id = live === undefined ? fieldsIn(record)[host.recorded] : live;
+  return typeof id === "string" ? id : undefined;
 }
 
 /** Names are unique: the step that takes a name waits for the step that frees it. */

@@ -11,7 +11,7 @@ import type { Desired } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type Gone, presumedGone } from "../model/evidence";
 import { addressesByIdentity } from "../model/identity";
-import { kinds, perKind } from "../model/kinds";
+import { kinds, ofKind, perKind } from "../model/kinds";
 import { type Live, sight, withSightings } from "../model/live";
 import { type Orphan, orphanKey, type PlannedChange, type RecordedResource, type State } from "../model/recorded";
 import { lazily } from "../text/lazily";
@@ -53,7 +53,7 @@ export const missingOrphan = (record: RecordedResource, id: string, because: str
   id,
   name: record.name ?? id,
   reason: `it was ${record.address}; ${because}`,
-  sizeGb: record.kind === "volume" && record.sizeGb !== undefined ? record.sizeGb : undefined,
+  sizeGb: ofKind(record, "volume")?.sizeGb,
   record,
 });
 

@@ -12,6 +12,7 @@ import { identity } from "../model/identity";
 import { type ByKind, kindRows, lazilyByKind } from "../model/kinds";
 import { groupByName, type Sighting } from "../model/live";
 import { orphanKey } from "../model/recorded";
+import { isNamed } from "../model/relations";
 import { mustGet } from "../text/invariant";
 import { type Draft, nameKey } from "./draft";
 import { nameGiven } from "./step";
@@ -40,8 +41,8 @@ export function namesTaken(draft: Draft, pairs: readonly Pair[], targeted: reado
       if (address === step.address) return false;
       // A create whose answer was lost: who bore the name before was looked at when the create was planned.
       if (pair?.intent?.idsBefore.includes(id) === true) return false;
-      // Two volumes may have one name, so only an unmanaged volume may be the missing one.
-      if (kind === "volume") return address === undefined && !orphans.has(orphanKey({ kind, id }));
+      // Where two may have one name, only one that nobody manages may be the missing one.
+      if (!isNamed[kind]) return address === undefined && !orphans.has(orphanKey({ kind, id }));
       return address === undefined || freers.get(nameKey(kind, name)) !== address;
     };
     const other = lookUp(kind, name.toLowerCase()).find(isOther);

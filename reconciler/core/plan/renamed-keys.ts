@@ -196,7 +196,7 @@ function markOf(resource: DesiredResource | RecordedResource | undefined): strin
   return parts.some((part) => part === undefined) ? "" : JSON.stringify([resource.kind, ...parts]);
 }
 
-const canBeRenamed = (kind: Kind): boolean => kind !== "volume";
+const canBeRenamed = (kind: Kind): boolean => fieldsOf[kind].name.effect === "in_place";
 
 const marks = perKind((kind) =>
   Object.entries<FieldRow>(fieldsOf[kind]).flatMap(([key, { absent, compare }]) =>

@@ -11,10 +11,13 @@ import { type Address, blockOf, componentsAround, isMeant } from "../model/addre
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { computedOfResource, referencesIn } from "../model/facts";
+import { ofKind } from "../model/kinds";
 import { sight } from "../model/live";
-import type { RecordedVolume } from "../model/recorded";
+import type { RecordedResource, RecordedVolume } from "../model/recorded";
+import { hostOf } from "../model/relations";
 import { groupIdNamed } from "../model/rule";
 import { nearestName } from "../text/nearest";
+import { fieldsIn } from "../text/objects";
 
 /** `destroy` is a plan for an empty file. */
 export const whatIsMeant = (desired: Desired, { destroy }: PlanOptions): Desired =>
@@ -151,6 +154,18 @@ function vmUnder(recorded: RecordedVolume, context: DiffContext): string | undef
     : hangsOn(recorded, sighting.seen === "yes" ? sighting.value : undefined, context);
 }
 
+function hostUnder(
+  recorded: RecordedResource,
+  isDeclared: boolean,
+  key: string,
+  context: DiffContext,
+): string | undefined {
+  const volume = ofKind(recorded, "volume");
+  if (isDeclared && volume !== undefined) return vmUnder(volume, context);
+  const id = fieldsIn(recorded)[key];
+  return typeof id === "string" ? id : undefined;
+}
+
 /** Volumes on a VM that goes and rules towards a group that goes, which the targets leave out. */
 export function leftOutDependents(
   pairs: readonly Pair[],
@@ -164,14 +179,16 @@ export function leftOutDependents(
   for (const group of groups) if (group.action === "delete" || group.action === "replace") goingGroups.add(group.id);
   return pairs.flatMap(({ address, desired, recorded }) => {
     if (selected.has(address)) return [];
-    const touched =
-      recorded?.kind === "volume"
-        ? // A volume that this file does not declare is as recorded: a plan for one resource knows its neighbours by id.
-          deletedVms.has((desired === undefined ? recorded.attachedTo : vmUnder(recorded, context)) ?? "")
-        : recorded?.kind === "group" && recorded.rules.some((rule) => goingGroups.has(groupIdNamed(rule) ?? ""));
+    if (recorded === undefined) return [];
+    const host = hostOf[recorded.kind];
+    // What this file does not declare is as recorded: a plan for one resource knows its neighbours by id.
+    const isDeclared = desired !== undefined;
+    const on = host === undefined ? undefined : hostUnder(recorded, isDeclared, host.recorded, context);
+    const named = ofKind(recorded, "group")?.rules ?? [];
+    const touched = deletedVms.has(on ?? "") || named.some((rule) => goingGroups.has(groupIdNamed(rule) ?? ""));
     if (!touched) return [];
     const excluded = context.options.excludes?.length !== undefined && context.options.targets === undefined;
-    const what = recorded?.kind === "volume" ? "the VM it is attached to" : "a group that its rules name";
+    const what = host === undefined ? "a group that its rules name" : "the VM it is attached to";
     return [
       {
         severity: "error" as const,

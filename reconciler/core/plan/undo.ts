@@ -7,7 +7,8 @@ import { type Closed, closedWith, type DesiredResource } from "../model/desired"
 import type { Diagnostic } from "../model/diagnostic";
 import { behavingAsDeclared, recordAsDesired, withReferences } from "../model/facts";
 import { fieldsOf } from "../model/fields";
-import type { RecordedResource } from "../model/recorded";
+import type { Kind } from "../model/kinds";
+import type { RecordedByKind, RecordedResource } from "../model/recorded";
 import type { Consent } from "./consent";
 import type { Plan } from "./plan";
 
@@ -34,16 +35,22 @@ export function desiredBefore(
   return { desired: closedWith(current, { resources, imports: [], moved: [], removed: [], files: [] }), diagnostics };
 }
 
+/** What a resource held that comes back empty. A kind that is not named here holds nothing. */
+const holds: { readonly [K in Kind]?: (former: RecordedByKind[K]) => string } = {
+  vm: ({ name, id }) => `VM ${name} (${id}) with its disks`,
+  volume: ({ name, id, sizeGb }) => `volume ${name} (${id}, ${sizeGb} GB)`,
+};
+// The kind goes beside the record: from that the compiler sees that both are of one kind.
+const emptied = <K extends Kind>(kind: K, former: RecordedByKind[K]) => holds[kind]?.(former);
+
 /** What is made again comes back empty: it takes the consent that a resource takes which vanished by itself. */
 export function withReturns(plan: Plan, before: ReadonlyMap<Address, RecordedResource>): Plan {
   const asked = new Set(plan.consents.flatMap(({ kind, address }) => (kind === "recreate" ? [address] : [])));
   const returns = plan.changes.flatMap(({ action, address }): Consent[] => {
     const former = before.get(address);
-    if (action !== "create" || former?.id === undefined || former.kind === "group" || asked.has(address)) return [];
-    const what =
-      former.kind === "volume"
-        ? `volume ${former.name} (${former.id}, ${former.sizeGb} GB)`
-        : `VM ${former.name} (${former.id}) with its disks`;
+    if (action !== "create" || former?.id === undefined || asked.has(address)) return [];
+    const what = emptied(former.kind, former);
+    if (what === undefined) return [];
     return [
       {
         kind: "recreate",
