@@ -176,7 +176,12 @@ function unknownBlock(
   return {
     code: "config/unknown-reference",
     summary: `${address} is not declared`,
-    detail: blocks.size === 0 ? `there are no ${sectionOf[kind]}` : undefined,
+    detail:
+      blocks.size === 0
+        ? `there are no ${sectionOf[kind]}`
+        : nearest === undefined
+          ? `there is ${listed([...blocks.keys()])}`
+          : undefined,
     fix: nearest === undefined ? declareFirst : `write ${written(nearest, each)}`,
   };
 }

@@ -5,7 +5,7 @@ export const canonicalName = (name: string): string => name.toLowerCase();
 export function nameProblem(name: string): string | undefined {
   const canonical = canonicalName(name);
   if (canonical.length < 3 || canonical.length > 50)
-    return `is ${canonical.length} characters long; 3 to 50 are allowed`;
+    return `is ${canonical.length} ${canonical.length === 1 ? "character" : "characters"} long; 3 to 50 are allowed`;
   const odd = [...canonical].find((character) => !/[a-z0-9-]/.test(character));
   return odd === undefined ? undefined : `contains ${JSON.stringify(odd)}; only a-z, 0-9 and hyphens are allowed`;
 }
