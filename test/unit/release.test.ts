@@ -1,7 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { packageSchema } from "../../provider/plugin/schema";
 
 const root = join(__dirname, "../..");
 const workflow = readFileSync(join(root, ".github/workflows/release.yml"), "utf8");
@@ -33,6 +37,32 @@ describe("what a release holds", () => {
     for (const word of ["npm publish --provenance", "npm sbom", "attest-build-provenance", "linux/amd64,linux/arm64"])
       expect(workflow).toContain(word);
   });
+
+  it("is an SDK for each language that has a registry, packed by one script, of the one version", () => {
+    const { jobs } = parse(workflow) as { jobs: Record<string, { steps: { run?: string; uses?: string }[] }> };
+    const steps = (jobs["sdks"]?.steps ?? []).map(({ run, uses }) => run ?? uses ?? "").join("\n");
+    expect(steps).toContain("node scripts/sdk-archives.mjs");
+    for (const to of ["npm publish", "twine upload", "nuget push", 'git tag "sdk/go/'])
+      expect(steps).toContain(to);
+    const { language, version } = packageSchema() as { language: Record<string, object>; version: string };
+    expect(version).toBe((JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version);
+    for (const one of ["nodejs", "python", "go", "csharp"])
+      expect(language[one]).toMatchObject({ respectSchemaVersion: true });
+  });
+
+  it("holds zip archives that another program can read", () => {
+    const folder = mkdtempSync(join(tmpdir(), "reconcile-zip-"));
+    const script = `import("${pathToFileURL(join(root, "scripts/zip.mjs")).href}").then(({ zipOf }) =>
+      require("node:fs").writeFileSync("a.zip", zipOf([["x@v1/a.txt", Buffer.from("hello")], ["x@v1/b/é.txt", Buffer.from("")]])))`;
+    try {
+      execFileSync(process.execPath, ["--eval", script], { cwd: folder });
+      const bytes = readFileSync(join(folder, "a.zip"));
+      expect(namesIn(bytes)).toEqual(["x@v1/a.txt", "x@v1/b/é.txt"]);
+      expect(bytes.includes(Buffer.from("hello"))).toBe(true);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 });
 
 describe("the workflows", () => {
@@ -52,3 +82,23 @@ describe("the workflows", () => {
     expect(check.jobs.check.strategy.matrix.node).toEqual(parse(workflow).jobs.test.strategy.matrix.node);
   });
 });
+
+/** By the directory at the end, as a reader finds them. */
+function namesIn(bytes: Buffer): string[] {
+  const end = bytes.lastIndexOf(Buffer.from("PK\x05\x06", "latin1"));
+  let at = bytes.readUInt32LE(end + 16);
+  return Array.from({ length: bytes.readUInt16LE(end + 10) }, () => {
+    expect(bytes.subarray(at, at + 4).toString("latin1")).toBe("PK\x01\x02");
+    const length = bytes.readUInt16LE(at + 28);
+    const name = bytes.subarray(at + 46, at + 46 + length).toString("utf8");
+    // Its file begins where the directory says.
+    expect(
+      bytes
+        .subarray(bytes.readUInt32LE(at + 42))
+        .subarray(30, 30 + length)
+        .toString("utf8"),
+    ).toBe(name);
+    at += 46 + length;
+    return name;
+  });
+}

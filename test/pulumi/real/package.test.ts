@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { createReadStream, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,7 +18,7 @@ import { packageSchema } from "../../../provider/plugin/schema";
 import { version } from "../../../reconciler/index";
 import { eventually } from "../../support/eventually";
 import { everything } from "../shared-scenarios";
-import { hasLanguage, linkNodeSdk, type RealStack, startStack, whyNot, writeSdk } from "./stack";
+import { hasLanguage, type RealStack, startStack, whyNot, writeSdk } from "./stack";
 
 const root = resolve(__dirname, "../../..");
 const reason = whyNot();
@@ -246,16 +255,40 @@ describe.skipIf(reason !== undefined)("the package as a registry would have it",
     }
   });
 
+  const archives = new Map<Language, readonly string[]>();
+  /** The SDK of a language, packed as its registry takes it, of the version of the package. */
+  async function archivesOf(language: Language): Promise<readonly string[]> {
+    const known = archives.get(language);
+    if (known !== undefined) return known;
+    const printed = execFileSync(
+      process.execPath,
+      [join(root, "scripts/sdk-archives.mjs"), "--out", join(folder, "archives"), language],
+      { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] },
+    );
+    const made = printed.split("\n").filter((line) => line.startsWith(join(folder, "archives")));
+    expect(made).toEqual([expect.stringContaining(version)]);
+    archives.set(language, made);
+    return made;
+  }
+
   const prepare: Readonly<Record<Language, (one: RealStack) => Promise<void>>> = {
     yaml: async () => undefined,
+    // What npm, pip and go do with what a registry has.
     async nodejs(one) {
-      linkNodeSdk(await generate("nodejs"), one.folder);
+      const [archive] = await archivesOf("nodejs");
+      const at = join(one.folder, "node_modules/@reconcile-cloud/pulumi");
+      mkdirSync(at, { recursive: true });
+      execFileSync("tar", ["-xzf", archive!, "-C", at, "--strip-components=1"]);
     },
     async python(one) {
-      one.environment["PYTHONPATH"] = await generate("python");
+      const [archive] = await archivesOf("python");
+      const at = join(one.folder, "../packages");
+      const how = ["--quiet", "--no-deps", "--no-index", "--upgrade", "--target", at];
+      execFileSync("python3", ["-m", "pip", "install", ...how, archive!], { stdio: "inherit" });
+      one.environment["PYTHONPATH"] = at;
     },
     async go(one) {
-      const sdk = await generate("go");
+      await archivesOf("go");
       one.write({
         "go.mod": `module demo
 
@@ -263,12 +296,20 @@ go 1.25
 
 require (
 	github.com/pulumi/pulumi/sdk/v3 v3.248.0
-	github.com/reconcile-cloud/reconcile-cloud/sdk/go v0.0.0
+	github.com/reconcile-cloud/reconcile-cloud/sdk/go v${version}
 )
-
-replace github.com/reconcile-cloud/reconcile-cloud/sdk/go => ${sdk}
 `,
       });
+      const go = (...args: string[]): string => execFileSync("go", args, { encoding: "utf8" }).trim();
+      // Go keeps each version for ever, and this one is written anew by each run.
+      const cache = go("env", "GOMODCACHE");
+      for (const kept of ["github.com/reconcile-cloud", "cache/download/github.com/reconcile-cloud"])
+        if (existsSync(join(cache, kept))) {
+          execFileSync("chmod", ["-R", "u+w", join(cache, kept)]);
+          rmSync(join(cache, kept), { recursive: true });
+        }
+      one.environment["GOPROXY"] = `file://${join(folder, "archives")},${go("env", "GOPROXY")}`;
+      one.environment["GONOSUMDB"] = "github.com/reconcile-cloud/*";
       execFileSync("go", ["mod", "tidy"], { cwd: one.folder, stdio: "inherit", env: one.environment });
     },
   };

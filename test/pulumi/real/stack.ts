@@ -65,6 +65,14 @@ export interface Ran {
   readonly text: string;
 }
 
+/** Runs the command to its end; whatever it says comes back. */
+export const runPulumi = (args: readonly string[], at: { cwd?: string; env?: NodeJS.ProcessEnv } = {}): Promise<Ran> =>
+  new Promise((done) => {
+    execFile("pulumi", args, { ...at, maxBuffer: 1 << 26 }, (error, stdout, stderr) =>
+      done({ code: error === null ? 0 : Number(error.code ?? 1), text: `${stdout}${stderr}` }),
+    );
+  });
+
 export interface RealStack {
   readonly folder: string;
   readonly emulator: RunningEmulator;
@@ -107,12 +115,7 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
     RECONCILE_BASE_URL: options.embedded === true ? "embedded" : emulator.url,
     ...(options.embedded === true ? {} : { RECONCILE_TOKEN: secretToken }),
   };
-  const pulumi = (...args: string[]): Promise<Ran> =>
-    new Promise((done) => {
-      execFile("pulumi", args, { cwd: program, env: environment, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
-        done({ code: error === null ? 0 : Number(error.code ?? 1), text: `${stdout}${stderr}` });
-      });
-    });
+  const pulumi = (...args: string[]): Promise<Ran> => runPulumi(args, { cwd: program, env: environment });
   const stack: RealStack = {
     folder: program,
     emulator,
@@ -147,12 +150,7 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
 
 /** Writes the SDK of a language from a plugin or a schema; answers with its folder. */
 export async function writeSdk(source: string, language: string, folder: string): Promise<string> {
-  const { code, text } = await new Promise<Ran>((done) => {
-    const args = ["package", "gen-sdk", source, "--language", language, "--out", folder];
-    execFile("pulumi", args, (error, stdout, stderr) =>
-      done({ code: error === null ? 0 : Number(error.code ?? 1), text: `${stdout}${stderr}` }),
-    );
-  });
+  const { code, text } = await runPulumi(["package", "gen-sdk", source, "--language", language, "--out", folder]);
   if (code !== 0) throw new Error(text);
   return join(folder, language);
 }
