@@ -112,11 +112,56 @@ describe.skipIf(reason !== undefined)("a program in another language, on the rea
 
   for (const [language, { files, prepare, missing }] of Object.entries(languages)) {
     if (missing !== undefined) console.error(`\n*** ${language}: ${missing}: not tried ***\n`);
-    it.skipIf(missing !== undefined)(`${language}: comes up, is replaced, has nothing to do, and goes`, async () => {
+    const open = async (written: Language["files"]): Promise<RealStack> => {
       const opened = await startStack({ with: everything, runtime: language });
       stack = opened;
-      opened.write(files);
+      opened.write(written);
       prepare?.(opened.folder);
+      return opened;
+    };
+    it.skipIf(missing !== undefined)(
+      `${language}: names with a random end: what is replaced is made first`,
+      async () => {
+        const option =
+          /, options: \{ deleteBeforeReplace: true \}|, pulumi\.ResourceOptions\(delete_before_replace=True\)|, pulumi\.DeleteBeforeReplace\(true\)/;
+        const opened = await open(
+          Object.fromEntries(Object.entries(files).map(([name, text]) => [name, text.replace(option, "")])),
+        );
+        const done = async (...args: string[]): Promise<void> => {
+          const { code, text } = await opened.pulumi(...args);
+          expect(code, text).toBe(0);
+        };
+        const vms = () => opened.emulator.dump().vms;
+        await done("config", "set", "--path", "pulumi:autonaming.pattern", "${name}-${hex(7)}");
+        await done("up", "--yes", "--skip-preview");
+        const [first] = vms();
+        expect(first?.name).toMatch(/^db-1-[0-9a-f]{7}$/);
+        const ways = [["up", "--replace", "**::db-1"], ["up"]];
+        for (const [index, way] of ways.entries()) {
+          if (index === 1) {
+            const { text } = await opened.pulumi("stack", "--show-urns");
+            const urn = /urn:\S+::db-1(?=\s)/.exec(text)?.[0] ?? "";
+            await done("state", "taint", urn, "--yes");
+          }
+          const before = vms()[0]?.id;
+          const from = opened.emulator.requests().log.length;
+          await done(...way, "--yes", "--skip-preview");
+          const sent = opened.emulator
+            .requests()
+            .log.slice(from)
+            .map(({ operation }) => operation);
+          expect(sent.indexOf("vm.create")).toBeGreaterThanOrEqual(0);
+          expect(sent.indexOf("vm.create")).toBeLessThan(sent.indexOf("vm.delete"));
+          expect(vms()).toMatchObject([{ status: "ACTIVE", name: expect.stringMatching(/^db-1-[0-9a-f]{7}$/) }]);
+          expect(vms()[0]?.id).not.toBe(before);
+          expect(worldOf(opened).volumes).toEqual([expect.stringMatching(/^data-[0-9a-f]{7} 5 db-1-/)]);
+          await done("refresh", "--yes", "--skip-preview", "--expect-no-changes");
+        }
+      },
+    );
+
+    it.skipIf(missing !== undefined)(`${language}: comes up, is replaced, has nothing to do, and goes`, async () => {
+      const opened = await open(files);
       const done = async (...args: string[]): Promise<string> => {
         const { code, text } = await opened.pulumi(...args);
         expect(code, text).toBe(0);
