@@ -42,8 +42,7 @@ describe("what a release holds", () => {
     const { jobs } = parse(workflow) as { jobs: Record<string, { steps: { run?: string; uses?: string }[] }> };
     const steps = (jobs["sdks"]?.steps ?? []).map(({ run, uses }) => run ?? uses ?? "").join("\n");
     expect(steps).toContain("node scripts/sdk-archives.mjs");
-    for (const to of ["npm publish", "twine upload", "nuget push", 'git tag "sdk/go/'])
-      expect(steps).toContain(to);
+    for (const to of ["npm publish", "twine upload", "nuget push", 'git tag "sdk/go/']) expect(steps).toContain(to);
     const { language, version } = packageSchema() as { language: Record<string, object>; version: string };
     expect(version).toBe((JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version);
     for (const one of ["nodejs", "python", "go", "csharp"])
