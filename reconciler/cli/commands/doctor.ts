@@ -13,13 +13,22 @@ import { placeInDialect } from "../../dialect/read-dialect";
 import { type DialectMisfit, misfitsOf, readByDialect } from "../../engine/doctor/check";
 import { diagnoseService } from "../../engine/doctor/diagnose";
 import type { DoctorPorts } from "../../engine/doctor/look";
-import type { DoctorReport, KnownIds } from "../../engine/doctor/report";
+import {
+  type DoctorReport,
+  type KnownIds,
+  notTried,
+  type OperationFinding,
+  saidMissing,
+} from "../../engine/doctor/report";
+import { leftToDo } from "../../engine/doctor/todo";
 import { openStoredState } from "../../engine/plan";
 import { doctorText } from "../../report/doctor-text";
+import { askForWord } from "../ask";
 import { command, type Invocation } from "../command";
 import { fail, newLineage, readDialect, type Service } from "../compose";
 import { answersFrom, recordingIn, withSamples } from "../doctor-answers";
 import { type Start, startOf, writeDialectFile, writtenText } from "../doctor-file";
+import { type AskLine, askOpen, questionsAfter } from "../doctor-questions";
 import { readTold, type Told, withTold } from "../doctor-told";
 import { leftBehind, planTrial, runTrial, type TrialPlan, trialLeft } from "../doctor-trial";
 import { commonFlags } from "../flags";
@@ -89,7 +98,7 @@ async function run(invocation: Doctor): Promise<number> {
 async function examine(
   invocation: Doctor,
   start: Start,
-  told: Told,
+  toldBefore: Told,
   { service, store }: Session,
   trial: (TrialPlan & { readonly signal: AbortSignal }) | undefined,
 ): Promise<number> {
@@ -97,16 +106,30 @@ async function examine(
   const { state } = openStoredState(await store.read(), store.location, newLineage());
   const recorded = [...state.resources.values()];
   const known = idsIn(recorded);
-  const { start: given, reads } = withTold(service.dialect, told, service.url, new Set(Object.values(known)));
-  const live = portsAt(service, given);
   const { record } = invocation.flags;
-  const recording = record === undefined ? live : recordingIn(record, live);
-  const ports: DoctorPorts = { ...recording, ...onlyDefined({ told: reads }) };
-  const looked = await diagnose(ports, { told, given, start, known });
-  const report =
+  const look = async (by: Told): Promise<{ readonly ports: DoctorPorts; readonly looked: DoctorReport }> => {
+    const { start: given, reads } = withTold(service.dialect, by, service.url, new Set(Object.values(known)));
+    const live = portsAt(service, given);
+    const recording = record === undefined ? live : recordingIn(record, live);
+    const ports: DoctorPorts = { ...recording, ...onlyDefined({ told: reads }) };
+    return { ports, looked: await diagnose(ports, { told: by, given, start, known }) };
+  };
+  let told = toldBefore;
+  let { ports, looked } = await look(told);
+  const askLine = lineAsker(invocation, trial?.signal);
+  const first = questionsAfter("looked", looked, 0);
+  const answers = askLine === undefined ? undefined : await askOpen(first, told, askLine);
+  if (answers?.isAnswered === true) {
+    ({ told } = answers);
+    ({ ports, looked } = await look(told));
+  }
+  const tried =
     trial === undefined || looked.operations.length === 0
       ? looked
       : await runTrial({ workspace, service, output: invocation.output }, ports, looked, trial, trial.signal);
+  const second = askLine === undefined ? [] : questionsAfter("tried", tried, first.length);
+  const more = askLine === undefined ? undefined : await askOpen(second, told, askLine);
+  const report = more?.isAnswered === true ? withAnswers(tried, more.told, service.url) : tried;
   const left = trial === undefined ? trialLeft(workspace) : leftBehind(report);
   const isChecked = invocation.flags.dialect !== undefined && report.operations.length > 0;
   return finish(invocation, {
@@ -130,6 +153,26 @@ async function examine(
       );
     },
   });
+}
+
+/** Where a person watches a file being written, or a trial. */
+function lineAsker({ flags, output }: Doctor, signal = new AbortController().signal): AskLine | undefined {
+  const screen = process.stderr.isTTY === true ? process.stderr : process.stdout;
+  const isWatched = process.stdin.isTTY === true && screen.isTTY === true && !output.json;
+  if (!isWatched || (flags.out === undefined && flags.trial !== true)) return undefined;
+  return (question) => askForWord(question, signal, process.stdin, screen);
+}
+
+/** Requests that a person named after the trial: they are written down, and nobody has tried them. */
+function withAnswers(report: DoctorReport, told: Told, url: string): DoctorReport {
+  const { start } = withTold(report.dialect, told, url, new Set());
+  const operations = report.operations.map((finding): OperationFinding => {
+    if (told.none.includes(finding.operation)) return saidMissing(finding.operation);
+    const isTold = told.commands.some(([operation]) => operation === finding.operation);
+    return isTold && finding.verdict !== "found" ? notTried(start, finding.operation) : finding;
+  });
+  const answered = { ...report, operations, dialect: start };
+  return { ...answered, todo: [...leftToDo(answered), ...(report.trial?.open ?? [])] };
 }
 
 /** What was looked for everywhere once is not looked for again. */

@@ -128,6 +128,7 @@ export class Trial {
     const [[volume], [group]] = [volumes, idsOf("group")];
     const known = { volume, volumes, group };
     const again = await diagnoseService(this.ports.doctor, dialect, {
+      none: new Set(this.report.operations.flatMap(({ operation, isSaid }) => (isSaid === true ? [operation] : []))),
       notAgain,
       known,
       answers: this.answers,
@@ -458,6 +459,8 @@ export class Trial {
   ): Promise<Route | undefined> {
     const tried: { path: string; answer: string }[] = [];
     const { dialect } = this.report;
+    // By a person's word there is none.
+    if (this.report.operations.some((one) => one.operation === operation && one.isSaid === true)) return undefined;
     for (const route of writesFor(
       operation,
       { ...dialect, operations: { ...dialect.operations, ...this.#routes } },

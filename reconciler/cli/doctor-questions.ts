@@ -1,0 +1,72 @@
+/**
+ * What the doctor asks a person at a terminal: at most four questions, about requests that no look has found. A flag that
+ * answers one beforehand (--curl, --none) is a question less.
+ */
+import type { AssumedOperation } from "../core/model/operation";
+import type { DoctorReport } from "../engine/doctor/report";
+import type { Told } from "./doctor-told";
+
+export const mostQuestions = 4;
+
+/** What is asked about, the most useful first; `looked`: a look finds it, so it is asked before a trial. */
+const asked: readonly (readonly [operation: AssumedOperation, what: string, when: "looked" | "tried"])[] = [
+  ["vm.list", "lists the VMs", "looked"],
+  ["volume.list", "lists the volumes", "looked"],
+  ["group.list", "lists the security groups", "looked"],
+  ["volume.delete", "deletes a volume", "tried"],
+  ["vm.resize.confirm", "confirms a resize", "tried"],
+  ["vm.resize.revert", "takes a resize back", "tried"],
+  ["group.rule.delete", "deletes one rule of a group", "tried"],
+];
+
+/** Reads one line that a person types; `undefined`: nobody answers any more. */
+export type AskLine = (question: string) => Promise<string | undefined>;
+
+/** What is asked at this point of the doctor's work, after so many questions. */
+export function questionsAfter(
+  when: "looked" | "tried",
+  { operations }: Pick<DoctorReport, "operations">,
+  before: number,
+): readonly (readonly [operation: AssumedOperation, what: string])[] {
+  const isOpen = (operation: AssumedOperation): boolean =>
+    operations.some(
+      (finding) =>
+        finding.operation === operation &&
+        finding.isSaid !== true &&
+        (finding.verdict === "missing" || (finding.verdict === "not_tried" && finding.route === null)),
+    );
+  return asked
+    .filter(([operation, , then]) => then === when && isOpen(operation))
+    .map(([operation, what]) => [operation, what] as const)
+    .slice(0, Math.max(0, mostQuestions - before));
+}
+
+/** What was told, with the answers; and how many questions that took. */
+export async function askOpen(
+  questions: ReturnType<typeof questionsAfter>,
+  told: Told,
+  askLine: AskLine,
+): Promise<{ readonly told: Told; readonly isAnswered: boolean }> {
+  let after = told;
+  for (const [operation, what] of questions) {
+    const answer = await command(
+      `Which request ${what}? Paste it as a command for curl; "none": there is no such request; Enter: I do not know.`,
+      askLine,
+    );
+    if (answer === undefined) break;
+    if (/^none$/i.test(answer)) after = { ...after, none: [...after.none, operation] };
+    else if (/^curl\s/.test(answer)) after = { ...after, commands: [...after.commands, [operation, answer]] };
+  }
+  return { told: after, isAnswered: after !== told };
+}
+
+/** A command may go over several lines, each of which but the last ends with a backslash. */
+async function command(question: string, askLine: AskLine): Promise<string | undefined> {
+  let text = await askLine(question);
+  while (text?.endsWith("\\") === true) {
+    const more = await askLine(">");
+    if (more === undefined) break;
+    text = `${text.slice(0, -1)} ${more}`;
+  }
+  return text;
+}

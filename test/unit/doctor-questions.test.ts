@@ -1,0 +1,58 @@
+/** What the doctor asks at a terminal, and what becomes of the answers. */
+import { expect, test } from "vitest";
+import { askOpen, mostQuestions, questionsAfter } from "../../reconciler/cli/doctor-questions";
+import type { AssumedOperation } from "../../reconciler/core/model/operation";
+import type { OperationFinding } from "../../reconciler/engine/doctor/report";
+
+const missing = (operation: AssumedOperation, more: Partial<OperationFinding> = {}): OperationFinding => ({
+  operation,
+  verdict: "missing",
+  route: null,
+  tried: [],
+  ...more,
+});
+
+const all: readonly AssumedOperation[] = [
+  "vm.list",
+  "volume.list",
+  "group.list",
+  "volume.delete",
+  "vm.resize.confirm",
+  "vm.resize.revert",
+  "group.rule.delete",
+];
+
+test("four questions are the most, lists come first, and what was told is not asked", () => {
+  const operations = all.map((operation) => missing(operation));
+  const first = questionsAfter("looked", { operations }, 0);
+  expect(first.map(([operation]) => operation)).toEqual(["vm.list", "volume.list", "group.list"]);
+  const second = questionsAfter("tried", { operations }, first.length);
+  expect(second.map(([operation]) => operation)).toEqual(["volume.delete"]);
+  expect(first.length + second.length).toBe(mostQuestions);
+  const told = [
+    missing("vm.list", { isSaid: true }),
+    missing("volume.list", { verdict: "found" }),
+    missing("group.list"),
+  ];
+  expect(questionsAfter("looked", { operations: told }, 0).map(([operation]) => operation)).toEqual(["group.list"]);
+});
+
+test("a command, none, nothing, and a terminal that is left", async () => {
+  const answers = ["curl -X GET \\", "https://x.example/vms", "none", "", undefined, "curl never"];
+  const asked: string[] = [];
+  const { told, isAnswered } = await askOpen(
+    [
+      ...questionsAfter("looked", { operations: all.map((one) => missing(one)) }, 0),
+      ["volume.delete", "deletes a volume"],
+    ],
+    { samples: new Map(), commands: [], none: [] },
+    async (question) => {
+      asked.push(question);
+      return answers[asked.length - 1];
+    },
+  );
+  expect(isAnswered).toBe(true);
+  expect(told.commands).toEqual([["vm.list", "curl -X GET  https://x.example/vms"]]);
+  expect(told.none).toEqual(["volume.list"]);
+  expect(asked).toHaveLength(5);
+});
