@@ -162,7 +162,7 @@ async function serve(
   if (caller === undefined) return unauthenticated();
   const { vmFails, ...distortion } = decidedFaults(faults);
   const hasQuery = query !== "" && spoken?.match === undefined;
-  const decided = decide(operation, {
+  const asked = {
     world,
     settings: spoken === undefined ? settings : withoutPages(settings),
     caller,
@@ -171,12 +171,25 @@ async function serve(
     body: read.value,
     now: service.clock.now(),
     newId: service.newId,
-    ...distortion,
-  });
+  };
+  const outOfDate = spoken?.speech.refuseVersion(
+    { ...spoken.heard, body: read.value ?? spoken.heard.body },
+    (kind, id) => recordIn(kind, id, { ...asked, ...distortion, params: {}, query: noQuery, body: undefined }),
+    { operation, params: asked.params },
+  );
+  if (outOfDate !== undefined) return outOfDate;
+  const decided = decide(operation, { ...asked, ...distortion });
   const decision = vmFails ? failVms(decided) : decided;
   await persist(service, decision.changes);
   if (decision.holdUntil !== undefined) await service.clock.until(decision.holdUntil);
   return decision;
+}
+
+/** A record as the service itself lists it. */
+function recordIn(kind: string, id: string, asked: Parameters<typeof decide>[1]): unknown {
+  const { body } = decide(kind === "vm" ? "vm.list" : kind === "volume" ? "volume.list" : "group.list", asked);
+  const { data } = typeof body === "object" && body !== null && "data" in body ? body : { data: body };
+  return Array.isArray(data) ? data.find((one: { readonly id?: unknown }) => one.id === id) : undefined;
 }
 
 /** A dialect cuts a list into pages in its own words. */

@@ -6,11 +6,11 @@ import type { Decision } from "../decision";
 import { refuse } from "../decision";
 import { createJobs } from "./jobs";
 import { pageIn } from "./pages";
-import { merged, type Own, type RecordKind, recordIn } from "./records";
+import { merged, type Own, type RecordKind, recordIn, versionOf } from "./records";
 import { refusalIn } from "./refusals";
-import { first, isMap, type NameRule, type Place, type SpokenDialect } from "./spoken";
+import { first, isMap, type NameRule, type Place, type SpokenDialect, tokensOf } from "./spoken";
 import { type Heard, hasHeaders, type Meaning, meaningOf } from "./understand";
-import { Draft, listAt } from "./write";
+import { Draft, getAt, listAt } from "./write";
 
 export type { SpokenDialect } from "./spoken";
 export type { Heard } from "./understand";
@@ -32,6 +32,8 @@ export interface Speech {
   authorization(heard: Heard): string | undefined;
   /** The refusal of a name that this deployment does not take. */
   refuseName(operation: string, body: unknown): Decision | undefined;
+  /** The refusal of a write that does not send the version of what it changes, as `own` shows it. */
+  refuseVersion(heard: Heard, own: (kind: string, id: string) => unknown, meaning: Meaning): Decision | undefined;
   /** A refusal that a fault asks for, with the seconds to wait where the fault names them. */
   refuse(status: number, message: string, retryAfter: number | undefined): SpokenAnswer;
   say(operation: string, decision: Pick<Decision, "status" | "body">, heard: Heard, base: string): SpokenAnswer;
@@ -65,6 +67,18 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number): Speech {
       return rule === undefined || typeof name !== "string" || fitsRule(name, rule)
         ? undefined
         : refuse(400, `name does not fit: ${rule.says ?? "it is too short, too long, or holds what it may not"}`);
+    },
+    refuseVersion({ headers, body }, own, { operation, params }) {
+      const { fingerprint } = dialect;
+      const [kind = "", verb = ""] = operation.split(".");
+      if (fingerprint === undefined || /^(list|get|create|import)$/.test(verb) || operation === "group.rule.list")
+        return undefined;
+      const id = params["id"] ?? (isMap(body) ? body["volume_id"] : undefined);
+      const record = typeof id === "string" ? own(kind, id) : undefined;
+      if (!isMap(record)) return undefined;
+      const { send } = fingerprint;
+      const sent = send.startsWith("/") ? getAt(body, tokensOf(send)) : headers[send.toLowerCase()];
+      return sent === versionOf(record) ? undefined : refuse(412, "the fingerprint is not that of the record");
     },
     refuse(status, message, retryAfter) {
       const said = refusalIn(dialect, refuse(status, message));
@@ -112,7 +126,10 @@ function spoken(
   if (operation.endsWith(".list") && operation !== "group.rule.list" && Array.isArray(payload)) {
     // Every list but the one of rules is of a kind that has records.
     const kind = operation.slice(0, -5) as RecordKind;
-    const records = payload.filter(isMap).map((one) => recordIn(dialect, kind, one));
+    // What has no region is shown for each.
+    const region = route?.for_each === undefined ? undefined : meaningOf(dialect, heard)?.params["region"];
+    const there = payload.filter(isMap).filter((one) => region === undefined || (one["region"] ?? region) === region);
+    const records = there.map((one) => recordIn(dialect, kind, one));
     const page = pageIn({ ...dialect.pagination, ...route?.pagination }, records, pageSize, heard, base);
     const list = listAt(route?.items?.[0] ?? "", page.records);
     const isBare = !Array.isArray(list) && !holdsData(list);

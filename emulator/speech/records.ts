@@ -1,5 +1,5 @@
 /** The service's own records in the words of a dialect. */
-import { isMap, type Scalar, type SpokenDialect, tokensOf } from "./spoken";
+import { isMap, type Place, type Scalar, type SpokenDialect, tokensOf } from "./spoken";
 import { Draft, getAt, listAt, setAt } from "./write";
 
 export type Own = Readonly<Record<string, unknown>>;
@@ -30,10 +30,20 @@ function plainIn(dialect: SpokenDialect, kind: RecordKind, own: Own): unknown {
 export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: Own): unknown {
   const draft = new Draft();
   draft.value = plainIn(dialect, kind, own);
+  if (kind === "vm" || kind === "volume" || kind === "group") draft.put(dialect.fingerprint?.from[0], versionOf(own));
   for (const pointer of fieldsWanted(dialect, kind))
     if (getAt(draft.value, tokensOf(pointer)) === undefined)
       draft.set(pointer, scalar(own[tokensOf(pointer).at(-1) ?? ""]) ?? scalar(own["region"]) ?? `of-a-${kind}`);
   return draft.value;
+}
+
+/** Another text for each state of a record. */
+export function versionOf(own: Own): string {
+  const said = ["id", "name", "status", "flavor_id", "image_id", "size", "attached_to", "description"];
+  let hash = 7;
+  for (const letter of JSON.stringify(said.map((field) => own[field] ?? null)))
+    hash = (hash * 31 + (letter.codePointAt(0) ?? 0)) % 2_147_483_647;
+  return `v${hash.toString(36)}`;
 }
 
 const fieldsWanted = ({ operations }: SpokenDialect, kind: RecordKind): readonly string[] =>
@@ -112,11 +122,20 @@ function groupIn({ records }: SpokenDialect, own: Own): unknown {
   draft.put(id[0], scalar(own["id"]));
   draft.put(name[0], scalar(own["name"]));
   draft.put(description[0], scalar(own["description"]));
-  const place = rules[0];
-  if (place !== undefined && Array.isArray(own["rules"]))
-    draft.value = merged(draft.value, listAt(place, own["rules"]));
+  const all: readonly unknown[] = Array.isArray(own["rules"]) ? own["rules"] : [];
+  const directed = rules.filter((one) => typeof one === "object" && one.direction !== undefined);
+  const places = directed.length > 0 ? directed : rules.slice(0, 1);
+  for (const place of Array.isArray(own["rules"]) ? places : []) {
+    const direction = typeof place === "object" ? place.direction : undefined;
+    const here = all.filter((rule) => direction === undefined || (isMap(rule) && rule["direction"] === direction));
+    draft.value = merged(draft.value, listAt(whole(place), here));
+  }
   return draft.value;
 }
+
+/** A place that is nothing but a pointer and a direction. */
+const whole = (place: Place): Place =>
+  typeof place === "object" && place.in === undefined && place.direction !== undefined ? (place.value ?? "") : place;
 
 /** Both values in one: neither takes anything away from the other. */
 export function merged(one: unknown, other: unknown): unknown {

@@ -15,6 +15,7 @@ export interface Selector {
   readonly unit?: string;
   readonly absent?: string;
   readonly none?: Scalar | readonly Scalar[];
+  readonly direction?: string;
 }
 
 export type Place = string | Selector;
@@ -41,6 +42,7 @@ export interface Route {
   readonly items?: readonly Place[];
   readonly pagination?: Paging;
   readonly alternatives?: readonly Route[];
+  readonly for_each?: "region" | readonly string[];
 }
 
 export interface NameRule {
@@ -99,6 +101,7 @@ export interface SpokenDialect {
   readonly names: Readonly<Partial<Record<"vm" | "volume" | "group", NameRule>>>;
   readonly values: Readonly<Record<string, Scalar>>;
   readonly headers: Readonly<Record<string, string>>;
+  readonly fingerprint?: { readonly from: readonly Place[]; readonly send: string };
   readonly retry_after: string | { readonly header: string; readonly as?: "seconds" | "date" | "epoch" } | null;
   readonly errors: readonly RefusalRule[];
 }

@@ -94,6 +94,11 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
     return judgeNothingThere(operation, status, inEnvelope, message, said);
   const condition = conditionOf(operation, status, said, inEnvelope);
   const refused: Rejection = { status: "rejected", condition, message, httpStatus: status };
+  if (wantsVersion(status, answer.text))
+    return {
+      ...refused,
+      hint: "in the dialect, if every change has to send the version that was read: fingerprint: { from: /fingerprint, send: If-Match }, with the place where the record shows it",
+    };
   return passesByItself(condition, answer.text)
     ? {
         ...refused,
@@ -101,6 +106,11 @@ function judgeRefusal(operation: Operation, answer: Answer, judging: Judging): F
       }
     : refused;
 }
+
+/** A write without the version of what it changes. */
+const wantsVersion = (status: number, text: string): boolean =>
+  status === 428 ||
+  ((status === 412 || status === 400) && /fingerprint|if-match|etag|precondition required/i.test(text));
 
 /** Words by which a refusal may mean "not now". Only a dialect can say that it does. */
 const waitingWords: Partial<Record<Condition, RegExp>> = {

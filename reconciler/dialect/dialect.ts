@@ -11,6 +11,7 @@ import type {
   DialectFile,
   EnvelopeRows,
   ErrorRule,
+  FingerprintRows,
   LimitRows,
   Pagination,
   Place,
@@ -20,6 +21,7 @@ import type {
   StateRows,
   WaitRoute,
   Words,
+  ListRoute as WrittenListRoute,
   Pointers as WrittenPlaces,
   Route as WrittenRoute,
 } from "./rows";
@@ -47,6 +49,7 @@ export type ListRoute = Route & {
   /** Places in the payload; the first that finds an array wins. */
   readonly items: Pointers;
   readonly pagination?: Partial<Paging>;
+  readonly for_each?: NonNullable<WrittenListRoute>["for_each"];
 };
 
 type JobLists = "id" | "status" | "done" | "failed" | "message";
@@ -92,6 +95,8 @@ export interface Dialect {
   readonly limits: Limits;
   readonly values: Readonly<Record<string, Scalar>>;
   readonly headers: Readonly<Record<string, string>>;
+  /** A version that writes have to send, and where the record shows it. */
+  readonly fingerprint?: Filled<Pick<FingerprintRows, "from">> & Readonly<Pick<FingerprintRows, "send">>;
   readonly retry_after: WaitPlace | null;
   /** Tried in order, before the defaults of conditions.ts. */
   readonly errors: readonly ErrorRule[];

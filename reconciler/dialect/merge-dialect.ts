@@ -51,6 +51,7 @@ export function mergeDialect(given: DialectFile): Dialect {
     limits: { ...limits, ...given.limits },
     values: given.values ?? {},
     headers: given.headers ?? {},
+    ...mergeFingerprint(given.fingerprint),
     retry_after: given.retry_after ?? null,
     errors: given.errors ?? errors,
   };
@@ -123,6 +124,9 @@ function lastOf(given: WrittenRoute | readonly WrittenRoute[]): readonly [Writte
   // Only a rule's delete has several routes, and none of them has items.
   return [last, given.filter((one) => one !== last) as readonly Route[]];
 }
+
+const mergeFingerprint = (given: DialectFile["fingerprint"]): Pick<Dialect, "fingerprint"> =>
+  given === undefined ? {} : { fingerprint: { ...given, from: listOf<RecordPlace>(given.from) } };
 
 /** The schema asks for every part that has to be there. */
 function mergeWait(given: unknown): Pick<Dialect, "wait"> {

@@ -135,9 +135,10 @@ function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: D
 
   function problemsIn(
     operation: AssumedOperation,
-    route: Pick<Route, "path" | "query" | "headers" | "body">,
+    route: Pick<Route, "path" | "query" | "headers" | "body"> & { readonly for_each?: unknown },
   ): Problem[] {
-    const ids = idsOf(operation);
+    // A list that is read for each region names it once at least.
+    const ids = route.for_each === undefined ? idsOf(operation) : [...idsOf(operation), "region"];
     const inPath = namesIn(route.path);
     const elsewhere = namesIn([route.query, route.headers, route.body]);
     // A rule has an id of its own; that of its group is not always asked for.

@@ -22,7 +22,7 @@ import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { hostOf } from "../core/model/relations";
 import { itemAt } from "../core/text/invariant";
-import { onlyDefined } from "../core/text/objects";
+import { isObject, onlyDefined } from "../core/text/objects";
 import { mayMeanGone } from "./built-in";
 import type { CatalogueRecord, Dialect, Paging, Pointers } from "./dialect";
 import { pointerTo } from "./likely-key";
@@ -145,9 +145,13 @@ function createAnswerReaders(dialect: Dialect): AnswerReaders {
         };
   }
 
+  const { hasDirections, rulesByDirection } = directionsOf(dialect);
+  const inOne = (held: unknown): unknown =>
+    hasDirections && !Array.isArray(held) ? (rulesByDirection(held) ?? held) : held;
+
   function page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage> {
     const held = operation === "group.rule.list" ? payload(operation, body) : enveloped(body);
-    const found = operation === "group.rule.list" ? ruleItems(held) : findItems(operation, held);
+    const found = operation === "group.rule.list" ? ruleItems(inOne(held)) : findItems(operation, held);
     if (found.status !== "accepted") return found;
     const { items, tokens } = found.value;
     const signs = pageSigns({ holders: holdersOf(body, held, tokens), items, headers });
@@ -201,6 +205,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
   const volume = compileAll(records.volume);
   const group = compileAll(records.group);
   const snapshot = compilePointers(records.snapshot.image);
+  const { hasDirections, rulesByDirection } = directionsOf(dialect);
   function readVm(record: unknown): Reading<LiveVm> {
     const id = readId("the record of a VM", "records.vm.id", records.vm.id, vm.id, record);
     if (id.status !== "accepted") return id;
@@ -269,7 +274,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
     const name = findText(record, group.name) ?? undefined;
     // A null description is an empty one: the record shows the field.
     const description = findText(record, group.description);
-    const listed = findArray(record, group.rules);
+    const listed = hasDirections ? rulesByDirection(record) : findArray(record, group.rules);
     const rules = listed === undefined ? undefined : readAll(listed, readLiveRule);
     if (rules !== undefined && rules.status !== "accepted") return rules;
     return accepted({
@@ -333,6 +338,27 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
     },
     goneWord: ({ kind, status }) =>
       status !== undefined && (kind === "vm" ? goneVm : goneVolume).has(status) ? status : undefined,
+  };
+}
+
+/** The rules that stand under several keys, each with the direction of its key. */
+function directionsOf({ records }: Dialect) {
+  const places = records.group.rules.map((place) => ({
+    // A bare pointer tells a key that is not there from an empty list.
+    paths: compilePointers([typeof place === "object" && place.in === undefined ? (place.value ?? "") : place]),
+    direction: typeof place === "object" ? place.direction : undefined,
+  }));
+  return {
+    hasDirections: places.some(({ direction }) => direction !== undefined),
+    /** `undefined`: none of the keys is there. */
+    rulesByDirection(record: unknown): readonly unknown[] | undefined {
+      const found = places.flatMap(({ paths, direction }) => {
+        const items = findArray(record, paths);
+        if (items === undefined) return [];
+        return [items.map((item) => (isObject(item) && direction !== undefined ? { direction, ...item } : item))];
+      });
+      return found.length === 0 ? undefined : found.flat();
+    },
   };
 }
 

@@ -34,6 +34,10 @@ type ScalarList = readonly Scalar[];
 /** @maxItems 100 */
 type WordList = readonly Scalar[];
 type Whole = number;
+/** The id of a region. @minLength 1 @maxLength 200 @inline */
+type RegionId = string;
+/** @minItems 1 @maxItems 100 */
+type RegionIds = readonly RegionId[];
 
 type AnswerWithRecord =
   | "vm.snapshot"
@@ -247,6 +251,13 @@ export interface ErrorRule {
 /** @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$ @maxLength 200 */
 type WaitPointer = string | null;
 
+export interface FingerprintRows {
+  /** Where the record shows its version, such as /fingerprint. A record that shows none is written without. */
+  from: Pointers;
+  /** How it is sent: the name of a header, such as If-Match, or a pointer into the body, such as /fingerprint. @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$ @maxLength 200 */
+  send: string;
+}
+
 export interface WaitHeader {
   /** The name of the header. @pattern ^[A-Za-z0-9-]+$ @maxLength 200 */
   header: string;
@@ -294,6 +305,8 @@ export interface DialectFile {
   errors?: readonly ErrorRule[];
   /** What this deployment bears, and what it refuses by itself. */
   limits?: LimitRows;
+  /** A version that a write has to send: the record that it is about is read first, and once more where the version is another one by then. */
+  fingerprint?: FingerprintRows;
   /** Where a service says how long to wait before a request is sent again, if not in Retry-After: the name of a header, or a pointer into the body, with seconds, a date or an epoch there; or a header with what stands in it. null: nowhere else. */
   retry_after?: WaitPointer | WaitHeader;
 }
@@ -337,10 +350,12 @@ export type ListRoute = {
   items?: Pointers;
   /** How this list goes on, key by key over the pagination of all. */
   pagination?: Pagination;
+  /** The list is read once for each region, and {region} stands for its id: region for those that region.list shows, or a list of ids. */
+  for_each?: "region" | RegionIds;
 } | null;
 
 /** A route of any operation, as far as its schema permits it there. */
-export type WrittenRoute = NonNullable<Route> & Pick<NonNullable<ListRoute>, "items" | "pagination">;
+export type WrittenRoute = NonNullable<Route> & Pick<NonNullable<ListRoute>, "items" | "pagination" | "for_each">;
 
 /** A text, a number, true or false, compared as text. @maxLength 200 */
 export type Scalar = string | number | boolean;
@@ -370,6 +385,8 @@ export interface Selector {
   absent?: "none";
   /** What stands there when there is nothing, such as 0 or -: the record says that there is none. */
   none?: Scalars;
+  /** For records.group.rules: the rules that stand here are of this direction. Several such places are read together, and rules that say their direction themselves keep it. */
+  direction?: "ingress" | "egress";
   /** For records.volume.attached_to: name says that what stands there is the name of the VM, and not its id. */
   by?: "name";
 }

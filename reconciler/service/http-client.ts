@@ -31,6 +31,7 @@ import { callsOver } from "./calls";
 import type { RequestOptions, ServiceClient } from "./client";
 import type { Clock } from "./clock";
 import type { Credential } from "./credential";
+import { versionsOf } from "./fingerprint";
 import { withHostsByName } from "./hosts-by-name";
 import { createLimiter } from "./limiter";
 import { isOneRead, measureLists } from "./list-cost";
@@ -140,17 +141,23 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const filled = fillRoute(route, request.ids ?? {}, dialect, record.value);
     if (filled === undefined) return invalidId(operation);
     if (fieldsNamed({ ...route, ...filled }).length > 0) return fieldMissing(operation, route);
-    const { path, headers, body = request.body } = filled;
+    const { path } = filled;
     const askedAt = clock.now();
-    const outcome = await caller.call(
-      {
-        operation,
-        method: route.method,
-        path: basePath + path + (request.query ?? ""),
-        headers,
-        body: body !== undefined ? JSON.stringify(body) : undefined,
-      },
-      requestOptions,
+    const outcome = await versions(requestOptions).send(
+      operation,
+      { headers: filled.headers, body: filled.body ?? request.body },
+      request.ids ?? {},
+      ({ headers, body }) =>
+        caller.call(
+          {
+            operation,
+            method: route.method,
+            path: basePath + path + (request.query ?? ""),
+            headers,
+            body: body === undefined ? undefined : JSON.stringify(body),
+          },
+          requestOptions,
+        ),
     );
     if (outcome.status === "accepted" && isOneRead(operation)) costs().one(operation, clock.now() - askedAt);
     if (outcome.status === "accepted" && rowOf(operation).kind !== "read") {
@@ -198,6 +205,9 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
       ? accepted(record)
       : { status: "rejected", condition: "not_found", message: `the service shows none with the id ${rule_id ?? id}` };
   }
+
+  const versions = (requestOptions: RequestOptions | undefined) =>
+    versionsOf(dialect, (operation, ids) => recordOf(operation, ids, requestOptions));
 
   const jobOf = (answer: unknown, requestOptions: RequestOptions | undefined) =>
     awaitJob(answer, {
@@ -247,9 +257,41 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     readRecord: (record: unknown) => Reading<T>,
     requestOptions: RequestOptions | undefined,
   ): Promise<Outcome<readonly T[]>> {
-    const route = routeOf(operation);
-    if (route === null) return unsupported(operation);
-    const filled = fillRoute(route, ids, dialect);
+    const said = routeOf(operation);
+    if (said === null) return unsupported(operation);
+    const regions = await regionsFor(operation, requestOptions);
+    if (regions.status !== "accepted") return regions;
+    const parts = await Promise.all(
+      regions.value.map((region) => readPart(operation, ids, readRecord, requestOptions, said, region)),
+    );
+    const failed = parts.find(({ status }) => status !== "accepted");
+    if (failed !== undefined) return failed;
+    // What several regions show is one thing.
+    const values = parts.flatMap((part) => (part.status === "accepted" ? part.value : []));
+    return accepted(parts.length === 1 ? values : [...new Map(values.map((value) => [value.id, value])).values()]);
+  }
+
+  /** For which regions a list is read; `undefined` among them: for all at once. */
+  async function regionsFor(
+    operation: PagedOperation,
+    requestOptions: RequestOptions | undefined,
+  ): Promise<Outcome<readonly (string | undefined)[]>> {
+    const each = operation === "group.rule.list" ? undefined : dialect.operations[operation]?.for_each;
+    if (each !== "region") return accepted(each ?? [undefined]);
+    const listed = await readList("region.list", {}, read.region, requestOptions);
+    return listed.status === "accepted" ? accepted(listed.value.map(({ id }) => id)) : listed;
+  }
+
+  async function readPart<T extends { readonly id: string }>(
+    operation: PagedOperation,
+    ids: Ids,
+    readRecord: (record: unknown) => Reading<T>,
+    requestOptions: RequestOptions | undefined,
+    route: Route,
+    region: string | undefined,
+  ): Promise<Outcome<readonly T[]>> {
+    const values = region === undefined ? dialect.values : { ...dialect.values, region };
+    const filled = fillRoute(route, ids, { ...dialect, values });
     if (filled === undefined) return invalidId(operation);
     const { headers, body } = filled;
     const call: ListCall = { operation, method: route.method, headers };

@@ -138,6 +138,27 @@ const said: readonly (readonly [what: string, dialect: string])[] = [
       body: { protocol: "{field:/protocol}", from: "{field:/port_range_min}", to: "{field:/port_range_max}", direction: "{field:/direction}" }`,
   ],
   [
+    "a version that is read and sent",
+    `fingerprint: { from: /fingerprint, send: If-Match }
+operations: { group.list: { method: GET, path: /api/v1/security-group }, vm.get: { method: GET, path: "/api/v1/vm/{id}" } }`,
+  ],
+  [
+    "a version that is sent in the body",
+    `fingerprint: { from: /meta/version, send: /version }
+operations: { group.get: { method: GET, path: "/api/v1/security-group/{id}" } }`,
+  ],
+  [
+    "a list for each region",
+    `operations:
+  vm.list: { method: GET, path: "/api/v1/regions/{region}/vms", for_each: region }
+  volume.list: { method: GET, path: /api/v1/volume/list, query: { zone: "{region}" }, for_each: [in-west-1, in-east-1] }`,
+  ],
+  [
+    "rules under two keys",
+    `operations: { group.list: { method: GET, path: /api/v1/security-group }, group.get: { method: GET, path: "/api/v1/security-group/{id}" } }
+records: { group: { rules: [{ value: /ingressrule, direction: ingress }, { value: /egressrule, direction: egress }] } }`,
+  ],
+  [
     "jobs that are waited for",
     `operations: { wait: { id: /jobid, method: GET, path: "/api/v1/job/{id}", status: /jobstatus, done: "1", failed: "2" } }`,
   ],

@@ -5,6 +5,7 @@ import type { Dialect, RecordPlace } from "../../reconciler/dialect/dialect";
 import { learnRefusal } from "../../reconciler/dialect/learn/envelope";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { findAt } from "../../reconciler/dialect/pointers";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { createRecordReaders, payloadOf, readLiveRule } from "../../reconciler/dialect/records";
 import { readDeletedVm, readImportReport } from "../../reconciler/dialect/reports";
 
@@ -408,4 +409,25 @@ describe("a list that is left out when there is nothing", () => {
     const elsewhere = page("/answer/vms", { answer: { machines: [] } });
     expect(JSON.stringify(elsewhere)).not.toContain("absent");
   });
+});
+
+test("rules under several keys are read together, each with the direction of its key unless it says its own", () => {
+  const { dialect } = readDialectText(
+    "records: { group: { rules: [{ value: /in, direction: ingress }, { value: /out, direction: egress }] } }",
+    "d.yaml",
+  );
+  const readers = createRecordReaders(dialect);
+  const group = { id: "g", name: "web", in: [{ id: "1" }, { id: "2", direction: "egress" }], out: [{ id: "3" }] };
+  expect(readers.group(group)).toMatchObject({
+    value: {
+      rules: [
+        { id: "1", direction: "ingress" },
+        { id: "2", direction: "egress" },
+        { id: "3", direction: "egress" },
+      ],
+    },
+  });
+  const listed = readers.page("group.rule.list", { data: { in: [{ id: "1" }], out: [{ id: "3" }] } }, {});
+  expect(listed).toMatchObject({ value: { items: [{ direction: "ingress" }, { direction: "egress" }] } });
+  expect(readers.page("group.rule.list", { data: {} }, {})).toMatchObject({ status: "rejected" });
 });

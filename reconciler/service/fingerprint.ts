@@ -1,0 +1,77 @@
+/**
+ * The version that a write has to send: read from the record that the write is about, put into a header or the body, and
+ * read once more where the service says that it is another one by then.
+ */
+import { type Operation, rowOf } from "../core/model/operation";
+import type { Failure, Outcome } from "../core/model/outcome";
+import { accepted } from "../core/model/outcome";
+import { fieldsIn } from "../core/text/objects";
+import type { Dialect } from "../dialect/dialect";
+import { findAt, tokensOf } from "../dialect/places";
+import { compilePointers, findText } from "../dialect/pointers";
+import type { Ids } from "../dialect/requests";
+
+export interface VersionedRequest {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: unknown;
+}
+
+export interface Versions {
+  /** Sends with the version that the record shows; without one where it shows none. */
+  send<T>(
+    operation: Operation,
+    request: VersionedRequest,
+    ids: Ids,
+    send: (request: VersionedRequest) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>>;
+}
+
+/** `record`: the record of a resource, by an operation that is about it. */
+export function versionsOf(
+  { fingerprint }: Pick<Dialect, "fingerprint">,
+  record: (operation: Operation, ids: Ids) => Promise<Outcome<unknown>>,
+): Versions {
+  if (fingerprint === undefined) return { send: (_, request, __, send) => send(request) };
+  const from = compilePointers(fingerprint.from);
+  async function versionFor(operation: Operation, ids: Ids): Promise<Outcome<string | undefined>> {
+    const shown = await record(operation, ids);
+    // A record that cannot be read by itself, nor in a list, shows no version.
+    const isNowhere = shown.status === "rejected" && shown.condition === "unsupported";
+    if (shown.status !== "accepted") return isNowhere ? accepted(undefined) : shown;
+    return accepted(findText(shown.value, from) ?? undefined);
+  }
+  return {
+    async send(operation, request, ids, send) {
+      const id = aboutId(operation, ids, request.body);
+      if (id === undefined) return send(request);
+      const version = await versionFor(operation, { id });
+      if (version.status !== "accepted") return version;
+      if (version.value === undefined) return send(request);
+      const outcome = await send(withVersion(request, fingerprint.send, version.value));
+      if (!isOutOfDate(outcome)) return outcome;
+      const again = await versionFor(operation, { id });
+      if (again.status !== "accepted" || again.value === undefined || again.value === version.value) return outcome;
+      return send(withVersion(request, fingerprint.send, again.value));
+    },
+  };
+}
+
+/** The resource that a write changes; nothing that is there yet is changed by a create. */
+function aboutId(operation: Operation, { id }: Ids, body: unknown): string | undefined {
+  if (rowOf(operation).kind === "read") return undefined;
+  const named = id ?? findAt(body, ["volume_id"]);
+  return typeof named === "string" ? named : undefined;
+}
+
+function withVersion(request: VersionedRequest, place: string, version: string): VersionedRequest {
+  if (!place.startsWith("/")) return { ...request, headers: { ...request.headers, [place]: version } };
+  return { ...request, body: withAt(request.body, tokensOf(place), version) };
+}
+
+function withAt(value: unknown, [key, ...rest]: readonly string[], version: string): unknown {
+  if (key === undefined) return version;
+  return { ...fieldsIn(value), [key]: withAt(fieldsIn(value)[key], rest, version) };
+}
+
+const isOutOfDate = (outcome: Outcome<unknown>): outcome is Failure =>
+  outcome.status === "rejected" && (outcome.httpStatus === 412 || outcome.httpStatus === 409);
