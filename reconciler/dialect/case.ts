@@ -1,16 +1,28 @@
 /** Recorded answers against what a dialect is expected to read in them: the tests that a dialect has of its own. */
-import { isList, type Operation, operationNames } from "../core/model/operation";
+import { isAssumed, isList, type Operation, operationNames, rowOf } from "../core/model/operation";
 import { calendarMs, type Instant } from "../core/model/time";
+import { fieldsIn } from "../core/text/objects";
 import { type Answer, judgeAnswer } from "./conditions";
 import type { Dialect } from "./dialect";
 import { envelopeReader, waitHeader } from "./envelope";
+import { readJob } from "./jobs";
+import { parseJsonText } from "./json-text";
 import { own } from "./messages";
+import { compilePointers, findText } from "./pointers";
 import { createRecordReaders, type Reading, type RecordReaders, readAll, readLiveRule } from "./records";
+import { fillRoute, routeFor, withVersion } from "./requests";
 
 export interface DialectCase {
   readonly title: string;
-  readonly operation: Operation;
+  /** `wait`: the answer is one about a job. */
+  readonly operation: Operation | "wait";
   readonly answer: Answer;
+  /** What the answer about a job has to mean: done, failed or waiting. */
+  readonly job?: unknown;
+  /** What the request has to be, for these ids and this record. */
+  readonly sends?: unknown;
+  readonly ids?: unknown;
+  readonly record?: unknown;
   /** What has to be read from the answer: fields of one record, or of each record of a list. */
   readonly reads?: unknown;
   /** The condition that a refusal has to mean. */
@@ -20,7 +32,14 @@ export interface DialectCase {
 }
 
 /** In words, what differs from the expectation. Empty: the answer is read as expected. */
-export function tryCase(dialect: Dialect, { operation, answer, reads, is, waits }: DialectCase): readonly string[] {
+export function tryCase(dialect: Dialect, tried: DialectCase): readonly string[] {
+  const { operation, answer, reads, is, waits, job, sends } = tried;
+  if (operation === "wait") {
+    const body = parseJsonText(answer.text);
+    const found = dialect.wait === undefined ? undefined : readJob(dialect.wait, body);
+    return differences(found?.means, job, "job");
+  }
+  if (sends !== undefined) return differences(requestOf(dialect, operation, tried), sends, "");
   const judging = {
     errors: dialect.errors,
     envelope: envelopeReader(dialect),
@@ -46,6 +65,21 @@ export function tryCase(dialect: Dialect, { operation, answer, reads, is, waits 
   if (reading.status !== "accepted")
     return [`${reading.message}${reading.hint === undefined ? "" : ` (${reading.hint})`}`];
   return differences(reading.value, reads, "");
+}
+
+/** What is sent: the route that is for the record, with ids, values, fields and the version filled in. */
+function requestOf(dialect: Dialect, operation: Operation, { ids, record }: DialectCase): unknown {
+  const said = isAssumed(operation) ? dialect.operations[operation] : rowOf(operation);
+  if (said === null) return undefined;
+  const route = routeFor(said, record);
+  const given = Object.entries(fieldsIn(ids)).map(([name, id]): [string, string] => [name, String(id)]);
+  const { region, ...own } = Object.fromEntries(given);
+  const values = region === undefined ? dialect.values : { ...dialect.values, region };
+  const filled = fillRoute(route, own, { ...dialect, values }, record);
+  const version = findText(record, compilePointers(dialect.fingerprint?.from ?? []));
+  const isVersioned = dialect.fingerprint !== undefined && version != null && rowOf(operation).kind !== "read";
+  const whole = filled === undefined || !isVersioned ? filled : withVersion(filled, dialect.fingerprint.send, version);
+  return { method: route.method, ...filled, ...whole };
 }
 
 /** When a case is answered that has no Date of its own: any moment will do, as long as it stays the same. */
@@ -110,7 +144,7 @@ export function readCases(value: unknown): {
   if (!Array.isArray(listed)) return { cases: [], problems: ["it has no list of cases"] };
   const problems: string[] = [];
   const cases = listed.flatMap((one: unknown, index): DialectCase[] => {
-    const operation = operationNames.find((name) => name === own(one, "operation"));
+    const operation = (["wait", ...operationNames] as const).find((name) => name === own(one, "operation"));
     if (operation === undefined) {
       problems.push(`cases[${index}].operation is not the name of an operation: ${String(own(one, "operation"))}`);
       return [];
@@ -130,6 +164,10 @@ export function readCases(value: unknown): {
           ...(typeof headers === "object" && headers !== null && headersOf(asTexts(headers))),
         },
         reads: own(one, "reads"),
+        job: own(one, "job"),
+        sends: own(one, "sends"),
+        ids: own(one, "ids"),
+        record: own(one, "record"),
         is: typeof is === "string" ? is : undefined,
         waits: typeof waits === "number" ? waits : undefined,
       },

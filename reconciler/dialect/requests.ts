@@ -1,5 +1,6 @@
 /** A route of the dialect with its ids and values filled in, wherever they stand: path, query, headers and body. */
 import { idProblem } from "../core/text/id-problem";
+import { fieldsIn } from "../core/text/objects";
 import type { Dialect, Route, Scalar } from "./dialect";
 import { asText, findAt, tokensOf } from "./places";
 
@@ -79,4 +80,20 @@ function fillBody(body: unknown, text: (template: string) => string): unknown {
   if (Array.isArray(body)) return body.map((item) => fillBody(item, text));
   if (typeof body !== "object" || body === null) return body;
   return Object.fromEntries(Object.entries(body).map(([key, value]) => [text(key), fillBody(value, text)]));
+}
+
+export interface VersionedRequest {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: unknown;
+}
+
+/** The request with the version of what it changes, in a header or at a place of the body. */
+export function withVersion(request: VersionedRequest, place: string, version: string): VersionedRequest {
+  if (!place.startsWith("/")) return { ...request, headers: { ...request.headers, [place]: version } };
+  return { ...request, body: withAt(request.body, tokensOf(place), version) };
+}
+
+function withAt(value: unknown, [key, ...rest]: readonly string[], version: string): unknown {
+  if (key === undefined) return version;
+  return { ...fieldsIn(value), [key]: withAt(fieldsIn(value)[key], rest, version) };
 }

@@ -4,7 +4,8 @@
  */
 import type { Outcome } from "../core/model/outcome";
 import type { Dialect, JobRoute } from "../dialect/dialect";
-import { compilePointers, findText, findWord } from "../dialect/pointers";
+import { readJob } from "../dialect/jobs";
+import { compilePointers, findText } from "../dialect/pointers";
 import { fillRoute } from "../dialect/requests";
 import type { Clock } from "./clock";
 
@@ -32,22 +33,17 @@ export async function awaitJob(answer: unknown, ports: JobPorts): Promise<Outcom
   if (id === undefined || id === null || id === "") return undefined;
   const filled = fillRoute(wait, { id }, dialect);
   if (filled === undefined) return lost(`the id of its job (${id}) is none`);
-  const [statusAt, messageAt] = [compilePointers(wait.status), compilePointers(wait.message)];
-  const means = (words: readonly string[], word: string): boolean =>
-    words.some((one) => one.toLowerCase() === word.toLowerCase());
   const start = clock.now();
   for (let waitMs = Math.min(pollMs, 250); ; waitMs = Math.min(waitMs * 2, pollMs)) {
     const outcome = await ports.ask(wait.method, filled.path, filled.headers, filled.body);
     if (outcome.status !== "accepted")
       return lost(`its job ${id} cannot be read: ${outcome.status === "rejected" ? outcome.message : outcome.reason}`);
-    const word = findWord(outcome.value, statusAt);
-    if (word === undefined) return lost(`its job ${id} shows no state where operations.wait.status looks for it`);
-    if (means(wait.done, word)) return undefined;
-    if (means(wait.failed, word)) {
-      const message = findText(outcome.value, messageAt) ?? `its job ${id} ended as ${word}`;
-      return { status: "rejected", condition: "refused", message };
-    }
-    if (clock.now() - start > mostMs) return lost(`its job ${id} is ${word} still`);
+    const job = readJob(wait, outcome.value);
+    if (job === undefined) return lost(`its job ${id} shows no state where operations.wait.status looks for it`);
+    if (job.means === "done") return undefined;
+    if (job.means === "failed")
+      return { status: "rejected", condition: "refused", message: job.message ?? `its job ${id} ended as ${job.word}` };
+    if (clock.now() - start > mostMs) return lost(`its job ${id} is ${job.word} still`);
     await clock.sleep(waitMs, signal);
     if (signal?.aborted === true) return lost(`nobody waited for its job ${id}`);
   }

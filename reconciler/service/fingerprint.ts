@@ -5,16 +5,10 @@
 import { type Operation, rowOf } from "../core/model/operation";
 import type { Failure, Outcome } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
-import { fieldsIn } from "../core/text/objects";
 import type { Dialect } from "../dialect/dialect";
-import { findAt, tokensOf } from "../dialect/places";
+import { findAt } from "../dialect/places";
 import { compilePointers, findText } from "../dialect/pointers";
-import type { Ids } from "../dialect/requests";
-
-export interface VersionedRequest {
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body?: unknown;
-}
+import { type Ids, type VersionedRequest, withVersion } from "../dialect/requests";
 
 export interface Versions {
   /** Sends with the version that the record shows; without one where it shows none. */
@@ -61,16 +55,6 @@ function aboutId(operation: Operation, { id }: Ids, body: unknown): string | und
   if (rowOf(operation).kind === "read") return undefined;
   const named = id ?? findAt(body, ["volume_id"]);
   return typeof named === "string" ? named : undefined;
-}
-
-function withVersion(request: VersionedRequest, place: string, version: string): VersionedRequest {
-  if (!place.startsWith("/")) return { ...request, headers: { ...request.headers, [place]: version } };
-  return { ...request, body: withAt(request.body, tokensOf(place), version) };
-}
-
-function withAt(value: unknown, [key, ...rest]: readonly string[], version: string): unknown {
-  if (key === undefined) return version;
-  return { ...fieldsIn(value), [key]: withAt(fieldsIn(value)[key], rest, version) };
 }
 
 const isOutOfDate = (outcome: Outcome<unknown>): outcome is Failure =>

@@ -82,7 +82,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
 }
 
 /** Nothing but wrappers and a few words about the answer itself. */
-function isNothing(seen: SeenAnswer): boolean {
+export function isNothing(seen: SeenAnswer): boolean {
   if (!isSuccess(seen) || !isObject(seen.body)) return false;
   const leaves = leavesOf(seen.body);
   return (
@@ -91,7 +91,7 @@ function isNothing(seen: SeenAnswer): boolean {
 }
 
 /** The whole list is left out when there is nothing. */
-const absentIsNoList = (place: RecordPlace): RecordPlace =>
+export const absentIsNoList = (place: RecordPlace): RecordPlace =>
   typeof place === "string" ? (place === "" ? place : { in: place, absent: "none" }) : { ...place, absent: "none" };
 
 const foundRoute = ({ method, path, body, query, headers }: Omit<ListRoute, "items">, items: Pointers): ListRoute =>

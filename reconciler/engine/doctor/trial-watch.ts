@@ -12,10 +12,12 @@ import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, type Ids } from "../../dialect/requests";
 import type { ServiceClient } from "../../service/client";
+import { listOfKind } from "../observe";
 import type { ShownAnswer } from "./answers";
 import { diagnoseService } from "./diagnose";
+import { absentIsNoList, isNothing } from "./find-list";
 import { withWords } from "./fit";
-import type { DoctorPorts } from "./look";
+import { type DoctorPorts, look } from "./look";
 import type { DoctorReport, OperationFinding, TrialFindings, TriedOperation } from "./report";
 import { type Notebook, Notes, type TrialThing } from "./trial-notes";
 import { placeThatDiffers } from "./trial-states";
@@ -300,7 +302,7 @@ export class Trial {
   }
 
   async #inList(id: string): Promise<Outcome<LiveVm>> {
-    const listed = await this.client.listVms();
+    const listed = await this.#orNothing("vm.list", () => this.client.listVms());
     if (listed.status !== "accepted") return listed;
     const found = listed.value.find((one) => one.id === id);
     return found === undefined
@@ -412,7 +414,9 @@ export class Trial {
   /** The disks that came with the VM and outlive it: those that it shows, and those that say that they hang on it. */
   async noteDisks(live: LiveVm | LiveVolume | undefined): Promise<void> {
     if (live === undefined || !isLiveVm(live)) return;
-    const listed = this.client.can.canFindCreated("volume") ? await this.client.listVolumes() : undefined;
+    const listed = this.client.can.canFindCreated("volume")
+      ? await this.#orNothing("volume.list", () => this.client.listVolumes())
+      : undefined;
     const hanging =
       listed?.status === "accepted" ? listed.value.filter(({ attachedTo }) => attachedTo === live.id) : [];
     const shown = (live.volumes ?? []).flatMap(({ id, root }) => (root === true ? [] : [id]));
@@ -441,13 +445,35 @@ export class Trial {
     kind: TrialThing["kind"],
   ): Promise<readonly { readonly id: string; readonly name?: string }[] | undefined> {
     if (!this.client.can.canFindCreated(kind)) return undefined;
-    const listed: Outcome<readonly { readonly id: string; readonly name?: string }[]> =
-      kind === "vm"
-        ? await this.client.listVms()
-        : kind === "volume"
-          ? await this.client.listVolumes()
-          : await this.client.listGroups();
+    const listed = await this.#orNothing<{ readonly id: string; readonly name?: string }>(`${kind}.list`, () =>
+      listOfKind(kind, this.client),
+    );
     return listed.status === "accepted" ? listed.value : undefined;
+  }
+
+  /** A list whose key is left out once there is nothing to show: from then on the dialect says so. */
+  async #orNothing<T>(
+    operation: `${TrialThing["kind"]}.list`,
+    read: () => Promise<Outcome<readonly T[]>>,
+  ): Promise<Outcome<readonly T[]>> {
+    const listed = await read();
+    const { dialect, emptied } = this.report;
+    const route = dialect.operations[operation];
+    if (listed.status !== "rejected" || listed.condition !== "unreadable" || route === null) return listed;
+    const filled = fillRoute(route, {}, dialect);
+    if (filled === undefined) return listed;
+    if (!isNothing(await look(this.ports.doctor, { operation, method: route.method, ...filled }))) return listed;
+    const found = { ...route, items: route.items.map(absentIsNoList) };
+    this.report = {
+      ...this.report,
+      emptied: new Set([...emptied, operation]),
+      dialect: { ...dialect, operations: { ...dialect.operations, [operation]: found } },
+      operations: this.report.operations.map((one) =>
+        one.operation === operation && one.verdict === "found" ? { ...one, route: found } : one,
+      ),
+    };
+    this.client = this.#watcher();
+    return { status: "accepted", value: [] };
   }
 
   /** Finds the first of the usual requests that has the effect. Each is tried only on what the trial made. */

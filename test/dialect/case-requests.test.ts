@@ -1,0 +1,60 @@
+/** Cases of a dialect about what is sent and about jobs: what no recorded answer of a record shows. */
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { readCases, tryCase } from "../../reconciler/dialect/case";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
+
+const { dialect } = readDialectText(
+  `operations:
+  wait: { id: /jobid, method: GET, path: "/api/v1/job/{id}", status: /jobstatus, done: 1, failed: 2, message: /text }
+  vm.list: { method: GET, path: "/api/v1/zones/{region}/vms", for_each: region }
+  vm.resize.confirm: { method: POST, path: "/api/v1/zones/{field:/zone}/vms/{id}/confirm" }
+  group.rule.delete:
+    - { method: POST, path: "/api/v1/revoke-egress/{rule_id}", when: { direction: egress } }
+    - { method: POST, path: "/api/v1/revoke", body: { port: "{field:/port_range_min}", group: "{id}" } }
+fingerprint: { from: /etag, send: If-Match }
+`,
+  "dialect.yaml",
+);
+
+const cases: readonly (readonly [what: string, yaml: string, problems: readonly unknown[]])[] = [
+  ["a job that is done", "{ operation: wait, answer: { jobstatus: 1 }, job: done }", []],
+  ["one that has failed", "{ operation: wait, answer: { jobstatus: 2 }, job: failed }", []],
+  ["one under way", "{ operation: wait, answer: { jobstatus: 0 }, job: waiting }", []],
+  [
+    "one that means something else",
+    "{ operation: wait, answer: { jobstatus: 2 }, job: done }",
+    [expect.stringContaining('job reads "failed", not "done"')],
+  ],
+  [
+    "a value of the record, and its version",
+    "{ operation: vm.resize.confirm, ids: { id: a }, record: { zone: z1, etag: v7 }, sends: { method: POST, path: /api/v1/zones/z1/vms/a/confirm, headers: { If-Match: v7 } } }",
+    [],
+  ],
+  [
+    "a list of one region",
+    "{ operation: vm.list, ids: { region: west-1 }, sends: { method: GET, path: /api/v1/zones/west-1/vms } }",
+    [],
+  ],
+  [
+    "a route by direction",
+    "{ operation: group.rule.delete, ids: { id: g, rule_id: r }, record: { direction: egress }, sends: { path: /api/v1/revoke-egress/r } }",
+    [],
+  ],
+  [
+    "a rule by what it says",
+    '{ operation: group.rule.delete, ids: { id: g }, record: { direction: ingress, port_range_min: 22 }, sends: { path: /api/v1/revoke, body: { port: "22", group: g } } }',
+    [],
+  ],
+  [
+    "a request that is another one",
+    "{ operation: vm.list, ids: { region: west-1 }, sends: { path: /api/v1/vms } }",
+    [expect.stringContaining("path reads")],
+  ],
+];
+
+test.each(cases)("%s", (_, yaml, problems) => {
+  const read = readCases({ cases: [parse(yaml)] });
+  expect(read.problems).toEqual([]);
+  expect(read.cases.flatMap((one) => tryCase(dialect, one))).toEqual(problems);
+});
