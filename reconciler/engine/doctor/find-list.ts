@@ -113,7 +113,10 @@ function itemsIn(
   const { lists } = learnings;
   const usual = route?.items ?? rowOf(operation).items ?? [];
   const payload = learnings.payload(seen.body);
-  const where = placeOfItems(payload, usual) ?? findListIn(payload, nouns[recordOfOperation(operation)]);
+  const [there, found] = [placeOfItems(payload, usual), findListIn(payload, nouns[recordOfOperation(operation)])];
+  // A place that finds nothing says less than one at which there is something.
+  const isOther = there?.items.length === 0 && found !== undefined && "items" in found && found.items.length > 0;
+  const where = there === undefined || isOther ? found : there;
   if (where === undefined) {
     // An empty map is an empty list where the service's other lists are maps.
     const named = emptyNamed(payload, nouns[recordOfOperation(operation)]);

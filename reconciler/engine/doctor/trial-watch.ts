@@ -4,8 +4,9 @@
  */
 import { kindRows } from "../../core/model/kinds";
 import type { LiveVm, LiveVolume } from "../../core/model/live";
-import { type Operation, operations } from "../../core/model/operation";
+import { type Operation, operations, rowOf } from "../../core/model/operation";
 import { isGone, type Outcome, type Rejection } from "../../core/model/outcome";
+import { deepEqual } from "../../core/text/deep-equal";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
 import { leavesOf } from "../../dialect/learn/values";
@@ -463,7 +464,9 @@ export class Trial {
     const filled = fillRoute(route, {}, dialect);
     if (filled === undefined) return listed;
     if (!isNothing(await look(this.ports.doctor, { operation, method: route.method, ...filled }))) return listed;
-    const found = { ...route, items: route.items.map(absentIsNoList) };
+    // Where no list was seen yet, its place is still to be learnt.
+    const isLearnt = !deepEqual(route.items, rowOf(operation).items);
+    const found = isLearnt ? { ...route, items: route.items.map(absentIsNoList) } : route;
     this.report = {
       ...this.report,
       emptied: new Set([...emptied, operation]),
