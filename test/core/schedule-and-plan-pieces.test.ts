@@ -4,7 +4,7 @@ import type { Change } from "../../reconciler/core/diff/changes";
 import type { LiveVm, VmPhase } from "../../reconciler/core/model/live";
 import { consentsFor, missingConsents, noGrants } from "../../reconciler/core/plan/consent";
 import { onceEach } from "../../reconciler/core/plan/draft";
-import { estimate } from "../../reconciler/core/plan/estimate";
+import { downTogether, estimate } from "../../reconciler/core/plan/estimate";
 import { orderBreakingCycles, orderNodes } from "../../reconciler/core/plan/graph";
 import { need, type Step, type StepId } from "../../reconciler/core/plan/step";
 import { createScheduler } from "../../reconciler/core/schedule/scheduler";
@@ -147,6 +147,16 @@ describe("estimate", () => {
       step("x/start", 10, { needs: [need("x/work")], downtimeOf: "vm.a" }),
     ];
     expect(estimate(steps).downtimeMs).toEqual({ "vm.a": 35 });
+  });
+
+  it("names the VMs that are down at one moment, and none where each waits for the one before", () => {
+    const down = (id: StepId, of: "vm.a" | "vm.b" | "vm.c", after?: StepId): Step =>
+      step(id, 10, { downtimeOf: of, needs: after === undefined ? [] : [need(after)] });
+    expect(downTogether([down("x/a", "vm.a"), down("x/b", "vm.b"), down("x/c", "vm.c", "x/a")])).toEqual([
+      "vm.a",
+      "vm.b",
+    ]);
+    expect(downTogether([down("x/a", "vm.a"), down("x/b", "vm.b", "x/a")])).toEqual([]);
   });
 });
 

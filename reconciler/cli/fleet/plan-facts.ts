@@ -3,12 +3,14 @@ import { createHash } from "node:crypto";
 import { exposureOf, opensToWorld } from "../../core/exposure/exposure";
 import type { Closed } from "../../core/model/desired";
 import type { State } from "../../core/model/recorded";
+import { downTogether } from "../../core/plan/estimate";
 import { desiredBefore } from "../../core/plan/undo";
 import { recordsBefore } from "../../core/state/history";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { onlyDefined } from "../../core/text/objects";
 import { hasNothingToDo } from "../../engine/apply";
 import { openStoredState, type Prepared } from "../../engine/plan";
+import { listed } from "../../fleet/notify";
 import { CannotUndo, type Planned } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { asInRepository, type Checkout } from "../../fleet/sources/checkout";
@@ -106,12 +108,17 @@ export function bodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
   const { plan } = prepared;
   const lines = [...planLines(plan, { colour: false, width: 100, steps: false })];
   const isExposed = touchesGroups(plan.changes);
+  const together = downTogether(plan.steps);
   const exposure = isExposed
     ? exposureText(exposureOf(prepared, { touchedOnly: true }), { changesOnly: true, width: 100 })
     : "";
   return {
     text: lines.join("\n"),
-    sum: plan.cost === undefined ? summaryText(plan) : `${summaryText(plan)} ${costText(plan.cost)}.`,
+    sum: [
+      summaryText(plan),
+      ...(together.length === 0 ? [] : [`Down at the same time: ${listed(together)}.`]),
+      ...(plan.cost === undefined ? [] : [`${costText(plan.cost)}.`]),
+    ].join(" "),
     ...onlyDefined({ cost: plan.cost === undefined ? undefined : costForPrograms(plan.cost) }),
     consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
     opens: isExposed ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [],

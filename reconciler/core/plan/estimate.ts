@@ -56,11 +56,14 @@ function earliestTimes(steps: readonly Step[]): Times {
 /** The step runs only when another one failed, so it is no part of what is expected to happen. */
 export const isFallback = (step: Step): boolean => step.needs.some((need) => need.on === "failed");
 
-export function estimate(steps: readonly Step[]): Estimate {
-  const { start, finish } = earliestTimes(steps);
-  let durationMs = 0;
-  for (const end of finish.values()) durationMs = Math.max(durationMs, end);
-  const down = new Map<Address, { from: number; to: number }>();
+interface Span {
+  from: number;
+  to: number;
+}
+
+/** From when to when each VM is down. */
+function downSpans(steps: readonly Step[], { start, finish }: Times): ReadonlyMap<Address, Span> {
+  const down = new Map<Address, Span>();
   for (const step of steps) {
     if (step.downtimeOf === undefined || !start.has(step.id)) continue;
     const span = down.get(step.downtimeOf);
@@ -72,6 +75,24 @@ export function estimate(steps: readonly Step[]): Estimate {
       span.to = Math.max(span.to, to);
     }
   }
+  return down;
+}
+
+/** The VMs that are down at one moment, where they are most; none where never two are. */
+export function downTogether(steps: readonly Step[]): readonly Address[] {
+  const down = [...downSpans(steps, earliestTimes(steps))];
+  const moments = down.map(([, { from }]) =>
+    down.flatMap(([address, span]) => (span.from <= from && from < span.to ? [address] : [])),
+  );
+  const most = moments.reduce((one, other) => (other.length > one.length ? other : one), []);
+  return most.length < 2 ? [] : [...most].sort();
+}
+
+export function estimate(steps: readonly Step[]): Estimate {
+  const times = earliestTimes(steps);
+  let durationMs = 0;
+  for (const end of times.finish.values()) durationMs = Math.max(durationMs, end);
+  const down = downSpans(steps, times);
   const downtimeMs: Record<Address, number> = {};
   for (const address of [...down.keys()].sort())
     downtimeMs[address] = mustGet(down, address).to - mustGet(down, address).from;
