@@ -24,6 +24,7 @@ import {
   type StatesOfMove,
   writeDown,
 } from "./move-edits";
+import { type FleetOfMove, fleetOfMove, pauseStacks } from "./move-fleet";
 import { recallMove, rememberMove } from "./move-memory";
 import {
   beside,
@@ -65,7 +66,9 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
     );
   const environments = chooseEnvironments(source, invocation);
   const wanted = flags.all === true ? ("all" as const) : args;
-  const before = await standings(source, target, environments, invocation);
+  // What a person names counts before the fleet's file.
+  const fleet = flags.state === undefined ? fleetOfMove(source, target) : undefined;
+  const before = await standings(source, target, { environments, fleet }, invocation);
   const first = before[0];
   if (first === undefined) throw fail("cli/usage", "there is no environment to move", "give --env NAME");
   const [, { giving }] = first;
@@ -75,8 +78,8 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
       `both projects have the state ${giving.location}`,
       "give one of them a state of its own first",
     );
-  const divided = putInto(divideTexts({ source, target, environments, before, wanted }), target, flags.into);
-  const edits = editsOf(source, target, divided);
+  const divided = putInto(divideTexts({ source, target, environments, before, wanted, fleet }), target, flags.into);
+  const edits = [...editsOf(source, target, divided), ...fleetEdit(fleet, source, target, divided)];
   const moved = flags.all === true ? ("all" as const) : divided.moved;
   const service = await openWorkspaceService(
     workspaceOf(readTexts(source.sources, { invocation, environment: environments[0] }), source),
@@ -118,10 +121,15 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
     output.print("\nNothing was written. --yes writes it; nothing is sent to the service either way.");
     return output.finish({ exitCode: 0 });
   }
+  if (fleet !== undefined) await pauseStacks(fleet, output);
   if (service.baseUrl === "embedded") shareWorld(source.folder, target.folder);
   await carryOut(invocation, before, { edits, looked, folders: [...new Set([source.folder, target.folder])] });
   rememberMove([source.folder, target.folder], { moved: [...divided.moved].sort(), edits });
   output.print(`\nMoved. Nothing was sent to the service; both projects plan what they planned before.`);
+  if (fleet !== undefined && fleet.running.length > 0)
+    output.print(
+      `Commit both projects${fleet.added.length === 0 ? "" : " and the fleet's file"} together. When the commit is where the fleet reads it: ${[...(fleet.added.length === 0 ? [] : ["reconcile fleet sync"]), ...fleet.running.map((name) => `reconcile fleet resume ${name}`)].join(", ")}.`,
+    );
   return output.finish({ exitCode: 0 });
 }
 
@@ -148,17 +156,21 @@ type Standings = readonly (readonly [string | undefined, Sided])[];
 async function standings(
   source: ProjectFiles,
   target: ProjectFiles,
-  environments: readonly (string | undefined)[],
+  { environments, fleet }: Pick<Dividing, "environments" | "fleet">,
   invocation: MoveInvocation,
 ): Promise<Standings> {
   const found: [string | undefined, Sided][] = [];
   for (const environment of environments) {
     const reading = { invocation, environment };
-    const giving = await standingOf(source, reading, { own: true });
+    const giving = await standingOf(source, reading, {
+      own: true,
+      ...onlyDefined({ location: fleet?.stateOf("giving", environment) }),
+    });
     const isNew = target.sources.length === 0;
+    const usual = isNew ? newLocation(target, environment, giving.location) : undefined;
     const taking = await standingOf(target, reading, {
       own: false,
-      ...onlyDefined({ location: isNew ? newLocation(target, environment, giving.location) : undefined }),
+      ...onlyDefined({ location: fleet?.stateOf("taking", environment) ?? usual }),
     });
     found.push([environment, { giving, taking }]);
   }
@@ -185,9 +197,11 @@ interface Dividing {
   readonly environments: readonly (string | undefined)[];
   readonly before: Standings;
   readonly wanted: readonly string[] | "all";
+  /** Absent: no fleet runs the project. */
+  readonly fleet: FleetOfMove | undefined;
 }
 
-function divideTexts({ source, target, before, wanted }: Dividing): Divided {
+function divideTexts({ source, target, before, wanted, fleet }: Dividing): Divided {
   const [environment, { giving, taking }] = itemAt(before, 0);
   const isNew = target.sources.length === 0;
   const usual = join(target.folder, usualState(environment));
@@ -209,7 +223,8 @@ function divideTexts({ source, target, before, wanted }: Dividing): Divided {
     rebase: (path) => beside(target.folder, resolve(source.folder, path)),
     ...onlyDefined({
       newState:
-        isNew && taking.location !== usual
+        // A fleet's file says it for a fleet's project.
+        isNew && taking.location !== usual && fleet === undefined
           ? `./${ownState(target, environment === undefined ? undefined : "${env}")}`
           : undefined,
     }),
@@ -318,6 +333,21 @@ function editsOf(source: ProjectFiles, target: ProjectFiles, divided: Divided): 
       },
     ];
   });
+}
+
+/** The way back takes the stacks away again that the way there had made, as it does with what stood in the files. */
+function fleetEdit(
+  fleet: FleetOfMove | undefined,
+  source: ProjectFiles,
+  target: ProjectFiles,
+  { moved }: Divided,
+): readonly FileEdit[] {
+  if (fleet === undefined) return [];
+  const known = recallMove([source.folder, target.folder], [...moved].sort())?.find(({ path }) => path === fleet.path);
+  const text = textAt(fleet.path) ?? "";
+  if (known?.after !== undefined && known.after !== text)
+    return [{ path: fleet.path, before: hashOf(text), text, after: known.after }];
+  return fleet.edit === undefined ? [] : [fleet.edit];
 }
 
 function refuseOtherWorlds(

@@ -19,17 +19,20 @@ interface Asked {
   readonly output: Output;
 }
 
-export async function answered(
+export async function answered(name: PersonCommand, asked: Asked, typed: Omit<Typed, "args"> = {}): Promise<number> {
+  return asked.output.finish({ exitCode: await answerOf(name, asked, typed) });
+}
+
+/** The exit code alone, for a command that goes on. */
+export async function answerOf(
   name: PersonCommand,
   { args, flags, output }: Asked,
   typed: Omit<Typed, "args"> = {},
 ): Promise<number> {
   const server = serverOf(flags);
-  const exitCode =
-    server === undefined
-      ? await withFleet(flags, (session) => personCommands[name].answer(session, { args, ...typed }, output))
-      : await askServer(server, name, { args, ...typed }, output);
-  return output.finish({ exitCode });
+  return server === undefined
+    ? withFleet(flags, (session) => personCommands[name].answer(session, { args, ...typed }, output))
+    : askServer(server, name, { args, ...typed }, output);
 }
 
 /** Absent: the database is asked. What was typed counts before the environment. */

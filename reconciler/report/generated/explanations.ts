@@ -396,6 +396,10 @@ export const explanations = {
     "means": "The parts cannot be taken out of their project as they are: they lie in a circle with what would stay, a volume would part from its VM, or both projects have something of one name that differs. Nothing was written.",
     "todo": "Do what the message says, or name other parts; reconcile move without --yes shows it again."
   },
+  "move/fleet": {
+    "means": "A fleet runs the two projects. Its workers go on with the files of before until the commit of the move is merged, and would plan to make anew what went and to delete what came. Nothing was written.",
+    "todo": "Say where the fleet is, so that the move pauses the stacks: RECONCILE_FLEET_SERVER with RECONCILE_FLEET_TOKEN, or RECONCILE_FLEET_DATABASE. Where nobody can reach it, write paused: true for both stacks into the fleet's file first."
+  },
   "move/would-change": {
     "means": "With the files as they would be, one of the two projects would plan a change that neither has today. Nothing was written.",
     "todo": "The message names the change. Most often the target's defaults, region or project differ: write the value into the block first."

@@ -85,6 +85,22 @@ export const moreStates = {
       follow: [{ question: /plan again to see what is left/ }],
     },
   ],
+  "move/fleet": [
+    {
+      files: {
+        ...file("groups: { web: {}, app: {} }"),
+        "fleet.yaml": "version: 1\nstacks:\n  shop: { source: { folder: . }, state: reconcile.state.json }\n",
+      },
+      before: applied,
+      command: ["move", "group.app", "--to", "other", "--yes"],
+      follow: [
+        {
+          hand: /or paused: true in fleet\.yaml/,
+          done: (here) => here.edit("fleet.yaml", "source:", "paused: true, source:"),
+        },
+      ],
+    },
+  ],
   "plan/no-checkout": [
     {
       files: file(

@@ -163,6 +163,7 @@ export type DiagnosticCode =
   | "listing/port-ranges"
   | "listing/unreadable"
   | "move/cannot"
+  | "move/fleet"
   | "move/would-change"
   | "plan/address-unread"
   | "plan/attached-elsewhere"
