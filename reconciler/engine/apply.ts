@@ -13,6 +13,7 @@ import { writeSnapshot } from "../core/state/text";
 import { deepEqual } from "../core/text/deep-equal";
 import { asError } from "../core/text/errors";
 import { invariant } from "../core/text/invariant";
+import { onlyDefined } from "../core/text/objects";
 import { remounts } from "../kinds/volume/mount-again";
 import type { Holder, StateStore } from "../store/store";
 import { whyMayBeCreated } from "./await-interrupted";
@@ -163,7 +164,7 @@ function startOf(
 /** The end of the run is recorded for people alone. What was done is recorded already. */
 async function rememberEnd(
   report: RunReport,
-  open: RunStart["open"],
+  { open, sightings }: Pick<RunStart, "open"> & Pick<Prepared, "sightings">,
   recorder: Recorder,
   { clock }: Ports,
 ): Promise<RunReport> {
@@ -188,12 +189,34 @@ async function rememberEnd(
     open: Object.fromEntries(Object.entries(open).filter(([address]) => left.has(address))),
     unseen: unseen.length === 0 ? undefined : unseen.slice(0, mostOpen),
   };
+  const seen = [
+    ...(sightings === undefined ? [] : [seenChange(sightings)]),
+    ...seenByRun(report, left, recorder, end.endedAt),
+  ];
   try {
-    await recorder.record([{ type: "run_end", end }]);
+    await recorder.record([...seen, { type: "run_end", end }]);
     return report;
   } catch (error) {
     return { ...report, unclosed: asError(error) };
   }
+}
+
+/** What the run has done and seen is seen as well, so that the plan after it may take it from memory. */
+function seenByRun(
+  report: RunReport,
+  left: ReadonlySet<Address>,
+  { state: { resources } }: Recorder,
+  at: string,
+): StateChange[] {
+  const blind = new Set(unseenIn(report).map(({ address }) => address));
+  const done = new Set(report.steps.map(({ step }) => step.address));
+  const addresses = [...done].filter(
+    (address) => !left.has(address) && !blind.has(address) && resources.get(address)?.id !== undefined,
+  );
+  if (addresses.length === 0) return [];
+  return [
+    { type: "seen", at, ...onlyDefined({ addresses: addresses.length < resources.size ? addresses : undefined }) },
+  ];
 }
 
 export async function carryOutPermitted(
@@ -215,7 +238,6 @@ export async function carryOutPermitted(
     if (doubt !== undefined) throw new StateMovedOn(`${doubt}; plan again`);
     const run = startOf(permitted.plan, prepared.desired, input);
     const remembered = { id: input.planId, run };
-    if (prepared.sightings !== undefined) await opened.recorder.record([seenChange(prepared.sightings)]);
     report = await runPlan(permitted, prepared.live, opened.recorder, ports, input.stop, remembered, prepared.scope);
     if (report.broken === undefined) report = { ...report, ...(await recordOutputs(prepared, plan, opened.recorder)) };
     report = {
@@ -223,7 +245,7 @@ export async function carryOutPermitted(
       ...hostsMade(plan, opened.recorder),
       ...remountsIn(report, prepared.desired, opened.recorder),
     };
-    report = await rememberEnd(report, run.open, opened.recorder, ports);
+    report = await rememberEnd(report, { open: run.open, sightings: prepared.sightings }, opened.recorder, ports);
   } catch (error) {
     await opened.recorder.close().catch(() => undefined);
     throw error;

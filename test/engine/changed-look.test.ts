@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { asClosed, type Desired } from "../../reconciler/core/model/desired";
 import type { LookMemory } from "../../reconciler/core/plan/memory";
 import { seenNow } from "../../reconciler/core/state/fold";
+import { writeSnapshot } from "../../reconciler/core/state/text";
 import { rememberSeen } from "../../reconciler/engine/apply";
 import { preparePlan } from "../../reconciler/engine/plan";
 import { projectOf } from "../support/bench-world";
@@ -59,6 +60,29 @@ describe("a plan of what changed", () => {
     expect(made.fromMemory?.every(({ seenAt }) => seenAt !== undefined)).toBe(true);
   });
 
+  it("asks nothing right after an apply that did not ask for it, and after a change of one thing", async () => {
+    const stage = virtualWorld();
+    let asked = 0;
+    const { listVms, getVolume, listRules } = stage.client;
+    const counted =
+      <A extends unknown[], R>(read: (...args: A) => R) =>
+      (...args: A): R => {
+        asked++;
+        return read(...args);
+      };
+    Object.assign(stage.client, {
+      listVms: counted(listVms),
+      getVolume: counted(getVolume),
+      listRules: counted(listRules),
+    });
+    for (const desired of [file(), file(6)]) {
+      await stage.apply(await stage.plan(desired));
+      asked = 0;
+      const { plan: made } = await stage.plan(desired, { maxAgeMs });
+      expect([asked, made.changes, made.fromMemory?.length]).toEqual([0, [], 23]);
+    }
+  });
+
   it("looks at what the file changes, and plans on what it sees there", async () => {
     const { plan, takeReads, client, state } = await standing();
     const { id } = (await state()).resources.get("volume.data") as { id: string };
@@ -87,6 +111,10 @@ describe("a plan of what changed", () => {
   it("looks at everything that nobody has noted to have seen: a state of an older version", async () => {
     const stage = virtualWorld();
     await stage.apply(await stage.plan(file()));
+    const { seen: _, ...older } = await stage.state();
+    const session = await stage.store.lock(holder);
+    await session.replace(writeSnapshot({ ...older, journalled: 0 }));
+    await session.release();
     expect((await stage.state()).seen).toBeUndefined();
     const { plan } = await stage.plan(file(), { maxAgeMs });
     expect(plan.fromMemory).toBeUndefined();

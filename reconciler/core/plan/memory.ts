@@ -81,7 +81,6 @@ export interface Sightings {
 }
 
 export function sightingsIn(state: State, live: Live, { maxAgeMs }: PlanOptions, now: Instant): Sightings | undefined {
-  if (maxAgeMs === undefined && state.seen === undefined) return undefined;
   const addresses: Address[] = [];
   for (const { kind, id, address } of state.resources.values())
     if (id !== undefined && sight(live, kind, id).seen === "yes") addresses.push(address);
