@@ -61,7 +61,7 @@ describe("the site with versions", () => {
         recursive: true,
         filter: (file) => !file.includes("node_modules"),
       });
-    for (const name of ["schemas", "CHANGELOG.md", "Containerfile", "bench", "dialects", "reconciler"])
+    for (const name of ["schemas", "CHANGELOG.md", "images", "bench", "dialects", "reconciler"])
       if (existsSync(join(root, name))) symlinkSync(join(root, name), join(folder, name));
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     git("init", "--quiet");

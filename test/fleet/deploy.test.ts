@@ -186,7 +186,7 @@ describe("the files for compose", () => {
 });
 
 test("the image has a first process, a user and a check", () => {
-  const image = readFileSync(join(root, "Containerfile"), "utf8");
+  const image = readFileSync(join(root, "images/Containerfile"), "utf8");
   expect(image).toMatch(/^ENTRYPOINT \["tini", "--", "reconcile"\]$/m);
   expect(image).toMatch(/^USER 1000:1000$/m);
   const [, check = "[]"] = /^HEALTHCHECK [^[]*CMD (\[.*\])$/m.exec(image.replaceAll("\\\n", "")) ?? [];
