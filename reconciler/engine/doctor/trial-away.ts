@@ -95,7 +95,7 @@ async function deleteOne(trial: Trial, kind: TrialThing["kind"], id: string): Pr
 async function deleteVolume(trial: Trial, id: string): Promise<string | undefined> {
   if ((await trial.look("volume", id)) === undefined) return undefined;
   // A volume on its way refuses to be deleted.
-  const { last: before } = await trial.settle("volume", id, ({ live }) => !isLiveVm(live) && live.changing !== true);
+  const { last: before } = await trial.settle("volume", id, (look) => trial.isReady(look));
   if (before === undefined) return undefined;
   const vm = isLiveVm(before.live) ? undefined : before.live.attachedTo;
   // An attachment to a VM that does not exist, such as 0, is none.
