@@ -213,7 +213,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       if (hasErrors(diagnostics)) throw new Refused(diagnostics);
       return values;
     },
-    plan: (desired, { state, ...request }) =>
+    plan: async (desired, { state, ...request }) =>
       planOn(closedOrRefused(desired), placeOf(state), openStore(state), request),
     async readPlan(kept, { state, signal } = {}) {
       const saved = readSaved("the plan", typeof kept === "string" ? kept : JSON.stringify(kept));
