@@ -184,6 +184,8 @@ export interface VolumeAttachmentArgs {
   flush?: pulumi.Input<VolumeAttachmentFlushArgs> | undefined;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   flushConfirmed?: pulumi.Input<boolean> | undefined;
+  /** A command that is owed after the volume was attached or grew, until it ended with 0; an update that follows runs what is still owed. */
+  afterAttach?: pulumi.Input<VolumeAttachmentAfterAttachArgs> | undefined;
 }
 
 export interface VolumeAttachmentFlushArgs {
@@ -193,11 +195,33 @@ export interface VolumeAttachmentFlushArgs {
   command?: pulumi.Input<pulumi.Input<string>[]> | undefined;
 }
 
+export interface VolumeAttachmentAfterAttachArgs {
+  /** The program and its arguments. It runs on the machine that runs the program, and may run twice. */
+  command: pulumi.Input<pulumi.Input<string>[]>;
+  /** How long it may take, such as 5m; then it is ended and stays owed. */
+  timeout?: pulumi.Input<string> | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: pulumi.Input<pulumi.Input<string>[]> | undefined;
+  /** when_changed: another command text makes it owed again. */
+  again?: pulumi.Input<"when_changed"> | undefined;
+}
+
 export interface VolumeAttachmentFlush {
   /** ask, command or stop. */
   via?: "ask" | "command" | "stop" | undefined;
   /** The program and its arguments, for via: command. It runs on the machine that runs the program. */
   command?: string[] | undefined;
+}
+
+export interface VolumeAttachmentAfterAttach {
+  /** The program and its arguments. It runs on the machine that runs the program, and may run twice. */
+  command?: string[] | undefined;
+  /** How long it may take, such as 5m; then it is ended and stays owed. */
+  timeout?: string | undefined;
+  /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+  env?: string[] | undefined;
+  /** when_changed: another command text makes it owed again. */
+  again?: "when_changed" | undefined;
 }
 
 /** What a SecurityGroup is asked to be. */
@@ -364,7 +388,7 @@ export class Volume extends CloudResource {
 }
 unsetUntilGiven(Volume, namesOfVolume);
 
-const namesOfVolumeAttachment: PropertyNames = {"inputs":["vmId","volumeId","flush","flushConfirmed"],"outputs":[]};
+const namesOfVolumeAttachment: PropertyNames = {"inputs":["vmId","volumeId","flush","flushConfirmed","afterAttach"],"outputs":[]};
 
 /** A volume attached to a VM. Detaching it needs a confirmed flush. */
 export class VolumeAttachment extends CloudResource {
@@ -376,6 +400,8 @@ export class VolumeAttachment extends CloudResource {
   declare readonly flush: pulumi.Output<VolumeAttachmentFlush | undefined>;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   declare readonly flushConfirmed: pulumi.Output<boolean | undefined>;
+  /** A command that is owed after the volume was attached or grew, until it ended with 0; an update that follows runs what is still owed. */
+  declare readonly afterAttach: pulumi.Output<VolumeAttachmentAfterAttach | undefined>;
 
   constructor(name: string, args: VolumeAttachmentArgs, opts?: pulumi.CustomResourceOptions) {
     super("VolumeAttachment", namesOfVolumeAttachment, name, args, opts);

@@ -129,8 +129,9 @@ const diskOf = (
   record: RecordedResource | undefined,
   isVolume: boolean,
 ): { readonly id?: string | undefined; readonly sizeGb?: number } => {
+  if (isVolume) return ofKind(record, "volume") ?? {};
   if (record === undefined || !("sizeGb" in record)) return {};
-  return { id: isVolume ? record.id : ofKind(record, "vm")?.dataVolumeId, sizeGb: record.sizeGb };
+  return { id: ofKind(record, "vm")?.dataVolumeId, sizeGb: record.sizeGb };
 };
 
 /** As a look shows it, or else as it was recorded. */

@@ -1,11 +1,13 @@
 /** The attachment of a volume as a resource of its own: the engine's volume, of which only the place is managed. */
 
-import { closedWith, type DesiredVolume, type FlushPolicy, nothingDesired } from "../core/model/desired";
+import { closedWith, type DesiredVolume, nothingDesired } from "../core/model/desired";
+import { type Debt, debtsIn, isSameCommand, withDebt } from "../core/model/guest";
+import { ofKind } from "../core/model/kinds";
 import { sight } from "../core/model/live";
-import type { RecordedVolume } from "../core/model/recorded";
+import type { RecordedVolume, Scope } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { fieldsIn } from "../core/text/objects";
-import { isChanged } from "./changed-volumes";
+import { isChanged, isGrown, noteCaughtUp } from "./changed-volumes";
 import { holding } from "./exclusion";
 import { assertSameService, notFound, notProvenGone } from "./guards";
 import {
@@ -15,6 +17,8 @@ import {
   type HandlerService,
   holdsUnknown,
   isUnknown,
+  type Kept,
+  PartialFailure,
   type Property,
   type PropertyChange,
   type Props,
@@ -28,13 +32,14 @@ import {
   type HowFresh,
   type PlannedOne,
   plain,
+  planAgain,
   planAsObserved,
-  type Remembered,
+  type RanOne,
   stateOf,
 } from "./one-run";
 import { claimMade, claimSeen, claimTaken, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import { recordedKey, recordedProperty, rememberedIn } from "./shape";
-import { flush, flushConfirmed, hostOf, linesFor } from "./shared-properties";
+import { flush, flushConfirmed, hostOf, linesFor, owedCommand } from "./shared-properties";
 
 const address = "volume.attachment";
 
@@ -43,6 +48,9 @@ const inputs: Readonly<Record<string, Property>> = {
   volumeId: { type: "string", required: true, replaces: true, description: "The id of the volume." },
   flush,
   flushConfirmed,
+  afterAttach: owedCommand(
+    "A command that is owed after the volume was attached or grew, until it ended with 0; an update that follows runs what is still owed.",
+  ),
 };
 
 const write = (props: Props): Written => ({
@@ -50,12 +58,20 @@ const write = (props: Props): Written => ({
   lines: [
     { property: "", field: "name", value: "attachment" },
     { property: "", field: "size", value: 1 },
-    ...linesFor(props, ["flush"]),
+    ...linesFor(props, ["flush", "afterAttach"]),
   ],
 });
 
 // `write` writes one volume and nothing else.
-const flushOf = (props: Props): FlushPolicy => (desiredOf(write(props)).desired.resources[0] as DesiredVolume).flush;
+const wishOf = (props: Props): DesiredVolume => desiredOf(write(props)).desired.resources[0] as DesiredVolume;
+
+/** What the program wanted before, and the commands that are owed since. */
+type Before = Partial<Pick<DesiredVolume, "afterAttach">> & { readonly owes?: readonly Debt[]; readonly scope?: Scope };
+
+const beforeOf = (props: Props): Before => {
+  const remembered = rememberedIn(props);
+  return { ...remembered, afterAttach: wishOf(props).afterAttach, owes: debtsIn(remembered.record) };
+};
 
 const thing = (id: string): string => `attachment:${id}`;
 
@@ -80,13 +96,13 @@ const namedIn = ({ vmId, volumeId }: { readonly vmId: string; readonly volumeId:
   { kind: "volume", id: volumeId },
 ];
 
-function plan(
+async function plan(
   context: HandlerContext,
   service: Awaited<ReturnType<HandlerContext["service"]>>,
   ids: { readonly vmId: string; readonly volumeId: string },
-  policy: FlushPolicy,
+  { flush: policy, afterAttach }: Pick<DesiredVolume, "flush" | "afterAttach">,
   attach: boolean,
-  { scope }: Remembered = {},
+  { scope, ...before }: Before = {},
   look: HowFresh = "fresh",
 ): Promise<PlannedOne> {
   const record: RecordedVolume = {
@@ -95,6 +111,8 @@ function plan(
     id: ids.volumeId,
     attachedTo: attach ? undefined : ids.vmId,
     flush: policy,
+    afterAttach: before.afterAttach,
+    owes: before.owes,
     preventDestroy: false,
   };
   const volume: DesiredVolume = {
@@ -104,18 +122,19 @@ function plan(
     sizeGb: 0,
     attachTo: attach ? { id: ids.vmId } : undefined,
     flush: policy,
+    afterAttach: attach ? afterAttach : undefined,
     lifecycle: { preventDestroy: false, ignoreChanges: ["name", "size"] },
     source: { file: "properties", line: 1 },
   };
-  const state = stateOf(address, { record, scope }, [hostOf(ids.vmId)]);
-  return planAsObserved(
-    service,
-    closedWith(nothingDesired, { resources: [volume] }),
-    state,
-    address,
-    context.signal,
-    look,
-  );
+  const hosts = [hostOf(ids.vmId)];
+  const desired = closedWith(nothingDesired, { resources: [volume] });
+  const state = stateOf(address, { record, scope }, hosts);
+  const planned = await planAsObserved(service, desired, state, address, context.signal, look);
+  const sighting = sight(planned.live, "volume", ids.volumeId);
+  if (volume.afterAttach === undefined || sighting.seen !== "yes") return planned;
+  // The command gets the size that the volume has by now.
+  const sized = { ...record, sizeGb: sighting.value.sizeGb };
+  return planAgain(service, { ...planned, state: stateOf(address, { record: sized, scope }, hosts) }, desired);
 }
 
 /** The VM that a volume hangs on; null: none; `undefined`: the service does not say. */
@@ -140,23 +159,59 @@ function byId({ live }: PlannedOne, volumeId: string): (text: string) => string 
   return (text) => (name === undefined ? text : text.replaceAll(`volume ${name}`, `volume ${volumeId}`));
 }
 
+/** Throws where the volume is not attached in the end; a command that is still owed is among the problems. */
 async function planAndCarryOut(
   context: HandlerContext,
   service: HandlerService,
   planned: PlannedOne,
-  volumeId: string,
+  ids: { readonly vmId: string; readonly volumeId: string },
   flushConfirmed: boolean,
-): Promise<void> {
-  const named = byId(planned, volumeId);
+): Promise<RanOne> {
+  const named = byId(planned, ids.volumeId);
   const log: HandlerContext["log"] = (severity, message) => context.log(severity, named(message));
   try {
-    const { problems } = await carryOut({ ...context, log }, service, planned, flushConfirmed);
-    if (problems.length > 0) throw new HandlerFailure(problems);
+    const ran = await carryOut({ ...context, log }, service, planned, flushConfirmed);
+    const problems = ran.problems.map((problem) => ({ ...problem, summary: named(problem.summary) }));
+    if (
+      problems.length > 0 &&
+      (ran.record === undefined || debtsIn(ran.record).length === 0 || !hangsOn(ran, ids.vmId))
+    )
+      throw new HandlerFailure(problems);
+    return { ...ran, problems };
   } catch (error) {
     if (error instanceof HandlerFailure) error.message = named(error.message);
     throw error;
   }
 }
+
+const hangsOn = ({ record }: RanOne, vmId: string): boolean => ofKind(record, "volume")?.attachedTo === vmId;
+
+/** What is kept; a command that failed is a problem of an attachment that is there. */
+function keep(
+  service: HandlerService,
+  id: string,
+  props: Props,
+  owner: string,
+  { record, problems }: Pick<RanOne, "record" | "problems">,
+): Kept {
+  const recorded = {
+    owner,
+    scope: { origin: service.client.origin },
+    record: debtsIn(record).length === 0 ? undefined : record,
+  };
+  const kept = { id, outputs: plain({ ...props, [recordedKey]: recorded }) };
+  if (problems.length > 0) throw new PartialFailure(kept, problems);
+  return kept;
+}
+
+const isAskedAgain = ({ afterAttach: former }: Before, { afterAttach: wanted }: DesiredVolume): boolean =>
+  wanted?.again === "when_changed" && former !== undefined && !isSameCommand(former, wanted);
+
+const owed = (service: HandlerService, reason: Debt["reason"]): Debt => ({
+  command: "after_attach",
+  reason,
+  since: service.clock.instant(),
+});
 
 const exclusively = <T>(service: HandlerService, ids: { vmId: string; volumeId: string }, call: () => Promise<T>) =>
   holding(service, `volume:${ids.volumeId}`, () => holding(service, `vm:${ids.vmId}`, call));
@@ -210,15 +265,18 @@ export const attachmentHandler: Handler = {
     if (replaces.length > 0 && asksForFlush(before)) throw flushMissing(id);
     const deleteBeforeReplace = changes.length > 0;
     const ids = idsIn(id);
-    if (changes.length > 0 || !isChanged(service, ids.volumeId))
+    const former = beforeOf(before);
+    const owes = former.owes ?? [];
+    const isOwed = owes.length > 0 || (former.afterAttach !== undefined && isGrown(service, ids.volumeId));
+    if (changes.length > 0 || !(isOwed || isChanged(service, ids.volumeId)))
       return { changes, replaces, deleteBeforeReplace, warnings: [] };
     const isOn = await exclusively(service, ids, async () => {
-      const { live } = await plan(context, service, ids, flushOf(before), false, remembered, "recent");
+      const { live } = await plan(context, service, ids, wishOf(before), false, former, "recent");
       return isAttached(live, ids) ?? true;
     });
-    if (isOn) return { changes, replaces, deleteBeforeReplace, warnings: [] };
     const again = `volume ${ids.volumeId} is off VM ${ids.vmId}: a change of it was cut off, and it is attached again`;
-    return { changes: [{ property: recordedKey, replaces: false }], replaces, deleteBeforeReplace, warnings: [again] };
+    if (!isOn || isOwed) changes.push({ property: recordedKey, replaces: false });
+    return { changes, replaces, deleteBeforeReplace, warnings: isOn ? [] : [again] };
   },
 
   async preview(context, props) {
@@ -226,11 +284,11 @@ export const attachmentHandler: Handler = {
     if (isUnknown(props["vmId"]) || isUnknown(props["volumeId"])) return [];
     const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
     await refuseUnknownIds(service, namedIn(ids));
-    const planned = await plan(context, service, ids, flushOf(props), true, {}, "recent");
-    const hangsOn = hostIn(planned.live, ids.volumeId);
-    if (hangsOn === ids.vmId) return [takesOver(ids)];
-    return typeof hangsOn === "string"
-      ? [`volume ${ids.volumeId} is attached to ${hangsOn}, and has to be taken off it before`]
+    const planned = await plan(context, service, ids, wishOf({ flush: props["flush"] }), true, {}, "recent");
+    const host = hostIn(planned.live, ids.volumeId);
+    if (host === ids.vmId) return [takesOver(ids)];
+    return typeof host === "string"
+      ? [`volume ${ids.volumeId} is attached to ${host}, and has to be taken off it before`]
       : [];
   },
 
@@ -239,31 +297,34 @@ export const attachmentHandler: Handler = {
     const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
     noteNamed(service, namedIn(ids));
     return exclusively(service, ids, async () => {
-      let planned = await plan(context, service, ids, flushOf(props), true, {}, "forCreate");
+      const wish = wishOf(props);
+      const look = (how: HowFresh, before?: Before) => plan(context, service, ids, wish, true, before, how);
+      let planned = await look("forCreate");
       // Only "it hangs on nothing" is taken from a look of some seconds ago: the service refuses where that is not so.
-      if (hostIn(planned.live, ids.volumeId) !== null)
-        planned = await plan(context, service, ids, flushOf(props), true, {}, "fresh");
+      if (hostIn(planned.live, ids.volumeId) !== null) planned = await look("fresh");
       const sighting = sight(planned.live, "volume", ids.volumeId);
       if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
-      const hangsOn = hostIn(planned.live, ids.volumeId);
-      if (hangsOn !== undefined && hangsOn !== null && hangsOn !== ids.vmId)
-        throw attachedElsewhere(ids.volumeId, hangsOn);
+      const host = hostIn(planned.live, ids.volumeId);
+      if (typeof host === "string" && host !== ids.vmId) throw attachedElsewhere(ids.volumeId, host);
       const id = idOf(props);
       const owner = newOwner();
       // The id names a place: whoever named it before may be deleted after this.
       const claim = claimTaken(service, thing(id), owner, context.notes);
-      if (hangsOn === ids.vmId) context.log("warning", takesOver(ids));
-      await claim.unlessFailed(() =>
-        planAndCarryOut(context, service, planned, ids.volumeId, props["flushConfirmed"] === true),
+      if (host === ids.vmId) context.log("warning", takesOver(ids));
+      // A create that was cut off after its attach has run no command.
+      if (host === ids.vmId && wish.afterAttach !== undefined)
+        planned = await look("recent", { afterAttach: wish.afterAttach, owes: [owed(service, "attached")] });
+      const ran = await claim.unlessFailed(() =>
+        planAndCarryOut(context, service, planned, ids, props["flushConfirmed"] === true),
       );
-      return { id, outputs: plain({ ...props, [recordedKey]: { owner, scope: { origin: service.client.origin } } }) };
+      return keep(service, id, props, owner, ran);
     });
   },
 
   async read(context, id, before) {
     const ids = idsIn(id);
     const service = await context.service();
-    const policy = before === undefined ? ({ via: "ask" } as const) : flushOf(before);
+    const policy = wishOf(before ?? {});
     const remembered = before === undefined ? undefined : rememberedIn(before);
     const planned = await plan(context, service, ids, policy, false, remembered, "recent");
     const volume = sight(planned.live, "volume", ids.volumeId);
@@ -281,15 +342,24 @@ export const attachmentHandler: Handler = {
     const { owner = newOwner() } = remembered;
     claimMade(service, thing(id), owner);
     const ids = idsIn(id);
-    if (isChanged(service, ids.volumeId))
-      await exclusively(service, ids, async () => {
-        const planned = await plan(context, service, ids, flushOf(props), true, remembered, "fresh");
-        const hangsOn = hostIn(planned.live, ids.volumeId);
-        if (typeof hangsOn === "string" && hangsOn !== ids.vmId) throw attachedElsewhere(ids.volumeId, hangsOn);
-        if (isAttached(planned.live, ids) === false)
-          await planAndCarryOut(context, service, planned, ids.volumeId, false);
+    const wish = wishOf(props);
+    const former = beforeOf(before);
+    const isDue = wish.afterAttach !== undefined && isGrown(service, ids.volumeId);
+    const known = former.owes ?? [];
+    const owes = isDue ? withDebt(known, owed(service, "grown")) : known;
+    const mayRun = wish.afterAttach !== undefined && (owes.length > 0 || isAskedAgain(former, wish));
+    let ran: Pick<RanOne, "record" | "problems"> = { problems: [] };
+    if (mayRun || isChanged(service, ids.volumeId))
+      ran = await exclusively(service, ids, async () => {
+        const planned = await plan(context, service, ids, wish, true, { ...former, owes }, "fresh");
+        const host = hostIn(planned.live, ids.volumeId);
+        if (typeof host === "string" && host !== ids.vmId) throw attachedElsewhere(ids.volumeId, host);
+        return mayRun || isAttached(planned.live, ids) === false
+          ? planAndCarryOut(context, service, planned, ids, false)
+          : ran;
       });
-    return { id, outputs: plain({ ...props, [recordedKey]: { owner, scope: { origin: service.client.origin } } }) };
+    if (isDue) noteCaughtUp(service, ids.volumeId);
+    return keep(service, id, props, owner, ran);
   },
 
   async delete(context, id, before) {
@@ -300,13 +370,13 @@ export const attachmentHandler: Handler = {
     await exclusively(service, ids, async () => {
       const stays = staysWithAnother(service, thing(id), remembered.owner, context.notes, `attachment ${id}`);
       if (stays !== undefined) return context.log("warning", stays);
-      const planned = await plan(context, service, ids, flushOf(before), false, remembered, "forRemoval");
+      const planned = await plan(context, service, ids, wishOf(before), false, remembered, "forRemoval");
       const { live } = planned;
       const sighting = sight(live, "volume", ids.volumeId);
       if (sighting.seen === "unobserved" && (live.doubt !== undefined || sighting.vanished !== undefined))
         throw notProvenGone(`attachment ${id}`, `of its volume, ${sighting.reason}`);
       if (changeOf(planned)?.action !== "create")
-        await planAndCarryOut(context, service, planned, ids.volumeId, before["flushConfirmed"] === true);
+        await planAndCarryOut(context, service, planned, ids, before["flushConfirmed"] === true);
       releaseClaim(service, thing(id), context.notes);
     });
   },

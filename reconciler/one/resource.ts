@@ -196,7 +196,12 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       // What an earlier update left to do, such as a command that is owed, is a difference of the record alone.
       if (changes.length === 0 && observed && planned.plan.steps.length > 0)
         changes.push({ property: recordedKey, replaces: false });
-      if (changes.length > 0 && shape.hangsOn !== undefined) noteChange(service, id);
+      if (changes.length > 0 && shape.hangsOn !== undefined)
+        noteChange(
+          service,
+          id,
+          changes.map(({ property }) => property),
+        );
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
       if (changes.length === 0 && compareScopes(remembered.scope, { origin: service.client.origin }) !== undefined)
         changes.push({ property: recordedKey, replaces: false });

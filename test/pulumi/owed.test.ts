@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type HandlerContext, PartialFailure, type Props } from "../../reconciler/one/handler";
+import { type HandlerContext, type Kept, PartialFailure, type Props } from "../../reconciler/one/handler";
+import { recordedKey } from "../../reconciler/one/shape";
 import { handlers } from "../../reconciler/one/table";
 import { programNotes } from "../../reconciler/outside/program-notes";
 import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
@@ -16,12 +17,13 @@ const inputs = {
   afterAttach: { command: ["mount-data"] },
 };
 
-describe("commands that a program's VM owes", () => {
+describe("commands that a program's VM and attachments owe", () => {
   let world: BenchWorld;
   let context: HandlerContext;
   let folder: string;
   let ran: string[];
   let exitCode: number;
+  let values: Readonly<Record<string, string>>;
   beforeEach(async () => {
     ran = [];
     exitCode = 0;
@@ -31,6 +33,7 @@ describe("commands that a program's VM owes", () => {
       dialect: dialectFor({ with: abilities }),
       runCommand: async ({ argv }, options) => {
         ran.push(`${argv.join(" ")} ${options?.values?.["RECONCILE_REASON"]}`);
+        values = options?.values ?? {};
         return { exitCode, output: "no route to host" };
       },
     });
@@ -94,5 +97,115 @@ describe("commands that a program's VM owes", () => {
     await handlers.Vm.create({ ...context, notes: notesOf("second") }, wanted);
     expect(ran).toEqual(["provision web-1 created", "mount-data created"]);
     expect(world.emulator.dump().vms).toHaveLength(1);
+  });
+
+  const { VolumeAttachment, Volume, Vm } = handlers;
+  const afterAttach = { command: ["mount-volume"] };
+  async function vmAndVolume(name = "db-1") {
+    const { id: vmId } = await Vm.create(
+      context,
+      checked({ ...inputs, name, afterReady: undefined, afterAttach: undefined }),
+    );
+    const volume = Volume.check({ name: `${name}-files`, size: 10, flushConfirmed: true });
+    const { id: volumeId, outputs } = await Volume.create(context, volume.inputs);
+    const wanted = VolumeAttachment.check({ vmId, volumeId, flushConfirmed: true, afterAttach });
+    expect(wanted).toMatchObject({ failures: [], warnings: [] });
+    return { vmId, volumeId, volume: outputs, wanted: wanted.inputs };
+  }
+  const changesOf = async ({ id, outputs }: Pick<Kept, "id" | "outputs">, wanted: Props) =>
+    (await VolumeAttachment.diff(context, id, outputs, wanted)).changes;
+  const owing = [{ property: "recorded", replaces: false }];
+
+  it("run once after an attach, and again once the volume grew or hangs on another VM", async () => {
+    const { vmId, volumeId, volume, wanted } = await vmAndVolume();
+    await VolumeAttachment.preview(context, wanted);
+    const made = await VolumeAttachment.create(context, wanted);
+    expect(ran).toEqual(["mount-volume attached"]);
+    expect(values).toMatchObject({
+      RECONCILE_VM_ID: vmId,
+      RECONCILE_VOLUME_ID: volumeId,
+      RECONCILE_VOLUME_SIZE: "10",
+    });
+    expect(await changesOf(made, wanted)).toEqual([]);
+
+    const larger = { ...volume, size: 20 };
+    const { [recordedKey]: _recorded, ...declared } = larger as Props;
+    await Volume.diff(context, volumeId, volume, declared);
+    expect(await changesOf(made, wanted)).toEqual(owing);
+    await Volume.update(context, volumeId, volume, declared);
+    const grown = await VolumeAttachment.update(context, made.id, made.outputs, wanted);
+    expect(ran.slice(1)).toEqual(["mount-volume grown"]);
+    expect(values).toMatchObject({ RECONCILE_VOLUME_SIZE: "20" });
+    expect(await changesOf(grown, wanted)).toEqual([]);
+
+    const other = await vmAndVolume("db-2");
+    const moved = { ...wanted, vmId: other.vmId };
+    expect((await VolumeAttachment.diff(context, made.id, grown.outputs, moved)).replaces).toEqual(["vmId"]);
+    await VolumeAttachment.delete(context, made.id, grown.outputs);
+    expect(ran).toHaveLength(2);
+    await VolumeAttachment.create(context, moved);
+    expect(ran.slice(2)).toEqual(["mount-volume attached"]);
+    expect(values).toMatchObject({ RECONCILE_VM_ID: other.vmId });
+  });
+
+  it("stay owed by an attachment where they fail, and an update that follows runs them", async () => {
+    exitCode = 1;
+    const { volumeId, vmId, wanted } = await vmAndVolume();
+    const failed = await VolumeAttachment.create(context, wanted).catch((error: unknown) => error);
+    if (!(failed instanceof PartialFailure)) throw failed;
+    expect(failed.message).toContain("no route to host");
+    expect(failed.kept.id).toBe(`${vmId}/${volumeId}`);
+    expect(await changesOf(failed.kept, wanted)).toEqual(owing);
+    const found = await VolumeAttachment.read(context, failed.kept.id, failed.kept.outputs);
+    expect(await changesOf(found ?? failed.kept, wanted)).toEqual(owing);
+    const again = await VolumeAttachment.update(context, failed.kept.id, failed.kept.outputs, wanted).catch(
+      (error: unknown) => error,
+    );
+    if (!(again instanceof PartialFailure)) throw again;
+    expect(await changesOf(again.kept, wanted)).toEqual(owing);
+    exitCode = 0;
+    const paid = await VolumeAttachment.update(context, again.kept.id, again.kept.outputs, wanted);
+    expect(ran).toEqual(Array(3).fill("mount-volume attached"));
+    expect(await changesOf(paid, wanted)).toEqual([]);
+  });
+
+  it("stay owed by an attachment where no program may be started", async () => {
+    const { wanted } = await vmAndVolume();
+    const service = async () => ({ ...(await context.service()), noPrograms: "--no-programs" });
+    const failed = await VolumeAttachment.create({ ...context, service }, wanted).catch((error: unknown) => error);
+    if (!(failed instanceof PartialFailure)) throw failed;
+    expect(ran).toEqual([]);
+    await VolumeAttachment.update(context, failed.kept.id, failed.kept.outputs, wanted);
+    expect(ran).toEqual(["mount-volume attached"]);
+  });
+
+  it("are owed by an attachment whose create was cut off", async () => {
+    const { wanted } = await vmAndVolume();
+    const cutOff = new Proxy(world.client, {
+      get: (client, method) =>
+        method === "attachVolume"
+          ? async (...args: Parameters<typeof client.attachVolume>) => {
+              await client.attachVolume(...args);
+              throw new Error("killed");
+            }
+          : Reflect.get(client, method),
+    });
+    const service = async () => ({ ...(await context.service()), client: cutOff });
+    await expect(VolumeAttachment.create({ ...context, service }, wanted)).rejects.toThrow("killed");
+    expect(ran).toEqual([]);
+    const made = await VolumeAttachment.create(context, wanted);
+    expect(ran).toEqual(["mount-volume attached"]);
+    expect(await changesOf(made, wanted)).toEqual([]);
+  });
+
+  it("are owed again where another text says so, and not by an attachment that is there already", async () => {
+    const { wanted } = await vmAndVolume();
+    const { afterAttach: _none, ...without } = wanted;
+    const made = await VolumeAttachment.create(context, without);
+    const added = await VolumeAttachment.update(context, made.id, made.outputs, wanted);
+    expect(ran).toEqual([]);
+    const anew = { ...wanted, afterAttach: { command: ["mount-both"], again: "when_changed" } };
+    await VolumeAttachment.update(context, made.id, added.outputs, anew);
+    expect(ran).toEqual(["mount-both changed"]);
   });
 });

@@ -136,6 +136,17 @@ export type VolumeAttachmentInputs = {
   } | undefined;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   readonly flushConfirmed?: boolean | undefined;
+  /** A command that is owed after the volume was attached or grew, until it ended with 0; an update that follows runs what is still owed. */
+  readonly afterAttach?: {
+    /** The program and its arguments. It runs on the machine that runs the program, and may run twice. */
+    readonly command: readonly string[];
+    /** How long it may take, such as 5m; then it is ended and stays owed. */
+    readonly timeout?: string | undefined;
+    /** Variables of this machine that it gets besides PATH, HOME, LANG, TZ, TMPDIR and the RECONCILE_ values. */
+    readonly env?: readonly string[] | undefined;
+    /** when_changed: another command text makes it owed again. */
+    readonly again?: "when_changed" | undefined;
+  } | undefined;
 };
 
 /** What is kept of a VolumeAttachment: its inputs, what the service added, and the engine's own record of it. */
