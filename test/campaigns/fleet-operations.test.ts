@@ -257,7 +257,8 @@ stacks:
     await stage.stop(first);
     accepted.env = ["canary-note-2"];
     await applied(1003);
-    await told("env canary-note-2");
+    // Both receivers hear of each of the four applies.
+    await eventually("a message of each apply", () => (heard.length >= 8 ? true : undefined));
     await stage.stop(second);
 
     expect(heard.filter((one) => one.endsWith("nobody"))).toEqual([]);
