@@ -4,9 +4,10 @@ import { execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
-const [root, port, seed] = process.argv.slice(2);
+const [given, port, seed] = process.argv.slice(2);
+const root = resolve(given);
 const git = (cwd, ...args) =>
   execFileSync("git", ["-c", "user.name=you", "-c", "user.email=you@example.com", ...args], { cwd, stdio: "inherit" });
 
