@@ -184,7 +184,7 @@ export interface VolumeAttachmentArgs {
   flush?: pulumi.Input<VolumeAttachmentFlushArgs> | undefined;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   flushConfirmed?: pulumi.Input<boolean> | undefined;
-  /** A command that is owed after the volume was attached or grew, until it ended with 0; an update that follows runs what is still owed. */
+  /** A command that is owed after the volume was attached or grew, or the VM was rebuilt, until it ended with 0; an update that follows runs what is still owed. */
   afterAttach?: pulumi.Input<VolumeAttachmentAfterAttachArgs> | undefined;
 }
 
@@ -400,7 +400,7 @@ export class VolumeAttachment extends CloudResource {
   declare readonly flush: pulumi.Output<VolumeAttachmentFlush | undefined>;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   declare readonly flushConfirmed: pulumi.Output<boolean | undefined>;
-  /** A command that is owed after the volume was attached or grew, until it ended with 0; an update that follows runs what is still owed. */
+  /** A command that is owed after the volume was attached or grew, or the VM was rebuilt, until it ended with 0; an update that follows runs what is still owed. */
   declare readonly afterAttach: pulumi.Output<VolumeAttachmentAfterAttach | undefined>;
 
   constructor(name: string, args: VolumeAttachmentArgs, opts?: pulumi.CustomResourceOptions) {

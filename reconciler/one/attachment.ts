@@ -7,7 +7,6 @@ import { sight } from "../core/model/live";
 import type { RecordedVolume, Scope } from "../core/model/recorded";
 import { deepEqual } from "../core/text/deep-equal";
 import { fieldsIn } from "../core/text/objects";
-import { isChanged, isGrown, noteCaughtUp } from "./changed-volumes";
 import { holding } from "./exclusion";
 import { assertSameService, notFound, notProvenGone } from "./guards";
 import {
@@ -40,6 +39,7 @@ import {
 import { claimMade, claimSeen, claimTaken, newOwner, releaseClaim, staysWithAnother } from "./ownership";
 import { recordedKey, recordedProperty, rememberedIn } from "./shape";
 import { flush, flushConfirmed, hostOf, linesFor, owedCommand } from "./shared-properties";
+import { isChanged, type Told, toldOf, untold } from "./stands-on";
 
 const address = "volume.attachment";
 
@@ -49,7 +49,7 @@ const inputs: Readonly<Record<string, Property>> = {
   flush,
   flushConfirmed,
   afterAttach: owedCommand(
-    "A command that is owed after the volume was attached or grew, until it ended with 0; an update that follows runs what is still owed.",
+    "A command that is owed after the volume was attached or grew, or the VM was rebuilt, until it ended with 0; an update that follows runs what is still owed.",
   ),
 };
 
@@ -66,7 +66,11 @@ const write = (props: Props): Written => ({
 const wishOf = (props: Props): DesiredVolume => desiredOf(write(props)).desired.resources[0] as DesiredVolume;
 
 /** What the program wanted before, and the commands that are owed since. */
-type Before = Partial<Pick<DesiredVolume, "afterAttach">> & { readonly owes?: readonly Debt[]; readonly scope?: Scope };
+type Before = Partial<Pick<DesiredVolume, "afterAttach">> & {
+  readonly owes?: readonly Debt[];
+  readonly scope?: Scope;
+  readonly told?: Told;
+};
 
 const beforeOf = (props: Props): Before => {
   const remembered = rememberedIn(props);
@@ -102,7 +106,7 @@ async function plan(
   ids: { readonly vmId: string; readonly volumeId: string },
   { flush: policy, afterAttach }: Pick<DesiredVolume, "flush" | "afterAttach">,
   attach: boolean,
-  { scope, ...before }: Before = {},
+  { scope, afterAttach: formerCommand, owes }: Before = {},
   look: HowFresh = "fresh",
 ): Promise<PlannedOne> {
   const record: RecordedVolume = {
@@ -111,8 +115,8 @@ async function plan(
     id: ids.volumeId,
     attachedTo: attach ? undefined : ids.vmId,
     flush: policy,
-    afterAttach: before.afterAttach,
-    owes: before.owes,
+    afterAttach: formerCommand,
+    owes,
     preventDestroy: false,
   };
   const volume: DesiredVolume = {
@@ -141,6 +145,11 @@ async function plan(
 function hostIn(live: PlannedOne["live"], volumeId: string): string | null | undefined {
   const sighting = sight(live, "volume", volumeId);
   return sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
+}
+
+function sizeIn(live: PlannedOne["live"], volumeId: string): number | undefined {
+  const sighting = sight(live, "volume", volumeId);
+  return sighting.seen === "yes" ? sighting.value.sizeGb : undefined;
 }
 
 /** Whether the volume hangs on the VM, as the volume's own record or else the VM's shows; `undefined`: neither does. */
@@ -192,12 +201,13 @@ function keep(
   id: string,
   props: Props,
   owner: string,
-  { record, problems }: Pick<RanOne, "record" | "problems">,
+  { record, problems, told }: Pick<RanOne, "record" | "problems" | "told">,
 ): Kept {
   const recorded = {
     owner,
     scope: { origin: service.client.origin },
     record: debtsIn(record).length === 0 ? undefined : record,
+    told: wishOf(props).afterAttach === undefined ? undefined : told,
   };
   const kept = { id, outputs: plain({ ...props, [recordedKey]: recorded }) };
   if (problems.length > 0) throw new PartialFailure(kept, problems);
@@ -267,7 +277,8 @@ export const attachmentHandler: Handler = {
     const ids = idsIn(id);
     const former = beforeOf(before);
     const owes = former.owes ?? [];
-    const isOwed = owes.length > 0 || (former.afterAttach !== undefined && isGrown(service, ids.volumeId));
+    const isOwed =
+      owes.length > 0 || (former.afterAttach !== undefined && untold(service, ids, former.told).length > 0);
     if (changes.length > 0 || !(isOwed || isChanged(service, ids.volumeId)))
       return { changes, replaces, deleteBeforeReplace, warnings: [] };
     const isOn = await exclusively(service, ids, async () => {
@@ -317,7 +328,10 @@ export const attachmentHandler: Handler = {
       const ran = await claim.unlessFailed(() =>
         planAndCarryOut(context, service, planned, ids, props["flushConfirmed"] === true),
       );
-      return keep(service, id, props, owner, ran);
+      return keep(service, id, props, owner, {
+        ...ran,
+        told: toldOf(service, ids, sizeIn(planned.live, ids.volumeId)),
+      });
     });
   },
 
@@ -344,22 +358,22 @@ export const attachmentHandler: Handler = {
     const ids = idsIn(id);
     const wish = wishOf(props);
     const former = beforeOf(before);
-    const isDue = wish.afterAttach !== undefined && isGrown(service, ids.volumeId);
-    const known = former.owes ?? [];
-    const owes = isDue ? withDebt(known, owed(service, "grown")) : known;
+    const reasons = wish.afterAttach === undefined ? [] : untold(service, ids, former.told);
+    const owes = reasons.reduce((debts, reason) => withDebt(debts, owed(service, reason)), former.owes ?? []);
     const mayRun = wish.afterAttach !== undefined && (owes.length > 0 || isAskedAgain(former, wish));
     let ran: Pick<RanOne, "record" | "problems"> = { problems: [] };
+    let sizeGb: number | undefined;
     if (mayRun || isChanged(service, ids.volumeId))
       ran = await exclusively(service, ids, async () => {
         const planned = await plan(context, service, ids, wish, true, { ...former, owes }, "fresh");
+        sizeGb = sizeIn(planned.live, ids.volumeId);
         const host = hostIn(planned.live, ids.volumeId);
         if (typeof host === "string" && host !== ids.vmId) throw attachedElsewhere(ids.volumeId, host);
         return mayRun || isAttached(planned.live, ids) === false
           ? planAndCarryOut(context, service, planned, ids, false)
           : ran;
       });
-    if (isDue) noteCaughtUp(service, ids.volumeId);
-    return keep(service, id, props, owner, ran);
+    return keep(service, id, props, owner, { ...ran, told: toldOf(service, ids, sizeGb, former.told) });
   },
 
   async delete(context, id, before) {

@@ -27,6 +27,7 @@ import { type HandlerContext, HandlerFailure, type HandlerService, sentence } fr
 import { thingAt, thingOf } from "./ownership";
 import type { OpenCreate, ProgramNotes } from "./program-notes";
 import type { SharedLooks } from "./shared-looks";
+import type { Told } from "./stands-on";
 import { isVouchedFor, noteRecorded, noteShown, someUnseen, witnessesOf } from "./witnesses";
 import { inProgramWords } from "./words";
 
@@ -42,6 +43,8 @@ export interface Remembered {
    * The resource was read by its id and not changed since, so it is not known which of its values the program manages.
    */
   readonly imported?: true;
+  /** What the command of an attachment was last told. */
+  readonly told?: Told;
 }
 
 export interface PlannedOne {

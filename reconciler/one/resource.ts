@@ -5,7 +5,6 @@ import { compareScopes } from "../core/model/evidence";
 import { sight } from "../core/model/live";
 import type { RecordedResource } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
-import { noteChange } from "./changed-volumes";
 import { createdBefore } from "./created-before";
 import { changedInputs, difference, emptied, isOtherwiseNow, plannedChanges } from "./differences";
 import { holding } from "./exclusion";
@@ -78,6 +77,7 @@ import {
   wanted,
 } from "./shape";
 import { adoptedId, adoptsNothing } from "./shared-properties";
+import { noteStanding } from "./stands-on";
 import { isVouchedFor, noteRecorded } from "./witnesses";
 
 const adoptsTooMuch = "taking it over would go further than a preview can show";
@@ -139,6 +139,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const { owner = newOwner(), scope } = former;
     const { origin } = service.client;
     if (id !== undefined) claimMade(service, thing(id), owner);
+    if (record !== undefined && id !== undefined && shape.noticed !== undefined)
+      noteStanding(service, id, { isChanged: false, is: shape.noticed(record) });
     const kept = {
       id: id ?? pendingId(owner),
       outputs: plain({
@@ -196,12 +198,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       // What an earlier update left to do, such as a command that is owed, is a difference of the record alone.
       if (changes.length === 0 && observed && planned.plan.steps.length > 0)
         changes.push({ property: recordedKey, replaces: false });
-      if (changes.length > 0 && shape.hangsOn !== undefined)
-        noteChange(
-          service,
-          id,
-          changes.map(({ property }) => property),
-        );
+      const is = record === undefined ? undefined : shape.noticed?.(record, planned.plan.steps, inputs);
+      const was = record === undefined ? undefined : shape.noticed?.(record);
+      if (shape.noticed !== undefined) noteStanding(service, id, { isChanged: changes.length > 0, was, is });
       if (changes.some(({ replaces }) => replaces) && inputs["adopt"] === id) throw replacesAdopted(inputs, id);
       if (changes.length === 0 && compareScopes(remembered.scope, { origin: service.client.origin }) !== undefined)
         changes.push({ property: recordedKey, replaces: false });

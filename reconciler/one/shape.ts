@@ -4,12 +4,14 @@ import type { Address, Kind } from "../core/model/address";
 import type { Closed, DesiredResource } from "../core/model/desired";
 import type { Live, LiveOf } from "../core/model/live";
 import type { Disk, RecordedResource } from "../core/model/recorded";
+import type { Step } from "../core/plan/step";
 import { knownVersion, newerVersion, WrittenByNewer } from "../core/state/newer";
 import { fieldsIn } from "../core/text/objects";
 import type { Property, Props } from "./handler";
 import type { NamedId } from "./named-ids";
 import { desiredOf, type Written, writtenOfExisting } from "./one-desired";
 import type { Remembered } from "./one-run";
+import type { Noticed } from "./stands-on";
 
 export type Of<K extends Kind> = Extract<RecordedResource, { kind: K }>;
 export interface Shape<K extends Kind> {
@@ -41,6 +43,8 @@ export interface Shape<K extends Kind> {
   neighbours?(record: Of<K>, live: LiveOf[K] | undefined): readonly RecordedResource[];
   /** The id of the VM whose work an update or a delete would disturb. */
   hangsOn?(live: LiveOf[K]): string | undefined;
+  /** What a guest notices of it: as recorded, or once the steps are done. */
+  noticed?(record: Of<K>, steps?: readonly Step[], inputs?: Props): Noticed | undefined;
   /** Records of other resources that an update has to look at as well. */
   standsOn?(live: LiveOf[K], inputs: Props): readonly RecordedResource[];
   /** Of a record that was read by its id: the part that a program with these inputs manages. */

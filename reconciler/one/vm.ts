@@ -158,6 +158,8 @@ export const vmHandler = createHandler<"vm">({
           preventDestroy: false,
         }),
       ),
+  noticed: ({ image, imageId = image }, steps = []) =>
+    steps.flatMap(({ action }) => (action.operation === "vm.rebuild" ? action.image : []))[0] ?? imageId,
   lossOfReplacing: ({ name }) => `the root disk of the VM ${String(name)} that is there is deleted with it`,
   isSettled: ({ phase }) => phase === "running" || phase === "stopped",
   lostWith: ({ dataVolumeId }) =>

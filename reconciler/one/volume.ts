@@ -50,6 +50,7 @@ export const volumeHandler = createHandler<"volume">({
   },
   inputsOf: (record) => ({ name: record.name, size: record.sizeGb }),
   outputsOf: () => ({}),
+  noticed: ({ sizeGb }, _steps, inputs = {}) => (typeof inputs["size"] === "number" ? inputs["size"] : sizeGb),
   hangsOn: (live) => live.attachedTo ?? undefined,
   standsOn: (live, inputs) =>
     typeof live.attachedTo === "string" && fieldsIn(inputs["flush"])["via"] === "stop" ? [hostOf(live.attachedTo)] : [],

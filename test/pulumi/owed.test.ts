@@ -102,15 +102,13 @@ describe("commands that a program's VM and attachments owe", () => {
   const { VolumeAttachment, Volume, Vm } = handlers;
   const afterAttach = { command: ["mount-volume"] };
   async function vmAndVolume(name = "db-1") {
-    const { id: vmId } = await Vm.create(
-      context,
-      checked({ ...inputs, name, afterReady: undefined, afterAttach: undefined }),
-    );
+    const vmInputs = checked({ ...inputs, name, afterReady: undefined, afterAttach: undefined });
+    const { id: vmId, outputs: vm } = await Vm.create(context, vmInputs);
     const volume = Volume.check({ name: `${name}-files`, size: 10, flushConfirmed: true });
     const { id: volumeId, outputs } = await Volume.create(context, volume.inputs);
     const wanted = VolumeAttachment.check({ vmId, volumeId, flushConfirmed: true, afterAttach });
     expect(wanted).toMatchObject({ failures: [], warnings: [] });
-    return { vmId, volumeId, volume: outputs, wanted: wanted.inputs };
+    return { vmId, vm, vmInputs, volumeId, volume: outputs, wanted: wanted.inputs };
   }
   const changesOf = async ({ id, outputs }: Pick<Kept, "id" | "outputs">, wanted: Props) =>
     (await VolumeAttachment.diff(context, id, outputs, wanted)).changes;
@@ -129,7 +127,7 @@ describe("commands that a program's VM and attachments owe", () => {
     expect(await changesOf(made, wanted)).toEqual([]);
 
     const larger = { ...volume, size: 20 };
-    const { [recordedKey]: _recorded, ...declared } = larger as Props;
+    const declared = asDeclared(larger);
     await Volume.diff(context, volumeId, volume, declared);
     expect(await changesOf(made, wanted)).toEqual(owing);
     await Volume.update(context, volumeId, volume, declared);
@@ -147,6 +145,58 @@ describe("commands that a program's VM and attachments owe", () => {
     expect(ran.slice(2)).toEqual(["mount-volume attached"]);
     expect(values).toMatchObject({ RECONCILE_VM_ID: other.vmId });
   });
+
+  /** What it knows is what the state has. */
+  const anotherProcess = () => {
+    const client = new Proxy(world.client, {});
+    context = { ...context, service: async () => ({ ...(await contextFor(world).service()), client }) };
+  };
+  const asDeclared = ({ [recordedKey]: _recorded, ...props }: Props): Props => props;
+
+  it("are owed by an attachment whose engine died after its volume had grown", async () => {
+    const { volumeId, volume, wanted } = await vmAndVolume();
+    const made = await VolumeAttachment.create(context, wanted);
+    const larger = { ...asDeclared(volume), size: 20 };
+    await Volume.diff(context, volumeId, volume, larger);
+    const grown = await Volume.update(context, volumeId, volume, larger);
+    for (const death of ["before the update of the attachment", "within it"]) {
+      anotherProcess();
+      expect((await Volume.diff(context, volumeId, grown.outputs, larger)).changes, death).toEqual([]);
+      expect(await changesOf(made, wanted), death).toEqual(owing);
+    }
+    const paid = await VolumeAttachment.update(context, made.id, made.outputs, wanted);
+    expect(ran.slice(1)).toEqual(["mount-volume grown"]);
+    expect(values).toMatchObject({ RECONCILE_VOLUME_SIZE: "20" });
+    anotherProcess();
+    await Volume.diff(context, volumeId, grown.outputs, larger);
+    expect(await changesOf(paid, wanted)).toEqual([]);
+  });
+
+  it.each(["in the process that rebuilt it", "in another one"])(
+    "are owed by the attachment of a VM that was rebuilt: %s",
+    async (where) => {
+      const { vmId, vm, vmInputs, wanted } = await vmAndVolume();
+      const made = await VolumeAttachment.create(context, wanted);
+      expect((await Vm.diff(context, vmId, vm, vmInputs)).changes).toEqual([]);
+      expect(await changesOf(made, wanted)).toEqual([]);
+      const otherImage = { ...vmInputs, imageId: "debian-12" };
+      await Vm.diff(context, vmId, vm, otherImage);
+      expect(await changesOf(made, wanted)).toEqual(owing);
+      const rebuilt = await Vm.update(context, vmId, vm, otherImage);
+      if (where === "in another one") {
+        anotherProcess();
+        expect((await Vm.diff(context, vmId, rebuilt.outputs, otherImage)).changes).toEqual([]);
+      }
+      expect(await changesOf(made, wanted)).toEqual(owing);
+      const paid = await VolumeAttachment.update(context, made.id, made.outputs, wanted);
+      expect(ran.slice(1)).toEqual(["mount-volume vm_rebuilt"]);
+      for (const _ of [1, 2]) {
+        expect(await changesOf(paid, wanted)).toEqual([]);
+        anotherProcess();
+        await Vm.diff(context, vmId, rebuilt.outputs, otherImage);
+      }
+    },
+  );
 
   it("stay owed by an attachment where they fail, and an update that follows runs them", async () => {
     exitCode = 1;

@@ -136,7 +136,7 @@ export type VolumeAttachmentInputs = {
   } | undefined;
   /** You state that the volume was unmounted or synced inside the guest, so that it may be detached. Kept with the resource: set it before the change that detaches. */
   readonly flushConfirmed?: boolean | undefined;
-  /** A command that is owed after the volume was attached or grew, until it ended with 0; an update that follows runs what is still owed. */
+  /** A command that is owed after the volume was attached or grew, or the VM was rebuilt, until it ended with 0; an update that follows runs what is still owed. */
   readonly afterAttach?: {
     /** The program and its arguments. It runs on the machine that runs the program, and may run twice. */
     readonly command: readonly string[];
