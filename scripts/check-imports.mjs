@@ -30,7 +30,7 @@ const rules = [
   [
     "reconciler/kinds",
     ["reconciler/core", "reconciler/kinds:rows"],
-    [],
+    ["ipaddr.js"],
     "what is particular to a kind is decided as purely as the rest of the core",
   ],
   [
@@ -54,8 +54,20 @@ const rules = [
   ["reconciler/core/schedule", ["reconciler/core"], [], "scheduling is a reducer over the plan"],
   ["reconciler/core", ["reconciler/core", "reconciler/kinds"], ["ipaddr.js"], "the core is pure"],
   [
+    "reconciler/kinds:config",
+    ["reconciler/core", "reconciler/kinds", "reconciler/config"],
+    [],
+    "how the block of a kind is read",
+  ],
+  [
+    "reconciler/kinds:one",
+    ["reconciler/core", "reconciler/kinds", "reconciler/engine", "reconciler/one"],
+    [],
+    "the resource of a program, of a kind",
+  ],
+  [
     "reconciler/config",
-    ["reconciler/core", "reconciler/kinds"],
+    ["reconciler/core", "reconciler/kinds", "reconciler/kinds:config"],
     // node:vm runs a pattern of the file within a time limit.
     ["yaml", "ajv", "node:vm"],
     "config turns text into desired values; it takes text, not paths",
@@ -186,7 +198,12 @@ const rules = [
 ];
 
 /** The files of a kind that belong to a room below the model or above the pure core, by their names. The projects of TypeScript have the same. */
-const above = { engine: /^(perform|watch|observe)(-|$)/, rows: /^(table|definition|index|fields|calls)$/ };
+const above = {
+  engine: /^(perform|watch|observe)(-|$)/,
+  config: /^read(-|$)/,
+  one: /^one(-|$)/,
+  rows: /^(table|definition|index|fields|calls)$/,
+};
 
 /** A path as the rules above know it: `reconciler/kinds/vm/perform` is `reconciler/kinds:engine/vm/perform`. */
 function inItsRoom(path) {

@@ -5,7 +5,7 @@ import { asClosed, type DesiredResource, isOpen } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { type NameRules, narrowedNameProblem } from "../core/model/name-rule";
 import { nameRefused } from "../core/plan/names-refused";
-import { judgeFile } from "../core/reachability/findings";
+import { judgeFile } from "../kinds/group/reachability/findings";
 import { todayUtc } from "../outside/clock";
 import { readDialect } from "./compose";
 import { CommandFailed } from "./crash";

@@ -3,7 +3,6 @@
  * plans comes through here before it shows the plan, and those that apply before the first write.
  */
 import { dirname, resolve } from "node:path";
-import { type Exposure, exposureOf } from "../core/exposure/exposure";
 import { checkPlan } from "../core/findings/checks";
 import { type Finding, findingAsDiagnostic, isRefused, type Strictness } from "../core/findings/finding";
 import { findingsOfPlan, isInPlanText } from "../core/findings/plan-findings";
@@ -13,10 +12,11 @@ import type { Denial } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { Policy } from "../core/model/policy";
 import { isEmpty, type Plan } from "../core/plan/plan";
-import { judgeReachability, type Reachability } from "../core/reachability/findings";
 import { printable } from "../core/text/printable";
 import type { Prepared } from "../engine/plan";
 import { touchesGroups } from "../kinds/group/changes";
+import { type Exposure, exposureOf } from "../kinds/group/exposure/exposure";
+import { judgeReachability, type Reachability } from "../kinds/group/reachability/findings";
 import { todayUtc } from "../outside/clock";
 import { askProgram } from "../outside/commands";
 import { setting } from "../outside/environment";

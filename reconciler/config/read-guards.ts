@@ -1,10 +1,10 @@
 /** The top-level settings that say which plans may be carried out. */
 import type { Denial, Desired } from "../core/model/desired";
+import { type ReachabilityContext, readReachability } from "../kinds/group/reachability/read";
+import { readRollouts } from "../kinds/vm/read-rollouts";
 import type { Subject, Values } from "./fields";
 import { interpolate } from "./interpolation";
 import { readChecks, readPolicy } from "./read-checks";
-import { type ReachabilityContext, readReachability } from "./read-reachability";
-import { readRollouts } from "./read-rollouts";
 import type { Room } from "./rooms";
 import { type Merged, placeIn, placeOf } from "./sources";
 import { isMap, positionOf } from "./yaml-file";

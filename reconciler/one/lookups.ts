@@ -4,10 +4,10 @@ import type { CatalogueEntry, LiveGroup, LiveVm, LiveVolume } from "../core/mode
 import { accepted, type Outcome } from "../core/model/outcome";
 import { nearestName } from "../core/text/nearest";
 import { patternFits } from "../core/text/pattern";
+import { ruleAsProperties, ruleProperties } from "../kinds/group/one-rule-properties";
 import type { ServiceReader } from "../service/client";
 import { HandlerFailure, type HandlerService, type Property, type Props } from "./handler";
 import { plain } from "./one-run";
-import { ruleAsProperties, ruleProperties } from "./rule-properties";
 
 export interface Lookup {
   readonly name: string;

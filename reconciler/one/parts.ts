@@ -22,11 +22,11 @@ import type { Rule } from "../core/model/rule";
 import { orderBreakingCycles, orderNodes } from "../core/plan/graph";
 import { mustGet } from "../core/text/invariant";
 import { fieldsIn, listIn, onlyDefined } from "../core/text/objects";
+import { ruleAsProperties } from "../kinds/group/one-rule-properties";
 import { closedOrRefused } from "../refused";
 import type { Props } from "./handler";
 import { asProperty } from "./one-desired";
 import { propertyValues } from "./row-properties";
-import { ruleAsProperties } from "./rule-properties";
 import type { HandlerType } from "./table";
 
 /** Stands for the id of another part, or for another of its properties. */

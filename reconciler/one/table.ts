@@ -1,13 +1,13 @@
 /** The one table of resource kinds. Schemas, adapters and tests are made from it. */
 import { definitionOf, kinds } from "../core/model/kinds";
 import { isOneOf, keysOf } from "../core/text/objects";
-import { attachmentHandler } from "./attachment";
-import { groupHandler } from "./group";
+import { groupHandler } from "../kinds/group/one";
+import { ruleHandler } from "../kinds/group/one-rule";
+import { vmHandler } from "../kinds/vm/one";
+import { volumeHandler } from "../kinds/volume/one";
+import { attachmentHandler } from "../kinds/volume/one-attachment";
 import type { Handler } from "./handler";
-import { ruleHandler } from "./rule";
 import { usualHandler } from "./usual";
-import { vmHandler } from "./vm";
-import { volumeHandler } from "./volume";
 
 const own = {
   Vm: vmHandler,

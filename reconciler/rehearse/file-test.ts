@@ -2,7 +2,7 @@
  * One test of a user's own file, on the embedded service in virtual time: what is given is applied, what is wanted is
  * planned, compared with what is expected, and applied too. No request leaves the process and no time is spent waiting.
  */
-import { exposureOf } from "../core/exposure/exposure";
+
 import { checkPlan } from "../core/findings/checks";
 import { type Finding, isRefused } from "../core/findings/finding";
 import { findingsOfPlan } from "../core/findings/plan-findings";
@@ -13,12 +13,13 @@ import { allOfKind } from "../core/model/kinds";
 import type { Outputs } from "../core/model/output";
 import { PermittedPlan } from "../core/plan/permitted";
 import { isEmpty, type Plan } from "../core/plan/plan";
-import { judgeReachability } from "../core/reachability/findings";
 import { deepEqual } from "../core/text/deep-equal";
 import { carryOutPermitted } from "../engine/apply";
 import { openStoredState, type Prepared, preparePlan } from "../engine/plan";
 import { defaultTiming, type Ports } from "../engine/ports";
 import { touchesGroups } from "../kinds/group/changes";
+import { exposureOf } from "../kinds/group/exposure/exposure";
+import { judgeReachability } from "../kinds/group/reachability/findings";
 import { owedBy } from "../kinds/vm/guest-steps";
 import { createMemoryStore } from "../store/memory";
 import type { StateStore, StoredState } from "../store/store";

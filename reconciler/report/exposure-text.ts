@@ -1,20 +1,21 @@
 /**
  * Who can reach what, for people and as JSON lines: per group what is admitted, gained and lost, the ports that should
- * not be open to the world, and what is proven about the time between two steps. core/exposure computes it; this file
- * only words it.
+ * not be open to the world, and what is proven about the time between two steps. kinds/group/exposure computes it; this
+ * file only words it.
  */
-import { type Admission, admissionText, describeTraffic } from "../core/exposure/describe";
+
+import type { Address } from "../core/model/address";
+import { printable } from "../core/text/printable";
+import { type Admission, admissionText, describeTraffic } from "../kinds/group/exposure/describe";
 import {
   changesExposure,
   type DirectionExposure,
   type Exposure,
   type GroupExposure,
   type OpenPort,
-} from "../core/exposure/exposure";
-import { openPortText, violationText } from "../core/exposure/findings";
-import { subtractTraffic, type Traffic } from "../core/exposure/traffic";
-import type { Address } from "../core/model/address";
-import { printable } from "../core/text/printable";
+} from "../kinds/group/exposure/exposure";
+import { openPortText, violationText } from "../kinds/group/exposure/findings";
+import { subtractTraffic, type Traffic } from "../kinds/group/exposure/traffic";
 import { type Hue, hang, listText, painter, type TextOptions } from "./style";
 
 export interface ExposureTextOptions extends TextOptions {

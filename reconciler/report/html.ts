@@ -3,11 +3,11 @@
  * every step. The page has no script and makes no request; its content policy forbids both.
  */
 
-import type { Exposure } from "../core/exposure/exposure";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { Plan } from "../core/plan/plan";
 import { itemAt } from "../core/text/invariant";
 import type { RunReport, StepReport } from "../engine/run-plan";
+import type { Exposure } from "../kinds/group/exposure/exposure";
 import { costText } from "./cost-text";
 import { exposureRows } from "./exposure-text";
 import { planGraph } from "./graph";

@@ -15,13 +15,13 @@ const folders = {
   "reconciler/core/plan": "steps (one request each), their order, the consents they need, how long it takes",
   "reconciler/core/schedule": "which step may start now; when a wait is over",
   "reconciler/core/state": "the state as a fold of what became true, and as text",
-  "reconciler/core/exposure":
-    "who can reach what, exact on addresses and ports; the proof for what lies between two steps",
-  "reconciler/core/reachability":
-    "what a file asserts of who can reach what, judged before, between and after the steps",
   "reconciler/core/findings": "what a policy and the checks of a file find in a plan",
   "reconciler/kinds":
     "each kind in its folder: what it says of itself as rows, and what it does in another way than is usual",
+  "reconciler/kinds/group/exposure":
+    "who can reach what, exact on addresses and ports; the proof for what lies between two steps",
+  "reconciler/kinds/group/reachability":
+    "what a file asserts of who can reach what, judged before, between and after the steps",
   "reconciler/config": "YAML text -> desired state and diagnostics",
   "reconciler/dialect": "what a deployment has beyond the contract; the only place that assumes anything",
   "reconciler/service": "the HTTP edge: one typed method an operation, four ways to end",
@@ -55,7 +55,13 @@ const foldersIn = (root, folder) =>
     .map(({ name }) => `${folder}/${name}`);
 
 export function folderList(root) {
-  const there = ["emulator", "provider", ...foldersIn(root, "reconciler"), ...foldersIn(root, "reconciler/core")];
+  const there = [
+    "emulator",
+    "provider",
+    ...foldersIn(root, "reconciler"),
+    ...foldersIn(root, "reconciler/core"),
+    ...foldersIn(root, "reconciler/kinds/group"),
+  ];
   const unnamed = there.filter((folder) => folders[folder] === undefined);
   const gone = Object.keys(folders).filter((folder) => !there.includes(folder));
   if (unnamed.length + gone.length > 0)

@@ -1,11 +1,11 @@
 /** What counts as opened to the world: a part of the internet that is routed, in whatever spelling and in how many parts. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type GroupExposure, opensToWorld } from "../../reconciler/core/exposure/exposure";
-import { type Intervals, intervalOf, normalize } from "../../reconciler/core/exposure/intervals";
-import { inDirection, noTraffic, subtractTraffic, trafficOf } from "../../reconciler/core/exposure/traffic";
-import { asIpv4, worldIn } from "../../reconciler/core/exposure/world";
 import type { Rule } from "../../reconciler/core/model/rule";
+import { type GroupExposure, opensToWorld } from "../../reconciler/kinds/group/exposure/exposure";
+import { type Intervals, intervalOf, normalize } from "../../reconciler/kinds/group/exposure/intervals";
+import { inDirection, noTraffic, subtractTraffic, trafficOf } from "../../reconciler/kinds/group/exposure/traffic";
+import { asIpv4, worldIn } from "../../reconciler/kinds/group/exposure/world";
 
 const set = (cidrs: readonly string[]): Intervals => normalize(cidrs.map((cidr) => intervalOf(cidr)!));
 const isIpv6 = (cidr: string): boolean => cidr.includes(":");

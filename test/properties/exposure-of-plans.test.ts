@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../reconciler/cli/compose";
-import { describeTraffic } from "../../reconciler/core/exposure/describe";
-import { exposureOf } from "../../reconciler/core/exposure/exposure";
 import { asClosed } from "../../reconciler/core/model/desired";
 import { preparePlan } from "../../reconciler/engine/plan";
+import { describeTraffic } from "../../reconciler/kinds/group/exposure/describe";
+import { exposureOf } from "../../reconciler/kinds/group/exposure/exposure";
 import { desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
 import { randomWorld, yamlOf } from "../support/random-worlds";
 

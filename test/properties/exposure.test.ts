@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { referenceText } from "../../reconciler/core/canonical/rules";
-import { describeTraffic } from "../../reconciler/core/exposure/describe";
-import type { Fact, GroupWorld } from "../../reconciler/core/exposure/group-world";
+import type { Rule } from "../../reconciler/core/model/rule";
+import type { Step } from "../../reconciler/core/plan/step";
+import { describeTraffic } from "../../reconciler/kinds/group/exposure/describe";
+import type { Fact, GroupWorld } from "../../reconciler/kinds/group/exposure/group-world";
 import {
   bitsOf,
   cidrsOf,
@@ -10,9 +12,9 @@ import {
   lastAddress,
   normalize,
   subtract,
-} from "../../reconciler/core/exposure/intervals";
-import { proveGapless } from "../../reconciler/core/exposure/proof";
-import { spanOf } from "../../reconciler/core/exposure/protocols";
+} from "../../reconciler/kinds/group/exposure/intervals";
+import { proveGapless } from "../../reconciler/kinds/group/exposure/proof";
+import { spanOf } from "../../reconciler/kinds/group/exposure/protocols";
 import {
   covers,
   intersectTraffic,
@@ -20,9 +22,7 @@ import {
   type Traffic,
   trafficOf,
   uniteTraffic,
-} from "../../reconciler/core/exposure/traffic";
-import type { Rule } from "../../reconciler/core/model/rule";
-import type { Step } from "../../reconciler/core/plan/step";
+} from "../../reconciler/kinds/group/exposure/traffic";
 
 /** A universe small enough to look at every point of it: a few peers, a few protocols and ports. */
 const peers = {

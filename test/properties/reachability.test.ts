@@ -4,13 +4,13 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Fact, GroupWorld } from "../../reconciler/core/exposure/group-world";
 import type { Assertion, Party } from "../../reconciler/core/model/assertion";
 import type { Reference } from "../../reconciler/core/model/reference";
 import type { Rule, RuleRemote } from "../../reconciler/core/model/rule";
 import type { Step, StepId } from "../../reconciler/core/plan/step";
-import { createJudge, judgeQuery } from "../../reconciler/core/reachability/judge";
-import { queriesOf } from "../../reconciler/core/reachability/query";
+import type { Fact, GroupWorld } from "../../reconciler/kinds/group/exposure/group-world";
+import { createJudge, judgeQuery } from "../../reconciler/kinds/group/reachability/judge";
+import { queriesOf } from "../../reconciler/kinds/group/reachability/query";
 
 const group = "group.it";
 const peerGroups = ["group.one", "group.two"];

@@ -62,11 +62,11 @@ describe("a desired state from which something is missing", () => {
       "reconciler/cli/fleet/open-project.ts",
       "reconciler/core/plan/as-recorded.ts",
       "reconciler/core/plan/undo.ts",
-      "reconciler/one/attachment.ts",
+      "reconciler/kinds/group/one-rule.ts",
+      "reconciler/kinds/volume/one-attachment.ts",
       "reconciler/one/guards.ts",
       "reconciler/one/looking.ts",
       "reconciler/one/resource.ts",
-      "reconciler/one/rule.ts",
     ]);
   });
 

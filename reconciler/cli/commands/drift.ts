@@ -3,9 +3,9 @@
 import { findingAsDiagnostic } from "../../core/findings/finding";
 import { parseAddress } from "../../core/model/address";
 import { hasErrors } from "../../core/model/diagnostic";
-import { judgeReachability } from "../../core/reachability/findings";
 import { findDrift } from "../../engine/drift";
 import { openStoredState } from "../../engine/plan";
+import { judgeReachability } from "../../kinds/group/reachability/findings";
 import { owedIn } from "../../kinds/vm/guest-steps";
 import { todayUtc } from "../../outside/clock";
 import { driftText } from "../../report/drift-text";

@@ -1,16 +1,16 @@
 /** `reconcile explain [CODE]`: what an error means and what to do about it; `explain reach`: who reaches whom by which rules. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { partyFromWord, partyText, portsFromWord } from "../../config/read-reachability";
 import { fieldsCalled, fieldsOfSchema, type SchemaField } from "../../config/schema-fields";
 import { kindOf } from "../../core/model/address";
 import type { Party } from "../../core/model/assertion";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import type { RecordedResource } from "../../core/model/recorded";
-import { explainReach, type ReachHalf } from "../../core/reachability/explain";
 import { nearestName } from "../../core/text/nearest";
 import { keyIn, keysOf } from "../../core/text/objects";
 import { openStoredState } from "../../engine/plan";
+import { explainReach, type ReachHalf } from "../../kinds/group/reachability/explain";
+import { partyFromWord, partyText, portsFromWord } from "../../kinds/group/reachability/read";
 import { explanations, isExplained } from "../../report/explanations";
 import { fieldsNamed, fieldsText, schemaFieldsText } from "../../report/field-text";
 import { packageFolder } from "../../version";

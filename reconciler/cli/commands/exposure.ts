@@ -1,8 +1,8 @@
 /** `reconcile exposure`: who can reach what through the groups, before and after the plan. Sends only reads. */
 
-import { exposureOf } from "../../core/exposure/exposure";
-import { exposureFindings } from "../../core/exposure/findings";
 import { hasErrors } from "../../core/model/diagnostic";
+import { exposureOf } from "../../kinds/group/exposure/exposure";
+import { exposureFindings } from "../../kinds/group/exposure/findings";
 import { exposureEvents, exposureText } from "../../report/exposure-text";
 import { command, type Invocation } from "../command";
 import { commonFlags } from "../flags";

@@ -2,7 +2,6 @@
 
 import { dirname, relative, resolve } from "node:path";
 import { readDesired } from "../../config/read-desired";
-import { partyText } from "../../config/read-reachability";
 import { worldBlocks } from "../../config/world-blocks";
 import { writeYaml, type YamlBlock } from "../../config/write-yaml";
 import type { Assertion } from "../../core/model/assertion";
@@ -11,11 +10,12 @@ import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { allOfKind } from "../../core/model/kinds";
 import type { RecordedResource } from "../../core/model/recorded";
 import type { PortRange } from "../../core/model/rule";
-import { judgeFile } from "../../core/reachability/findings";
-import { proposeAssertions } from "../../core/reachability/propose";
 import { onlyDefined } from "../../core/text/objects";
 import { openStoredState } from "../../engine/plan";
 import { type Pulled, pullWorld, type Wanted } from "../../engine/pull";
+import { judgeFile } from "../../kinds/group/reachability/findings";
+import { proposeAssertions } from "../../kinds/group/reachability/propose";
+import { partyText } from "../../kinds/group/reachability/read";
 import { todayUtc } from "../../outside/clock";
 import { command, type Invocation, noArguments } from "../command";
 import { openStore, openWorkspaceService } from "../compose";

@@ -5,14 +5,12 @@
  */
 
 import { readFileSync } from "node:fs";
-import { countOpenPorts, exposureOf } from "../../core/exposure/exposure";
 import type { Address } from "../../core/model/address";
 import { missingConsents } from "../../core/plan/consent";
 import type { LookMemory } from "../../core/plan/memory";
 import { countChanges, sortChanges } from "../../core/plan/plan";
 import { nothingSwept, seenSince, without } from "../../core/plan/sweep";
 import { unseenTexts } from "../../core/plan/unseen";
-import { judgeReachability } from "../../core/reachability/findings";
 import { seenNow } from "../../core/state/fold";
 import { hasNothingToDo } from "../../engine/apply";
 import { findDrift } from "../../engine/drift";
@@ -22,6 +20,8 @@ import { notSeenIn, type RunReport } from "../../engine/run-plan";
 import { ScopeRefused } from "../../engine/scope";
 import { isWorthSpreading, sweepDuring } from "../../engine/sweep";
 import { type Observation, type RoundResult, watch } from "../../engine/watch";
+import { countOpenPorts, exposureOf } from "../../kinds/group/exposure/exposure";
+import { judgeReachability } from "../../kinds/group/reachability/findings";
 import { todayUtc } from "../../outside/clock";
 import { afterStep, roundEvent, roundLine, startStatus, statusAfterRound } from "../../report/watch-status";
 import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";

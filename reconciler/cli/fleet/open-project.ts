@@ -5,7 +5,6 @@
  */
 
 import { join, relative, resolve } from "node:path";
-import { exposureOf } from "../../core/exposure/exposure";
 import { checkPlan } from "../../core/findings/checks";
 import { findingAsDiagnostic } from "../../core/findings/finding";
 import { findingsOfPlan } from "../../core/findings/plan-findings";
@@ -14,7 +13,6 @@ import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Read } from "../../core/model/external";
 import { countChanges, isEmpty } from "../../core/plan/plan";
 import { withReturns } from "../../core/plan/undo";
-import { judgeReachability } from "../../core/reachability/findings";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
@@ -28,6 +26,8 @@ import { readSecret } from "../../fleet/secrets";
 import type { Checkout } from "../../fleet/sources/checkout";
 import { checkOutGit } from "../../fleet/sources/git";
 import { touchesGroups } from "../../kinds/group/changes";
+import { exposureOf } from "../../kinds/group/exposure/exposure";
+import { judgeReachability } from "../../kinds/group/reachability/findings";
 import { openProject } from "../../open-project";
 import { type Location, type OpenedService, openService, readDialectFile, type ServiceSetup } from "../../open-service";
 import { todayUtc } from "../../outside/clock";

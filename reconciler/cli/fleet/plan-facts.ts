@@ -1,6 +1,5 @@
 /** What a round decides by and shows of a plan: its facts and their digest, what a person reads of it, and the way back. */
 import { createHash } from "node:crypto";
-import { exposureOf, opensToWorld } from "../../core/exposure/exposure";
 import type { Closed } from "../../core/model/desired";
 import type { State } from "../../core/model/recorded";
 import { downTogether } from "../../core/plan/estimate";
@@ -15,6 +14,7 @@ import { CannotUndo, type Planned } from "../../fleet/project";
 import { sentences } from "../../fleet/round";
 import { asInRepository, type Checkout } from "../../fleet/sources/checkout";
 import { touchesGroups } from "../../kinds/group/changes";
+import { exposureOf, opensToWorld } from "../../kinds/group/exposure/exposure";
 import { costForPrograms, costText } from "../../report/cost-text";
 import { exposureText } from "../../report/exposure-text";
 import { planGraph } from "../../report/graph";

@@ -2,8 +2,8 @@
  * Everything a reviewer of a plan has to see, in one list: problems, what the plan opens to the network, and the
  * consents it needs.
  */
-import type { Exposure } from "../exposure/exposure";
-import { exposureFindings } from "../exposure/findings";
+import type { Exposure } from "../../kinds/group/exposure/exposure";
+import { exposureFindings } from "../../kinds/group/exposure/findings";
 import { type Diagnostic, sortDiagnostics } from "../model/diagnostic";
 import { consentCodes } from "../plan/consent";
 import type { Plan } from "../plan/plan";

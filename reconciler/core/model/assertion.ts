@@ -1,6 +1,6 @@
 /**
  * What the file declares that groups must never, must always, and may only admit. Parties and ports are as read;
- * core/reachability gives them their exact sets.
+ * kinds/group/reachability gives them their exact sets.
  */
 import type { Address } from "./address";
 import type { SourcePosition } from "./diagnostic";

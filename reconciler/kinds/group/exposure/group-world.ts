@@ -1,0 +1,197 @@
+/**
+ * The groups as the plan moves them: which rule is there from the start, which step adds it, which steps take it away.
+ * A group that is replaced is two objects of one address for a while, and both count: VMs stay under the old one until
+ * it is deleted. Wherever a rule names a group, all objects of an address are that address, because whoever is
+ * a member of one is to be admitted as a member of the other.
+ */
+
+import { canonicalLiveRule, ruleKey } from "../../../core/canonical/rules";
+import type { Address } from "../../../core/model/address";
+import type { Desired, Reference } from "../../../core/model/desired";
+import { allOfKind } from "../../../core/model/kinds";
+import { type Live, sight } from "../../../core/model/live";
+import type { State } from "../../../core/model/recorded";
+import { groupNamed, type Rule } from "../../../core/model/rule";
+import type { Plan } from "../../../core/plan/plan";
+import type { Step } from "../../../core/plan/step";
+import { isPlatformShaped } from "../compare-rules";
+
+export interface Fact {
+  readonly rule: Rule;
+  /** The step that adds the rule; left out: the rule is there from the start. */
+  readonly addedBy?: string;
+  readonly removedBy: readonly string[];
+  /** The file declares the rule. */
+  readonly declared: boolean;
+}
+
+export interface GroupWorld {
+  /** By address, in the plan's order. */
+  readonly facts: ReadonlyMap<Address, readonly Fact[]>;
+  /** Addresses that the plan's steps touch. */
+  readonly touched: ReadonlySet<Address>;
+  /** Addresses whose group this plan makes, with nothing there before: what the service adds by itself is not known yet. */
+  readonly fresh: ReadonlySet<Address>;
+  /** The name under which all ids of a group are one. */
+  readonly identify: (group: Reference) => string;
+  /** Addresses whose rules could not be read; what was recorded stands in. */
+  readonly unobserved: ReadonlySet<Address>;
+  /** Groups that earlier replacements left attached to VMs: what they admit is not read. */
+  readonly retired: ReadonlyMap<Address, readonly string[]>;
+}
+
+export interface ExposureInput {
+  readonly plan: Plan;
+  readonly state: State;
+  readonly live: Live;
+  readonly desired: Desired;
+}
+
+type DraftFact = { -readonly [K in keyof Fact]: K extends "removedBy" ? string[] : Fact[K] };
+interface GroupObject {
+  readonly address: Address;
+  readonly facts: DraftFact[];
+}
+
+export function groupWorld(input: ExposureInput): GroupWorld {
+  const { plan, state, live, desired } = input;
+  const ids = idsOf(plan, state);
+  const addressOf = new Map<string, Address>();
+  for (const [address, id] of ids) addressOf.set(id, address);
+  const retired = new Map<Address, readonly string[]>();
+  for (const record of allOfKind(state.resources.values(), "group"))
+    if (record.retired !== undefined) {
+      retired.set(
+        record.address,
+        record.retired.map((group) => group.name),
+      );
+      for (const group of record.retired) addressOf.set(group.id, record.address);
+    }
+  const created = new Set(
+    plan.steps.flatMap((step) => (step.action.operation === "group.create" ? [step.address] : [])),
+  );
+  const identify = (group: Reference): string =>
+    "address" in group ? group.address : (addressOf.get(group.id) ?? group.id);
+  const objectOf = (group: Reference): string =>
+    "id" in group
+      ? group.id
+      : created.has(group.address)
+        ? newObject(group.address)
+        : (ids.get(group.address) ?? group.address);
+
+  const wanted = new Map<Address, ReadonlySet<string>>();
+  for (const resource of allOfKind(desired.resources, "group"))
+    wanted.set(resource.address, new Set(resource.rules.map((rule) => ruleKey(rule, identify))));
+
+  const objects = new Map<string, GroupObject>();
+  const byTarget = new Map<string, DraftFact[]>();
+  const facts = new Map<Address, DraftFact[]>();
+  const unobserved = new Set<Address>();
+  const addFact = (object: GroupObject, rule: Rule, addedBy?: string): void => {
+    const named = groupNamed(rule);
+    const target = named === undefined ? undefined : objectOf(named);
+    const fact: DraftFact = {
+      rule,
+      removedBy: [],
+      declared: wanted.get(object.address)?.has(ruleKey(rule, identify)) === true,
+      addedBy,
+    };
+    object.facts.push(fact);
+    push(facts, object.address, fact);
+    if (target !== undefined) push(byTarget, target, fact);
+  };
+  const objectFor = (id: string, address: Address): GroupObject => {
+    const known = objects.get(id);
+    if (known !== undefined) return known;
+    const object: GroupObject = { address, facts: [] };
+    objects.set(id, object);
+    if (!facts.has(address)) facts.set(address, []);
+    return object;
+  };
+
+  for (const [address, id] of ids) {
+    const sighting = sight(live, "group", id);
+    if (sighting.seen === "gone") continue;
+    const seen = sighting.seen === "yes" ? sighting.value.rules : undefined;
+    if (seen === undefined) unobserved.add(address);
+    const object = objectFor(id, address);
+    const rules = seen?.map(canonicalLiveRule) ?? recordedRules(state, address);
+    for (const rule of rules) addFact(object, rule);
+  }
+  for (const step of plan.steps) applyStep(step);
+  return {
+    facts,
+    touched: new Set(plan.steps.flatMap((step) => touchedBy(step, facts))),
+    fresh: new Set([...facts.keys()].filter((address) => !ids.has(address))),
+    identify,
+    unobserved,
+    retired,
+  };
+
+  function applyStep(step: Step): void {
+    const { action, address } = step;
+    switch (action.operation) {
+      case "group.create": {
+        const object = objectFor(newObject(address), address);
+        for (const rule of [...action.rules, ...platformRulesNow(address)]) addFact(object, rule, step.id);
+        break;
+      }
+      case "group.rule.create":
+        addFact(objectFor(objectOf(action.group), address), action.rule, step.id);
+        break;
+      case "group.verify":
+        for (const rule of action.rules) addFact(objectFor(objectOf(action.group), address), rule, step.id);
+        break;
+      case "group.rule.delete":
+        for (const fact of factsOf(action.group))
+          if (fact.addedBy === undefined && ruleKey(fact.rule, identify) === ruleKey(action.rule, identify))
+            fact.removedBy.push(step.id);
+        break;
+      case "group.delete":
+        // The group's rules go with it, and every rule anywhere that names the group.
+        for (const fact of new Set([...factsOf(action.group), ...(byTarget.get(objectOf(action.group)) ?? [])]))
+          fact.removedBy.push(step.id);
+        break;
+    }
+  }
+
+  function factsOf(group: Reference): readonly DraftFact[] {
+    return objects.get(objectOf(group))?.facts ?? [];
+  }
+
+  /** The service's own rules of a group: it will put the same on the group that replaces it. */
+  function platformRulesNow(address: Address): Rule[] {
+    const old = ids.get(address);
+    const own = (old === undefined ? undefined : objects.get(old))?.facts ?? [];
+    return own.flatMap(({ addedBy, declared, rule }) =>
+      addedBy === undefined && !declared && isPlatformShaped(rule) ? [rule] : [],
+    );
+  }
+}
+
+const newObject = (address: Address): string => `new ${address}`;
+
+/** Addresses that have an id now: recorded, or taken over by this plan. */
+function idsOf(plan: Plan, state: State): Map<Address, string> {
+  const ids = new Map<Address, string>();
+  for (const change of allOfKind(plan.changes, "group"))
+    if (change.id !== undefined) ids.set(change.address, change.id);
+  for (const record of allOfKind(state.resources.values(), "group"))
+    if (!ids.has(record.address)) ids.set(record.address, record.id);
+  return new Map([...ids].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function recordedRules(state: State, address: Address): readonly Rule[] {
+  const record = state.resources.get(address);
+  return record?.kind === "group" ? record.rules : [];
+}
+
+function touchedBy(step: Step, facts: ReadonlyMap<Address, readonly Fact[]>): Address[] {
+  return step.action.operation.startsWith("group.") && facts.has(step.address) ? [step.address] : [];
+}
+
+function push<T>(map: Map<string, T[]>, key: string, value: T): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}

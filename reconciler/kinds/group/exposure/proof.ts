@@ -1,0 +1,123 @@
+/**
+ * The proof that nothing between the steps admits more than before and after together, or less than both have in
+ * common, in whatever order the steps run and wherever the run stops.
+ *
+ * Premise: what has happened at any moment is a set of steps that holds, with each step, everything it needs to be
+ * *done* first. Needs on `end` or `failed` promise no effect and are not relied upon. There are exponentially many such
+ * sets, and they need not be walked through:
+ *
+ *   more: the traffic at a moment is the union of the rules that are there. Each rule that some step adds lies within
+ *         before ∪ after; hence every union of them does. (Exact: right after that step the rule is there.)
+ *   less: a point of before ∩ after is admitted at the start by some rule f. While f is there, it is admitted. Once f is
+ *         gone, some step r removed it, and everything r needs is done: so it is admitted if it is covered by rules that
+ *         nothing removes and that are there from the start or come with what r needs.
+ */
+
+import type { Address } from "../../../core/model/address";
+import type { Step } from "../../../core/plan/step";
+import { mustGet } from "../../../core/text/invariant";
+import type { Fact, GroupWorld } from "./group-world";
+import { covers, intersectTraffic, isNothing, subtractTraffic, type Traffic, trafficOf, uniteTraffic } from "./traffic";
+
+export interface Violation {
+  readonly step: string;
+  readonly admits: "more" | "less";
+  readonly traffic: Traffic;
+}
+
+export interface GaplessProof {
+  readonly holds: boolean;
+  readonly violations: readonly Violation[];
+}
+
+export function proveGapless(
+  address: Address,
+  world: GroupWorld,
+  steps: ReadonlyMap<string, Step>,
+  before: Traffic,
+  after: Traffic,
+): GaplessProof {
+  const facts = world.facts.get(address) ?? [];
+  const violations = [...admitsMore(facts, world, before, after), ...admitsLess(facts, world, steps, before, after)];
+  return { holds: violations.length === 0, violations };
+}
+
+const traffic = (facts: readonly Fact[], world: GroupWorld): Traffic =>
+  trafficOf(
+    facts.map((fact) => fact.rule),
+    world.identify,
+  );
+
+function admitsMore(facts: readonly Fact[], world: GroupWorld, before: Traffic, after: Traffic): Violation[] {
+  const added = facts.filter((fact) => fact.addedBy !== undefined);
+  if (added.length === 0) return [];
+  const allowed = uniteTraffic(before, after);
+  if (covers(allowed, traffic(added, world))) return [];
+  return [...byStep(added, ({ addedBy }) => (addedBy === undefined ? [] : [addedBy]))].flatMap(([step, its]) => {
+    const surplus = subtractTraffic(traffic(its, world), allowed);
+    return isNothing(surplus) ? [] : [{ step, admits: "more" as const, traffic: surplus }];
+  });
+}
+
+function admitsLess(
+  facts: readonly Fact[],
+  world: GroupWorld,
+  steps: ReadonlyMap<string, Step>,
+  before: Traffic,
+  after: Traffic,
+): Violation[] {
+  const removed = facts.filter((fact) => fact.addedBy === undefined && fact.removedBy.length > 0);
+  if (removed.length === 0) return [];
+  const core = intersectTraffic(before, after);
+  const atStake = intersectTraffic(traffic(removed, world), core);
+  if (isNothing(atStake)) return [];
+  const lasting = facts.filter((fact) => fact.removedBy.length === 0);
+  const removers = byStep(removed, (fact) => fact.removedBy);
+  const adders = new Set(lasting.flatMap((fact) => fact.addedBy ?? []));
+  const beforehand = new Map([...removers.keys()].map((step) => [step, stepsBefore(step, adders, steps)]));
+  const standing = (done: (step: string) => boolean): Traffic =>
+    traffic(
+      lasting.filter((fact) => fact.addedBy === undefined || done(fact.addedBy)),
+      world,
+    );
+  // Usually every removal comes after every addition, and then one comparison is enough.
+  const always = (step: string): boolean => [...beforehand.values()].every((done) => done.has(step));
+  if (covers(standing(always), atStake)) return [];
+  return [...removers].flatMap(([step, its]) => {
+    const lost = subtractTraffic(
+      intersectTraffic(traffic(its, world), core),
+      standing((added) => mustGet(beforehand, step).has(added)),
+    );
+    return isNothing(lost) ? [] : [{ step, admits: "less" as const, traffic: lost }];
+  });
+}
+
+function byStep(facts: readonly Fact[], stepsOf: (fact: Fact) => readonly string[]): Map<string, Fact[]> {
+  const groups = new Map<string, Fact[]>();
+  for (const fact of facts)
+    for (const step of stepsOf(fact)) {
+      const list = groups.get(step);
+      if (list === undefined) groups.set(step, [fact]);
+      else list.push(fact);
+    }
+  return groups;
+}
+
+/** Which of the wanted steps are done whenever this step has begun. */
+export function stepsBefore(
+  step: string,
+  wanted: ReadonlySet<string>,
+  steps: ReadonlyMap<string, Step>,
+): ReadonlySet<string> {
+  const found = new Set<string>();
+  const seen = new Set([step]);
+  const open = [step];
+  for (let next = open.pop(); next !== undefined && found.size < wanted.size; next = open.pop())
+    for (const { step: needed, on } of steps.get(next)?.needs ?? []) {
+      if (on !== "done" || seen.has(needed)) continue;
+      seen.add(needed);
+      if (wanted.has(needed)) found.add(needed);
+      open.push(needed);
+    }
+  return found;
+}

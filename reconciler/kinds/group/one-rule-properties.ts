@@ -1,0 +1,69 @@
+/** A rule as properties, one by one or within a group. */
+import { textKey } from "../../core/model/computed";
+import { groupIdNamed, type Rule } from "../../core/model/rule";
+import { isUnknown, type Property, type Props } from "../../one/handler";
+
+export const ruleProperties: Readonly<Record<string, Property>> = {
+  direction: { type: "string", values: ["ingress", "egress"], description: "ingress (the default) or egress." },
+  ethertype: { type: "string", values: ["IPv4", "IPv6"], description: "IPv4 (the default) or IPv6; follows remoteIp." },
+  protocol: {
+    type: "string",
+    values: ["tcp", "udp", "icmp", "any"],
+    description: "tcp, udp, icmp, or any when left out.",
+  },
+  dstPort: {
+    type: "string",
+    description: "The port, or a range such as 8000-8010 where the service knows ranges. All ports when left out.",
+  },
+  remoteIp: { type: "string", description: "A CIDR. Left out, and without remoteGroup: everyone." },
+  remoteGroup: {
+    type: "string",
+    description: "The id of another security group; self means the group the rule is in. Use this or remoteIp.",
+  },
+  description: { type: "string", description: "Free text, stored with the rule when it is made." },
+};
+
+/**
+ * A rule as a file has it. A value that is not known yet becomes an id of its own, so that two such rules are not
+ * equal.
+ */
+export function ruleForFile(rule: Props, stand: string): Record<string, unknown> {
+  const { direction, ethertype, protocol, dstPort, remoteIp, remoteGroup, description } = rule;
+  const known = (value: unknown): unknown => (isUnknown(value) ? undefined : value);
+  const entries: Record<string, unknown> = {
+    direction: known(direction),
+    ethertype: known(ethertype),
+    protocol: known(protocol),
+    dst_port: known(dstPort),
+    remote_ip: known(remoteIp),
+    remote_group:
+      isUnknown(remoteGroup) || isUnknown(remoteIp)
+        ? { id: stand }
+        : remoteGroup === "self" || remoteGroup === undefined
+          ? remoteGroup
+          : { id: remoteGroup },
+    description: known(description),
+  };
+  const unknownKeys = Object.keys(rule).filter((key) => !Object.hasOwn(ruleProperties, key));
+  for (const key of unknownKeys) entries[key] = rule[key];
+  return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== undefined && value !== null));
+}
+
+/** A rule as a program writes it. `own`: the id that is written as self. */
+export function ruleAsProperties(rule: Rule, own?: string): Props {
+  const ports = rule.ports;
+  const group = groupIdNamed(rule);
+  const properties: Record<string, unknown> = {
+    direction: rule.direction,
+    ethertype: rule.ethertype,
+    ...(rule.protocol === "any" ? {} : { protocol: rule.protocol }),
+    ...(ports === undefined
+      ? {}
+      : { dstPort: ports.min === ports.max ? String(ports.min) : `${ports.min}-${ports.max}` }),
+    ...(rule.remote.kind === "cidr" ? { remoteIp: rule.remote.cidr } : {}),
+    ...(rule.remote.kind === "any" ? { remoteIp: rule.ethertype === "IPv6" ? "::/0" : "0.0.0.0/0" } : {}),
+    ...(group === undefined ? {} : { remoteGroup: group === own ? "self" : group }),
+    ...(rule.description === undefined ? {} : { description: textKey(rule.description) }),
+  };
+  return properties;
+}

@@ -1,0 +1,151 @@
+/** Security groups with their rules. */
+
+import { canonicalLiveRule, type GroupIdentity, referenceText, ruleKey, sortRules } from "../../core/canonical/rules";
+import type { RecordedGroup } from "../../core/model/recorded";
+import { isObject } from "../../core/text/objects";
+import { holdsUnknown, type Props } from "../../one/handler";
+import { groupsIn } from "../../one/named-ids";
+import { desiredOf, type Written } from "../../one/one-desired";
+import { createHandler } from "../../one/resource";
+import { adopt, linesFor } from "../../one/shared-properties";
+import { isPlatformShaped } from "./compare-rules";
+import { recordRules } from "./diff";
+import { ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
+
+const write = (inputs: Props): Written => ({
+  kind: "group",
+  lines: [
+    ...linesFor(inputs, ["name", "description"]),
+    // A shared group is authoritative over the rules that this resource declared; rules made elsewhere are wanted as
+    // well (wantedAmong).
+    {
+      property: "rulesMode",
+      field: "rules_mode",
+      value: inputs["rulesMode"] === "shared" ? "authoritative" : inputs["rulesMode"],
+    },
+    { property: "rules", field: "rules", value: rulesForFile(inputs["rules"]) },
+    ...linesFor(inputs, ["onRuleRemoval"], "lifecycle"),
+  ],
+});
+
+export const groupHandler = createHandler<"group">({
+  type: "SecurityGroup",
+  kind: "group",
+  description:
+    "A security group with its rules. Its rules are all there are, unless rulesMode is shared; then SecurityGroupRule resources may stand beside them.",
+  inputs: {
+    name: {
+      type: "string",
+      required: true,
+      description:
+        "3 to 50 characters of a-z, 0-9 and hyphen; upper case is lower-cased. Left out, the resource's own name.",
+    },
+    description: { type: "string", description: "Free text." },
+    rules: {
+      type: "array",
+      items: { type: "object", properties: ruleProperties, description: "A rule." },
+      description: "What is admitted. Created with the group in one request, but for rules that name the group itself.",
+    },
+    rulesMode: {
+      type: "string",
+      behaviour: true,
+      values: ["authoritative", "additive", "shared"],
+      default: "authoritative",
+      description:
+        "authoritative: rules that are not declared here are removed. shared: rules made elsewhere stay, which is what SecurityGroupRule needs; those declared here before are removed. additive: no rule is ever removed.",
+    },
+    onRuleRemoval: {
+      type: "string",
+      behaviour: true,
+      values: ["replace", "keep"],
+      default: "replace",
+      description: "Where the service cannot delete one rule: replace the group, or keep the rule and warn about it.",
+    },
+    adopt,
+  },
+  outputs: {},
+  optional: [],
+  emptied: ["description"],
+  deleteBeforeReplace: true,
+  write,
+  names: groupsIn,
+  recordOfLive(address, live): RecordedGroup {
+    const rules = (live.rules ?? []).map((rule) => ({
+      rule: canonicalLiveRule(rule),
+      platform: rule.platform === true,
+    }));
+    const isPlatform = (one: (typeof rules)[number]): boolean => one.platform || isPlatformShaped(one.rule);
+    return {
+      kind: "group",
+      address,
+      id: live.id,
+      name: live.name,
+      description: live.description,
+      rules: sortRules(rules.filter((one) => !isPlatform(one)).map(({ rule }) => rule)),
+      platformRules: rules.filter(isPlatform).map(({ rule }) => ruleKey(rule)),
+      preventDestroy: false,
+    };
+  },
+  drifted(record, live, change, before) {
+    let next: RecordedGroup = record;
+    for (const { field } of change.fields) {
+      if (field === "name" && live.name !== undefined) next = { ...next, name: live.name };
+      if (field === "description" && live.description !== undefined) next = { ...next, description: live.description };
+      if (field === "rules" && live.rules !== undefined) {
+        const own = new Set(record.rules.map((rule) => ruleKey(rule)));
+        const platform = new Set(record.platformRules);
+        const shown = live.rules
+          .filter((rule) => rule.platform !== true)
+          .map(canonicalLiveRule)
+          .filter((rule) => !platform.has(ruleKey(rule)))
+          .filter((rule) => !isOpen(before) || own.has(ruleKey(rule)));
+        next = { ...next, rules: sortRules(shown) };
+      }
+    }
+    return next;
+  },
+  inputsOf: (record) => ({
+    name: record.name,
+    description: record.description,
+    rules: record.rules.map((rule) => ruleAsProperties(rule, record.id)),
+  }),
+  outputsOf: () => ({}),
+  managed(record, before, inputs) {
+    if (!isOpen(inputs)) return record;
+    const declared = desiredOf(write(isOpen(before) ? before : inputs)).desired.resources[0];
+    if (declared?.kind !== "group") return record;
+    const identify = selfAs(declared.address, record.id);
+    const own = new Set(declared.rules.map((rule) => ruleKey(rule, identify)));
+    return { ...record, rules: record.rules.filter((rule) => own.has(ruleKey(rule, identify))) };
+  },
+  isUnsettled: () => false,
+  wantedAmong(desired, inputs, record, live) {
+    if (inputs["rulesMode"] !== "shared" || desired.kind !== "group") return desired;
+    const own = new Set((record?.rules ?? []).map((rule) => ruleKey(rule)));
+    const foreign = (live.rules ?? []).map(canonicalLiveRule).filter((rule) => !own.has(ruleKey(rule)));
+    return { ...desired, rules: sortRules([...desired.rules, ...foreign], selfAs(desired.address, live.id)) };
+  },
+  keep(record, declared) {
+    if (declared.kind !== "group") return record;
+    // Rules made elsewhere were only wanted so that they stay; the record of this resource leaves them out.
+    const identify = selfAs(declared.address, record.id);
+    const own = new Set(declared.rules.map((rule) => ruleKey(rule, identify)));
+    const kept = record.rules.filter((rule) => own.has(ruleKey(rule, identify)));
+    // The record of a group that was just taken over may still refer to the group itself by its address.
+    return { ...record, rules: recordRules(kept, identify) };
+  },
+});
+
+const selfAs =
+  (address: string, id: string): GroupIdentity =>
+  (group) =>
+    "address" in group && group.address === address ? id : referenceText(group);
+
+/** Whether rules that are not declared may exist in the group. */
+export const isOpen = (inputs: Props): boolean =>
+  inputs["rulesMode"] === "additive" || inputs["rulesMode"] === "shared";
+
+function rulesForFile(rules: unknown): unknown {
+  if (!Array.isArray(rules)) return holdsUnknown(rules) ? undefined : rules;
+  return rules.map((rule: unknown, index) => (isObject(rule) ? ruleForFile(rule, `unknown-${index}`) : rule));
+}

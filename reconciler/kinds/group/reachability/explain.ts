@@ -1,0 +1,73 @@
+/** One question of who reaches whom, answered by the rules of a file: which admit it, or which one is missing. */
+
+import type { Address } from "../../../core/model/address";
+import type { Assertion, Party, ServicePorts } from "../../../core/model/assertion";
+import type { Desired } from "../../../core/model/desired";
+import type { Direction } from "../../../core/model/rule";
+import { isNothing, subtractTraffic } from "../exposure/traffic";
+import { admitted, everythingAsked, perhapsAdmitted } from "./admitted";
+import { declaredWorld, ruleTexts } from "./findings";
+import { createJudge } from "./judge";
+import { queriesOf } from "./query";
+import { setText } from "./witness";
+
+export interface ReachHalf {
+  readonly direction: Direction;
+  /** Whose rules are asked. */
+  readonly group: Address;
+  /** `unknown`: the file says nothing of this direction, so the service's own rules decide. */
+  readonly answer: "all" | "part" | "none" | "perhaps" | "unknown";
+  /** The rules that admit some of it, as the file has them. */
+  readonly rules: readonly string[];
+  /** The traffic that no rule admits. */
+  readonly missing: string;
+}
+
+export interface ReachQuestion {
+  readonly from: readonly Party[];
+  readonly to: readonly Party[];
+  readonly ports: readonly ServicePorts[];
+}
+
+export function explainReach(desired: Desired, { from, to, ports }: ReachQuestion): ReachHalf[] {
+  const world = declaredWorld(desired);
+  const judge = createJudge(world, new Map());
+  const texts = ruleTexts(desired, world);
+  const assertion: Assertion = {
+    kind: "always",
+    label: "",
+    from,
+    to,
+    ports,
+    except: [],
+    allow: [],
+    source: { file: "", line: 0 },
+  };
+  const context = { groups: [...world.facts.keys()], identify: world.identify, addressesOf: () => [], today: "" };
+  return queriesOf(assertion, context).map((query): ReachHalf => {
+    const facts = judge.group(query.group)?.facts ?? [];
+    const its = facts.filter((fact) => !isNothing(admitted(judge.traffic([fact]), query)));
+    const all = judge.traffic(facts);
+    const given = admitted(all, query);
+    // A rule is for one family, and whoever asks for a port means whichever it is.
+    const used = query.families.filter((family) => !isNothing(admitted(all, { ...query, families: [family] })));
+    const asked = { ...query, families: used.length === 0 ? query.families : used };
+    const missing = subtractTraffic(everythingAsked(asked), given);
+    const says = facts.some(({ rule }) => rule.direction === query.direction);
+    return {
+      direction: query.direction,
+      group: query.group,
+      answer: isNothing(missing)
+        ? "all"
+        : !isNothing(given)
+          ? "part"
+          : query.direction === "egress" && !says
+            ? "unknown"
+            : isNothing(perhapsAdmitted(all, query))
+              ? "none"
+              : "perhaps",
+      rules: its.map(({ rule }) => texts(query.group, rule)),
+      missing: setText(missing),
+    };
+  });
+}

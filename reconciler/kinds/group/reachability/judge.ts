@@ -1,0 +1,259 @@
+/**
+ * Whether an assertion holds at every moment of a plan, whatever the order of its steps and wherever it stops.
+ *
+ *   never, only: each rule that is ever there is there at some moment (right at the start, or right after its step), so
+ *                what any of them admits is admitted then. Exact.
+ *   always:      what is admitted at the start is lost only once every rule that admits it is gone. A rule goes with one
+ *                of its removers; by then all that this remover needs is done. So what a remover cannot take away, because
+ *                rules that nothing removes admit it by then, stays admitted. The same premise as exposure/proof.ts.
+ */
+
+import type { Address } from "../../../core/model/address";
+import type { Ethertype } from "../../../core/model/rule";
+import type { Step } from "../../../core/plan/step";
+import type { Fact, GroupWorld } from "../exposure/group-world";
+import { stepsBefore } from "../exposure/proof";
+import {
+  intersectTraffic,
+  isNothing,
+  noTraffic,
+  subtractTraffic,
+  type Traffic,
+  trafficOf,
+  uniteTraffic,
+} from "../exposure/traffic";
+import { admitted, everythingAsked, perhapsAdmitted, withoutParts } from "./admitted";
+import type { Query } from "./query";
+
+export type VerdictWord = "holds" | "unproven" | "violated";
+
+export interface JudgedAssertion {
+  readonly query: Query;
+  readonly verdict: VerdictWord;
+  /** What the plan does to the assertion. `breaks`: it held before, or was broken less. */
+  readonly change: "none" | "breaks" | "keeps" | "repairs";
+  /** The traffic that is admitted and must not be, or is not admitted and must be; or that cannot be decided. */
+  readonly set: Traffic;
+  /** An exception whose last day is over would cover this traffic. */
+  readonly expired: boolean;
+  /** For `always`: the traffic is lost only between two steps. */
+  readonly between: boolean;
+  /** For `always` where no family is said: nothing of it is admitted in the other one. */
+  readonly onlyIn?: Ethertype;
+  /** Why it cannot be proved, where no rule is the reason. */
+  readonly why?: string;
+  /** Exceptions that are still needed, by their place among those of the assertion. */
+  readonly needed: ReadonlySet<number>;
+}
+
+export interface JudgedGroup {
+  readonly facts: readonly Fact[];
+  readonly before: Traffic;
+  readonly after: Traffic;
+  readonly ever: Traffic;
+  /** Rules that exist from the start and are never removed. */
+  readonly lasting: Traffic;
+}
+
+export interface Judge {
+  readonly world: GroupWorld;
+  readonly steps: ReadonlyMap<string, Step>;
+  group(address: Address): JudgedGroup | undefined;
+  traffic(facts: readonly Fact[]): Traffic;
+}
+
+export function createJudge(world: GroupWorld, steps: ReadonlyMap<string, Step>): Judge {
+  const groups = new Map<Address, JudgedGroup>();
+  const traffic = (facts: readonly Fact[]): Traffic =>
+    facts.length === 0
+      ? noTraffic
+      : trafficOf(
+          facts.map(({ rule }) => rule),
+          world.identify,
+        );
+  return {
+    world,
+    steps,
+    traffic,
+    group(address) {
+      const facts = world.facts.get(address);
+      if (facts === undefined) return undefined;
+      let group = groups.get(address);
+      if (group === undefined) {
+        const touched = facts.some((fact) => fact.addedBy !== undefined || fact.removedBy.length > 0);
+        const before = traffic(facts.filter((fact) => fact.addedBy === undefined));
+        group = touched
+          ? {
+              facts,
+              before,
+              after: traffic(facts.filter((fact) => fact.removedBy.length === 0)),
+              ever: traffic(facts),
+              lasting: traffic(facts.filter((fact) => fact.addedBy === undefined && fact.removedBy.length === 0)),
+            }
+          : { facts, before, after: before, ever: before, lasting: before };
+        groups.set(address, group);
+      }
+      return group;
+    },
+  };
+}
+
+const nobody = { facts: [], before: noTraffic, after: noTraffic, ever: noTraffic, lasting: noTraffic };
+
+export function judgeQuery(query: Query, judge: Judge): JudgedAssertion {
+  const group = judge.group(query.group) ?? nobody;
+  if (query.assertion.kind !== "always") return judgeNever(query, group, judge);
+  // Both families are meant where none is said. One in which nothing of it was ever admitted is told, and not demanded.
+  const used = query.families.filter((family) => !isNothing(admitted(group.ever, { ...query, families: [family] })));
+  const [only] = used;
+  return used.length === 1 && query.families.length > 1 && query.assertion.ethertype === undefined && only !== undefined
+    ? { ...judgeAlways({ ...query, families: [only] }, group, judge), onlyIn: only }
+    : judgeAlways(query, group, judge);
+}
+
+function judgeNever(query: Query, group: JudgedGroup, judge: Judge): JudgedAssertion {
+  const standing = query.leftOut.filter(({ expired }) => !expired);
+  const asked = (traffic: Traffic): Traffic => admitted(traffic, query);
+  const left = (traffic: Traffic): Traffic => withoutParts(traffic, query, standing);
+  const all = asked(group.ever);
+  const still = group.before === group.after;
+  const needed = query.leftOut.length === 0 ? noneNeeded : neededParts(query, still ? all : asked(group.after));
+  const verdict = (
+    word: VerdictWord,
+    change: JudgedAssertion["change"],
+    set: Traffic,
+    more: Partial<JudgedAssertion> = {},
+  ): JudgedAssertion => ({
+    ...{ query, verdict: word, change, set, expired: false, between: false, needed },
+    ...more,
+  });
+  const leftOfAll = left(all);
+  if (!isNothing(leftOfAll)) {
+    const before = still ? leftOfAll : left(asked(group.before));
+    const after = still ? leftOfAll : left(asked(group.after));
+    const added = group.facts.filter((fact) => fact.addedBy !== undefined);
+    const during = added.length === 0 ? noTraffic : left(asked(judge.traffic(added)));
+    const fresh = still ? noTraffic : subtractTraffic(uniteTraffic(after, during), before);
+    if (!isNothing(fresh)) return verdict("violated", "breaks", fresh);
+    if (!isNothing(after)) {
+      const ended = query.leftOut.filter(({ expired }) => expired);
+      const expired = ended.length > 0 && !isNothing(subtractTraffic(after, withoutParts(after, query, ended)));
+      return verdict("violated", "keeps", after, { expired });
+    }
+    if (!isNothing(before)) return verdict("violated", "repairs", before);
+  }
+  // Two halves of all addresses that are never there together admit some of the members, whoever they are.
+  const perhaps = uniteTraffic(leftOfAll, withoutParts(perhapsAdmitted(group.ever, query), query, standing));
+  if (!isNothing(perhaps)) {
+    const change = isNothing(withoutParts(perhapsAdmitted(group.before, query), query, standing)) ? "breaks" : "keeps";
+    return verdict("unproven", change, perhaps);
+  }
+  const why = whyUnknown(query, judge);
+  return why === undefined ? verdict("holds", "none", noTraffic) : verdict("unproven", "none", noTraffic, { why });
+}
+
+const noneNeeded: ReadonlySet<number> = new Set();
+
+const neededParts = ({ leftOut, ...query }: Query, after: Traffic): Set<number> =>
+  new Set(
+    leftOut.flatMap((part, index) =>
+      isNothing(admitted(after, { ...query, peers: part.peers, spans: part.spans, named: [] })) ? [] : [index],
+    ),
+  );
+
+function whyUnknown({ group, direction, unknown, assertion }: Query, { world }: Judge): string | undefined {
+  const [vm] = unknown;
+  if (vm !== undefined) return `the address of ${vm} is not known`;
+  const retired = world.retired.get(group)?.[0];
+  if (retired !== undefined && assertion.kind !== "always")
+    return `VMs may still be under the replaced group ${retired}, whose rules are not read`;
+  if (world.fresh.has(group) && direction === "egress")
+    return `what the service itself puts on the new group ${group} is known once it is made`;
+  return undefined;
+}
+
+function judgeAlways(query: Query, group: JudgedGroup, judge: Judge): JudgedAssertion {
+  const wanted = everythingAsked(query);
+  const given = (traffic: Traffic): Traffic => admitted(traffic, query);
+  const [before, after] = [given(group.before), given(group.after)];
+  const missingBefore = subtractTraffic(wanted, before);
+  const missingAfter = subtractTraffic(wanted, after);
+  const perhaps = (traffic: Traffic): Traffic => uniteTraffic(given(traffic), perhapsAdmitted(traffic, query));
+  const lost = group.before === group.after ? noTraffic : losable(given, group, judge, before);
+  const fresh = judge.world.fresh.has(query.group);
+  const broken = fresh ? missingAfter : uniteTraffic(subtractTraffic(missingAfter, missingBefore), lost);
+  const verdict = (
+    word: VerdictWord,
+    change: JudgedAssertion["change"],
+    set: Traffic,
+    more: Partial<JudgedAssertion> = {},
+  ): JudgedAssertion => ({
+    ...{ query, verdict: word, change, set, expired: false, between: false, needed: new Set<number>() },
+    ...more,
+  });
+  if (isNothing(broken) && isNothing(missingAfter))
+    return isNothing(missingBefore) || fresh
+      ? holdsOrUnknown(query, verdict)
+      : verdict("violated", "repairs", missingBefore);
+  const why = whyUnknown(query, judge);
+  if (why !== undefined) return verdict("unproven", "none", missingAfter, { why });
+  const undecidedAfter = intersectTraffic(missingAfter, perhapsAdmitted(group.after, query));
+  // Where at some moment not even a rule is there that may hold the members of a group, it is lost for certain.
+  const lostForCertain = isNothing(lost) ? lost : losable(perhaps, group, judge, before);
+  const undecided = uniteTraffic(undecidedAfter, subtractTraffic(lost, lostForCertain));
+  const missing = isNothing(broken) ? missingAfter : broken;
+  const certain = uniteTraffic(subtractTraffic(missing, undecided), lostForCertain);
+  if (isNothing(certain)) return verdict("unproven", isNothing(broken) ? "keeps" : "breaks", undecided);
+  return verdict("violated", isNothing(broken) ? "keeps" : "breaks", certain, {
+    between: isNothing(intersectTraffic(certain, missingAfter)),
+  });
+}
+
+function holdsOrUnknown(
+  { unknown }: Query,
+  verdict: (
+    word: VerdictWord,
+    change: JudgedAssertion["change"],
+    set: Traffic,
+    more?: Partial<JudgedAssertion>,
+  ) => JudgedAssertion,
+): JudgedAssertion {
+  const [vm] = unknown;
+  return vm === undefined
+    ? verdict("holds", "none", noTraffic)
+    : verdict("unproven", "none", noTraffic, { why: `the address of ${vm} is not known` });
+}
+
+/** What is admitted at the start and may be admitted no longer at some moment. `given`: what counts as admitted. */
+function losable(
+  given: (traffic: Traffic) => Traffic,
+  { facts, lasting }: JudgedGroup,
+  judge: Judge,
+  before: Traffic,
+): Traffic {
+  let open = subtractTraffic(before, given(lasting));
+  if (isNothing(open)) return open;
+  const going = facts.filter((fact) => fact.addedBy === undefined && fact.removedBy.length > 0);
+  const staying = facts.filter((fact) => fact.removedBy.length === 0);
+  const adders = new Set(staying.flatMap((fact) => fact.addedBy ?? []));
+  const covers = new Map<string, Traffic>();
+  const coveredBefore = (step: string): Traffic => {
+    let covered = covers.get(step);
+    if (covered === undefined) {
+      const done = stepsBefore(step, adders, judge.steps);
+      covered = given(judge.traffic(staying.filter((fact) => fact.addedBy === undefined || done.has(fact.addedBy))));
+      covers.set(step, covered);
+    }
+    return covered;
+  };
+  const removers = [...new Set(going.flatMap((fact) => fact.removedBy))];
+  // Whichever rule goes first, traffic that stays covered after each removal is not lost.
+  const always = removers.map(coveredBefore).reduce((all, one) => intersectTraffic(all, one));
+  open = subtractTraffic(open, always);
+  for (const fact of going) {
+    if (isNothing(open)) break;
+    const guarded = fact.removedBy.map(coveredBefore).reduce((all, one) => intersectTraffic(all, one));
+    open = subtractTraffic(open, intersectTraffic(given(judge.traffic([fact])), guarded));
+  }
+  return open;
+}

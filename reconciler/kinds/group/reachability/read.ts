@@ -1,0 +1,336 @@
+/** `reachability:`: what groups must never, must always and may only admit, from what is written to parties and ports. */
+
+import {
+  type Block,
+  fieldOf,
+  isGiven,
+  portsPattern,
+  readEnum,
+  readId,
+  readText,
+  reportMissing,
+  reportValue,
+  type Subject,
+  type Values,
+} from "../../../config/fields";
+import { type InterpolationScope, interpolate } from "../../../config/interpolation";
+import type { Problems } from "../../../config/problems";
+import { type Declared, unknownAddress } from "../../../config/references";
+import type { Allowance as AllowanceBlock, Assertion as AssertionBlock, Flow } from "../../../config/rows/reachability";
+import { type ListItem, placeOf } from "../../../config/sources";
+import { isMap, type Path, positionOf } from "../../../config/yaml-file";
+import { parseCidr } from "../../../core/canonical/cidr";
+import { formatAddress, kindOf, parseAddress } from "../../../core/model/address";
+import type { Allowance, Assertion, Exemption, Party, ServicePorts } from "../../../core/model/assertion";
+import type { SourcePosition } from "../../../core/model/diagnostic";
+import type { PortRange } from "../../../core/model/rule";
+import { nearestName } from "../../../core/text/nearest";
+import { isGroupParty } from "./query";
+
+export interface ReachabilityContext {
+  readonly scope: InterpolationScope;
+  readonly declared: Declared;
+  readonly problems: Problems;
+}
+
+const kinds = ["never", "always", "only"] as const;
+
+export function readReachability(items: readonly ListItem[], context: ReachabilityContext): Assertion[] {
+  const { problems, scope } = context;
+  return items.flatMap(({ value, source, index }) => {
+    if (!isMap(value)) return [];
+    const subject: Subject = {
+      problems,
+      place: (path, on) =>
+        placeOf(source, ["reachability", index, ...path], path.length === 0 ? "value" : (on ?? "value")),
+    };
+    const values: unknown = interpolate(value, scope, (problem, path) =>
+      problems.add({ ...problem, at: subject.place(path) }),
+    );
+    const assertion = isMap(values) ? readAssertion(subject, values, context) : undefined;
+    return assertion === undefined ? [] : [assertion];
+  });
+}
+
+function readAssertion(
+  subject: Subject,
+  values: Block<AssertionBlock>,
+  { declared }: ReachabilityContext,
+): Assertion | undefined {
+  const given = kinds.filter((kind) => isGiven(values, kind));
+  const [kind] = given;
+  if (kind === undefined || given.length > 1) return reportKinds(subject, given);
+  const flow = fieldOf(values, kind);
+  if (!isMap(flow)) return undefined;
+  const before = subject.problems.reported;
+  const from = readParties(subject, flow, "from", [kind], declared);
+  const to = readParties(subject, flow, "to", [kind], declared);
+  const direction = readEnum(subject, flow, "direction", ["ingress", "egress"], [kind]);
+  const ethertype = readEnum(subject, flow, "ethertype", ["IPv4", "IPv6"], [kind]);
+  const ports = readPorts(subject, flow, [kind]);
+  for (const [key, parties] of [
+    ["from", from],
+    ["to", to],
+  ] as const)
+    if (parties.length === 0 && !isGiven(flow, key)) reportMissing(subject, key, `add ${key}:`, [kind]);
+  checkAsked(subject, flow, { kind, from, to, direction });
+  const because = readText(subject, values, "because");
+  const except = listOf(subject, values, "except").map(
+    ([item, path]): Exemption => ({
+      from: readParties(subject, item, "from", path, declared),
+      to: readParties(subject, item, "to", path, declared),
+      ports: readPorts(subject, item, path),
+    }),
+  );
+  const allow = listOf(subject, values, "allow").flatMap(
+    ([item, path]) => readAllowance(subject, item, path, declared) ?? [],
+  );
+  if (kind === "always" && (except.length > 0 || allow.length > 0))
+    subject.problems.add({
+      code: "config/not-allowed",
+      summary: "an always has no exceptions",
+      fix: "narrow its from, to or ports instead",
+      at: subject.place([except.length > 0 ? "except" : "allow"], "key"),
+    });
+  if (subject.problems.reported > before) return undefined;
+  return {
+    kind,
+    label: labelOf(kind, from, to, ports, direction),
+    from,
+    to,
+    direction,
+    ports,
+    ethertype,
+    except,
+    allow,
+    because,
+    source: positionOf(subject.place([])),
+  };
+}
+
+function reportKinds(subject: Subject, given: readonly string[]): undefined {
+  const isMissing = given.length === 0;
+  subject.problems.add({
+    code: "config/missing",
+    summary: isMissing ? "an assertion says never, always or only" : `an assertion says one of ${given.join(", ")}`,
+    fix: isMissing ? "write - never: { from: internet, to: group.KEY }" : "make two assertions of it",
+    at: subject.place([]),
+  });
+  return undefined;
+}
+
+/** The groups whose rules are asked have to be groups of the file. */
+function checkAsked(
+  subject: Subject,
+  flow: Block<Flow>,
+  { kind, from, to, direction }: Pick<Assertion, "kind" | "from" | "to" | "direction">,
+): void {
+  const subjectKey =
+    direction === "egress" || (direction === undefined && to.length > 0 && !to.some(isGroupParty)) ? "from" : "to";
+  const subjects = subjectKey === "from" ? from : to;
+  if (subjects.length > 0 && !subjects.every((party) => isGroupParty(party) && !isForeign(party)))
+    reportValue(
+      subject,
+      [kind, subjectKey],
+      fieldOf(flow, subjectKey),
+      `group.KEY or group.*: the rules of the groups in this file are asked, those of \`${subjectKey}\` for ${subjectKey === "to" ? "ingress" : "egress"}`,
+      {
+        fix: subjectKey === "from" ? "name a group in from or in to" : "name a group in to, or write direction: egress",
+      },
+    );
+}
+
+function readAllowance(
+  subject: Subject,
+  item: Block<AllowanceBlock>,
+  path: Path,
+  declared: Declared,
+): Allowance | undefined {
+  const from = readParties(subject, item, "from", path, declared);
+  const ports = readPorts(subject, item, path);
+  const until = readText(subject, item, "until", path);
+  const reason = readText(subject, item, "reason", path);
+  const owner = readText(subject, item, "owner", path);
+  if (from.length === 0 && !isGiven(item, "from"))
+    reportMissing(subject, "from", "add from: and whom it lets through", path);
+  if (!isGiven(item, "until")) reportMissing(subject, "until", "add until: and its last day, such as 2026-12-31", path);
+  if (!isGiven(item, "reason"))
+    reportMissing(subject, "reason", "add reason: an exception without one is forgotten", path);
+  if (until !== undefined && !isDay(until)) {
+    reportValue(subject, [...path, "until"], until, "a day such as 2026-12-31");
+    return undefined;
+  }
+  if (until === undefined || reason === undefined) return undefined;
+  const source: SourcePosition = positionOf(subject.place(path));
+  return { from, ports, until, reason, owner, source };
+}
+
+const isDay = (text: string): boolean => {
+  const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
+};
+
+/** One map, or a list of them. */
+function listOf(subject: Subject, values: Block<AssertionBlock>, key: "except" | "allow"): (readonly [Values, Path])[] {
+  const value = fieldOf(values, key);
+  if (value === undefined) return [];
+  if (isMap(value)) return [[value, [key]]];
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((item: unknown, index): (readonly [Values, Path])[] => {
+    if (isMap(item)) return [[item, [key, index]]];
+    reportValue(subject, [key, index], item, "a map", { code: "config/wrong-type" });
+    return [];
+  });
+}
+const isForeign = (party: Party): boolean => party.kind === "group" && "id" in party.group;
+
+function readParties(
+  subject: Subject,
+  values: Block<Flow>,
+  key: "from" | "to",
+  within: Path,
+  declared: Declared,
+): Party[] {
+  const value = fieldOf(values, key);
+  if (value === undefined) return [];
+  const one = (item: unknown, path: Path): Party[] => {
+    const party = readParty(subject, item, path, declared);
+    return party === undefined ? [] : [party];
+  };
+  return Array.isArray(value)
+    ? value.flat().flatMap((item: unknown, index) => one(item, [...within, key, index]))
+    : one(value, [...within, key]);
+}
+
+const partyWords = ["internet", "anywhere"] as const;
+const expected = "internet, anywhere, group.KEY, group.*, vm.KEY, { id: … }, an address or a CIDR such as 10.0.0.0/8";
+
+function readParty(subject: Subject, value: unknown, path: Path, declared: Declared): Party | undefined {
+  if (isMap(value)) {
+    const id = readId(subject, value, path);
+    return id === undefined ? undefined : { kind: "group", group: { id } };
+  }
+  // A value that could not be interpolated is reported already.
+  if (value === undefined) return undefined;
+  const text = String(value).trim();
+  const word = partyWords.find((known) => known === text);
+  if (word !== undefined) return { kind: word };
+  if (text === "group.*") return { kind: "groups" };
+  const cidr = parseCidr(text);
+  if (cidr !== undefined) return { kind: "cidr", cidr: cidr.text };
+  const parts = parseAddress(text);
+  if (parts === undefined || parts.kind === "volume") {
+    const names = [
+      ...partyWords,
+      "group.*",
+      ...[...declared.addresses].filter((address) => kindOf(address) !== "volume"),
+    ];
+    const bare = [`group.${text}`, `vm.${text}`].find((address) => declared.addresses.has(address));
+    const near = bare ?? nearestName(text, names);
+    return reportValue(subject, path, value, expected, { fix: near === undefined ? undefined : `write ${near}` });
+  }
+  const address = formatAddress(parts);
+  if (declared.addresses.has(address))
+    return parts.kind === "group" ? { kind: "group", group: { address } } : { kind: "vm", address };
+  subject.problems.add({ ...unknownAddress(address, parts.kind, declared, true), at: subject.place(path) });
+  return undefined;
+}
+
+function readPorts(subject: Subject, values: Block<Flow>, within: Path): ServicePorts[] {
+  const ports: ServicePorts[] = [];
+  for (const protocol of ["tcp", "udp"] as const) {
+    const value = fieldOf(values, protocol);
+    if (value === undefined) continue;
+    const list: readonly unknown[] = Array.isArray(value) ? value.flat() : [value];
+    for (const [index, item] of list.entries()) {
+      if (item === "any" || item === true) ports.push({ protocol });
+      else {
+        const range = readRange(
+          subject,
+          item,
+          Array.isArray(value) ? [...within, protocol, index] : [...within, protocol],
+        );
+        if (range !== undefined) ports.push({ protocol, ports: range });
+      }
+    }
+  }
+  const icmp = fieldOf(values, "icmp");
+  if (icmp !== undefined && icmp !== false) ports.push({ protocol: "icmp" });
+  return ports;
+}
+
+function readRange(subject: Subject, value: unknown, path: Path): PortRange | undefined {
+  const match = portsPattern.exec(String(value));
+  const min = Number(match?.[1]);
+  const max = Number(match?.[2] ?? match?.[1]);
+  return match === null || min < 1 || max > 65535 || min > max
+    ? reportValue(subject, path, value, "a port from 1 to 65535, a range such as 8000-8010, or any")
+    : { min, max };
+}
+
+/** Reads a party of a command line, where a bare key is a group. */
+export function partyFromWord(word: string, addresses: ReadonlySet<string>): Party | undefined {
+  const named = partyWords.find((known) => known === word);
+  if (named !== undefined) return { kind: named };
+  const cidr = parseCidr(word);
+  if (cidr !== undefined) return { kind: "cidr", cidr: cidr.text };
+  // A group in a component may be named without the word for its kind: shop/web.
+  for (const text of [word, word.replace(/[^/]*$/, "group.$&")]) {
+    const parts = parseAddress(text);
+    const address = parts === undefined ? undefined : formatAddress(parts);
+    if (parts === undefined || address === undefined || !addresses.has(address)) continue;
+    if (parts.kind === "group") return { kind: "group", group: { address } };
+  }
+  return undefined;
+}
+
+/** `5432`, `8000-8010`, `udp/53`, `icmp`. */
+export function portsFromWord(word: string): ServicePorts | undefined {
+  if (word === "icmp") return { protocol: "icmp" };
+  const match = /^(?:(tcp|udp)\/)?(?:(any)|([0-9]{1,5})(?:-([0-9]{1,5}))?)$/.exec(word);
+  if (match === null) return undefined;
+  const protocol = match[1] === "udp" ? "udp" : "tcp";
+  if (match[2] !== undefined) return { protocol };
+  const min = Number(match[3]);
+  const max = Number(match[4] ?? match[3]);
+  return min >= 1 && max <= 65535 && min <= max ? { protocol, ports: { min, max } } : undefined;
+}
+
+export const partyText = (party: Party): string => {
+  switch (party.kind) {
+    case "groups":
+      return "group.*";
+    case "group":
+      return "address" in party.group ? party.group.address : party.group.id;
+    case "cidr":
+      return party.cidr;
+    case "vm":
+      return party.address;
+    default:
+      return party.kind;
+  }
+};
+
+const portsText = (ports: readonly ServicePorts[]): string =>
+  ports
+    .map(({ protocol, ports: range }) =>
+      range === undefined
+        ? protocol
+        : `${protocol} ${range.min === range.max ? range.min : `${range.min}-${range.max}`}`,
+    )
+    .join(", ");
+
+const labelOf = (
+  kind: Assertion["kind"],
+  from: readonly Party[],
+  to: readonly Party[],
+  ports: readonly ServicePorts[],
+  direction: string | undefined,
+): string =>
+  [
+    `${kind} ${from.map(partyText).join(", ")} -> ${to.map(partyText).join(", ")}`,
+    portsText(ports),
+    direction === "egress" ? "(egress)" : "",
+  ]
+    .filter((part) => part !== "")
+    .join(" ");

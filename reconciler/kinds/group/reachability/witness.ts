@@ -1,0 +1,100 @@
+/** A counterexample as one concrete flow: who admits it, from which step on; and the whole set in a few words. */
+
+import type { Direction, Ethertype } from "../../../core/model/rule";
+import { internet, wellKnown } from "../exposure/address-ranges";
+import { describeTraffic } from "../exposure/describe";
+import type { Fact } from "../exposure/group-world";
+import { addressText, bitsOf, contains, type Intervals, sameIntervals } from "../exposure/intervals";
+import { describeSpan, type ProtocolSpan, portPoint } from "../exposure/protocols";
+import { isNothing, type Space, type Traffic } from "../exposure/traffic";
+import { admitted } from "./admitted";
+import type { Judge, JudgedAssertion } from "./judge";
+
+export interface Flow {
+  readonly direction: Direction;
+  readonly ethertype: Ethertype;
+  /** `tcp 5432`. */
+  readonly service: string;
+  /** An address or a group. */
+  readonly peer: string;
+  readonly span: ProtocolSpan;
+  readonly peers: Intervals;
+  readonly space: Space;
+}
+
+/** An address that people recognise, else the smallest one. */
+export function flowIn(traffic: Traffic): Flow | undefined {
+  const entries = [...traffic.values()].sort((a, b) => rank(a.space) - rank(b.space));
+  const [first] = entries;
+  const slab = first?.slabs[0];
+  if (first === undefined || slab === undefined) return undefined;
+  const { space } = first;
+  const point = pointIn(slab);
+  const address = addressIn(slab.peers, space.family);
+  return {
+    direction: space.direction,
+    ethertype: space.family,
+    service: space.word ?? describeSpan({ from: point, to: point }).join(""),
+    peer: space.group ?? addressText(address, bitsOf[space.family]),
+    span: { from: point, to: point },
+    peers: [{ from: address, to: address }],
+    space,
+  };
+}
+
+const rank = ({ group, family, word }: Space): number =>
+  (group === undefined ? 0 : 4) + (family === "IPv4" ? 0 : 2) + (word === undefined ? 0 : 1);
+
+const familiar = [portPoint("tcp", 22), portPoint("tcp", 443), portPoint("tcp", 1), portPoint("udp", 53)];
+
+/** Of a protocol as a whole, a port that a packet may have. */
+function pointIn({ from, to }: ProtocolSpan): number {
+  if (from === to) return from;
+  const known = familiar.find((point) => from <= point && point <= to);
+  return to - from >= 65_535 && known !== undefined ? known : from;
+}
+
+const addressIn = (peers: Intervals, family: Ethertype): bigint => {
+  const known = wellKnown[family];
+  return contains(peers, { from: known, to: known }) ? known : (peers[0]?.from ?? 0n);
+};
+
+/** The rules of the group that admit the flow, at any moment. */
+export function admitting(flow: Flow, { query }: Pick<JudgedAssertion, "query">, judge: Judge): Fact[] {
+  const { space, span, peers } = flow;
+  const asked = {
+    direction: space.direction,
+    families: [space.family],
+    spans: { IPv4: [span], IPv6: [span] },
+    peers: {
+      addresses: space.group === undefined ? { IPv4: peers, IPv6: peers } : { IPv4: [], IPv6: [] },
+      groups: { allBut: false, names: new Set(space.group === undefined ? [] : [space.group]) },
+    },
+    named: space.group === undefined ? [] : [space.group],
+  };
+  return (judge.group(query.group)?.facts ?? []).filter((fact) => !isNothing(admitted(judge.traffic([fact]), asked)));
+}
+
+const mostParts = 4;
+
+/** `tcp 5432 from internet (IPv4)`. */
+export function setText(traffic: Traffic): string {
+  const parts: string[] = [];
+  for (const [key, entry] of traffic) {
+    const { space, slabs } = entry;
+    const whole = space.group === undefined && slabs.every(({ peers }) => sameIntervals(peers, internet[space.family]));
+    if (whole) {
+      const way = space.direction === "ingress" ? "from" : "to";
+      for (const slab of slabs)
+        for (const service of describeSpan(slab)) parts.push(`${service} ${way} internet (${space.family})`);
+      continue;
+    }
+    for (const { service, peer, direction, ethertype } of describeTraffic(new Map([[key, entry]])))
+      parts.push(
+        `${service} ${direction === "ingress" ? "from" : "to"} ${peer}${space.group === undefined && peer.includes("/") ? "" : ` (${ethertype})`}`,
+      );
+  }
+  return parts.length <= mostParts
+    ? parts.join(", ")
+    : `${parts.slice(0, mostParts - 1).join(", ")} and ${parts.length - mostParts + 1} more`;
+}

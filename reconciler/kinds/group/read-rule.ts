@@ -1,0 +1,265 @@
+/**
+ * Reads one rule as it is written into the form in which rules are compared, and refuses every impossible combination.
+ */
+
+import {
+  fieldOf,
+  isGiven,
+  portsPattern,
+  readEnum,
+  readOpenText,
+  reportValue,
+  type Subject,
+  type Values,
+} from "../../config/fields";
+import { hasHole } from "../../config/interpolation";
+import { type Declared, readReference } from "../../config/references";
+import { type Path, positionOf } from "../../config/yaml-file";
+import { parseCidr } from "../../core/canonical/cidr";
+import { canonicalPorts, canonicalRemote } from "../../core/canonical/rules";
+import { computedName, isAddressAttribute, type OpenText } from "../../core/model/computed";
+import type { Ethertype, PortRange, Rule, RuleRemote } from "../../core/model/rule";
+
+/** The fields of a rule that take a list: each combination of their items is a rule. */
+const listed = ["protocol", "dst_port", "remote_ip", "remote_group"] as const;
+
+/** No service takes as many rules in a group; more of them take all memory that there is. */
+const mostOfRule = 10_000;
+
+interface FoundRule {
+  readonly rule: Rule;
+  /** The place of the rule; for a rule that comes from lists, of the item in which it differs from the one before. */
+  readonly at: Path;
+}
+
+/** A rule as it is written, which is several when it holds lists. An empty list makes none. */
+export function readRuleProduct(subject: Subject, written: Values, path: Path, declared: Declared): FoundRule[] {
+  const lists = listed.filter((key) => Array.isArray(fieldOf(written, key)));
+  if (lists.length === 0) {
+    const rule = readRule(subject, written, path, declared);
+    return rule === undefined ? [] : [{ rule, at: path }];
+  }
+  const count = lists.reduce((product, key) => product * itemsOf(fieldOf(written, key)).length, 1);
+  if (count > mostOfRule) {
+    subject.problems.add({
+      code: "config/too-large",
+      summary: `the lists of a rule stand for ${count} rules, and ${mostOfRule} are the most`,
+      detail: "Each combination of their items is a rule of its own.",
+      fix: "write ranges of ports and CIDRs in place of single ports and addresses, or a group of its own for them",
+      address: subject.address,
+      at: subject.place(path),
+    });
+    return [];
+  }
+  let combinations: Combination[] = [{ values: written, steps: new Map() }];
+  for (const key of lists)
+    combinations = itemsOf(fieldOf(written, key)).flatMap(({ item, index }) =>
+      combinations.map(({ values, steps }) => ({
+        values: { ...values, [key]: item },
+        steps: new Map([...steps, [key, index]]),
+      })),
+    );
+  return combinations.flatMap(({ values, steps }) => {
+    const within = (inner: Path, on?: "key" | "value") => {
+      const index = inner.length === path.length + 1 ? steps.get(String(inner.at(-1))) : undefined;
+      return index === undefined ? subject.place(inner, on) : subject.place([...inner, index]);
+    };
+    const rule = readRule({ ...subject, place: within }, values, path, declared);
+    const [key, index] = [...steps].at(-1) ?? [];
+    return rule === undefined || key === undefined || index === undefined ? [] : [{ rule, at: [...path, key, index] }];
+  });
+}
+
+interface Combination {
+  readonly values: Values;
+  /** For each key with a list, the index of its item. */
+  readonly steps: ReadonlyMap<string, number>;
+}
+
+/** A list within a list comes from a variable that holds a list, beside other items. */
+const itemsOf = (list: unknown): { readonly item: unknown; readonly index: number }[] =>
+  Array.isArray(list)
+    ? list.flatMap((item, index) => (Array.isArray(item) ? item.flat(4) : [item]).map((one) => ({ item: one, index })))
+    : [];
+
+/** `undefined`: the rule cannot be compared with others; the reason is reported. */
+export function readRule(subject: Subject, written: Values, path: Path, declared: Declared): Rule | undefined {
+  const before = subject.problems.reported;
+  const direction = readEnum(subject, written, "direction", ["ingress", "egress"], path) ?? "ingress";
+  const protocol = readProtocol(subject, written, path);
+  const ports = readPorts(subject, written, path, protocol);
+  const { remote, ethertype } = readRemote(subject, written, path, declared);
+  const description = readOpenText(subject, written, "description", path, true);
+  // Without the missing value the rest of the rule would admit others than the rule does.
+  if (subject.problems.reported > before || hasHole(written)) return undefined;
+  return {
+    direction,
+    ethertype,
+    protocol,
+    remote,
+    ports,
+    description: description ? description : undefined,
+  };
+}
+
+function readProtocol(subject: Subject, written: Values, path: Path): string {
+  const value = fieldOf(written, "protocol");
+  const lowered = typeof value === "string" ? value.toLowerCase() : value;
+  const known = readEnum(
+    subject,
+    value === undefined ? {} : { protocol: lowered },
+    "protocol",
+    ["tcp", "udp", "icmp", "any"],
+    path,
+  );
+  return known ?? "any";
+}
+
+/** The names of ports that people write most. */
+const knownPorts: Readonly<Record<string, number>> = {
+  ssh: 22,
+  smtp: 25,
+  dns: 53,
+  domain: 53,
+  http: 80,
+  https: 443,
+  mysql: 3306,
+  rdp: 3389,
+  postgres: 5432,
+  postgresql: 5432,
+  redis: 6379,
+};
+
+function fixOfPort(value: unknown): string | undefined {
+  const port = typeof value === "string" ? knownPorts[value.toLowerCase()] : undefined;
+  return port === undefined ? undefined : `write ${port}`;
+}
+
+function readPorts(subject: Subject, written: Values, path: Path, protocol: string): PortRange | undefined {
+  const value = fieldOf(written, "dst_port");
+  if (value === undefined) return undefined;
+  const at = [...path, "dst_port"];
+  const match = typeof value === "number" || typeof value === "string" ? portsPattern.exec(String(value)) : null;
+  const min = Number(match?.[1]);
+  const max = Number(match?.[2] ?? match?.[1]);
+  if (match === null || min < 1 || max > 65535)
+    return reportValue(subject, at, value, "a port from 1 to 65535, or a range such as 8000-8010", {
+      fix: fixOfPort(value),
+    });
+  if (min > max)
+    return reportValue(subject, at, value, "a range from the lower to the higher port", { fix: `write ${max}-${min}` });
+  if (protocol === "icmp" || protocol === "any") return reportPort(subject, written, at, protocol);
+  return canonicalPorts(protocol, min, max);
+}
+
+/** A port where the protocol has none. */
+function reportPort(subject: Subject, written: Values, at: Path, protocol: "icmp" | "any"): undefined {
+  const isIcmp = protocol === "icmp";
+  const isRead = !isGiven(written, "protocol") || String(fieldOf(written, "protocol")).toLowerCase() === "any";
+  // A protocol that could not be read is reported already, and says nothing about ports.
+  if (!isIcmp && !isRead) return;
+  subject.problems.add({
+    code: "config/invalid-rule",
+    summary: isIcmp ? "a rule for icmp takes no port" : "a rule with a port needs a protocol",
+    detail: isIcmp ? undefined : "ports belong to tcp or udp",
+    fix: isIcmp ? "remove dst_port" : "add protocol: tcp or protocol: udp",
+    address: subject.address,
+    at: subject.place(at, "key"),
+  });
+}
+
+function readRemote(
+  subject: Subject,
+  written: Values,
+  path: Path,
+  declared: Declared,
+): { remote: RuleRemote; ethertype: Ethertype } {
+  const stated = readEnum(subject, written, "ethertype", ["IPv4", "IPv6"], path);
+  const any: RuleRemote = { kind: "any" };
+  for (const key of ["remote_ip", "remote_group"]) if (written[key] === null) reportEmpty(subject, [...path, key]);
+  if (isGiven(written, "remote_ip") && isGiven(written, "remote_group"))
+    subject.problems.add({
+      code: "config/invalid-rule",
+      summary: "a rule has either remote_ip or remote_group",
+      detail: "found both",
+      fix: "make two rules of it",
+      address: subject.address,
+      at: subject.place([...path, "remote_group"], "key"),
+    });
+  const target = fieldOf(written, "remote_group");
+  const group =
+    target === undefined ? undefined : readReference(subject, target, "group", [...path, "remote_group"], declared);
+  if (group !== undefined && !isGiven(written, "remote_ip"))
+    return { remote: { kind: "group", group }, ethertype: stated ?? "IPv4" };
+  const text = readOpenText(subject, written, "remote_ip", path);
+  if (typeof text === "object")
+    return { remote: readOpenRemote(subject, text, stated, path), ethertype: stated ?? "IPv4" };
+  return text === undefined ? { remote: any, ethertype: stated ?? "IPv4" } : readAddress(subject, text, stated, path);
+}
+
+/** Left out, the key admits everybody. Written with nothing behind it, it may mean that or be a mistake. */
+const reportEmpty = (subject: Subject, at: Path): void =>
+  subject.problems.add({
+    code: "config/invalid-rule",
+    summary: `${String(at.at(-1))} is empty`,
+    detail: "without it the rule would admit everybody",
+    fix: `write whom it admits, or take ${String(at.at(-1))} out if everybody is meant`,
+    address: subject.address,
+    at: subject.place(at),
+  });
+
+function readAddress(
+  subject: Subject,
+  text: string,
+  stated: Ethertype | undefined,
+  path: Path,
+): { remote: RuleRemote; ethertype: Ethertype } {
+  const cidr = parseCidr(text);
+  if (cidr === undefined) {
+    reportValue(subject, [...path, "remote_ip"], text, "an address or a CIDR such as 10.0.0.0/24 or 2001:db8::/32", {
+      fix:
+        text.trim().toLowerCase() === "any" || text.trim() === "*"
+          ? "leave remote_ip out to admit everyone"
+          : undefined,
+    });
+    return { remote: { kind: "any" }, ethertype: stated ?? "IPv4" };
+  }
+  if (stated !== undefined && stated !== cidr.ethertype)
+    subject.problems.add({
+      code: "config/invalid-rule",
+      summary: `remote_ip ${text} is ${cidr.ethertype}, but the rule's ethertype is ${stated}`,
+      fix: `write ethertype: ${cidr.ethertype}, or leave it out`,
+      address: subject.address,
+      at: subject.place([...path, "remote_ip"]),
+    });
+  return { remote: canonicalRemote(text, cidr.ethertype), ethertype: cidr.ethertype };
+}
+
+/** One address, alone or with the length of its prefix. */
+function readOpenRemote(subject: Subject, text: OpenText, family: Ethertype | undefined, path: Path): RuleRemote {
+  const at = subject.place([...path, "remote_ip"]);
+  const [computed, suffix = "", ...more] = text.parts;
+  if (
+    typeof computed !== "object" ||
+    more.length > 0 ||
+    typeof suffix !== "string" ||
+    !/^(?:\/[0-9]{1,3})?$/.test(suffix)
+  )
+    subject.problems.add({
+      code: "config/invalid-rule",
+      summary: "remote_ip takes the address of one VM, alone or with a prefix such as /32",
+      fix: `write "\${vm.KEY.private_ip}", or a list of them`,
+      address: subject.address,
+      at,
+    });
+  else if (!isAddressAttribute(computed.attribute))
+    subject.problems.add({
+      code: "config/invalid-rule",
+      summary: `remote_ip cannot be \${${computedName(computed)}}`,
+      detail: "expected an address: the private_ip or the floating_ip of a VM",
+      fix: computed.address.includes("vm.") ? `write \${${computed.address}.private_ip}` : undefined,
+      address: subject.address,
+      at,
+    });
+  return { kind: "computed", text: { ...text, source: positionOf(at) }, family };
+}

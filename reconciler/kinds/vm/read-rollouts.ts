@@ -1,0 +1,157 @@
+/** `rollout:`, and `max_unavailable` of a block: which VMs are changed in waves, and how. */
+
+import { placeInBlock } from "../../config/blocks";
+import {
+  type Block,
+  fieldOf,
+  readDuration,
+  readEnum,
+  reportMissing,
+  reportValue,
+  type Subject,
+} from "../../config/fields";
+import { interpolate } from "../../config/interpolation";
+import { readCheck } from "../../config/read-lifecycle";
+import type { Room } from "../../config/rooms";
+import type { RolloutBlock } from "../../config/rows/sections";
+import { type Merged, placeIn } from "../../config/sources";
+import { isMap, type Path, positionOf } from "../../config/yaml-file";
+import { type Address, parseAddress } from "../../core/model/address";
+import type { DesiredResource, Rollout } from "../../core/model/desired";
+import type { Amount } from "../../core/model/policy";
+import { nearestName } from "../../core/text/nearest";
+import { onlyDefined } from "../../core/text/objects";
+import type { ReachabilityContext } from "../group/reachability/read";
+
+export function readRollouts({ settings }: Merged, context: ReachabilityContext, rooms: readonly Room[]): Rollout[] {
+  const { problems, scope } = context;
+  const rollouts = rooms.flatMap((room) => ofBlocks(room, context));
+  const found = settings.get("rollout");
+  if (found === undefined || !isMap(found.value)) return rollouts;
+  const subject: Subject = { problems, place: (path, on) => placeIn(found.layers, path, on ?? "value") };
+  const values: unknown = interpolate(found.value, scope, (problem, path) =>
+    problems.add({ ...problem, at: subject.place(path) }),
+  );
+  for (const [name, one] of Object.entries(isMap(values) ? values : {})) {
+    if (!isMap(one)) continue;
+    rollouts.push(...readOne(subject, name, one, context));
+  }
+  refuseTwice(subject, rollouts);
+  return rollouts;
+}
+
+const usualTimeoutMs = 120_000;
+
+/** `max_unavailable` of blocks, each room with its own names. */
+function ofBlocks({ within, declared, scope, problems }: Room, context: ReachabilityContext): Rollout[] {
+  return [...declared.blocks.vm].flatMap(([key, block]) => {
+    const name = `${within}vm.${key}`;
+    const subject: Subject = { problems, address: name, place: (path, on) => placeInBlock(block, path, on) };
+    const written = isMap(block.entry.value) ? fieldOf(block.entry.value, "max_unavailable") : undefined;
+    if (written === undefined) return [];
+    const value: unknown = interpolate(written, scope, (problem) =>
+      problems.add({ ...problem, at: subject.place(["max_unavailable"]) }),
+    );
+    const maxUnavailable = value === undefined ? undefined : readAmount(subject, ["max_unavailable"], value);
+    if (maxUnavailable === undefined) return [];
+    const source = positionOf(subject.place(["max_unavailable"], "key"));
+    return [{ name, members: membersOf(name, context) ?? [], maxUnavailable, timeoutMs: usualTimeoutMs, source }];
+  });
+}
+
+function readOne(subject: Subject, name: string, values: Block<RolloutBlock>, context: ReachabilityContext): Rollout[] {
+  const members = readMembers(subject, name, fieldOf(values, "of"), context);
+  const max = fieldOf(values, "max_unavailable");
+  const maxUnavailable = max === undefined ? { count: 1 } : readAmount(subject, [name, "max_unavailable"], max);
+  const canary = fieldOf(values, "canary");
+  const isCount = typeof canary === "number" && Number.isInteger(canary) && canary > 0;
+  if (canary !== undefined && !isCount) reportValue(subject, [name, "canary"], canary, "how many go first: 1");
+  const check = readCheck(subject, values, [name]);
+  const timeoutMs = readDuration(subject, values, "timeout", [name]) ?? usualTimeoutMs;
+  const reverts = readEnum(subject, values, "on_failure", ["stop", "revert"], [name]) === "revert";
+  if (reverts && fieldOf(values, "check") === undefined)
+    reportMissing(subject, "check", "add check: { tcp: 22 }, which says when a VM has to go back", [name]);
+  if (maxUnavailable === undefined) return [];
+  return [
+    {
+      name,
+      members: [...new Set(members)],
+      maxUnavailable,
+      canary: isCount ? canary : undefined,
+      check,
+      timeoutMs,
+      reverts: reverts ? reverts : undefined,
+      source: positionOf(subject.place([name], "key")),
+    },
+  ];
+}
+
+function readMembers(subject: Subject, name: string, of: unknown, context: ReachabilityContext): Address[] {
+  if (of === undefined) reportMissing(subject, "of", "add of: [vm.KEY]", [name]);
+  const list: readonly unknown[] = Array.isArray(of) ? of : of === undefined ? [] : [of];
+  return list.flatMap((item, index) => {
+    const its = membersOf(String(item), context);
+    if (its !== undefined) return its;
+    const known = [...context.declared.rooms.values()].flatMap(({ within, blocks }) =>
+      [...blocks.vm.keys()].map((key) => `${within}vm.${key}`),
+    );
+    const near = nearestName(String(item), known);
+    const path = Array.isArray(of) ? [name, "of", index] : [name, "of"];
+    const fix = near === undefined ? undefined : `write ${near}`;
+    reportValue(subject, path, item, "a VM of this file: vm.KEY, or vm.KEY[EACH]", { fix });
+    return [];
+  });
+}
+
+/** A resize can be reverted only before its confirmation: where a rollout asks for a revert, its check comes first. */
+export function withWayBack(resources: DesiredResource[], rollouts: readonly Rollout[]): DesiredResource[] {
+  const reverting = new Map(
+    rollouts.flatMap((rollout) => (rollout.reverts === true ? rollout.members.map((member) => [member, rollout]) : [])),
+  );
+  if (reverting.size === 0) return resources;
+  return resources.map((resource) => {
+    const { check, timeoutMs = 0, source } = reverting.get(resource.address) ?? {};
+    if (resource.kind !== "vm" || check === undefined || resource.lifecycle.verifyResize.check !== undefined)
+      return resource;
+    const verifyResize = { ...resource.lifecycle.verifyResize, check, timeoutMs, onFailure: "revert" as const };
+    return {
+      ...resource,
+      lifecycle: { ...resource.lifecycle, verifyResize },
+      ...onlyDefined({ commandFile: check.kind === "command" && source !== undefined ? source.file : undefined }),
+    };
+  });
+}
+
+/** A VM in two rollouts would be counted by both, and neither count would be right. */
+function refuseTwice(subject: Subject, rollouts: readonly Rollout[]): void {
+  const seen = new Map<string, string>();
+  for (const { name, members } of rollouts)
+    for (const member of members) {
+      const other = seen.get(member);
+      if (other !== undefined && other !== name)
+        subject.problems.add({
+          code: "config/conflicting-setting",
+          summary: `${member} is in two rollouts: ${other} and ${name}`,
+          fix: "leave it in one of the two, or take max_unavailable out of its block",
+          at: subject.place([name], "key"),
+        });
+      seen.set(member, name);
+    }
+}
+
+function membersOf(word: string, { declared }: ReachabilityContext): string[] | undefined {
+  const parts = parseAddress(word);
+  if (parts?.kind !== "vm") return undefined;
+  if (declared.addresses.has(word)) return [word];
+  const room = declared.rooms.get(parts.within ?? "");
+  if (room?.blocks.vm.has(parts.key) !== true || parts.each !== undefined) return undefined;
+  return [...declared.addresses].filter((address) => address.startsWith(`${word}[`));
+}
+
+function readAmount(subject: Subject, path: Path, value: unknown): Amount | undefined {
+  const match = /^\s*([0-9]+)\s*(%?)\s*$/.exec(String(value));
+  const number = Number(match?.[1]);
+  if (match === null || number === 0 || (match[2] === "%" && number > 100))
+    return reportValue(subject, path, value, "how many may be down at a time: a number, or a share such as 25%");
+  return match[2] === "%" ? { percent: number } : { count: number };
+}

@@ -1,0 +1,397 @@
+/** The attachment of a volume as a resource of its own: the engine's volume, of which only the place is managed. */
+
+import { closedWith, type DesiredVolume, nothingDesired } from "../../core/model/desired";
+import { type Debt, debtsIn, isSameCommand, withDebt } from "../../core/model/guest";
+import { ofKind } from "../../core/model/kinds";
+import { sight } from "../../core/model/live";
+import type { RecordedVolume, Scope } from "../../core/model/recorded";
+import { deepEqual } from "../../core/text/deep-equal";
+import { fieldsIn } from "../../core/text/objects";
+import { holding } from "../../one/exclusion";
+import { assertSameService, notFound, notProvenGone } from "../../one/guards";
+import {
+  type Handler,
+  type HandlerContext,
+  HandlerFailure,
+  type HandlerService,
+  holdsUnknown,
+  isUnknown,
+  type Kept,
+  PartialFailure,
+  type Property,
+  type PropertyChange,
+  type Props,
+} from "../../one/handler";
+import { noteNamed } from "../../one/made-here";
+import { type NamedId, refuseUnknownIds } from "../../one/named-ids";
+import { checkInputs, desiredOf, type Written } from "../../one/one-desired";
+import {
+  carryOut,
+  changeOf,
+  type HowFresh,
+  type PlannedOne,
+  plain,
+  planAgain,
+  planAsObserved,
+  type RanOne,
+  stateOf,
+} from "../../one/one-run";
+import { claimMade, claimSeen, claimTaken, newOwner, releaseClaim, staysWithAnother } from "../../one/ownership";
+import { recordedKey, recordedProperty, rememberedIn } from "../../one/shape";
+import { flush, flushConfirmed, hostOf, linesFor, owedCommand } from "../../one/shared-properties";
+import { isChanged, type Told, toldOf, untold } from "../../one/stands-on";
+
+const address = "volume.attachment";
+
+const inputs: Readonly<Record<string, Property>> = {
+  vmId: { type: "string", required: true, replaces: true, description: "The id of the VM." },
+  volumeId: { type: "string", required: true, replaces: true, description: "The id of the volume." },
+  flush,
+  flushConfirmed,
+  afterAttach: owedCommand(
+    "A command that is owed after the volume was attached or grew, or the VM was rebuilt, until it ended with 0; an update that follows runs what is still owed.",
+  ),
+};
+
+const write = (props: Props): Written => ({
+  kind: "volume",
+  lines: [
+    { property: "", field: "name", value: "attachment" },
+    { property: "", field: "size", value: 1 },
+    ...linesFor(props, ["flush", "afterAttach"]),
+  ],
+});
+
+// `write` writes one volume and nothing else.
+const wishOf = (props: Props): DesiredVolume => desiredOf(write(props)).desired.resources[0] as DesiredVolume;
+
+/** What the program wanted before, and the commands that are owed since. */
+type Before = Partial<Pick<DesiredVolume, "afterAttach">> & {
+  readonly owes?: readonly Debt[];
+  readonly scope?: Scope;
+  readonly told?: Told;
+};
+
+const beforeOf = (props: Props): Before => {
+  const remembered = rememberedIn(props);
+  return { ...remembered, afterAttach: wishOf(props).afterAttach, owes: debtsIn(remembered.record) };
+};
+
+const thing = (id: string): string => `attachment:${id}`;
+
+const idOf = (props: Props): string => `${String(props["vmId"])}/${String(props["volumeId"])}`;
+
+function idsIn(id: string): { readonly vmId: string; readonly volumeId: string } {
+  const [vmId, volumeId, ...rest] = id.split("/");
+  if (!vmId || !volumeId || rest.length > 0)
+    throw new HandlerFailure([
+      {
+        severity: "error",
+        code: "plan/bad-id",
+        summary: `${id} is no id of an attachment`,
+        fix: "write VM-ID/VOLUME-ID",
+      },
+    ]);
+  return { vmId, volumeId };
+}
+
+const namedIn = ({ vmId, volumeId }: { readonly vmId: string; readonly volumeId: string }): readonly NamedId[] => [
+  { kind: "vm", id: vmId },
+  { kind: "volume", id: volumeId },
+];
+
+async function plan(
+  context: HandlerContext,
+  service: Awaited<ReturnType<HandlerContext["service"]>>,
+  ids: { readonly vmId: string; readonly volumeId: string },
+  { flush: policy, afterAttach }: Pick<DesiredVolume, "flush" | "afterAttach">,
+  attach: boolean,
+  { scope, afterAttach: formerCommand, owes }: Before = {},
+  look: HowFresh = "fresh",
+): Promise<PlannedOne> {
+  const record: RecordedVolume = {
+    kind: "volume",
+    address,
+    id: ids.volumeId,
+    attachedTo: attach ? undefined : ids.vmId,
+    flush: policy,
+    afterAttach: formerCommand,
+    owes,
+    preventDestroy: false,
+  };
+  const volume: DesiredVolume = {
+    kind: "volume",
+    address,
+    name: ids.volumeId,
+    sizeGb: 0,
+    attachTo: attach ? { id: ids.vmId } : undefined,
+    flush: policy,
+    afterAttach: attach ? afterAttach : undefined,
+    lifecycle: { preventDestroy: false, ignoreChanges: ["name", "size"] },
+    source: { file: "properties", line: 1 },
+  };
+  const hosts = [hostOf(ids.vmId)];
+  const desired = closedWith(nothingDesired, { resources: [volume] });
+  const state = stateOf(address, { record, scope }, hosts);
+  const planned = await planAsObserved(service, desired, state, address, context.signal, look);
+  const sighting = sight(planned.live, "volume", ids.volumeId);
+  if (volume.afterAttach === undefined || sighting.seen !== "yes") return planned;
+  // The command gets the size that the volume has by now.
+  const sized = { ...record, sizeGb: sighting.value.sizeGb };
+  return planAgain(service, { ...planned, state: stateOf(address, { record: sized, scope }, hosts) }, desired);
+}
+
+/** The VM that a volume hangs on; null: none; `undefined`: the service does not say. */
+function hostIn(live: PlannedOne["live"], volumeId: string): string | null | undefined {
+  const sighting = sight(live, "volume", volumeId);
+  return sighting.seen === "yes" ? sighting.value.attachedTo : undefined;
+}
+
+function sizeIn(live: PlannedOne["live"], volumeId: string): number | undefined {
+  const sighting = sight(live, "volume", volumeId);
+  return sighting.seen === "yes" ? sighting.value.sizeGb : undefined;
+}
+
+/** Whether the volume hangs on the VM, as the volume's own record or else the VM's shows; `undefined`: neither does. */
+function isAttached(live: PlannedOne["live"], ids: { readonly vmId: string; readonly volumeId: string }) {
+  const host = hostIn(live, ids.volumeId);
+  if (host !== undefined) return host === ids.vmId;
+  const vm = sight(live, "vm", ids.vmId);
+  if (vm.seen === "gone") return false;
+  return vm.seen === "yes" ? vm.value.volumes?.some((disk) => disk.id === ids.volumeId) : undefined;
+}
+
+/** Messages name the volume by its id: its name belongs to another resource, for which it may be a secret. */
+function byId({ live }: PlannedOne, volumeId: string): (text: string) => string {
+  const sighting = sight(live, "volume", volumeId);
+  const name = sighting.seen === "yes" ? sighting.value.name : undefined;
+  return (text) => (name === undefined ? text : text.replaceAll(`volume ${name}`, `volume ${volumeId}`));
+}
+
+/** Throws where the volume is not attached in the end; a command that is still owed is among the problems. */
+async function planAndCarryOut(
+  context: HandlerContext,
+  service: HandlerService,
+  planned: PlannedOne,
+  ids: { readonly vmId: string; readonly volumeId: string },
+  flushConfirmed: boolean,
+): Promise<RanOne> {
+  const named = byId(planned, ids.volumeId);
+  const log: HandlerContext["log"] = (severity, message) => context.log(severity, named(message));
+  try {
+    const ran = await carryOut({ ...context, log }, service, planned, flushConfirmed);
+    const problems = ran.problems.map((problem) => ({ ...problem, summary: named(problem.summary) }));
+    if (
+      problems.length > 0 &&
+      (ran.record === undefined || debtsIn(ran.record).length === 0 || !hangsOn(ran, ids.vmId))
+    )
+      throw new HandlerFailure(problems);
+    return { ...ran, problems };
+  } catch (error) {
+    if (error instanceof HandlerFailure) error.message = named(error.message);
+    throw error;
+  }
+}
+
+const hangsOn = ({ record }: RanOne, vmId: string): boolean => ofKind(record, "volume")?.attachedTo === vmId;
+
+/** What is kept; a command that failed is a problem of an attachment that is there. */
+function keep(
+  service: HandlerService,
+  id: string,
+  props: Props,
+  owner: string,
+  { record, problems, told }: Pick<RanOne, "record" | "problems" | "told">,
+): Kept {
+  const recorded = {
+    owner,
+    scope: { origin: service.client.origin },
+    record: debtsIn(record).length === 0 ? undefined : record,
+    told: wishOf(props).afterAttach === undefined ? undefined : told,
+  };
+  const kept = { id, outputs: plain({ ...props, [recordedKey]: recorded }) };
+  if (problems.length > 0) throw new PartialFailure(kept, problems);
+  return kept;
+}
+
+const isAskedAgain = ({ afterAttach: former }: Before, { afterAttach: wanted }: DesiredVolume): boolean =>
+  wanted?.again === "when_changed" && former !== undefined && !isSameCommand(former, wanted);
+
+const owed = (service: HandlerService, reason: Debt["reason"]): Debt => ({
+  command: "after_attach",
+  reason,
+  since: service.clock.instant(),
+});
+
+const exclusively = <T>(service: HandlerService, ids: { vmId: string; volumeId: string }, call: () => Promise<T>) =>
+  holding(service, `volume:${ids.volumeId}`, () => holding(service, `vm:${ids.vmId}`, call));
+
+const flushMissing = (id: string): HandlerFailure =>
+  new HandlerFailure([
+    {
+      severity: "error",
+      code: "consent/flush",
+      summary: `volume ${idsIn(id).volumeId} has to be detached, and nothing confirms that it is flushed`,
+    },
+  ]);
+
+const takesOver = ({ vmId, volumeId }: { vmId: string; volumeId: string }): string =>
+  `volume ${volumeId} is attached to ${vmId} already: nothing is attached, and it is managed here from now on. Where another resource of this program goes that named the same two, the two are one attachment, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
+
+const attachedElsewhere = (volumeId: string, vmId: string): HandlerFailure =>
+  new HandlerFailure([
+    {
+      severity: "error",
+      code: "plan/attached-elsewhere",
+      summary: `volume ${volumeId} is attached to ${vmId}`,
+      fix: "remove that attachment first",
+    },
+  ]);
+
+const asksForFlush = (props: Props): boolean =>
+  props["flushConfirmed"] !== true && (fieldsIn(props["flush"])["via"] ?? "ask") === "ask";
+
+export const attachmentHandler: Handler = {
+  type: "VolumeAttachment",
+  description: "A volume attached to a VM. Detaching it needs a confirmed flush.",
+  inputs,
+  outputs: { [recordedKey]: recordedProperty },
+  stables: ["vmId", "volumeId"],
+
+  check: (raw) => checkInputs(inputs, raw, write),
+
+  async diff(context, id, before, wanted) {
+    const service = await context.service();
+    const remembered = rememberedIn(before);
+    assertSameService(service, remembered, `attachment ${id}`);
+    claimSeen(service, thing(id), remembered, context.notes);
+    const changes: PropertyChange[] = [];
+    for (const [property, { replaces, behaviour }] of Object.entries(inputs)) {
+      if (behaviour === true && remembered.imported === true && before[property] === undefined) continue;
+      if (holdsUnknown(wanted[property]) || !deepEqual(before[property], wanted[property]))
+        changes.push({ property, replaces: replaces === true });
+    }
+    const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
+    if (replaces.length > 0 && asksForFlush(before)) throw flushMissing(id);
+    const deleteBeforeReplace = changes.length > 0;
+    const ids = idsIn(id);
+    const former = beforeOf(before);
+    const owes = former.owes ?? [];
+    const isOwed =
+      owes.length > 0 || (former.afterAttach !== undefined && untold(service, ids, former.told).length > 0);
+    if (changes.length > 0 || !(isOwed || isChanged(service, ids.volumeId)))
+      return { changes, replaces, deleteBeforeReplace, warnings: [] };
+    const isOn = await exclusively(service, ids, async () => {
+      const { live } = await plan(context, service, ids, wishOf(before), false, former, "recent");
+      return isAttached(live, ids) ?? true;
+    });
+    const again = `volume ${ids.volumeId} is off VM ${ids.vmId}: a change of it was cut off, and it is attached again`;
+    if (!isOn || isOwed) changes.push({ property: recordedKey, replaces: false });
+    return { changes, replaces, deleteBeforeReplace, warnings: isOn ? [] : [again] };
+  },
+
+  async preview(context, props) {
+    const service = await context.service();
+    if (isUnknown(props["vmId"]) || isUnknown(props["volumeId"])) return [];
+    const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
+    await refuseUnknownIds(service, namedIn(ids));
+    const planned = await plan(context, service, ids, wishOf({ flush: props["flush"] }), true, {}, "recent");
+    const host = hostIn(planned.live, ids.volumeId);
+    if (host === ids.vmId) return [takesOver(ids)];
+    return typeof host === "string"
+      ? [`volume ${ids.volumeId} is attached to ${host}, and has to be taken off it before`]
+      : [];
+  },
+
+  async create(context, props) {
+    const service = await context.service();
+    const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
+    noteNamed(service, namedIn(ids));
+    return exclusively(service, ids, async () => {
+      const wish = wishOf(props);
+      const look = (how: HowFresh, before?: Before) => plan(context, service, ids, wish, true, before, how);
+      let planned = await look("forCreate");
+      // Only "it hangs on nothing" is taken from a look of some seconds ago: the service refuses where that is not so.
+      if (hostIn(planned.live, ids.volumeId) !== null) planned = await look("fresh");
+      const sighting = sight(planned.live, "volume", ids.volumeId);
+      if (sighting.seen === "gone") throw notFound(`volume ${ids.volumeId}`);
+      const host = hostIn(planned.live, ids.volumeId);
+      if (typeof host === "string" && host !== ids.vmId) throw attachedElsewhere(ids.volumeId, host);
+      const id = idOf(props);
+      const owner = newOwner();
+      // The id names a place: whoever named it before may be deleted after this.
+      const claim = claimTaken(service, thing(id), owner, context.notes);
+      if (host === ids.vmId) context.log("warning", takesOver(ids));
+      // A create that was cut off after its attach has run no command.
+      if (host === ids.vmId && wish.afterAttach !== undefined)
+        planned = await look("recent", { afterAttach: wish.afterAttach, owes: [owed(service, "attached")] });
+      const ran = await claim.unlessFailed(() =>
+        planAndCarryOut(context, service, planned, ids, props["flushConfirmed"] === true),
+      );
+      return keep(service, id, props, owner, {
+        ...ran,
+        told: toldOf(service, ids, sizeIn(planned.live, ids.volumeId)),
+      });
+    });
+  },
+
+  async read(context, id, before) {
+    const ids = idsIn(id);
+    const service = await context.service();
+    const policy = wishOf(before ?? {});
+    const remembered = before === undefined ? undefined : rememberedIn(before);
+    const planned = await plan(context, service, ids, policy, false, remembered, "recent");
+    const volume = sight(planned.live, "volume", ids.volumeId);
+    if (volume.seen === "gone") return undefined;
+    if (isAttached(planned.live, ids) === false) return undefined;
+    const { [recordedKey]: _recorded, ...declared } = before ?? {};
+    const props = plain({ ...declared, ...ids });
+    const known = remembered ?? { owner: newOwner(), scope: { origin: service.client.origin }, imported: true };
+    return { id, inputs: props, outputs: { ...props, [recordedKey]: plain(known) } };
+  },
+
+  async update(context, id, before, props) {
+    const service = await context.service();
+    const remembered = rememberedIn(before);
+    const { owner = newOwner() } = remembered;
+    claimMade(service, thing(id), owner);
+    const ids = idsIn(id);
+    const wish = wishOf(props);
+    const former = beforeOf(before);
+    const reasons = wish.afterAttach === undefined ? [] : untold(service, ids, former.told);
+    const owes = reasons.reduce((debts, reason) => withDebt(debts, owed(service, reason)), former.owes ?? []);
+    const mayRun = wish.afterAttach !== undefined && (owes.length > 0 || isAskedAgain(former, wish));
+    let ran: Pick<RanOne, "record" | "problems"> = { problems: [] };
+    let sizeGb: number | undefined;
+    if (mayRun || isChanged(service, ids.volumeId))
+      ran = await exclusively(service, ids, async () => {
+        const planned = await plan(context, service, ids, wish, true, { ...former, owes }, "fresh");
+        sizeGb = sizeIn(planned.live, ids.volumeId);
+        const host = hostIn(planned.live, ids.volumeId);
+        if (typeof host === "string" && host !== ids.vmId) throw attachedElsewhere(ids.volumeId, host);
+        return mayRun || isAttached(planned.live, ids) === false
+          ? planAndCarryOut(context, service, planned, ids, false)
+          : ran;
+      });
+    return keep(service, id, props, owner, { ...ran, told: toldOf(service, ids, sizeGb, former.told) });
+  },
+
+  async delete(context, id, before) {
+    const service = await context.service();
+    const ids = idsIn(id);
+    const remembered = rememberedIn(before);
+    assertSameService(service, remembered, `attachment ${id}`);
+    await exclusively(service, ids, async () => {
+      const stays = staysWithAnother(service, thing(id), remembered.owner, context.notes, `attachment ${id}`);
+      if (stays !== undefined) return context.log("warning", stays);
+      const planned = await plan(context, service, ids, wishOf(before), false, remembered, "forRemoval");
+      const { live } = planned;
+      const sighting = sight(live, "volume", ids.volumeId);
+      if (sighting.seen === "unobserved" && (live.doubt !== undefined || sighting.vanished !== undefined))
+        throw notProvenGone(`attachment ${id}`, `of its volume, ${sighting.reason}`);
+      if (changeOf(planned)?.action !== "create")
+        await planAndCarryOut(context, service, planned, ids, before["flushConfirmed"] === true);
+      releaseClaim(service, thing(id), context.notes);
+    });
+  },
+};

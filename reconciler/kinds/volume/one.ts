@@ -1,0 +1,63 @@
+/** Block volumes. Where one hangs is a resource of its own, the attachment. */
+
+import type { RecordedVolume } from "../../core/model/recorded";
+import { fieldsIn } from "../../core/text/objects";
+import { createHandler } from "../../one/resource";
+import { adopt, flush, flushConfirmed, hostOf, linesFor } from "../../one/shared-properties";
+
+export const volumeHandler = createHandler<"volume">({
+  type: "Volume",
+  kind: "volume",
+  description:
+    "A block volume. Grows in place; one that is attached is detached for it (which needs a flush) and attached again.",
+  inputs: {
+    name: {
+      type: "string",
+      required: true,
+      replaces: true,
+      description:
+        "The volume's name. Left out, the resource's own name. The service cannot rename a volume: a change makes an empty new one.",
+    },
+    size: {
+      type: "integer",
+      required: true,
+      description: "Size in GB. Grows in place; shrinking is refused. The filesystem is grown inside the guest.",
+    },
+    flush,
+    flushConfirmed,
+    adopt,
+  },
+  outputs: {},
+  optional: [],
+  deleteBeforeReplace: false,
+  write: (inputs) => ({ kind: "volume", lines: linesFor(inputs, ["name", "size", "flush"]) }),
+  recordOfLive: (address, live): RecordedVolume => ({
+    kind: "volume",
+    address,
+    id: live.id,
+    name: live.name,
+    sizeGb: live.sizeGb,
+    flush: { via: "ask" },
+    preventDestroy: false,
+  }),
+  drifted: (record, live, change) => {
+    let next: RecordedVolume = record;
+    for (const { field } of change.fields) {
+      if (field === "name" && live.name !== undefined) next = { ...next, name: live.name };
+      if (field === "size" && live.sizeGb !== undefined) next = { ...next, sizeGb: live.sizeGb };
+    }
+    return next;
+  },
+  inputsOf: (record) => ({ name: record.name, size: record.sizeGb }),
+  outputsOf: () => ({}),
+  noticed: ({ sizeGb }, _steps, inputs = {}) => (typeof inputs["size"] === "number" ? inputs["size"] : sizeGb),
+  hangsOn: (live) => live.attachedTo ?? undefined,
+  standsOn: (live, inputs) =>
+    typeof live.attachedTo === "string" && fieldsIn(inputs["flush"])["via"] === "stop" ? [hostOf(live.attachedTo)] : [],
+  lossOfReplacing: ({ name }) =>
+    `volume ${String(name)} is replaced by an empty one, and the one that is there is deleted with everything on it`,
+  lostWith: ({ sizeGb }) => `, which is empty${sizeGb === undefined ? "" : `: the ${sizeGb} GB are lost`}`,
+  /** Attaching again after a grow is no claim on where the volume hangs. */
+  keep: ({ attachedTo: _attachedTo, ...record }) => record,
+  isUnsettled: () => false,
+});
