@@ -13,7 +13,7 @@ import { makePlan, type Plan } from "../core/plan/plan";
 import { laidOver, type Swept, sweptWith } from "../core/plan/sweep";
 import type { FoldedState } from "../core/state/fold";
 import { WrittenByNewer } from "../core/state/newer";
-import { readState } from "../core/state/text";
+import { type ReadState, readState } from "../core/state/text";
 import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
 import type { StateStore, StoredState } from "../store/store";
@@ -46,7 +46,7 @@ export function openStoredState(
   location: string,
   lineage: string,
 ): { readonly state: FoldedState; readonly notes: readonly Diagnostic[] } {
-  const read = readState(stored, lineage);
+  const read = readKept(stored, lineage);
   if (!read.ok && read.newer !== undefined)
     throw new WrittenByNewer(`the state ${location}`, read.problem, read.newer.needs);
   if (!read.ok) throw new UnreadableState(`the state ${location} cannot be read: ${read.problem}`);
@@ -54,6 +54,18 @@ export function openStoredState(
     state: read.state,
     notes: read.notes.map((summary) => ({ severity: "note" as const, code: "state/cut-off", summary })),
   };
+}
+
+/** What is read of a large text takes long, and a run under its lock is handed the same one several times. */
+const readBefore = new WeakMap<StoredState, ReadState>();
+
+function readKept(stored: StoredState, lineage: string): ReadState {
+  const before = readBefore.get(stored);
+  if (before !== undefined) return before;
+  const read = readState(stored, lineage);
+  // A state that does not exist yet has the lineage that it is given.
+  if (stored.snapshot !== undefined) readBefore.set(stored, read);
+  return read;
 }
 
 class ServiceUnreachable extends Error {

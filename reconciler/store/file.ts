@@ -66,7 +66,7 @@ export function createFileStore(location: string, times: LeaseTimes = defaultLea
         removeLeftBehind(path, markPatienceMs);
         const stored = readStored(paths);
         const own = tell(paths.journal, () => ownJournal(paths, mine.token, stored));
-        return openSession({ location, paths, lock, mine, times, epoch: lastEpoch(stored) + 1, own });
+        return openSession({ location, paths, lock, mine, times, epoch: lastEpoch(stored) + 1, own, found: stored });
       });
     },
   };
@@ -80,6 +80,7 @@ interface SessionParts {
   readonly times: LeaseTimes;
   readonly epoch: number;
   readonly own: OwnJournal;
+  readonly found: StoredState;
 }
 
 /** The files that a holder has open. */
@@ -91,7 +92,7 @@ interface OwnJournal {
   readonly lines: number;
 }
 
-function openSession({ location, paths, lock, mine, times, epoch, own: opened }: SessionParts): StateSession {
+function openSession({ location, paths, lock, mine, times, epoch, own: opened, found }: SessionParts): StateSession {
   let own: OwnJournal | undefined = opened;
   // The journal's name is durable once its folder is; a run that writes nothing need not wait for that.
   let isNamed = false;
@@ -107,6 +108,7 @@ function openSession({ location, paths, lock, mine, times, epoch, own: opened }:
 
   return {
     epoch,
+    found,
     read: async () => readStored(paths),
     assertHeld: vouching.assertHeld,
     async append(lines) {

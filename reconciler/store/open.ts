@@ -8,6 +8,7 @@ import { createFileStore } from "./file";
 import { createHttpStore } from "./http";
 import { withMemory } from "./memory-of-states";
 import { createPostgresStore } from "./postgres";
+import { readOnce } from "./read-once";
 import { createS3Store } from "./s3";
 import { stateNote } from "./state-note";
 import { type LeaseTimes, type StateStore, StoreFailed } from "./store";
@@ -60,7 +61,7 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
     throw new StoreFailed(
       `--state ${scheme}://… is of no kind this version knows; it knows ${listText(shownLocations())}`,
     );
-  return kind.open(location, options);
+  return readOnce(kind.open(location, options));
 }
 
 const isFile = (location: string): boolean => !/^[a-z][a-z0-9+.-]*:\/\//i.test(location) || /^file:/i.test(location);

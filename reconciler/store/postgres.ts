@@ -13,6 +13,7 @@ import { lastEpoch, readHolder, startHeartbeat, unknownHolder, vouch } from "./l
 import { packageMissing, repeat, withoutSecrets } from "./remote";
 import {
   defaultLease,
+  type Holder,
   LeaseLost,
   type LeaseTimes,
   StateLocked,
@@ -128,7 +129,8 @@ export function createPostgresStore(
   let hasTail = true;
   const ask = createAsk(connection, location, limits, shared);
 
-  async function read(): Promise<StoredState> {
+  /** `end`: the number of the last line that was ever written, lost ones included. */
+  async function readWhole(): Promise<{ readonly stored: StoredState; readonly end: number }> {
     const readWith = (tail: string): Promise<QueryResult | undefined> =>
       orMissing(
         ask(
@@ -139,23 +141,32 @@ export function createPostgresStore(
         ),
       );
     // The number of the line that was acknowledged last, where the present journal's holder noted it.
-    const noted = "CASE WHEN tail_epoch = epoch THEN tail_line END AS tail";
+    const noted = "CASE WHEN tail_epoch = epoch THEN tail_line END AS tail, tail_line";
     const found = await readWith(noted).catch((error: unknown) => {
       if (causeCode(error) !== undefinedColumn) throw error;
-      return readWith("NULL AS tail");
+      return readWith("NULL AS tail, NULL AS tail_line");
     });
     // The columns of the statement above.
     const row = found?.rows[0] as
-      | { snapshot: string | null; lines: string[]; last: string | null; tail: string | null }
+      | {
+          snapshot: string | null;
+          lines: string[];
+          last: string | null;
+          tail: string | null;
+          tail_line: string | null;
+        }
       | undefined;
     const lines = row?.lines ?? [];
-    return {
+    const stored: StoredState = {
       snapshot: row?.snapshot == null ? undefined : row.snapshot,
       journal: lines,
       // Lines are numbered on from one holder to the next, and not always from one.
       acknowledged: row?.tail == null ? undefined : lines.length + Math.max(0, Number(row.tail) - Number(row.last)),
     };
+    return { stored, end: Math.max(Number(row?.tail_line ?? 0), Number(row?.last ?? 0)) };
   }
+
+  const read = async (): Promise<StoredState> => (await readWhole()).stored;
 
   async function present(onlyAlive: boolean) {
     const found = await orMissing(
@@ -218,40 +229,71 @@ export function createPostgresStore(
       return former;
     },
     async lock(holder) {
-      await prepare();
       const token = randomUUID();
-      const atLeast = lastEpoch(await read());
-      const taken = await ask(
-        `INSERT INTO ${states} AS s (name, epoch, token, holder, alive_at) VALUES ($1, $2 + 1, $3, $4, clock_timestamp())
-         ON CONFLICT (name) DO UPDATE
-           SET epoch = GREATEST(s.epoch, $2) + 1, token = $3, holder = $4, alive_at = clock_timestamp()
-             ${hasTail ? ", tail_epoch = CASE WHEN s.tail_epoch = s.epoch THEN GREATEST(s.epoch, $2) + 1 END" : ""}
-           WHERE s.token IS NULL OR s.token = $3 OR s.alive_at <= clock_timestamp() - $5 * interval '1 millisecond'
-         RETURNING epoch`,
-        [state, atLeast, token, JSON.stringify(holder), times.leaseMs],
-      );
-      const row: unknown = taken.rows[0];
-      if (row === undefined) throw new StateLocked((await present(false)) ?? unknownHolder);
-      // The next number counts lost lines too, so that the loss stays visible until somebody replaces the state.
-      const last = await ask(
-        `SELECT GREATEST(${hasTail ? `(SELECT tail_line FROM ${states} WHERE name = $1),` : ""} max(line), 0) AS line
-         FROM ${journal} WHERE name = $1`,
-        [state],
-      );
-      return openSession({
-        epoch: Number(fieldsIn(row)["epoch"]),
-        token,
-        written: Number(fieldsIn(last.rows[0])["line"]),
-      });
+      const epoch = await take(token, holder);
+      try {
+        const { stored, end } = await readWhole();
+        const written = lastEpoch(stored);
+        return openSession({
+          epoch: written < epoch ? epoch : await raise(token, written),
+          token,
+          // The next number counts lost lines too, so that the loss stays visible until somebody replaces the state.
+          written: end,
+          found: stored,
+        });
+      } catch (error) {
+        await letGo(token).catch(() => undefined);
+        throw error;
+      }
     },
   };
+
+  /** Takes the lease, and answers with its epoch. The tables are looked at, and made, only where they do not serve. */
+  async function take(token: string, holder: Holder): Promise<number> {
+    const tryToTake = (): Promise<QueryResult> =>
+      ask(
+        `INSERT INTO ${states} AS s (name, epoch, token, holder, alive_at) VALUES ($1, 1, $2, $3, clock_timestamp())
+         ON CONFLICT (name) DO UPDATE
+           SET epoch = s.epoch + 1, token = $2, holder = $3, alive_at = clock_timestamp()
+             ${hasTail ? ", tail_epoch = CASE WHEN s.tail_epoch = s.epoch THEN s.epoch + 1 END" : ""}
+           WHERE s.token IS NULL OR s.token = $2 OR s.alive_at <= clock_timestamp() - $4 * interval '1 millisecond'
+         RETURNING epoch`,
+        [state, token, JSON.stringify(holder), times.leaseMs],
+      );
+    const taken = await tryToTake().catch(async (error: unknown) => {
+      if (!isMissing(error) && causeCode(error) !== undefinedColumn) throw error;
+      await prepare();
+      return tryToTake();
+    });
+    const row: unknown = taken.rows[0];
+    if (row === undefined) throw new StateLocked((await present(false)) ?? unknownHolder);
+    return Number(fieldsIn(row)["epoch"]);
+  }
+
+  /** A state that was put there from elsewhere may have an epoch above those of this table. */
+  async function raise(token: string, above: number): Promise<number> {
+    const raised = await ask(
+      `UPDATE ${states} SET epoch = GREATEST(epoch, $3) + 1
+         ${hasTail ? ", tail_epoch = CASE WHEN tail_epoch = epoch THEN GREATEST(epoch, $3) + 1 END" : ""}
+       WHERE name = $1 AND token = $2 RETURNING epoch`,
+      [state, token, above],
+    );
+    const row: unknown = raised.rows[0];
+    if (row === undefined) throw new LeaseLost(location);
+    return Number(fieldsIn(row)["epoch"]);
+  }
+
+  async function letGo(token: string): Promise<void> {
+    await ask(`UPDATE ${states} SET token = NULL, holder = NULL WHERE name = $1 AND token = $2`, [state, token]);
+  }
 
   function openSession(opened: {
     readonly epoch: number;
     readonly token: string;
     readonly written: number;
+    readonly found: StoredState;
   }): StateSession {
-    const { epoch, token } = opened;
+    const { epoch, token, found } = opened;
     let { written } = opened;
     const held = `UPDATE ${states} SET alive_at = clock_timestamp() WHERE name = $1 AND token = $2 RETURNING name`;
     /**
@@ -268,6 +310,7 @@ export function createPostgresStore(
     });
     return {
       epoch,
+      found,
       read,
       assertHeld: vouching.assertHeld,
       async append(lines) {
@@ -302,7 +345,7 @@ export function createPostgresStore(
       },
       async release() {
         heartbeat.stop();
-        await ask(`UPDATE ${states} SET token = NULL, holder = NULL WHERE name = $1 AND token = $2`, [state, token]);
+        await letGo(token);
       },
     };
   }
@@ -343,10 +386,13 @@ async function orMissing(answer: Promise<QueryResult>): Promise<QueryResult | un
   try {
     return await answer;
   } catch (error) {
-    if (["42P01", "3F000"].includes(causeCode(error) ?? "")) return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }
+
+/** There is no such table or schema. */
+const isMissing = (error: unknown): boolean => ["42P01", "3F000"].includes(causeCode(error) ?? "");
 
 const causeCode = (error: unknown): string | undefined => errorCode(causeOf(error) ?? error);
 

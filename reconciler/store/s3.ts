@@ -76,10 +76,9 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     throw new StoreFailed(`the state ${location} cannot be read: it changes all the time`);
   }
 
-  async function readStored(): Promise<StoredState> {
-    const { last: _last, numbers: _numbers, ...stored } = await readLog();
-    return stored;
-  }
+  const storedIn = ({ last: _last, numbers: _numbers, ...stored }: Log): StoredState => stored;
+
+  const readStored = async (): Promise<StoredState> => storedIn(await readLog());
 
   /** `undefined`: an object of it does not exist any more. */
   async function readSegments(numbers: readonly number[]): Promise<Segment[] | undefined> {
@@ -235,6 +234,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     };
     return {
       epoch: lastEpoch(log) + 1,
+      found: storedIn(log),
       read: readStored,
       assertHeld: vouching.assertHeld,
       append: (lines) => write("lines", lines.map((line) => `${line}\n`).join("")),

@@ -31,6 +31,8 @@ export const describeHolder = ({ who, host, pid, since, command }: Holder): stri
 export interface StateSession {
   /** Grows with every holder: a writer with a lower epoch has lost its lease. */
   readonly epoch: number;
+  /** What was read under the lock when it was taken, where that was. */
+  readonly found?: StoredState;
   read(): Promise<StoredState>;
   /**
    * Called before anything is sent to the service. Rejects with LeaseLost when another holder has the lock by now. The
