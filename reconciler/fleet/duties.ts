@@ -36,6 +36,7 @@ export function takeDuties(setting: WorkerSetting, shared: Shared, post: Post, d
   const busy = new Set<Duty>();
   const duties: readonly Duty[] = [
     { everyMs: 1000, work: () => queue.tend() },
+    { everyMs: 60_000, work: () => queue.maintain() },
     { everyMs: 5000, work: async () => post.send() },
     { everyMs: 5000, work: async () => tellWhyRoundsWait(setting, (await shared.settings()).tenants) },
     // A repository that does not answer keeps nothing else from being done.

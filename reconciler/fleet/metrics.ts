@@ -1,6 +1,6 @@
 /** The fleet for Prometheus: conditions, lag, budgets, workers. */
 import type { StackTally } from "./database/pages";
-import type { BudgetRecord, WorkerRecord } from "./database/workers";
+import { type BudgetRecord, isSilent, type WorkerRecord } from "./database/workers";
 import { conditionOf } from "./views";
 import type { WorkerCounts } from "./worker";
 
@@ -100,8 +100,8 @@ export function metricsText({ tallies, load, budgets, workers, letters, counts, 
       one.pausedUntil !== undefined && one.pausedUntil > now ? 1 : 0,
     ]),
   );
-  metric("reconcile_fleet_workers", "gauge", "Workers that gave a sign of life in the last 15 seconds.", [
-    ["", workers.filter(({ aliveAt }) => now.getTime() - aliveAt.getTime() < 15_000).length],
+  metric("reconcile_fleet_workers", "gauge", "Workers that give signs of life.", [
+    ["", workers.filter((one) => !isSilent(one, now)).length],
   ]);
   if (letters !== undefined)
     metric("reconcile_fleet_notifications_waiting", "gauge", "Messages that receivers have not got yet.", [

@@ -2,11 +2,13 @@
  * The queue of rounds, on pg-boss: for each stack at most one that waits and one that runs, however many triggers there
  * are; a round whose worker died runs on another one. Everything the fleet knows of pg-boss is in this file.
  */
-import type { PgBoss } from "pg-boss";
+import { createHash } from "node:crypto";
+import type { PgBoss, WorkHandler } from "pg-boss";
 import { onlyDefined } from "../core/text/objects";
 import type { Database } from "./database/database";
 import { loadQueuePackage } from "./database/open";
 import { schema as tables } from "./database/tables";
+import { isAlive } from "./database/workers";
 import { clockIsFar, personBand, perUnit, priorityOf, type Turn, withoutTurn } from "./fairness";
 import type { StackSpec, Tenant } from "./model";
 
@@ -71,30 +73,37 @@ export interface Queue {
    * workers left is given to others.
    */
   tend(): Promise<void>;
+  /** Deletes what ended; one worker does it for all, once a minute. */
+  maintain(): Promise<void>;
   /** Removes the waiting round of a stack. */
   forget(stack: string): Promise<void>;
   work(options: WorkOptions): Promise<void>;
+  /** What this worker takes from now on. */
+  take(taken: Taken): void;
+  /** There may be a round: the place that waits for one looks. */
+  wake(): void;
   /** Counts of rounds that wait and run, by tenant. */
   load(): Promise<readonly { readonly tenant: string; readonly waiting: number; readonly running: number }[]>;
   /** Stacks of these tenants whose round is due and waits until another round of their tenant ends. */
   behind(tenants: readonly string[]): Promise<readonly { readonly stack: string; readonly tenant: string }[]>;
-  /**
-   * Holds the rounds of services that no worker takes, so that nobody takes what it would only put back, and lets go
-   * those of the others. The answer names the stacks that are due and held.
-   */
-  holdBack(): Promise<readonly { readonly stack: string; readonly service: string }[]>;
+  /** Stacks whose round is due and of a service that no worker takes. */
+  unserved(): Promise<readonly { readonly stack: string; readonly service: string }[]>;
   /** Takes no new round; resolves when the running ones have ended. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface WorkOptions {
-  readonly concurrency: number;
+/** Which rounds a worker takes. */
+export interface Taken {
   readonly tenants: readonly Tenant[];
   /** The fleet's services, and those of which this worker takes rounds; none: of all. */
   readonly services?: readonly string[];
   readonly only?: readonly string[];
-  /** Announcements come through, so that nothing has to be looked for. */
+}
+
+export interface WorkOptions extends Taken {
+  readonly concurrency: number;
+  /** Announcements come through (`roundChannel`), so that nothing has to be looked for. */
   readonly hears?: boolean;
   readonly round: (job: Job) => Promise<void>;
 }
@@ -108,32 +117,33 @@ interface Place {
 
 const rounds = "rounds";
 const dayS = 86_400;
+/** Where the queue announces rounds that are sent for now; `tend` announces the others there. */
+export const roundChannel = `pgboss_${createHash("sha224").update("reconcile_queue").digest("hex").slice(0, 24)}`;
 /** A worker that is told of rounds looks for some itself once in so long, should an announcement be lost. */
-const quietS = 30;
-/** How often the queue deletes what has ended. */
-const maintainEveryMs = 60_000;
+const quietS = 120;
+const lookS = 0.5;
 const unlimited = 100_000;
 
 /** Rounds are limited by tenant; where a worker takes only some services, by both. */
 const tierOf = (tenant: string, service: string | undefined): string => `${tenant} ${service ?? ""}`;
 
-/** How many rounds of a tenant may run where this worker takes one; absent: as many as there are. */
-function limitsOf(
-  tenants: readonly Tenant[],
-  services: readonly string[],
-  only: readonly string[],
-): { readonly default: number; readonly tiers: Readonly<Record<string, number>> } | undefined {
+/** How many rounds of a tenant may run where this worker takes one, by the tier of the round. */
+interface Limits {
+  /** Of rounds that no tier names. */
+  default: number;
+  tiers: Readonly<Record<string, number>>;
+}
+
+function limitsOf({ tenants, services = [], only = [] }: Taken): Limits {
   const isFree = only.length === 0;
-  const limited = tenants.filter(({ maxRunning }) => !isFree || maxRunning !== undefined);
-  if (isFree && limited.length === 0) return undefined;
-  // A round that a worker of the former version sent names its tenant alone.
-  const tiers = limited.flatMap(({ name, maxRunning = unlimited }) =>
+  const all = isFree ? tenants.filter(({ maxRunning }) => maxRunning !== undefined) : [{ name: "default" }, ...tenants];
+  const tiers = all.flatMap(({ name, maxRunning = unlimited }: Partial<Tenant> & Pick<Tenant, "name">) =>
+    // A round that a worker of the former version sent names its tenant alone.
     [name, ...(isFree ? [undefined, ...services] : only).map((service) => tierOf(name, service))].map(
       (tier) => [tier, maxRunning] as const,
     ),
   );
-  // Of others it takes one at most, and only while nothing of that tenant runs: the least that the queue can be told.
-  return { default: isFree ? unlimited : 1, tiers: Object.fromEntries(tiers) };
+  return { default: isFree ? unlimited : 0, tiers: Object.fromEntries(tiers) };
 }
 
 type RoundData = Omit<Trigger, "at">;
@@ -150,6 +160,10 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   const boss: PgBoss = new Boss({
     ...database.queueOptions,
     schema: "reconcile_queue",
+    // Each worker has one connection that listens to everything (shared.ts).
+    useListenNotify: false,
+    queueCacheIntervalSeconds: 600,
+    bamIntervalSeconds: 600,
     // One worker at a time looks for dead ones with a statement of its own, and asks the queue only when there are some.
     supervise: false,
     schedule: false,
@@ -182,7 +196,8 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   if (!sendsOnly) await boss.updateQueue(rounds, setting);
 
   let isDraining = false;
-  let maintainedAt = 0;
+  const limits: Limits = { default: unlimited, tiers: {} };
+  let free: Place | undefined;
 
   const bandOf = (cause: Cause): "person" | "clock" =>
     cause === "person" || cause === "approval" ? "person" : "clock";
@@ -262,12 +277,11 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     },
     async tend() {
       const isLost = await tendRounds(database);
-      const isTime = Date.now() - maintainedAt > maintainEveryMs;
-      if (isTime) maintainedAt = Date.now();
-      if (isLost || isTime) await boss.supervise(rounds);
+      if (isLost) await boss.supervise(rounds);
       // What was lost waits again now.
       if (isLost) await tendRounds(database);
     },
+    maintain: () => boss.supervise(rounds),
     async forget(stack) {
       const waiting = await boss.findJobs(rounds, { key: stack, queued: true });
       if (waiting.length > 0)
@@ -276,27 +290,40 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
           waiting.map(({ id }) => id),
         );
     },
-    async work({ concurrency, tenants, services = [], only = [], hears = false, round }) {
-      const limits = limitsOf(tenants, services, only);
-      const options = {
-        batchSize: 1,
-        pollingIntervalSeconds: 0.5,
-        notifyPollingIntervalSeconds: hears ? quietS : 1,
-        heartbeatRefreshSeconds: 3,
-        includeMetadata: true as const,
-        ...onlyDefined({ groupConcurrency: limits }),
+    take: (taken) => void Object.assign(limits, limitsOf(taken)),
+    wake() {
+      if (free?.id !== undefined) boss.notifyWorker(free.id);
+    },
+    async work({ concurrency, hears = false, round, ...taken }) {
+      Object.assign(limits, limitsOf(taken));
+      /** The queue reads the limits at each look, and refuses one of none where a place is opened. */
+      const openAt = (handler: WorkHandler<RoundData>): Promise<string> => {
+        const { default: others } = limits;
+        const isLimited = others === 0 || Object.keys(limits.tiers).length > 0;
+        limits.default = Math.max(1, others);
+        const opened = boss.work<RoundData>(
+          rounds,
+          {
+            batchSize: 1,
+            pollingIntervalSeconds: hears ? quietS : lookS,
+            heartbeatRefreshSeconds: 3,
+            ...(isLimited ? { groupConcurrency: limits } : {}),
+          },
+          handler,
+        );
+        limits.default = others;
+        return opened;
       };
       // At most one place waits for a round, however many places there may be: each waiting place asks the database,
       // and all of them would at each round that is sent. The place that takes a round opens the next one.
       let places = 0;
       let lent = 0;
-      let free: Place | undefined;
       const open = async (): Promise<void> => {
         if (isDraining || free !== undefined || places >= concurrency + lent) return;
         const place: Place = { isOpen: true };
         places += 1;
         free = place;
-        place.id = await boss.work<RoundData>(rounds, options, async (jobs) => {
+        place.id = await openAt(async (jobs) => {
           if (free === place) free = undefined;
           open().catch(onError);
           try {
@@ -363,19 +390,11 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       );
       return rows.map((row) => ({ stack: String(row["stack"]), tenant: String(row["tenant"]) }));
     },
-    async holdBack() {
+    async unserved() {
       const rows = await database.query(
-        `WITH live AS (SELECT services FROM ${tables}.workers WHERE NOT draining AND alive_at > now() - interval '15 seconds'),
-           every AS (SELECT coalesce(bool_or(services = '[]'), true) AS service FROM live),
-           turned AS (UPDATE reconcile_queue.job SET blocked = NOT blocked FROM every
-             WHERE name = '${rounds}' AND state = 'created' AND strpos(group_tier, ' ') > 0 AND blocked = (every.service
-               OR split_part(group_tier, ' ', 2) IN (SELECT jsonb_array_elements_text(services) FROM live))
-             RETURNING id, blocked, start_after, data, group_tier)
-         SELECT data ->> 'stack' AS stack, split_part(group_tier, ' ', 2) AS service FROM (
-           SELECT data, group_tier, start_after FROM turned WHERE blocked
-           UNION ALL SELECT data, group_tier, start_after FROM reconcile_queue.job
-             WHERE name = '${rounds}' AND state = 'created' AND blocked AND id NOT IN (SELECT id FROM turned)) held
-         WHERE start_after < now() - interval '1 second' AND NOT data ? 'pull' LIMIT 2000`,
+        `SELECT data ->> 'stack' AS stack, ${serviceIn} AS service FROM reconcile_queue.job
+         WHERE name = '${rounds}' AND state < 'active' AND start_after < now() - interval '1 second' AND NOT data ? 'pull'
+           AND NOT ${isServed} LIMIT 2000`,
       );
       return rows.map((row) => ({ stack: String(row["stack"]), service: String(row["service"]) }));
     },
@@ -386,6 +405,11 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
     close: () => boss.stop({ graceful: false, close: true }),
   };
 }
+
+const serviceIn = "split_part(group_tier, ' ', 2)";
+/** A worker that lives takes rounds of that service. */
+const isServed = `EXISTS (SELECT FROM ${tables}.workers w WHERE NOT w.draining AND ${isAlive(10)}
+  AND (w.services = '[]' OR strpos(group_tier, ' ') = 0 OR w.services ? ${serviceIn}))`;
 
 /** The turn of a tenant's next round; the tenant's clock moves on. */
 async function turnOf(database: Database, tenant: string): Promise<Turn> {
@@ -407,8 +431,8 @@ async function turnOf(database: Database, tenant: string): Promise<Turn> {
 
 /**
  * Rounds that are due and still wait take their turns in the order of their times; each tenant's clock moves on by as
- * many as it has. A round that is being taken at this moment needs none. Workers are told that there are rounds. True:
- * rounds of dead workers are among those that run.
+ * many as it has. A round that is being taken at this moment needs none. Workers are told that there are rounds: at once
+ * of new ones, and now and then of those that wait for long. True: rounds of dead workers are among those that run.
  */
 async function tendRounds(database: Database): Promise<boolean> {
   const [row] = await database.query(
@@ -425,9 +449,9 @@ async function tendRounds(database: Database): Promise<boolean> {
          FROM turn WHERE j.name = '${rounds}' AND j.id = turn.id)
      SELECT EXISTS (SELECT FROM reconcile_queue.job WHERE name = '${rounds}' AND state = 'active'
          AND heartbeat_on < now() - heartbeat_seconds * interval '1 second') AS lost,
-       (SELECT pg_notify('pgboss_' || left(encode(sha224('reconcile_queue'::bytea), 'hex'), 24), '${rounds}')
-         FROM (SELECT FROM reconcile_queue.job WHERE name = '${rounds}' AND state < 'active' AND NOT blocked
-           AND start_after <= now() LIMIT 1) waiting)`,
+       (SELECT pg_notify('${roundChannel}', '${rounds}')
+         FROM (SELECT FROM reconcile_queue.job WHERE name = '${rounds}' AND state < 'active' AND start_after <= now()
+           AND (start_after > now() - interval '3 seconds' OR extract(epoch FROM now())::bigint % 5 = 0) AND ${isServed} LIMIT 1) waiting)`,
   );
   return row?.["lost"] === true;
 }

@@ -5,7 +5,7 @@ import type { Records } from "./database/records";
 import { stopWord } from "./database/stacks";
 import type { FleetSettings } from "./model";
 import type { OpenProject } from "./project";
-import type { Queue } from "./queue";
+import { type Queue, roundChannel } from "./queue";
 import type { RoundOutcome } from "./round";
 import { createSilences, type Silences } from "./silence";
 
@@ -85,9 +85,9 @@ export function createShared({ records, database, say, onSettings }: WorkerSetti
 /** When a notification takes longer than this, notifications are not relied on. */
 const heardWithinMs = 5000;
 
-/** Pauses of services, and stacks that are to stop. */
-export async function listenForPauses(
-  { database, name, say }: WorkerSetting,
+/** Rounds that are there, pauses of services, and stacks that are to stop. */
+export async function listenForNews(
+  { database, queue, name, say }: WorkerSetting,
   shared: Shared,
   stop: () => Promise<void>,
 ) {
@@ -97,8 +97,9 @@ export async function listenForPauses(
   const first = new Promise<void>((resolve) => {
     heard = resolve;
   });
-  const ear = await database.listen(pauseChannel, (service) => {
-    if (service === probe) {
+  const ear = await database.listen([pauseChannel, roundChannel], (channel, service) => {
+    if (channel === roundChannel) queue.wake();
+    else if (service === probe) {
       hears = true;
       heard();
     } else if (service.startsWith(stopWord)) void stop().catch(() => undefined);

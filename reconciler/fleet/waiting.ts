@@ -45,7 +45,7 @@ export async function tellWhyRoundsWait(
       waitingFor,
     );
   const left = new Map<string, string[]>();
-  for (const { stack, service } of await queue.holdBack()) left.set(service, [...(left.get(service) ?? []), stack]);
+  for (const { stack, service } of await queue.unserved()) left.set(service, [...(left.get(service) ?? []), stack]);
   for (const [service, stacks] of left)
     await records.sayWaitingForPlace(stacks, {
       what: "worker",

@@ -13,11 +13,11 @@ import type { OpeningPorts } from "./open-stack";
 import { openPost } from "./post";
 import { planPull } from "./pulls/plan";
 import { tellPulls } from "./pulls/tell";
-import { type Cause, type Job, triggerOf } from "./queue";
+import { type Cause, type Job, type Taken, triggerOf } from "./queue";
 import { type RoundOutcome, runRound } from "./round";
 import { createRunLog } from "./run-log";
 import { giveUp, settle } from "./settle";
-import { createShared, listenForPauses, type Shared, type WorkerSetting } from "./shared";
+import { createShared, listenForNews, type Shared, type WorkerSetting } from "./shared";
 import { createSilences, type Ear } from "./silence";
 import { SourceFailed } from "./sources/checkout";
 import { type Freshness, tidyTrees } from "./sources/git";
@@ -42,6 +42,8 @@ export interface WorkerCounts {
 }
 
 const beatMs = 5000;
+/** Workers that have nothing to do tell so less often the more there are, so that they ask no more together. */
+const longestQuietMs = 60_000;
 /** A round that this worker cannot run now is offered again after this time. */
 const crowdedMs = 1000;
 /** How often a worker deletes the files on its machine that nobody used for a day. */
@@ -70,16 +72,30 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
       if (request.now) mine.hard.abort();
     }
   }
+  let workers = 1;
+  let settledAt: number | undefined;
+  /** Until then nothing new is to be told. */
+  let quietUntil = 0;
   const beat = async (): Promise<void> => {
-    const standing = await records.beat({
-      name: setting.name,
-      version: setting.version,
-      concurrency: setting.concurrency,
-      doing: [...doing].map(([stack, since]) => ({ stack, since: since.toISOString() })),
-      draining: draining.signal.aborted,
-      services: setting.services,
-    });
-    shared.shareWith(standing.workers);
+    const isIdle = doing.size === 0 && !draining.signal.aborted;
+    const nextMs = isIdle ? Math.min(longestQuietMs, Math.max(beatMs, workers * 1000)) : beatMs;
+    const standing = await records.beat(
+      {
+        name: setting.name,
+        version: setting.version,
+        concurrency: setting.concurrency,
+        doing: [...doing].map(([stack, since]) => ({ stack, since: since.toISOString() })),
+        draining: draining.signal.aborted,
+        services: setting.services,
+      },
+      nextMs / 1000,
+    );
+    quietUntil = isIdle ? Date.now() + nextMs - beatMs / 2 : 0;
+    workers = standing.workers;
+    if (settledAt !== undefined && settledAt !== standing.settledAt)
+      queue.take(takenBy(setting, await records.settings()));
+    settledAt = standing.settledAt;
+    shared.shareWith(workers);
     await lookForStops();
     await budgets.look(services);
     if (draining.signal.aborted) return;
@@ -90,16 +106,16 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     }
   };
   await beat();
-  const timer = setInterval(() => void beat().catch(() => undefined), beatMs);
+  const timer = setInterval(() => {
+    if (doing.size > 0 || Date.now() >= quietUntil) void beat().catch(() => undefined);
+  }, beatMs);
   timer.unref();
-  const ear = await listenForPauses(setting, shared, lookForStops);
+  const ear = await listenForNews(setting, shared, lookForStops);
 
   const settings = await shared.settings();
   await queue.work({
     concurrency: setting.concurrency,
-    tenants: settings.tenants,
-    services: settings.services.map(({ name }) => name),
-    only: setting.services,
+    ...takenBy(setting, settings),
     hears: await ear.hears(),
     round: async (job) => {
       if (job.pull !== undefined) return onePull(setting, shared, job, job.pull, draining.signal);
@@ -143,6 +159,12 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     },
   };
 }
+
+const takenBy = ({ services: only }: WorkerSetting, { tenants, services }: FleetSettings): Taken => ({
+  tenants,
+  services: services.map(({ name }) => name),
+  only,
+});
 
 /** How the round of one stack is stopped, once somebody asks for it. */
 interface Stops {

@@ -76,7 +76,7 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
   test("R2: at a 429 to one worker all are silent, and do not come back all at once", async () => {
     const seconds = 5;
     const all = Array.from({ length: workers }, () => worker("paused"));
-    const ears = await Promise.all(all.map((budget) => database.listen(pauseChannel, () => void budget.look())));
+    const ears = await Promise.all(all.map((budget) => database.listen([pauseChannel], () => void budget.look())));
     const stop = new AbortController();
     const sent: number[] = [];
     const sending = all.flatMap((budget) =>

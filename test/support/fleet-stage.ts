@@ -24,6 +24,7 @@ export const idleQueue: Queue = {
   hasten: async () => undefined,
   hastenAll: async () => undefined,
   tend: async () => undefined,
+  maintain: async () => undefined,
   forget: async () => undefined,
   work: async () => undefined,
   load: async () => [
@@ -31,7 +32,9 @@ export const idleQueue: Queue = {
     { tenant: "default", waiting: 0, running: 1 },
   ],
   behind: async () => [],
-  holdBack: async () => [],
+  unserved: async () => [],
+  take: () => undefined,
+  wake: () => undefined,
   drain: async () => undefined,
   close: async () => undefined,
 };
@@ -60,6 +63,10 @@ export const stackSpec = (name: string, more: Partial<StackSpec> = {}): StackSpe
 const picture: Picture = {
   asOf: "looked",
   left: 0,
+  orphans: {
+    lines: [`volume shop-old (0a1b), 20 GB, its VM was replaced ${markup}`],
+    cost: "Cost of what is left behind: 2.40 EUR a month",
+  },
   graph: {
     title: "What there is",
     description: "vm.web in the group group.web; volume.data hangs on vm.web",

@@ -13,7 +13,10 @@ export interface Database {
   /** Runs several statements that take no values. */
   run(text: string): Promise<void>;
   /** Where notifications do not get through (a pooler in between), `on` is never called, and `hears` stays false. */
-  listen(channel: string, on: (payload: string) => void): Promise<{ close(): Promise<void> }>;
+  listen(
+    channels: readonly string[],
+    on: (channel: string, payload: string) => void,
+  ): Promise<{ close(): Promise<void> }>;
   /** The options with which the queue is opened. */
   readonly queueOptions: Readonly<Record<string, unknown>>;
   close(): Promise<void>;

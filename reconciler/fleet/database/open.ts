@@ -75,8 +75,8 @@ async function openPostgres(location: string): Promise<Database> {
     embedded: false,
     query: async (text, values = []) => (await pool.query<Row>(text, [...values])).rows,
     run: async (text) => void (await pool.query(text)),
-    listen: (channel, on) => listenOn(pg, location, channel, on),
-    queueOptions: { connectionString: location, max: 3, useListenNotify: true, application_name },
+    listen: (channels, on) => listenOn(pg, location, channels, on),
+    queueOptions: { connectionString: location, max: 3, application_name },
     close: () => pool.end(),
   };
 }
@@ -85,8 +85,8 @@ async function openPostgres(location: string): Promise<Database> {
 async function listenOn(
   pg: typeof import("pg"),
   location: string,
-  channel: string,
-  on: (payload: string) => void,
+  channels: readonly string[],
+  on: (channel: string, payload: string) => void,
 ): Promise<{ close(): Promise<void> }> {
   let closed = false;
   let client: Client | undefined;
@@ -105,13 +105,13 @@ async function listenOn(
       mine.end().catch(() => undefined);
       again();
     });
-    mine.on("notification", ({ payload }) => on(payload ?? ""));
+    mine.on("notification", ({ channel, payload }) => on(channel, payload ?? ""));
     await mine.connect();
-    await mine.query(`LISTEN ${channel}`);
+    await mine.query(channels.map((channel) => `LISTEN ${channel}`).join("; "));
     client = mine;
     if (closed) await mine.end();
     // Notifications that came while the connection was away are lost, so `on` is called once to look again.
-    else on("");
+    else for (const channel of channels) on(channel, "");
   };
   await connect().catch(again);
   return {
@@ -133,9 +133,11 @@ async function openEmbedded(folder: string): Promise<Database> {
     embedded: true,
     query: async (text, values = []) => (await lite.query<Row>(text, [...values])).rows,
     run: async (text) => void (await lite.exec(text)),
-    async listen(channel, on) {
-      const stop = await lite.listen(channel, on);
-      return { close: () => stop() };
+    async listen(channels, on) {
+      const stops = await Promise.all(
+        channels.map((channel) => lite.listen(channel, (payload) => on(channel, payload))),
+      );
+      return { close: async () => void (await Promise.all(stops.map((stop) => stop()))) };
     },
     queueOptions: { db: fromPglite(lite), backend: "pglite" },
     close: () => lite.close(),

@@ -150,6 +150,7 @@ const migrations: readonly string[] = [
      lost_before := lost_before - (SELECT count(*) FROM ${schema}.runs r JOIN ${schema}.workers w ON w.name = r.worker
        WHERE r.stack = of_stack AND r.ended_at IS NULL AND w.draining);`,
   ),
+  `ALTER TABLE ${schema}.workers ADD COLUMN due_at timestamptz;`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

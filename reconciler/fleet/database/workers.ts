@@ -9,6 +9,8 @@ export interface WorkerRecord {
   readonly name: string;
   readonly startedAt: Date;
   readonly aliveAt: Date;
+  /** When its next sign of life is due. */
+  readonly dueAt: Date;
   readonly version: string;
   readonly concurrency: number;
   readonly doing: readonly { readonly stack: string; readonly since: string }[];
@@ -23,6 +25,8 @@ export interface Standing {
   readonly workers: number;
   /** The database's clock, in milliseconds. */
   readonly now: number;
+  /** When the fleet's settings were written; absent: never. */
+  readonly settledAt?: number | undefined;
 }
 
 export interface BudgetRecord {
@@ -68,18 +72,30 @@ function seenIn(row: Row | undefined): SeenRepository {
 const followedIn = columnsOf<{ readonly body: Followed }>();
 const written = columnsOf<Pick<WorkerRecord, "doing" | "services">>();
 
-/** One whose sign of life is older does nothing for all. */
-const missedS = 8;
+/** One whose sign of life is so late does nothing for all. */
+const missedS = 3;
+/** One whose sign of life is so late is taken for dead. */
+const silentS = 10;
+
+export const isSilent = ({ dueAt }: Pick<WorkerRecord, "dueAt">, now: Date): boolean =>
+  now.getTime() - dueAt.getTime() > silentS * 1000;
+
+/** A worker of the former version does not say when its next sign of life is due. */
+const due = "coalesce(due_at, alive_at + interval '5 seconds')";
+export const isAlive = (lateS: number): string => `${due} > now() - interval '${lateS} seconds'`;
 
 export const workerStatements = ({ query }: Database) => ({
-  async beat(worker: Omit<WorkerRecord, "startedAt" | "aliveAt">): Promise<Standing> {
+  /** A sign of life; the next one comes in so many seconds. */
+  async beat(worker: Omit<WorkerRecord, "startedAt" | "aliveAt" | "dueAt">, nextS = 5): Promise<Standing> {
     const [row] = await query(
       `WITH gone AS (DELETE FROM ${schema}.workers WHERE alive_at < now() - interval '1 hour'),
-         mine AS (INSERT INTO ${schema}.workers (name, version, concurrency, doing, draining, services) VALUES ($1, $2, $3, $4, $5, $6)
-           ON CONFLICT (name) DO UPDATE SET alive_at = now(), doing = $4, draining = $5)
+         mine AS (INSERT INTO ${schema}.workers (name, version, concurrency, doing, draining, services, due_at)
+           VALUES ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
+           ON CONFLICT (name) DO UPDATE SET alive_at = now(), doing = $4, draining = $5, due_at = excluded.due_at)
        SELECT count(*) FILTER (WHERE name < $1)::int AS place, count(*)::int + 1 AS workers,
-         extract(epoch FROM clock_timestamp())::double precision * 1000 AS now
-       FROM ${schema}.workers WHERE name <> $1 AND NOT draining AND alive_at > now() - interval '${missedS} seconds'`,
+         extract(epoch FROM clock_timestamp())::double precision * 1000 AS now,
+         (SELECT changed_at FROM ${schema}.documents WHERE name = 'settings') AS settled
+       FROM ${schema}.workers WHERE name <> $1 AND NOT draining AND ${isAlive(missedS)}`,
       [
         worker.name,
         worker.version,
@@ -87,19 +103,22 @@ export const workerStatements = ({ query }: Database) => ({
         JSON.stringify(worker.doing),
         worker.draining,
         JSON.stringify(worker.services),
+        nextS,
       ],
     );
     const numberIn = (column: string): number => Number(row?.[column]);
-    return { place: numberIn("place"), workers: numberIn("workers"), now: numberIn("now") };
+    const settledAt = maybeTime(row?.["settled"])?.getTime();
+    return { place: numberIn("place"), workers: numberIn("workers"), now: numberIn("now"), settledAt };
   },
   async leave(name: string): Promise<void> {
     await query(`DELETE FROM ${schema}.workers WHERE name = $1`, [name]);
   },
   async workers(): Promise<readonly WorkerRecord[]> {
-    return (await query(`SELECT * FROM ${schema}.workers ORDER BY name`)).map((row) => ({
+    return (await query(`SELECT *, ${due} AS due FROM ${schema}.workers ORDER BY name`)).map((row) => ({
       name: textOf(row["name"]),
       startedAt: timeOf(row["started_at"]),
       aliveAt: timeOf(row["alive_at"]),
+      dueAt: timeOf(row["due"]),
       version: textOf(row["version"]),
       concurrency: Number(row["concurrency"]),
       doing: written(row, "doing"),
@@ -108,9 +127,7 @@ export const workerStatements = ({ query }: Database) => ({
     }));
   },
   async liveWorkers(): Promise<number> {
-    const rows = await query(
-      `SELECT count(*)::int AS n FROM ${schema}.workers WHERE alive_at > now() - interval '15 seconds'`,
-    );
+    const rows = await query(`SELECT count(*)::int AS n FROM ${schema}.workers WHERE ${isAlive(silentS)}`);
     return Number(rows[0]?.["n"] ?? 0);
   },
   /** True for the worker that does the task now; false for the others for this many seconds. */

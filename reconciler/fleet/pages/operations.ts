@@ -3,13 +3,11 @@ import { html } from "hono/html";
 import type { StackOutline } from "../database/pages";
 import type { DecisionRecord } from "../database/people";
 import type { RunRecord } from "../database/runs";
-import type { BudgetRecord, WorkerRecord } from "../database/workers";
+import { type BudgetRecord, isSilent, type WorkerRecord } from "../database/workers";
 import type { FleetSettings } from "../model";
 import { ago, span } from "../views";
 import { type PagePart, time } from "./layout";
 import { runsTable } from "./run";
-
-const silentMs = 15_000;
 
 export interface ServicesView {
   readonly settings: FleetSettings;
@@ -75,8 +73,8 @@ ${
 };
 
 export function workersPage(workers: readonly WorkerRecord[], now: Date): PagePart {
-  const isSilent = ({ aliveAt }: WorkerRecord): boolean => now.getTime() - aliveAt.getTime() > silentMs;
-  const [alive, dead] = [workers.filter((one) => !isSilent(one)), workers.filter(isSilent)];
+  const dead = workers.filter((one) => isSilent(one, now));
+  const alive = workers.filter((one) => !dead.includes(one));
   return html`<h1>Workers</h1>
 ${alive.length === 0 ? html`<p>No worker runs: <code>reconcile fleet work</code></p>` : ""}
 <div class="cards">${alive.map((one) => workerCard(one, false, now))}</div>
