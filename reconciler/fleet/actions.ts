@@ -10,7 +10,7 @@ import { changesOf, type StackChange } from "./changes";
 import type { Records } from "./database/records";
 import type { RunRecord } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
-import { isValidFor, namesIn, rejectedWhy } from "./decide";
+import { asksWhy, isValidFor, namesIn, rejectedWhy } from "./decide";
 import type { Fleet, FleetSettings, StackSpec } from "./model";
 import { type Letter, lettersOf } from "./notify";
 import { type Queue, triggerOf } from "./queue";
@@ -118,6 +118,7 @@ export async function approve(
   const refusal =
     authorRefused(stack, plan, who) ??
     twiceRefused(stack, plan, who, now) ??
+    silentRefused(plan, why) ??
     windowRefused(plan, opening, throughWindow, why);
   if (refusal !== undefined) throw refusal;
   const through = !opening.open && throughWindow;
@@ -173,6 +174,15 @@ function twiceRefused(
     "fleet/approved-already",
     `${who} has approved the plan ${digest} of ${name} already, and ${approvers} people have to`,
     "somebody else approves it as well",
+  );
+}
+
+function silentRefused({ stack, digest, body }: WaitingPlan, why: string | undefined): ActionRefused | undefined {
+  if (!asksWhy(body.consents) || (why !== undefined && why.trim() !== "")) return undefined;
+  return new ActionRefused(
+    "fleet/say-why",
+    `the plan ${digest} of ${stack} loses data, and whoever approves it says why`,
+    `reconcile fleet approve ${stack} ${digest} --why TEXT`,
   );
 }
 

@@ -85,6 +85,11 @@ export type Decision =
   | { readonly do: "observe"; readonly why: string; readonly rejected?: true }
   | { readonly do: "hold"; readonly why: string; readonly until?: Date };
 
+interface Asked {
+  readonly rejection?: Rejection | undefined;
+  readonly undo?: UndoRequest | undefined;
+}
+
 /** The rules in the order in which they count; each line is one of them. */
 export function decide(
   facts: PlanFacts,
@@ -96,19 +101,10 @@ export function decide(
   approval: Approval | undefined,
   opening: Opening,
   now: Date,
-  { rejection, undo }: { readonly rejection?: Rejection | undefined; readonly undo?: UndoRequest | undefined } = {},
+  asked: Asked = {},
 ): Decision {
-  if (facts.empty) return { do: "nothing" };
-  if (!facts.leases)
-    return {
-      do: "observe",
-      why: "its state is in a store without leases, where a dead worker's lock would stand for ever: it is planned only; keep the state in PostgreSQL or S3",
-    };
-  if (approve === "never") return { do: "observe", why: "approve: never" };
-  if (rejection?.digest === facts.digest) return { do: "observe", why: rejectedWhy(rejection), rejected: true };
-  if (undo?.held === facts.wish) return { do: "observe", why: undoneWhy(undo), rejected: true };
-  // A plan that only records what became true changes nothing in the world.
-  if (facts.steps === 0 && facts.consents.length === 0) return { do: "apply", grants: noGrants };
+  const settled = withoutAsking(facts, approve, asked);
+  if (settled !== undefined) return settled;
   const valid = approval !== undefined && isValidFor(approval, facts.digest, now) ? approval : undefined;
   const approved = valid !== undefined && namesIn(valid).length >= approvers ? valid : undefined;
   const needs = approved === undefined ? needsPerson(facts, approve, consents) : undefined;
@@ -125,6 +121,22 @@ export function decide(
   return { do: "apply", grants: approve === "auto" ? standing(facts.consents, consents) : noGrants };
 }
 
+/** What needs no approval and no window; absent: the plan is to be carried out, if it may. */
+function withoutAsking(facts: PlanFacts, approve: Approve, { rejection, undo }: Asked): Decision | undefined {
+  if (facts.empty) return { do: "nothing" };
+  if (!facts.leases)
+    return {
+      do: "observe",
+      why: "its state is in a store without leases, where a dead worker's lock would stand for ever: it is planned only; keep the state in PostgreSQL or S3",
+    };
+  if (approve === "never") return { do: "observe", why: "approve: never" };
+  if (rejection?.digest === facts.digest) return { do: "observe", why: rejectedWhy(rejection), rejected: true };
+  if (undo?.held === facts.wish) return { do: "observe", why: undoneWhy(undo), rejected: true };
+  // A plan that only records what became true changes nothing in the world.
+  if (facts.steps === 0 && facts.consents.length === 0) return { do: "apply", grants: noGrants };
+  return undefined;
+}
+
 /** Whether an approval is for this very plan and not too old. */
 export const isValidFor = ({ digest, until }: Approval, plan: string, now: Date): boolean =>
   digest === plan && Date.parse(until) > now.getTime();
@@ -137,14 +149,14 @@ function soFar(approval: Approval | undefined, approvers: number): string[] {
   return [
     names.length === 0
       ? `${approvers} people have to approve it`
-      : `${names.join(" and ")} approved it, and ${missing} of ${approvers} people ${missing === 1 ? "is" : "are"} missing`,
+      : `${names.join(" and ")} approved it, and ${missing === 1 ? "one more person has" : `${missing} more people have`} to`,
   ];
 }
 
 /** Why a person has to decide; absent: nobody has to. */
 function needsPerson(
   { consents, opens }: PlanFacts,
-  approve: Exclude<Approve, "never">,
+  approve: Approve,
   permitted: readonly StandingConsent[],
 ): string | undefined {
   if (approve === "plan") return "every plan of this stack is approved by a person";
@@ -154,6 +166,10 @@ function needsPerson(
   if (missing.length === 0 && opening.length === 0) return undefined;
   return [...missing.map(({ detail }) => detail), ...opening].join("; ");
 }
+
+/** Whoever approves a plan that gives data up for good says why. */
+export const asksWhy = (consents: readonly Pick<Consent, "grant">[]): boolean =>
+  consents.some(({ grant }) => grant.includes("--allow-data-loss"));
 
 /** Grants exactly the consents that the plan lists, because a person has read and approved them. */
 function listed(consents: readonly Consent[]): Grants {

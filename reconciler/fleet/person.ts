@@ -5,6 +5,7 @@
 import { type Act, may, maySeeAll, roleNeeded, type Visitor } from "./access";
 import { ActionRefused, approve, type Desk, pause, reject, resume, runNow, stackNamed, stop, undo } from "./actions";
 import type { Records } from "./database/records";
+import { asksWhy } from "./decide";
 import {
   changeLines,
   decisionEvent,
@@ -75,7 +76,7 @@ async function plan(desk: Desk, typed: Typed, says: Says): Promise<number> {
   says.print(body.text);
   says.print(`\nIt waits because ${body.why}`);
   says.print(
-    `  reconcile fleet approve ${stack.name} ${digest}\n  reconcile fleet reject ${stack.name} ${digest} --why …`,
+    `  reconcile fleet approve ${stack.name} ${digest}${asksWhy(body.consents) ? " --why …" : ""}\n  reconcile fleet reject ${stack.name} ${digest} --why …`,
   );
   return 2;
 }

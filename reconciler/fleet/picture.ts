@@ -4,10 +4,14 @@ import type { Change } from "../core/diff/changes";
 import type { Address } from "../core/model/address";
 import type { DesiredResource } from "../core/model/desired";
 import type { Live } from "../core/model/live";
-import type { RecordedResource } from "../core/model/recorded";
+import type { Prices } from "../core/model/prices";
+import type { Orphan, RecordedResource } from "../core/model/recorded";
+import { costOfOrphans } from "../core/plan/cost";
 import { canonicalJson } from "../core/text/canonical-json";
+import { orphanCostText } from "../report/cost-text";
 import { type Graph, resourceGraph } from "../report/graph";
 import { type Side, sidesOf } from "../report/sides";
+import { orphanLine, sortOrphans } from "../report/state-text";
 
 export interface Picture {
   readonly sides: readonly Side[];
@@ -17,6 +21,8 @@ export interface Picture {
   readonly graph?: Graph;
   /** looked: as the service showed the stack; applied: as an apply left it, and nobody has looked since. */
   readonly asOf: "looked" | "applied";
+  /** What deletes left alive, a line each, and what it costs; absent: nothing. */
+  readonly orphans?: { readonly lines: readonly string[]; readonly cost?: string | undefined } | undefined;
 }
 
 const mostSides = 300;
@@ -28,6 +34,8 @@ export interface PictureInput {
   /** Absent: nobody looked since an apply. */
   readonly live?: Live;
   readonly changes: readonly Change[];
+  readonly orphans: readonly Orphan[];
+  readonly prices: Prices | undefined;
 }
 
 export function pictureOf(input: PictureInput): Picture {
@@ -40,6 +48,16 @@ export function pictureOf(input: PictureInput): Picture {
     left: all.length - kept.size,
     graph: input.desired.length > mostDrawn ? undefined : resourceGraph(input.desired),
     asOf: input.live === undefined ? "applied" : "looked",
+    orphans: leftAlive(input),
+  };
+}
+
+function leftAlive({ orphans, prices }: PictureInput): Picture["orphans"] {
+  const there = sortOrphans(orphans.filter(({ missingSince }) => missingSince === undefined));
+  if (there.length === 0) return undefined;
+  return {
+    lines: there.map(orphanLine),
+    cost: prices === undefined ? undefined : orphanCostText(costOfOrphans(prices, there)),
   };
 }
 

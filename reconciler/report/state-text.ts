@@ -60,6 +60,13 @@ function sightingText(sighting: Sighting<LiveOf[Kind]>): string {
   return attachedTo === undefined || attachedTo === null ? "there" : `attached to ${attachedTo}`;
 }
 
+export const orphanLine = (orphan: Orphan): string =>
+  [
+    `${orphan.kind} ${orphan.name} (${orphan.id})`,
+    ...(orphan.sizeGb === undefined ? [] : [`${orphan.sizeGb} GB`]),
+    sinceText(orphan),
+  ].join(", ");
+
 /** By name: the state has orphans in the order in which the service happened to answer. */
 export const sortOrphans = (orphans: readonly Orphan[]): Orphan[] =>
   [...orphans].sort((a, b) => (a.kind + a.name + a.id < b.kind + b.name + b.id ? -1 : 1));

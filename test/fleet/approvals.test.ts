@@ -12,6 +12,7 @@ import { approve } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
+import type { PlanBody } from "../../reconciler/fleet/database/stacks";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { type Approval, decide, type PlanFacts } from "../../reconciler/fleet/decide";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
@@ -79,7 +80,7 @@ describe("what a round does with a plan that several people approve", () => {
   test("it says who has approved and how many are missing", () => {
     const policy = { approve: "plan", consents: [], approvers: 3 } as const;
     expect(decide(facts, policy, by(["ann", "bob"]), { open: true }, now)).toMatchObject({
-      why: expect.stringMatching(/^ann and bob approved it, and 1 of 3 people is missing; /),
+      why: expect.stringMatching(/^ann and bob approved it, and one more person has to; /),
     });
   });
 
@@ -206,7 +207,12 @@ describe("the desk", () => {
       subject: "open 443",
     },
   ];
-  async function waiting(name: string, more: Partial<StackSpec> = {}, known = true): Promise<void> {
+  async function waiting(
+    name: string,
+    more: Partial<StackSpec> = {},
+    known = true,
+    consents: PlanBody["consents"] = [],
+  ): Promise<void> {
     await records.saveStacks([stackSpec(name, { approve: "plan", ...more })]);
     await records.saveStatus(name, { ...newStatus, awaitingApproval: true, plan: digest });
     await records.savePlan(name, {
@@ -214,7 +220,7 @@ describe("the desk", () => {
       revision: "r",
       body: {
         text: "",
-        consents: [],
+        consents,
         opens: [],
         why: "",
         sum: "Plan: 1 to update.",
@@ -288,8 +294,27 @@ describe("the desk", () => {
       }),
     );
     expect(page).toContain("5 plans wait, the oldest first; you may approve 1 of them.");
-    expect(page).toContain("approved by ann; 1 of 2 people; whoever reaches this page");
+    expect(page).toContain("approved by ann; one more person; whoever reaches this page");
     expect(page).toContain("the deny window");
+  });
+
+  test("a plan that loses data is approved with a reason, and any other one without", async () => {
+    await waiting("losing", { approvers: 2 }, true, [
+      {
+        detail: "volume.data loses its data",
+        grant: "--allow-loss volume.data (or --allow-data-loss for everything that is listed)",
+      },
+    ]);
+    for (const why of [undefined, "  "])
+      expect(await refused("bob", "losing", { why })).toMatch(/^fleet\/say-why: the plan .* loses data/);
+    await expect(approve(desk("bob"), "losing", digest, { now })).rejects.toMatchObject({
+      fix: `reconcile fleet approve losing ${digest} --why TEXT`,
+    });
+    expect((await records.stack("losing"))?.approval).toBeUndefined();
+    for (const who of ["bob", "carl"])
+      expect(await refused(who, "losing", { why: "agreed with the owner" })).toBe("approved");
+    await waiting("flushing", {}, true, [{ detail: "volume.data is detached", grant: "--confirm-flush volume.data" }]);
+    expect(await refused("bob", "flushing")).toBe("approved");
   });
 });
 
@@ -351,7 +376,7 @@ stacks:
     expect(shown.stdout).toMatch(/^[0-9a-f]{12} {2}ann, .* {2}open 443$/m);
     await expect(approve(as("ann"), "web", digest)).rejects.toThrow("ann wrote");
     expect(await approve(as("bob"), "web", digest)).toEqual({ missing: 1 });
-    const half = await stage.until("web", ({ status }) => /1 of 2 people/.test(status.reason ?? ""));
+    const half = await stage.until("web", ({ status }) => /one more person/.test(status.reason ?? ""));
     expect(half.status.ready).toBe(false);
     expect(await approve(as("carl"), "web", digest)).toEqual({ missing: 0 });
     await applied("web");

@@ -192,7 +192,7 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     });
     await records.addLines(id, [step("started")]);
     await tab.locator("ol.bars li", { hasText: "started" }).waitFor();
-    await tab.getByLabel("Why (reject)").fill("half a word");
+    await tab.getByLabel("Why").fill("half a word");
     await records.addLines(id, [step("done")]);
     await records.finishRun(id, { result: "applied", reason: null, counts: {} }, status, stack.nextAt ?? null);
     await tab.goto(`${base}/runs/${id}`);
@@ -203,10 +203,10 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     await records.note({ who: "x", what: "a remark", stack: "prod-shop" });
     await tab.locator("li", { hasText: "a remark" }).waitFor();
     // Who writes is not disturbed.
-    await tab.getByLabel("Why (reject)").fill("half a word");
+    await tab.getByLabel("Why").fill("half a word");
     await records.note({ who: "x", what: "another remark", stack: "prod-shop" });
     await eventually("the page heard of it", async () => ((await tab.evaluate("later")) ? true : undefined));
-    expect(await tab.evaluate("document.getElementById('why-reject').value")).toBe("half a word");
+    expect(await tab.evaluate("document.getElementById('why').value")).toBe("half a word");
     await tab.locator("h1").first().click();
     await tab.getByRole("link", { name: "prod-network" }).first().focus();
     await tab.locator("li", { hasText: "another remark" }).waitFor();
@@ -231,7 +231,11 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
       "  ± volume.data  replaced: its data is lost",
     );
     const plan = await records.waitingPlan("prod-shop");
-    await tab.getByLabel("Why (reject)").fill("not on a Friday");
+    await tab.getByLabel("Why").fill("not on a Friday");
+    // Enter decides nothing.
+    await tab.keyboard.press("Enter");
+    expect(await records.waitingPlan("prod-shop")).toEqual(plan);
+    expect(await tab.locator("h2#orphans + p").innerText()).toContain("2.40 EUR a month");
     await tab.getByRole("button", { name: "Reject" }).click();
     await tab.locator(".said", { hasText: "Rejected." }).waitFor();
     expect(await tab.locator("main").innerText()).toContain("not on a Friday");
@@ -241,7 +245,7 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
       body: plan?.body ?? { text: "", consents: [], opens: [], why: "" },
     });
     await tab.goto(`${base}/stacks/prod-shop`);
-    await tab.getByLabel("Why (approve)").fill("read it");
+    await tab.getByLabel("Why").fill("read it");
     await tab.getByRole("button", { name: "Approve" }).click();
     await tab.locator(".said", { hasText: "Approved" }).first().waitFor();
     expect((await records.stack("prod-shop"))?.approval).toMatchObject({ digest: planDigest, by: "otto" });

@@ -73,7 +73,7 @@ describe("the pages of a fleet", () => {
       revision: "r",
       body: {
         text: "+ group.web",
-        consents: [{ detail: "loses volume.data", grant: "" }],
+        consents: [{ detail: "loses volume.data", grant: "--allow-data-loss" }],
         opens: [],
         why: "it loses data",
       },
@@ -245,6 +245,8 @@ describe("the pages of a fleet", () => {
   test("approve exactly the plan that waits, and keep who and why", async () => {
     const other = await post("/api/stacks/prod-a/approve", "ann", { plan: "fedcba987654" });
     expect([other.status, await other.json()]).toEqual([409, { error: expect.stringContaining("does not wait") }]);
+    const silent = await post("/api/stacks/prod-a/approve", "ann", { plan: "0123456789", why: " " });
+    expect([silent.status, await silent.json()]).toEqual([409, { error: expect.stringContaining("says why") }]);
     expect((await post("/api/stacks/prod-a/approve", "ann", { plan: "0123456789", why: "read it" })).status).toBe(200);
     expect((await records.stack("prod-a"))?.approval).toMatchObject({ digest: "0123456789abcdef", by: "ann" });
     expect((await records.decisions("prod-a", 1))[0]).toMatchObject({

@@ -37,7 +37,13 @@ describe("a command that asks the server", () => {
       await records.savePlan(name, {
         digest,
         revision: "r",
-        body: { text: "+ group.web", consents: [], opens: [], why: "it loses data", sum: "Plan: 1 to create." },
+        body: {
+          text: "+ group.web",
+          consents: [{ detail: "volume.data loses its data", grant: "--allow-data-loss" }],
+          opens: [],
+          why: "it loses data",
+          sum: "Plan: 1 to create.",
+        },
       });
       await beginRun(records, { stack: name, worker: "w:1" });
       await records.note({ who: "otto", what: "pause", stack: name });
@@ -187,6 +193,11 @@ describe("a command that asks the server", () => {
 
   test("approves as the person of the token, with a word", async () => {
     expect((await asked("ann", "approve", "prod-a", "fedcba98")).stderr).toContain("fleet/no-plan");
+    const silent = await asked("ann", "approve", "prod-a", digest);
+    expect([silent.exitCode, silent.stderr]).toEqual([
+      3,
+      expect.stringMatching(/fleet\/say-why[\s\S]*reconcile fleet approve prod-a 0123456789abcdef --why TEXT/),
+    ]);
     const given = await asked("ann", "approve", "prod-a", digest, "--why", "read it", "--for", "2h");
     expect([given.exitCode, given.stdout]).toEqual([
       0,

@@ -11,7 +11,7 @@ import { fail } from "../compose";
 import type { Flags } from "../flags";
 import type { Output } from "../output";
 import { keptToken } from "./login";
-import { withFleet } from "./session";
+import { asConsent, withFleet } from "./session";
 
 interface Asked {
   readonly args: readonly string[];
@@ -90,7 +90,7 @@ async function askServer(server: URL, name: PersonCommand, typed: Typed, output:
   const { code, error, fix } = body;
   if (typeof error !== "string" || typeof fix !== "string")
     throw notReached(server, `it answered ${answer.status}, and not as the pages of a fleet do`);
-  throw fail(isRefusal(code) ? code : "fleet/server", error, fix);
+  throw asConsent(fail(isRefusal(code) ? code : "fleet/server", error, fix), code);
 }
 
 /** The codes with which a server refuses; another one may be of a newer version. */
@@ -102,6 +102,7 @@ const refusals = [
   "fleet/window-closed",
   "fleet/own-change",
   "fleet/approved-already",
+  "fleet/say-why",
   "fleet/no-undo",
 ] as const;
 const isRefusal = (code: unknown): code is (typeof refusals)[number] => refusals.some((one) => one === code);

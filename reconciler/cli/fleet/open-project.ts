@@ -286,6 +286,8 @@ function project(
         records: prepared.state.resources,
         live: prepared.live,
         changes: prepared.plan.changes,
+        orphans: [...prepared.state.orphans.values()],
+        prices: prepared.desired.prices,
       }),
     async apply(grants, stop, emit) {
       const report = await projectOn(from).apply(prepared, {
@@ -300,7 +302,14 @@ function project(
       return {
         report,
         outputs: outputsIn(state),
-        picture: () => pictureOf({ desired, records: state.resources, changes: [] }),
+        picture: () =>
+          pictureOf({
+            desired,
+            records: state.resources,
+            changes: [],
+            orphans: [...state.orphans.values()],
+            prices: prepared.desired.prices,
+          }),
       };
     },
   });

@@ -92,11 +92,15 @@ function queueWhenNeeded(open: () => Promise<Queue>): Queue {
     hasten: async (trigger) => (await needed()).hasten(trigger),
     hastenAll: async (triggers) => (await needed()).hastenAll(triggers),
     tend: async () => (await needed()).tend(),
+    maintain: async () => (await needed()).maintain(),
     forget: async (stack) => (await needed()).forget(stack),
     work: async (options) => (await needed()).work(options),
     load: async () => (await needed()).load(),
     behind: async (tenants) => (await needed()).behind(tenants),
-    holdBack: async () => (await needed()).holdBack(),
+    // Only a worker takes rounds.
+    take: () => undefined,
+    wake: () => undefined,
+    unserved: async () => (await needed()).unserved(),
     drain: async () => (await needed()).drain(),
     close: async () => (await opened)?.close(),
   };
@@ -115,6 +119,10 @@ export async function asked<T>(act: () => Promise<T>): Promise<T> {
     if (!(error instanceof ActionRefused || error instanceof DatabaseFailed)) throw error;
     const failed = new CommandFailed([{ severity: "error", code: error.code, summary: error.message, fix: error.fix }]);
     failed.cause = error;
-    throw failed;
+    throw asConsent(failed, error.code);
   }
 }
+
+/** A consent that is not given ends a command with 3, as everywhere. */
+export const asConsent = (failed: CommandFailed, code: unknown): CommandFailed =>
+  code === "fleet/say-why" ? Object.assign(failed, { exitCode: 3 }) : failed;

@@ -3,6 +3,7 @@ import type { Database } from "./database";
 import { letterStatements } from "./letters";
 import { pageStatements } from "./pages";
 import { peopleStatements } from "./people";
+import { planStatements } from "./plans";
 import { pullStatements } from "./pulls";
 import { runStatements } from "./runs";
 import { stackStatements } from "./stacks";
@@ -10,6 +11,7 @@ import { workerStatements } from "./workers";
 
 export const createRecords = (database: Database) => ({
   ...stackStatements(database),
+  ...planStatements(database),
   ...runStatements(database),
   ...workerStatements(database),
   ...peopleStatements(database),

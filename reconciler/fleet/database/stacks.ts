@@ -1,15 +1,14 @@
-/** Stacks, their waiting plans, and what all stacks share. Each function is one statement. */
+/** Stacks, and what all stacks share. Each function is one statement. */
 
 import { onlyDefined } from "../../core/text/objects";
 import type { Graph } from "../../report/graph";
 import type { Approval, Rejection, UndoRequest } from "../decide";
 import type { StackState } from "../may-read";
 import { type FleetSettings, noSettings, type StackSpec } from "../model";
-import type { Letter } from "../notify";
 import type { FileChange } from "../sources/change";
 import { newStatus, type Status, type StopRequest, type WaitingFor } from "../status";
 import { pauseChannel } from "./budget";
-import { columnsOf, type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
+import { columnsOf, type Database, maybeText, maybeTime, type Row, textOf } from "./database";
 import { type RunRecord, runOf } from "./runs";
 import { schema } from "./tables";
 
@@ -79,7 +78,6 @@ const written = columnsOf<{
   readonly rejection: Rejection | null;
   readonly stopping: StopRequest | null;
   readonly undoing: UndoRequest | null;
-  readonly body: PlanBody;
   readonly spec: StackSpec;
   readonly status: Partial<Status>;
   readonly outputs: Record<string, unknown>;
@@ -275,125 +273,6 @@ export const stackStatements = ({ query }: Database) => ({
   },
   async saveFiles(name: string, files: readonly string[]): Promise<void> {
     await query(`UPDATE ${schema}.stacks SET files = $2 WHERE name = $1`, [name, JSON.stringify(files)]);
-  },
-  /**
-   * Saves the plan that waits now. That voids the approval of another plan, and with `voids` the approval of this one
-   * as well.
-   */
-  async savePlan(
-    stack: string,
-    plan: { digest: string; revision: string; body: PlanBody },
-    { voids = false }: { readonly voids?: boolean } = {},
-  ): Promise<void> {
-    await query(
-      `WITH voided AS (UPDATE ${schema}.stacks SET approval = NULL WHERE name = $1 AND ($5 OR approval ->> 'digest' <> $2))
-       INSERT INTO ${schema}.plans (stack, digest, revision, body) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (stack) DO UPDATE SET revision = $3, body = $4,
-         made_at = CASE WHEN ${schema}.plans.digest = $2 THEN ${schema}.plans.made_at ELSE now() END, digest = $2`,
-      [stack, plan.digest, plan.revision, JSON.stringify(plan.body), voids],
-    );
-  },
-  async dropPlan(stack: string): Promise<void> {
-    await query(
-      `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1)
-       UPDATE ${schema}.stacks SET approval = NULL WHERE name = $1 AND approval IS NOT NULL`,
-      [stack],
-    );
-  },
-  /** Keeps that the plan was rejected, so that it is not offered again; it does not wait any more. */
-  async reject(stack: string, rejection: Rejection, status: Status): Promise<void> {
-    await query(
-      `WITH gone AS (DELETE FROM ${schema}.plans WHERE stack = $1)
-       UPDATE ${schema}.stacks SET approval = NULL, rejection = $2, status = $3, changed_at = now() WHERE name = $1`,
-      [stack, JSON.stringify(rejection), JSON.stringify(status)],
-    );
-  },
-  async rejectionOf(stack: string): Promise<Rejection | undefined> {
-    const rows = await query(`SELECT rejection FROM ${schema}.stacks WHERE name = $1`, [stack]);
-    return rows.map((row) => written(row, "rejection") ?? undefined)[0];
-  },
-  /** A person asks again: what was rejected may be offered again, and what was taken back may be done again. */
-  async forgetRejection(stack: string): Promise<void> {
-    await query(
-      `UPDATE ${schema}.stacks SET rejection = NULL, undoing = CASE WHEN undoing ? 'held' THEN NULL ELSE undoing END
-       WHERE name = $1 AND (rejection IS NOT NULL OR undoing IS NOT NULL)`,
-      [stack],
-    );
-  },
-  /** A stack that was stopped is taken up again for it: nothing of it is sent before somebody approves it. */
-  async undo(stack: string, request: UndoRequest): Promise<void> {
-    await query(
-      `UPDATE ${schema}.stacks SET undoing = $2, paused = paused AND stopping IS NULL, stopping = NULL, rejection = NULL, changed_at = now()
-       WHERE name = $1`,
-      [stack, JSON.stringify(request)],
-    );
-  },
-  /** What became of this request: taken back while the files asked for `held`, or nothing. Another request stays. */
-  async endUndo(stack: string, { at }: UndoRequest, held?: string): Promise<void> {
-    await query(
-      `UPDATE ${schema}.stacks SET undoing = CASE WHEN $3::text IS NULL THEN NULL ELSE undoing || jsonb_build_object('held', $3::text) END,
-         changed_at = now() WHERE name = $1 AND undoing ->> 'at' = $2`,
-      [stack, at, held ?? null],
-    );
-  },
-  /** All plans that wait, the oldest first. */
-  async waitingPlans(): Promise<readonly WaitingOutline[]> {
-    const rows = await query(
-      `SELECT p.stack, p.digest, p.made_at, p.body ->> 'sum' AS sum, s.approval, s.spec ->> 'approvers' AS approvers,
-         s.spec ->> 'tenant' AS tenant FROM ${schema}.plans p JOIN ${schema}.stacks s ON s.name = p.stack
-       WHERE s.status ->> 'plan' = p.digest ORDER BY p.made_at, p.stack`,
-    );
-    return rows.map((row) => {
-      const approval = written(row, "approval") ?? undefined;
-      return {
-        stack: textOf(row["stack"]),
-        tenant: textOf(row["tenant"]),
-        digest: textOf(row["digest"]),
-        madeAt: timeOf(row["made_at"]),
-        sum: maybeText(row["sum"]) ?? "",
-        approvers: Number(row["approvers"] ?? 1),
-        approval,
-      };
-    });
-  },
-  async waitingPlan(stack: string): Promise<WaitingPlan | undefined> {
-    const rows = await query(`SELECT stack, digest, revision, body, made_at FROM ${schema}.plans WHERE stack = $1`, [
-      stack,
-    ]);
-    return rows.map((row) => ({
-      stack: textOf(row["stack"]),
-      digest: textOf(row["digest"]),
-      revision: textOf(row["revision"]),
-      body: written(row, "body"),
-      madeAt: timeOf(row["made_at"]),
-    }))[0];
-  },
-  /**
-   * Adds one person's approval to those of the same plan, and gives all of them; absent: another plan waits by now, or
-   * none. Two people who approve at the same time both count.
-   */
-  async approve(stack: string, approval: Approval, letters: readonly Letter[] = []): Promise<Approval | undefined> {
-    const { by, why, at, throughWindow, digest } = approval;
-    const rows = await query(
-      `WITH given AS (UPDATE ${schema}.stacks s SET rejection = NULL, changed_at = now(), approval =
-           CASE WHEN s.approval ->> 'digest' = $3 AND (s.approval ->> 'until')::timestamptz > $6::timestamptz
-             THEN s.approval || jsonb_build_object('also', coalesce(s.approval -> 'also', '[]') || $4::jsonb) || $5::jsonb
-             ELSE $2 END
-         FROM ${schema}.plans p WHERE s.name = $1 AND p.stack = s.name AND p.digest = $3 RETURNING s.approval),
-       told AS (INSERT INTO ${schema}.letters (place, receiver, body)
-         SELECT letter ->> 'place', letter -> 'receiver', letter -> 'body' FROM given, jsonb_array_elements($7::jsonb) AS letter)
-       SELECT approval FROM given`,
-      [
-        stack,
-        JSON.stringify(approval),
-        digest,
-        JSON.stringify({ by, why, at }),
-        JSON.stringify(throughWindow === undefined ? {} : { throughWindow }),
-        at,
-        JSON.stringify(letters),
-      ],
-    );
-    return rows.map((row) => written(row, "approval") ?? undefined)[0];
   },
 });
 

@@ -15,7 +15,13 @@ import {
   undo,
 } from "../actions";
 import type { Typed } from "../person";
+import type { HookSetting } from "./hooks";
 import type { Said } from "./layout";
+import type { SignInSetting } from "./sign-in";
+
+export interface PagesSetting extends Omit<Desk, "who">, Omit<SignInSetting, "records">, HookSetting {
+  readonly metrics: () => Promise<string>;
+}
 
 /**
  * What a page says after an action. The address only chooses one of these texts, so that no text of a link is shown.
@@ -35,6 +41,7 @@ export const saidWords = {
   window: { bad: true, text: "a window is closed, as the plan says below; it was not approved" },
   own: { bad: true, text: "somebody else has to approve it: you wrote a commit of it, or nobody knows who did" },
   twice: { bad: true, text: "you have approved it already; somebody else has to as well" },
+  silent: { bad: true, text: "it loses data: say why, and approve it again" },
   refused: { bad: true, text: "that was refused" },
 } as const satisfies Record<Exclude<Act, "see">, Said> & Record<string, Said>;
 export type SaidWord = keyof typeof saidWords;
@@ -46,6 +53,7 @@ export const refusedBy: Readonly<Partial<Record<ActionRefused["code"], SaidWord>
   "fleet/window-closed": "window",
   "fleet/own-change": "own",
   "fleet/approved-already": "twice",
+  "fleet/say-why": "silent",
   "fleet/no-undo": "no-undo",
 };
 

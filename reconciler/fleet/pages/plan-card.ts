@@ -2,7 +2,7 @@
 import { html } from "hono/html";
 import { may, type Visitor } from "../access";
 import type { StackRecord, WaitingPlan } from "../database/stacks";
-import { namesIn } from "../decide";
+import { asksWhy, namesIn } from "../decide";
 import type { Commit, FileChange } from "../sources/change";
 import type { Opening } from "../windows";
 import { type PagePart, pictured, printed, reachTitle, time } from "./layout";
@@ -67,7 +67,8 @@ function voicesOf({ approval, spec: { approvers = 1 } }: StackRecord, digest: st
   const until = time(new Date(approval.until));
   if (names.length >= approvers)
     return html`<p class="said" id="voices">Approved by ${names.join(" and ")} until ${until}. The next free worker carries it out, if it is still the plan then.</p>`;
-  return html`<p class="said" id="voices">Approved by ${names.join(" and ")} until ${until}; ${approvers - names.length} more of ${approvers} people have to.</p>`;
+  const missing = approvers - names.length;
+  return html`<p class="said" id="voices">Approved by ${names.join(" and ")} until ${until}; ${missing === 1 ? "one more person has" : `${missing} more people have`} to approve it.</p>`;
 }
 
 function decisionForms(
@@ -82,22 +83,19 @@ function decisionForms(
   const isDone = approval?.digest === digest && namesIn(approval).length >= (spec.approvers ?? 1);
   const mayApprove = may(visitor, "approve", name);
   // Where something is lost for good, or a window is closed, the reason is part of the decision.
-  const needsWord = !opening.open || body.consents.some(({ grant }) => /data-loss/.test(grant));
-  // Each decision has a form of its own, so that Enter in its reason can only press its own button.
-  const decide = (
-    act: "approve" | "reject",
-    text: string,
-    kind: string,
-    more: PagePart = html``,
-    isAsked = false,
-  ): PagePart => html`<form method="post" action="${path}/${act}"${act === "approve" ? html` data-ask="Carry out exactly this plan?"` : ""}>
-<input type="hidden" name="plan" value="${digest}">
-<div><label for="why-${act}">Why (${act})</label><input id="why-${act}" name="why" maxlength="300"${isAsked ? html` required` : ""}></div>
-${more}<button class="${kind}" id="${act}">${text}</button></form>`;
+  const needsWord = !opening.open || asksWhy(body.consents);
   const through = opening.open
     ? html``
     : html`<div><label for="through"><input type="checkbox" id="through" name="through_window" value="yes" required> through the closed window; everybody is told why</label></div>`;
-  return html`<div class="acts">${mayApprove && !isMine && !isDone ? decide("approve", "Approve", "primary", through, needsWord) : ""}${may(visitor, "reject", name) ? decide("reject", "Reject", "danger") : ""}${
+  const approves = mayApprove && !isMine && !isDone;
+  const rejects = may(visitor, "reject", name);
+  // Enter in the reason presses the first button of the form, and nobody shall decide by accident.
+  const form = html`<form method="post" action="${path}/approve">
+<input type="hidden" name="plan" value="${digest}"><button disabled hidden></button>
+<div><label for="why">Why</label><input id="why" name="why" maxlength="300"${approves && needsWord ? html` required` : ""}></div>
+${approves ? html`${through}<button class="primary" id="approve" data-ask="Carry out exactly this plan?">Approve</button>` : ""}
+${rejects ? html`<button class="danger" id="reject" formaction="${path}/reject" formnovalidate>Reject</button>` : ""}</form>`;
+  return html`<div class="acts">${approves || rejects ? form : ""}${
     mayApprove ? "" : html`<p class="quiet">Approving this stack's plans needs the role approver.</p>`
   }</div>`;
 }

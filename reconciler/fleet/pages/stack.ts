@@ -44,6 +44,7 @@ ${acts(stack, visitor)}
 ${plan === undefined ? "" : planCard(view, plan)}
 ${runningCard(view)}
 ${sidesOf(view)}
+${orphansOf(view)}
 ${graphOf(view)}
 ${standing(view)}
 ${outputsOf(stack)}
@@ -126,6 +127,14 @@ function runningCard({ runs, lines, now }: StackView): PagePart {
 <p>${run.cause}${run.startedBy === undefined ? "" : ` (${run.startedBy})`}, on ${run.worker}, for ${span(now.getTime() - run.startedAt.getTime())}</p>
 ${timeline(lines, now)}
 <details open id="running-log"><summary>Log</summary>${logOf(lines.slice(-60), "running-lines")}</details></section>`;
+}
+
+function orphansOf({ picture }: StackView): PagePart {
+  const { lines = [], cost } = picture?.picture.orphans ?? {};
+  if (lines.length === 0) return html``;
+  return html`<h2 id="orphans">Left alive</h2>
+<p class="quiet">Deletes left ${lines.length === 1 ? "this" : "these"} in the service; <code>reconcile orphans delete</code> ends what is not wanted.${cost === undefined ? "" : ` ${cost}.`}</p>
+<ul class="plain">${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
 }
 
 function graphOf({ stack, picture }: StackView): PagePart {

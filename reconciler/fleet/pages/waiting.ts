@@ -43,7 +43,7 @@ export function askedOf({ stack, approvers, approval, digest }: WaitingOutline, 
   const missing = approvers - given.length;
   return [
     ...(given.length > 0 ? [`approved by ${given.join(" and ")}`] : []),
-    ...(missing > 0 && approvers > 1 ? [`${missing} of ${approvers} people`] : []),
+    ...(missing > 0 && approvers > 1 ? [missing === 1 ? "one more person" : `${missing} people`] : []),
     ...(missing > 0 ? [people.length === 0 ? "whoever reaches this page" : people.join(", ")] : []),
     ...(opening.open
       ? []

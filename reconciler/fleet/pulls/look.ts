@@ -9,6 +9,7 @@ import { onlyDefined } from "../../core/text/objects";
 import type { PullPlan, PullRecord } from "../database/pulls";
 import type { Records } from "../database/records";
 import type { StackRecord } from "../database/stacks";
+import { asksWhy } from "../decide";
 import type { PullSetting } from "../model";
 import { isTouched, lookEveryS, sameRepository } from "../pushes";
 import { type Queue, triggerOf } from "../queue";
@@ -156,8 +157,9 @@ async function hear(
   for (const { id, by, text, isEdited } of comments) {
     signal.throwIfAborted();
     if (Number(id) <= Number(heard) || text.includes(record.mark)) continue;
-    const [, word, digest = ""] =
-      /^\s*\/(approve|plan)(?:[ \t]+([0-9a-f]{6,16}(?:-[0-9a-f]{1,8})?))?\s*$/.exec(text) ?? [];
+    const [, word, digest = "", why] =
+      /^\s*\/(approve|plan)(?:[ \t]+([0-9a-f]{6,16}(?:-[0-9a-f]{1,8})?)(?:[ \t]+([^\n]{1,300}))?)?\s*$/.exec(text) ??
+      [];
     if (word === undefined) continue;
     const may = approvers.includes(by);
     if (isEdited) said.push(`the comment of ${by} was changed after it was written, and does not count: write it anew`);
@@ -166,7 +168,7 @@ async function hear(
       isAnew = true;
     } else if (!may)
       said.push(`${by} may not ${word} here: pull_requests: { approvers: […] } of the fleet's file names who may`);
-    else said.push(...(await approveAs(ports, by, digest, record, stacks)));
+    else said.push(...(await approveAs(ports, { by, digest, why }, record, stacks)));
   }
   await records.heardPull(
     url,
@@ -181,8 +183,7 @@ async function hear(
 /** What was not approved, and why. */
 async function approveAs(
   { records }: PullPorts,
-  by: string,
-  digest: string,
+  { by, digest, why }: { readonly by: string; readonly digest: string; readonly why: string | undefined },
   { url, number, author }: PullRecord,
   stacks: readonly StackRecord[],
 ): Promise<string[]> {
@@ -197,11 +198,12 @@ async function approveAs(
     const refusal =
       spec === undefined
         ? `${plan.stack} is not in the fleet any more`
-        : whyNot(plan, spec.notTheAuthor === true, by, author);
+        : (whyNot(plan, spec.notTheAuthor === true, by, author) ?? whatIsMissing(plan, why));
     const at = new Date();
     const approval = {
       digest: plan.digest ?? "",
       by,
+      ...onlyDefined({ why }),
       at: at.toISOString(),
       until: new Date(at.getTime() + 7 * dayMs).toISOString(),
     };
@@ -211,12 +213,17 @@ async function approveAs(
         who: by,
         what: "approve in pull request",
         stack: plan.stack,
-        detail: `${number}: ${approval.digest}`,
+        detail: [`${number}: ${approval.digest}`, why].filter(Boolean).join(": "),
       });
     else said.push(`the plan ${digest} of ${plan.stack} is another one by now`);
   }
   return said;
 }
+
+const whatIsMissing = ({ stack, body, digest }: PullPlan, why: string | undefined): string | undefined =>
+  why === undefined && asksWhy(body?.consents ?? [])
+    ? `the plan of ${stack} loses data, and whoever approves it says why: /approve ${digest} WHY`
+    : undefined;
 
 function whyNot(
   { stack, body, approval, digest }: PullPlan,

@@ -3,7 +3,7 @@ import { errorMessage } from "../../core/text/errors";
 import { onlyDefined } from "../../core/text/objects";
 import { shortenedTo } from "../channels";
 import type { PullPlan, PullRecord, PullResult } from "../database/pulls";
-import { namesIn } from "../decide";
+import { asksWhy, namesIn } from "../decide";
 import type { CommitStatus } from "./host";
 import { type PullPorts, placeOfPulls } from "./look";
 
@@ -86,7 +86,11 @@ function partOf(
         ]
       : []),
     ...(result === "asks" && digest !== undefined && !approved
-      ? [`To approve it before the merge: \`/approve ${digest}\``]
+      ? [
+          asksWhy(body?.consents ?? [])
+            ? `To approve it before the merge: \`/approve ${digest} WHY\`, with the reason in place of WHY, because it loses data`
+            : `To approve it before the merge: \`/approve ${digest}\``,
+        ]
       : []),
   ];
 }

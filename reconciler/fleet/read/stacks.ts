@@ -2,36 +2,37 @@
 import type { Path } from "../../config/yaml-file";
 import { onlyDefined } from "../../core/text/objects";
 import { addressFault, isLoopbackHost } from "../../core/text/outside-policy";
-import type { Follow, Generator, OutputReference, PullSetting, Retry, Source, StackSpec } from "../model";
+import type { Follow, Generator, OutputReference, PullSetting, Source, StackSpec } from "../model";
 import { hostPlace } from "../pulls/host";
 import { duration, type FleetReading, holdsPassword, passwordIn, type Reader } from "./reader";
 import type { Common, Environment, FollowBlock, GenerateBlock, SourceBlock, StackBlock } from "./rows";
 
-const defaultRetry: Retry = { firstMs: 30_000, maxMs: 3_600_000, giveUpAfter: 8 };
-
 function readCommon(block: Common, defaults: Common) {
-  const retry = { ...defaults.retry, ...block.retry };
-  const service = block.service ?? defaults.service;
-  const opensAt = block.opens_at ?? defaults.opens_at;
-  const approvers = block.approvers ?? defaults.approvers ?? 1;
-  const notTheAuthor = block.not_the_author ?? defaults.not_the_author ?? false;
+  const { first = "30s", max = "1h", give_up_after: giveUpAfter = 8 } = { ...defaults.retry, ...block.retry };
+  const {
+    service,
+    tenant = "default",
+    approve = "safe",
+    consents = [],
+    opens_at: opensAt,
+    approvers = 1,
+    not_the_author: notTheAuthor = false,
+    interval = "10m",
+    state,
+  } = { ...defaults, ...block };
   return {
     ...onlyDefined({ service }),
-    tenant: block.tenant ?? defaults.tenant ?? "default",
-    approve: block.approve ?? defaults.approve ?? "safe",
-    consents: block.consents ?? defaults.consents ?? [],
+    tenant,
+    approve,
+    consents,
     ...onlyDefined({
       opensAt: opensAt === undefined ? undefined : Number(opensAt.slice(1)),
       approvers: approvers === 1 ? undefined : approvers,
       notTheAuthor: notTheAuthor ? notTheAuthor : undefined,
     }),
-    intervalMs: duration(block.interval ?? defaults.interval ?? "10m"),
-    retry: {
-      firstMs: retry.first === undefined ? defaultRetry.firstMs : duration(retry.first),
-      maxMs: retry.max === undefined ? defaultRetry.maxMs : duration(retry.max),
-      giveUpAfter: retry.give_up_after ?? defaultRetry.giveUpAfter,
-    },
-    state: block.state ?? defaults.state,
+    intervalMs: duration(interval),
+    retry: { firstMs: duration(first), maxMs: duration(max), giveUpAfter },
+    state,
   };
 }
 

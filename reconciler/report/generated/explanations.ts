@@ -1264,6 +1264,10 @@ export const explanations = {
     "means": "Somebody approved a plan that carries out a commit of their own, and the stack says not_the_author.",
     "todo": "Somebody else approves it."
   },
+  "fleet/say-why": {
+    "means": "Somebody approved a plan of a fleet that loses data, and gave no reason for it.",
+    "todo": "Approve it with --why TEXT (the field on the page, `why` in a request, the words behind the digest in a comment); the history keeps it."
+  },
   "fleet/approved-already": {
     "means": "Somebody approved a plan twice, and the stack wants several people (approvers).",
     "todo": "Somebody else approves it as well."

@@ -88,6 +88,7 @@ export const withoutWorld = [
   "fleet/window-closed",
   "fleet/own-change",
   "fleet/approved-already",
+  "fleet/say-why",
   "listing/not-imported",
   "drift/not-accepted",
   "plan/attached-elsewhere",

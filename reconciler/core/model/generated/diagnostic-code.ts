@@ -147,6 +147,7 @@ export type DiagnosticCode =
   | "fleet/paused"
   | "fleet/read-refused"
   | "fleet/role"
+  | "fleet/say-why"
   | "fleet/server"
   | "fleet/source"
   | "fleet/twice"
