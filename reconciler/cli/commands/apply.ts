@@ -31,17 +31,15 @@ export const applyCommand = command({
     ["reconcile apply -y --allow-data-loss", "does not ask, even for what loses data"],
   ],
   flags: [...planFlags, ...applyFlags, "allow-empty"],
-  run,
+  run(invocation) {
+    const [file] = invocation.args;
+    const saved = file !== undefined && invocation.args.length === 1 ? readPlan(file) : undefined;
+    if (file !== undefined && saved !== undefined) return applySaved(invocation, saved, file);
+    return withSession(invocation, readWorkspace(invocation), (session) =>
+      planAndApply(session, planOptions(invocation.flags)),
+    );
+  },
 });
-
-function run(invocation: Invocation): Promise<number> {
-  const [file] = invocation.args;
-  const saved = file !== undefined && invocation.args.length === 1 ? readPlan(file) : undefined;
-  if (file !== undefined && saved !== undefined) return applySaved(invocation, saved, file);
-  return withSession(invocation, readWorkspace(invocation), (session) =>
-    planAndApply(session, planOptions(invocation.flags)),
-  );
-}
 
 /** Flags whose effect is in the saved plan already, so that they cannot be given again. */
 const decided = [

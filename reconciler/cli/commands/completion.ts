@@ -3,7 +3,7 @@
  * key press, so that it never goes out of date.
  */
 
-import { command, type Invocation, oneOrMore } from "../command";
+import { command, oneOrMore } from "../command";
 import { fail } from "../compose";
 import { suggest } from "../suggestions";
 
@@ -18,22 +18,20 @@ export const completionCommand = command({
   flags: [],
   positionals: oneOrMore("bash, zsh or fish"),
   complete: () => Object.keys(scripts).map((word) => ({ word })),
-  run,
-});
-
-async function run({ args, commands }: Invocation<never, readonly [string, ...string[]]>): Promise<number> {
-  const [shell, ...words] = args;
-  if (shell === "suggest") {
-    const found = await suggest(commands, words);
-    process.stdout.write(found.map(({ word, says }) => `${word}${says === undefined ? "" : `\t${says}`}\n`).join(""));
+  async run({ args, commands }) {
+    const [shell, ...words] = args;
+    if (shell === "suggest") {
+      const found = await suggest(commands, words);
+      process.stdout.write(found.map(({ word, says }) => `${word}${says === undefined ? "" : `\t${says}`}\n`).join(""));
+      return 0;
+    }
+    const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
+    if (script === undefined)
+      throw fail("cli/unknown-shell", `there is no completion for ${shell}`, "reconcile completion bash, zsh or fish");
+    process.stdout.write(script);
     return 0;
-  }
-  const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
-  if (script === undefined)
-    throw fail("cli/unknown-shell", `there is no completion for ${shell}`, "reconcile completion bash, zsh or fish");
-  process.stdout.write(script);
-  return 0;
-}
+  },
+});
 
 const scripts: Readonly<Record<string, string>> = {
   bash: `# bash completion for reconcile: eval "$(reconcile completion bash)"

@@ -1,5 +1,5 @@
 /** `reconcile destroy`: plans and applies the deletion of everything in the state. */
-import { command, type Invocation } from "../command";
+import { command } from "../command";
 import { applyFlags, planFlags } from "../flags";
 import { planOptions } from "../plan-options";
 import { planAndApply } from "../planning";
@@ -12,12 +12,10 @@ export const destroyCommand = command({
   section: "From a file to the service",
   examples: [["reconcile destroy", "shows what would be deleted and what is lost with it, and asks"]],
   flags: [...planFlags, ...applyFlags],
-  run,
+  run(invocation) {
+    const workspace = readWorkspace(invocation, { needed: false });
+    return withSession(invocation, workspace, (session) =>
+      planAndApply(session, { ...planOptions(invocation.flags), destroy: true }),
+    );
+  },
 });
-
-function run(invocation: Invocation): Promise<number> {
-  const workspace = readWorkspace(invocation, { needed: false });
-  return withSession(invocation, workspace, (session) =>
-    planAndApply(session, { ...planOptions(invocation.flags), destroy: true }),
-  );
-}

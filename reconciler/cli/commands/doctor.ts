@@ -69,31 +69,34 @@ export const doctorCommand = command({
     ["reconcile doctor --record answers", "keeps what the service answered, to work from with --from answers"],
   ],
   flags,
-  run,
+  async run(invocation) {
+    const told = readTold(invocation.flags);
+    const start = startOf(readWorkspace(invocation, { args: invocation.args, needed: false }), invocation.flags);
+    const { workspace } = start;
+    if (invocation.flags.from !== undefined) {
+      const { dialect, diagnostics } = readDialect(workspace, start.flags);
+      const { start: given, reads } = withTold(dialect, told, undefined, new Set());
+      const ports = keptAnswers(invocation.flags.from, given);
+      const report = await diagnose({ ...ports, ...onlyDefined({ told: reads }) }, { told, given, start });
+      return finish(invocation, {
+        report,
+        start,
+        before: diagnostics,
+        from: `the answers in ${invocation.flags.from}`,
+      });
+    }
+    const trial = invocation.flags.trial === true ? planTrial(workspace, invocation.flags) : undefined;
+    if (trial !== undefined && "missing" in trial)
+      return invocation.output.finish({ exitCode: 3, diagnostics: [trial.missing] });
+    // The session reads the dialect from which the doctor starts.
+    const opening = { ...invocation, flags: start.flags };
+    if (trial !== undefined)
+      return withLockedSession(opening, workspace, (session, { soft }) =>
+        examine(invocation, start, told, session, { ...trial, signal: soft }),
+      );
+    return withSession(opening, workspace, (session) => examine(invocation, start, told, session, undefined));
+  },
 });
-
-async function run(invocation: Doctor): Promise<number> {
-  const told = readTold(invocation.flags);
-  const start = startOf(readWorkspace(invocation, { args: invocation.args, needed: false }), invocation.flags);
-  const { workspace } = start;
-  if (invocation.flags.from !== undefined) {
-    const { dialect, diagnostics } = readDialect(workspace, start.flags);
-    const { start: given, reads } = withTold(dialect, told, undefined, new Set());
-    const ports = keptAnswers(invocation.flags.from, given);
-    const report = await diagnose({ ...ports, ...onlyDefined({ told: reads }) }, { told, given, start });
-    return finish(invocation, { report, start, before: diagnostics, from: `the answers in ${invocation.flags.from}` });
-  }
-  const trial = invocation.flags.trial === true ? planTrial(workspace, invocation.flags) : undefined;
-  if (trial !== undefined && "missing" in trial)
-    return invocation.output.finish({ exitCode: 3, diagnostics: [trial.missing] });
-  // The session reads the dialect from which the doctor starts.
-  const opening = { ...invocation, flags: start.flags };
-  if (trial !== undefined)
-    return withLockedSession(opening, workspace, (session, { soft }) =>
-      examine(invocation, start, told, session, { ...trial, signal: soft }),
-    );
-  return withSession(opening, workspace, (session) => examine(invocation, start, told, session, undefined));
-}
 
 async function examine(
   invocation: Doctor,

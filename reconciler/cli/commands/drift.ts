@@ -12,7 +12,7 @@ import { driftText } from "../../report/drift-text";
 import { findingEvent } from "../../report/json-lines";
 import { owedText } from "../../report/owed-text";
 import { acceptDrift } from "../accept-drift";
-import { command, type Invocation } from "../command";
+import { command } from "../command";
 import { newLineage } from "../compose";
 import { commonFlags } from "../flags";
 import { onceAProject } from "../once-a-project";
@@ -28,57 +28,55 @@ export const driftCommand = command({
     ["reconcile drift --accept group.web", "writes what was found at group.web into the file, comments kept"],
   ],
   flags: ["file", "accept", ...commonFlags],
-  run,
-});
-
-function run(invocation: Invocation): Promise<number> {
-  const { output, flags } = invocation;
-  const accepts = flags.accept === true;
-  const isAddress = (word: string): boolean => accepts && parseAddress(word) !== undefined;
-  const workspace = readWorkspace(invocation, {
-    args: invocation.args.filter((word) => !isAddress(word)),
-    needed: accepts,
-  });
-  return withSession(invocation, workspace, async ({ store, service }) => {
-    const { state } = openStoredState(await store.read(), store.location, newLineage());
-    const report = await findDrift(service.client, state);
-    for (const drift of report.drifts)
-      output.event({
-        type: "change",
-        address: drift.address,
-        action: drift.gone ? "delete" : "update",
-        fields: drift.fields.map(({ field, before, after, opens }) => ({
-          field,
-          before,
-          after,
-          opens: opens === true ? opens : undefined,
-        })),
-        id: drift.id,
-      });
-    const failed = hasErrors(report.diagnostics);
-    const { findings } = judgeReachability(
-      { ...report.seen, state, desired: workspace.desired },
-      { today: todayUtc(), about: "looked" },
-    );
-    for (const finding of findings) output.event(findingEvent(finding));
-    const broken = findings.some(({ code }) => code === "reachability/violated");
-    const owed = owedIn(state.resources.values());
-    output.print(driftText({ ...report, incomplete: failed }, { colour: output.colour, width: output.width }));
-    for (const one of owed) output.print(owedText(one));
-    if (accepts && !failed) {
-      const left = acceptDrift(report.drifts, invocation.args.filter(isAddress), workspace, state, output);
-      return output.finish({
-        exitCode: left.length > 0 ? 2 : 0,
-        diagnostics: [...onceAProject(report.diagnostics, state), ...left],
-        forPrograms: [...report.diagnostics, ...left],
-      });
-    }
-    return output.finish({
-      exitCode: failed ? 1 : report.drifts.length > 0 || broken || owed.length > 0 ? 2 : 0,
-      owed,
-      diagnostics: [...onceAProject(report.diagnostics, state), ...findings.map(findingAsDiagnostic)],
-      forPrograms: [...report.diagnostics, ...findings.map(findingAsDiagnostic)],
-      findings,
+  run(invocation) {
+    const { output, flags } = invocation;
+    const accepts = flags.accept === true;
+    const isAddress = (word: string): boolean => accepts && parseAddress(word) !== undefined;
+    const workspace = readWorkspace(invocation, {
+      args: invocation.args.filter((word) => !isAddress(word)),
+      needed: accepts,
     });
-  });
-}
+    return withSession(invocation, workspace, async ({ store, service }) => {
+      const { state } = openStoredState(await store.read(), store.location, newLineage());
+      const report = await findDrift(service.client, state);
+      for (const drift of report.drifts)
+        output.event({
+          type: "change",
+          address: drift.address,
+          action: drift.gone ? "delete" : "update",
+          fields: drift.fields.map(({ field, before, after, opens }) => ({
+            field,
+            before,
+            after,
+            opens: opens === true ? opens : undefined,
+          })),
+          id: drift.id,
+        });
+      const failed = hasErrors(report.diagnostics);
+      const { findings } = judgeReachability(
+        { ...report.seen, state, desired: workspace.desired },
+        { today: todayUtc(), about: "looked" },
+      );
+      for (const finding of findings) output.event(findingEvent(finding));
+      const broken = findings.some(({ code }) => code === "reachability/violated");
+      const owed = owedIn(state.resources.values());
+      output.print(driftText({ ...report, incomplete: failed }, { colour: output.colour, width: output.width }));
+      for (const one of owed) output.print(owedText(one));
+      if (accepts && !failed) {
+        const left = acceptDrift(report.drifts, invocation.args.filter(isAddress), workspace, state, output);
+        return output.finish({
+          exitCode: left.length > 0 ? 2 : 0,
+          diagnostics: [...onceAProject(report.diagnostics, state), ...left],
+          forPrograms: [...report.diagnostics, ...left],
+        });
+      }
+      return output.finish({
+        exitCode: failed ? 1 : report.drifts.length > 0 || broken || owed.length > 0 ? 2 : 0,
+        owed,
+        diagnostics: [...onceAProject(report.diagnostics, state), ...findings.map(findingAsDiagnostic)],
+        forPrograms: [...report.diagnostics, ...findings.map(findingAsDiagnostic)],
+        findings,
+      });
+    });
+  },
+});

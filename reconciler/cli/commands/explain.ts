@@ -43,16 +43,14 @@ export const explainCommand = command({
     ...Object.entries(explanations).map(([word, { means }]) => ({ word, says: means })),
     ...fieldsNamed("").map(({ kind, field, costs }) => ({ word: `${kind}.${field}`, says: costs })),
   ],
-  run,
+  async run(invocation) {
+    const [first, from, to] = invocation.args;
+    if (first !== "reach") return explain(invocation);
+    if (from === undefined || to === undefined)
+      throw fail("cli/usage", "reconcile explain reach needs FROM and TO:PORT", "reconcile explain reach web db:5432");
+    return reach(invocation, from, to);
+  },
 });
-
-async function run(invocation: Invocation): Promise<number> {
-  const [first, from, to] = invocation.args;
-  if (first !== "reach") return explain(invocation);
-  if (from === undefined || to === undefined)
-    throw fail("cli/usage", "reconcile explain reach needs FROM and TO:PORT", "reconcile explain reach web db:5432");
-  return reach(invocation, from, to);
-}
 
 const answers: Record<ReachHalf["answer"], string> = {
   all: "admitted",

@@ -21,32 +21,30 @@ export const fmtCommand = command({
     ["reconcile fmt --check prod/", "writes nothing; prints what is not in its usual form, and then exits 2"],
   ],
   flags: ["file", "check", "json", "json-into", "no-color", "log-level"],
-  run,
-});
-
-async function run({ args, flags, output }: Invocation): Promise<number> {
-  const given = [...args, ...(flags.file ?? [])];
-  if (given.length === 1 && given[0] === "-") return formatInput(output);
-  const paths = withComponents((given.length === 0 ? [defaultFile] : given).flatMap(expandFolder));
-  const diagnostics: Diagnostic[] = [];
-  let changed = 0;
-  for (const path of paths) {
-    const { file, text } = readSource(path);
-    const formatted = formatYaml(text);
-    if ("problem" in formatted) {
-      diagnostics.push(problemOf(formatted, file));
-      continue;
+  async run({ args, flags, output }) {
+    const given = [...args, ...(flags.file ?? [])];
+    if (given.length === 1 && given[0] === "-") return formatInput(output);
+    const paths = withComponents((given.length === 0 ? [defaultFile] : given).flatMap(expandFolder));
+    const diagnostics: Diagnostic[] = [];
+    let changed = 0;
+    for (const path of paths) {
+      const { file, text } = readSource(path);
+      const formatted = formatYaml(text);
+      if ("problem" in formatted) {
+        diagnostics.push(problemOf(formatted, file));
+        continue;
+      }
+      if (formatted.text === text) continue;
+      changed++;
+      // The file is written in place and keeps its permissions: it is the user's own and holds no secret of this program.
+      if (flags.check !== true) writeFileSync(path, formatted.text, { mode: statSync(path).mode });
+      output.print(file);
+      output.event({ type: "formatted", file, written: flags.check !== true });
     }
-    if (formatted.text === text) continue;
-    changed++;
-    // The file is written in place and keeps its permissions: it is the user's own and holds no secret of this program.
-    if (flags.check !== true) writeFileSync(path, formatted.text, { mode: statSync(path).mode });
-    output.print(file);
-    output.event({ type: "formatted", file, written: flags.check !== true });
-  }
-  const exitCode = diagnostics.length > 0 ? 1 : flags.check === true && changed > 0 ? 2 : 0;
-  return output.finish({ exitCode, diagnostics });
-}
+    const exitCode = diagnostics.length > 0 ? 1 : flags.check === true && changed > 0 ? 2 : 0;
+    return output.finish({ exitCode, diagnostics });
+  },
+});
 
 /** With the components that the files use, as far as those lie in the folder of the first file or below it. */
 function withComponents(given: readonly string[]): string[] {

@@ -24,7 +24,15 @@ export const graphCommand = command({
   ],
   flags: ["file", "format", "plan", "out", ...commonFlags],
   formats: () => keysOf(drawings),
-  run,
+  async run(invocation) {
+    const { flags, output } = invocation;
+    const format = keyIn(drawings, flags.format) ?? "mermaid";
+    const workspace = readWorkspace(invocation);
+    if (flags.plan === true) return graphOfPlan(invocation, workspace, format);
+    const desired = await closedFiles(invocation, workspace);
+    show(invocation, drawings[format](resourceGraph(desired.resources)));
+    return output.finish({ exitCode: 0, diagnostics: workspace.diagnostics });
+  },
 });
 
 const drawings = {
@@ -33,16 +41,6 @@ const drawings = {
   svg: (graph: Graph) => graphSvg(graph),
 };
 type Format = keyof typeof drawings;
-
-async function run(invocation: Invocation): Promise<number> {
-  const { flags, output } = invocation;
-  const format = keyIn(drawings, flags.format) ?? "mermaid";
-  const workspace = readWorkspace(invocation);
-  if (flags.plan === true) return graphOfPlan(invocation, workspace, format);
-  const desired = await closedFiles(invocation, workspace);
-  show(invocation, drawings[format](resourceGraph(desired.resources)));
-  return output.finish({ exitCode: 0, diagnostics: workspace.diagnostics });
-}
 
 function graphOfPlan(invocation: Invocation, workspace: Workspace, format: Format): Promise<number> {
   return withSession(invocation, workspace, async (session) => {

@@ -22,7 +22,7 @@ import { type ListingOutcome, listingLines } from "../../report/listing-text";
 import type { GroupImportReport } from "../../service/client";
 import { command, type Invocation, one } from "../command";
 import { fail, readDialect, type Service } from "../compose";
-import { commonFlags, type FlagName } from "../flags";
+import { commonFlags } from "../flags";
 import { withLockedSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml } from "../yaml-output";
@@ -34,26 +34,24 @@ export const groupImportCommand = command({
   examples: [["reconcile group import listing.json", "the service's bulk import, and everything it skipped"]],
   flags: ["file", "convert", "out", "force", "lock-timeout", ...commonFlags],
   positionals: one("a JSON file"),
-  run,
+  run(invocation) {
+    const { flags } = invocation;
+    const [file] = invocation.args;
+    checkTarget(invocation);
+    const listing = readJson(file);
+    const { groups, problems } = readListing(listing);
+    if (problems.length > 0)
+      throw fail(
+        "listing/unreadable",
+        `${file} is no listing of security groups: ${problems.slice(0, 5).join("; ")}${problems.length > 5 ? `; and ${problems.length - 5} more` : ""}`,
+        "give the JSON output of the other cloud's describe-security-groups as it is",
+      );
+    const workspace = readWorkspace(invocation, { args: [], needed: false });
+    return flags.convert === true
+      ? convert(invocation, workspace, groups)
+      : importAll(invocation, workspace, listing, groups);
+  },
 });
-
-function run(invocation: Invocation<FlagName, readonly [string]>): Promise<number> {
-  const { flags } = invocation;
-  const [file] = invocation.args;
-  checkTarget(invocation);
-  const listing = readJson(file);
-  const { groups, problems } = readListing(listing);
-  if (problems.length > 0)
-    throw fail(
-      "listing/unreadable",
-      `${file} is no listing of security groups: ${problems.slice(0, 5).join("; ")}${problems.length > 5 ? `; and ${problems.length - 5} more` : ""}`,
-      "give the JSON output of the other cloud's describe-security-groups as it is",
-    );
-  const workspace = readWorkspace(invocation, { args: [], needed: false });
-  return flags.convert === true
-    ? convert(invocation, workspace, groups)
-    : importAll(invocation, workspace, listing, groups);
-}
 
 function readJson(path: string): unknown {
   try {

@@ -64,7 +64,48 @@ export const importCommand = command({
   flags: ["file", "generate", "lock-timeout", ...commonFlags],
   positionals: two("an address and an id"),
   complete: undeclared,
-  run,
+  async run(invocation) {
+    const [address, given] = invocation.args;
+    const { flags } = invocation;
+    const parts = readWords(address, given);
+    const workspace = readWorkspace(invocation, { args: [], needed: flags.generate !== true });
+    const isDeclared = workspace.desired.resources.some((resource) => resource.address === address);
+    if (!isDeclared && flags.generate === true) {
+      if (parts.each !== undefined)
+        throw fail(
+          "import/for-each",
+          `${address} is one instance of a for_each, whose block cannot be told from one of them`,
+          `reconcile import ${parts.kind}.${parts.key}-${parts.each} ${given} --generate`,
+        );
+      return generate(invocation, workspace, address, given);
+    }
+    return withLockedSession(invocation, workspace, async (session) => {
+      const { store, service } = session;
+      const { client } = service;
+      const { state } = openStoredState(await store.read(), store.location, newLineage());
+      if (!isDeclared && !isOpen(state, address)) throw undeclaredAddress(address, given, workspace);
+      assertSameScope(state, scopeOf(client, workspace.desired));
+      const id = parts.kind === "vm" ? await idOfVm(client, given) : given;
+      const recorded = state.resources.get(address);
+      const isManaged = recorded?.id !== undefined && !state.intents.has(address);
+      const gone = isManaged ? await changesThatForget(client, workspace, state, address) : undefined;
+      if (isManaged && gone === undefined)
+        throw fail(
+          "state/occupied",
+          `${address} is ${recorded.id} already`,
+          `${fixText(toRun(["state rm", address], "forgets it, leaves it alive"))}, then import`,
+        );
+      refuseManaged(state, address, id);
+      const held = await heldBySibling(session, parts.kind, address, id);
+      if (held.length > 0) throw new CommandFailed(held);
+      // An open create knows what the resource was made with: only the id of the resource is missing.
+      const made = state.intents.get(address)?.record ?? (isWithoutId(recorded) ? recorded : undefined);
+      const wish: Wish = { invocation, workspace, store, client, state, address, id, made, gone };
+      return !isDeclared && made !== undefined
+        ? settleUndeclared(wish, made)
+        : takeOver(wish, await projectOf(session).close());
+    });
+  },
 });
 
 async function undeclared(args: readonly string[], known: CompletionSources): Promise<readonly Suggestion[]> {
@@ -74,49 +115,6 @@ async function undeclared(args: readonly string[], known: CompletionSources): Pr
 }
 
 type ImportInvocation = Invocation<FlagName, readonly [string, string]>;
-
-async function run(invocation: ImportInvocation): Promise<number> {
-  const [address, given] = invocation.args;
-  const { flags } = invocation;
-  const parts = readWords(address, given);
-  const workspace = readWorkspace(invocation, { args: [], needed: flags.generate !== true });
-  const isDeclared = workspace.desired.resources.some((resource) => resource.address === address);
-  if (!isDeclared && flags.generate === true) {
-    if (parts.each !== undefined)
-      throw fail(
-        "import/for-each",
-        `${address} is one instance of a for_each, whose block cannot be told from one of them`,
-        `reconcile import ${parts.kind}.${parts.key}-${parts.each} ${given} --generate`,
-      );
-    return generate(invocation, workspace, address, given);
-  }
-  return withLockedSession(invocation, workspace, async (session) => {
-    const { store, service } = session;
-    const { client } = service;
-    const { state } = openStoredState(await store.read(), store.location, newLineage());
-    if (!isDeclared && !isOpen(state, address)) throw undeclaredAddress(address, given, workspace);
-    assertSameScope(state, scopeOf(client, workspace.desired));
-    const id = parts.kind === "vm" ? await idOfVm(client, given) : given;
-    const recorded = state.resources.get(address);
-    const isManaged = recorded?.id !== undefined && !state.intents.has(address);
-    const gone = isManaged ? await changesThatForget(client, workspace, state, address) : undefined;
-    if (isManaged && gone === undefined)
-      throw fail(
-        "state/occupied",
-        `${address} is ${recorded.id} already`,
-        `${fixText(toRun(["state rm", address], "forgets it, leaves it alive"))}, then import`,
-      );
-    refuseManaged(state, address, id);
-    const held = await heldBySibling(session, parts.kind, address, id);
-    if (held.length > 0) throw new CommandFailed(held);
-    // An open create knows what the resource was made with: only the id of the resource is missing.
-    const made = state.intents.get(address)?.record ?? (isWithoutId(recorded) ? recorded : undefined);
-    const wish: Wish = { invocation, workspace, store, client, state, address, id, made, gone };
-    return !isDeclared && made !== undefined
-      ? settleUndeclared(wish, made)
-      : takeOver(wish, await projectOf(session).close());
-  });
-}
 
 function readWords(address: string, given: string): AddressParts {
   const parts = parseAddress(address);

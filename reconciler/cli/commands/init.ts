@@ -7,9 +7,8 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path";
 import { starterText } from "../../config/starter";
 import { errorCode, errorMessage } from "../../core/text/errors";
-import { command, type Invocation, maybeOne } from "../command";
+import { command, maybeOne } from "../command";
 import { fail } from "../compose";
-import type { FlagName } from "../flags";
 import { defaultFile } from "../workspace";
 import { schemaFor } from "../yaml-output";
 
@@ -24,32 +23,30 @@ export const initCommand = command({
   ],
   flags: ["json", "no-color"],
   positionals: maybeOne,
-  run,
+  async run(invocation) {
+    const [named = defaultFile] = invocation.args;
+    // Every command takes a folder or a file; a file under a name that no command looks for in a folder would be found by
+    // nobody.
+    const path = /\.ya?ml$/i.test(named) ? named : join(named, defaultFile);
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, starterText(schemaFor(path)), { flag: "wx" });
+    } catch (error) {
+      if (errorCode(error) !== "EEXIST")
+        throw fail(
+          "cli/file-unwritable",
+          `${path} cannot be written: ${errorMessage(error)}`,
+          "name a file in a folder that you may write to",
+        );
+      throw fail("cli/file-exists", `${path} exists already and is left as it is`, "reconcile init OTHER-FILE");
+    }
+    const added = ignoreInGit(join(dirname(path), ".gitignore"));
+    invocation.output.print(`Wrote ${path}${added === undefined ? "" : ` and ${added}`}. Next: reconcile plan ${path}`);
+    return invocation.output.finish({ exitCode: 0 });
+  },
 });
 
 const ignored = [".reconcile/", "*.state.json", "*.state.json.*", "*.plan.json"];
-
-async function run(invocation: Invocation<FlagName, readonly [] | readonly [string]>): Promise<number> {
-  const [named = defaultFile] = invocation.args;
-  // Every command takes a folder or a file; a file under a name that no command looks for in a folder would be found by
-  // nobody.
-  const path = /\.ya?ml$/i.test(named) ? named : join(named, defaultFile);
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, starterText(schemaFor(path)), { flag: "wx" });
-  } catch (error) {
-    if (errorCode(error) !== "EEXIST")
-      throw fail(
-        "cli/file-unwritable",
-        `${path} cannot be written: ${errorMessage(error)}`,
-        "name a file in a folder that you may write to",
-      );
-    throw fail("cli/file-exists", `${path} exists already and is left as it is`, "reconcile init OTHER-FILE");
-  }
-  const added = ignoreInGit(join(dirname(path), ".gitignore"));
-  invocation.output.print(`Wrote ${path}${added === undefined ? "" : ` and ${added}`}. Next: reconcile plan ${path}`);
-  return invocation.output.finish({ exitCode: 0 });
-}
 
 /**
  * Answers with the `.gitignore` that was written, if it lacked a line. A folder in which that fails is no reason for an

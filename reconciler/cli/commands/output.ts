@@ -48,51 +48,54 @@ export const outputCommand = command({
   formats: () => keysOf(formats),
   positionals: maybeOne,
   complete: async (_, known) => Object.keys((await known.state())?.outputs ?? {}).map((word) => ({ word })),
-  run,
+  async run(invocation) {
+    const { args, flags, output } = invocation;
+    const workspace = readWorkspace(invocation, { args: [], needed: false });
+    const store = openStore(workspace, flags);
+    const { state } = openStoredState(await store.read(), store.location, newLineage());
+    const { outputs = {} } = state;
+    const [name] = args;
+    const format = keyIn(formats, flags.format);
+    if (name !== undefined && !Object.hasOwn(outputs, name)) throw unknownOutput(name, outputs);
+    if (format === undefined) {
+      refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
+      refuse(invocation, ["jump", "user"], "--format ssh-config or ansible");
+      refuse(invocation, ["write"], "--format FORMAT");
+      return show(invocation, name, outputs);
+    }
+    const asked = name === undefined ? readable(invocation, outputs) : pick(outputs, name);
+    const inventory = inventoryOf(state);
+    const isReached = format === "ssh-config" || format === "ansible";
+    if (!isReached) refuse(invocation, ["jump", "user"], "--format ssh-config or ansible");
+    const given = sshGiven(flags, [...inventory.hosts.map(({ address }) => address), ...inventory.without]);
+    const routes = routesOf(inventory, workspace.ssh, given);
+    const text = formats[format]({ invocation, outputs: asked, inventory, routes });
+    if (name !== undefined && format !== "env")
+      throw fail("cli/bad-flag", `--format ${format} is about all VMs, and not about ${name}`, `leave ${name} out`);
+    if (format !== "env" && inventory.without.length > 0)
+      output.note(
+        `The state knows no address of ${inventory.without.join(", ")}: left out. The next reconcile apply records them, where the service shows them.`,
+      );
+    if (isReached && routes.without.length > 0)
+      output.note(
+        `The state knows no address of the machine on the way to ${routes.without.join(", ")}: left out. The next reconcile apply records it, where the service shows it.`,
+      );
+    if (flags.write === undefined) process.stdout.write(text);
+    else {
+      const { project = state.scope?.project, environment } = workspace.desired;
+      writeShared(
+        flags.write,
+        text,
+        blockName(project, environment),
+        format === "ansible" || format === "prometheus-sd",
+      );
+      output.note(`Wrote ${flags.write}.`);
+    }
+    return 0;
+  },
 });
 
 type Of = Invocation<FlagName, readonly [] | readonly [string]>;
-
-async function run(invocation: Of): Promise<number> {
-  const { args, flags, output } = invocation;
-  const workspace = readWorkspace(invocation, { args: [], needed: false });
-  const store = openStore(workspace, flags);
-  const { state } = openStoredState(await store.read(), store.location, newLineage());
-  const { outputs = {} } = state;
-  const [name] = args;
-  const format = keyIn(formats, flags.format);
-  if (name !== undefined && !Object.hasOwn(outputs, name)) throw unknownOutput(name, outputs);
-  if (format === undefined) {
-    refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
-    refuse(invocation, ["jump", "user"], "--format ssh-config or ansible");
-    refuse(invocation, ["write"], "--format FORMAT");
-    return show(invocation, name, outputs);
-  }
-  const asked = name === undefined ? readable(invocation, outputs) : pick(outputs, name);
-  const inventory = inventoryOf(state);
-  const isReached = format === "ssh-config" || format === "ansible";
-  if (!isReached) refuse(invocation, ["jump", "user"], "--format ssh-config or ansible");
-  const given = sshGiven(flags, [...inventory.hosts.map(({ address }) => address), ...inventory.without]);
-  const routes = routesOf(inventory, workspace.ssh, given);
-  const text = formats[format]({ invocation, outputs: asked, inventory, routes });
-  if (name !== undefined && format !== "env")
-    throw fail("cli/bad-flag", `--format ${format} is about all VMs, and not about ${name}`, `leave ${name} out`);
-  if (format !== "env" && inventory.without.length > 0)
-    output.note(
-      `The state knows no address of ${inventory.without.join(", ")}: left out. The next reconcile apply records them, where the service shows them.`,
-    );
-  if (isReached && routes.without.length > 0)
-    output.note(
-      `The state knows no address of the machine on the way to ${routes.without.join(", ")}: left out. The next reconcile apply records it, where the service shows it.`,
-    );
-  if (flags.write === undefined) process.stdout.write(text);
-  else {
-    const { project = state.scope?.project, environment } = workspace.desired;
-    writeShared(flags.write, text, blockName(project, environment), format === "ansible" || format === "prometheus-sd");
-    output.note(`Wrote ${flags.write}.`);
-  }
-  return 0;
-}
 
 interface Asked {
   readonly invocation: Of;

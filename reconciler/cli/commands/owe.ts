@@ -6,7 +6,7 @@ import type { StepChange } from "../../core/plan/record-patch";
 import { nearestName } from "../../core/text/nearest";
 import type { Owed } from "../../kinds/vm/guest-steps";
 import { systemClock } from "../../outside/clock";
-import { command, type Invocation, oneOrMore } from "../command";
+import { command, oneOrMore } from "../command";
 import { fail, openStore } from "../compose";
 import { commonFlags } from "../flags";
 import { readWorkspace } from "../workspace";
@@ -23,34 +23,32 @@ export const oweCommand = command({
   flags: ["file", "lock-timeout", ...commonFlags],
   positionals: oneOrMore("an address"),
   complete: (_, known) => known.declared(),
-  run,
-});
-
-async function run(invocation: Invocation<"file", readonly [string, ...string[]]>): Promise<number> {
-  const { output, args, flags } = invocation;
-  const workspace = readWorkspace(invocation, { args: [] });
-  const declared = new Map(workspace.desired.resources.map((resource) => [resource.address, resource]));
-  const owed = args.map((address) => ({ address, commands: commandsOf(address, declared) }));
-  const since = systemClock.instant();
-  await changeState(invocation, openStore(workspace, flags), (state) =>
-    owed.map(({ address, commands }): StepChange => {
-      assertThere(address, state);
-      return {
-        type: "patch",
-        address,
-        owes: { added: commands.map((duty) => ({ command: duty, reason: "asked", since })) },
-      };
-    }),
-  );
-  for (const { address, commands } of owed)
-    output.print(
-      `owed: ${commands.join(" and ")} of ${address}; reconcile apply runs ${commands.length === 1 ? "it" : "them"}`,
+  async run(invocation) {
+    const { output, args, flags } = invocation;
+    const workspace = readWorkspace(invocation, { args: [] });
+    const declared = new Map(workspace.desired.resources.map((resource) => [resource.address, resource]));
+    const owed = args.map((address) => ({ address, commands: commandsOf(address, declared) }));
+    const since = systemClock.instant();
+    await changeState(invocation, openStore(workspace, flags), (state) =>
+      owed.map(({ address, commands }): StepChange => {
+        assertThere(address, state);
+        return {
+          type: "patch",
+          address,
+          owes: { added: commands.map((duty) => ({ command: duty, reason: "asked", since })) },
+        };
+      }),
     );
-  const all = owed.flatMap(({ address, commands }) =>
-    commands.map((one): Owed => ({ address, command: one, reason: "asked", since })),
-  );
-  return output.finish({ exitCode: 0, owed: all });
-}
+    for (const { address, commands } of owed)
+      output.print(
+        `owed: ${commands.join(" and ")} of ${address}; reconcile apply runs ${commands.length === 1 ? "it" : "them"}`,
+      );
+    const all = owed.flatMap(({ address, commands }) =>
+      commands.map((one): Owed => ({ address, command: one, reason: "asked", since })),
+    );
+    return output.finish({ exitCode: 0, owed: all });
+  },
+});
 
 function commandsOf(address: string, declared: ReadonlyMap<string, DesiredResource>): readonly Duty[] {
   const resource = declared.get(address);

@@ -33,67 +33,65 @@ export const pullCommand = command({
   ],
   flags: ["file", "vm", "volume", "group", "project", "region", "user-id", "out", "force", "assert", ...commonFlags],
   positionals: noArguments,
-  run,
+  async run(invocation) {
+    const { flags, output } = invocation;
+    checkTarget(invocation);
+    const workspace = readWorkspace(invocation, { args: [], needed: false });
+    const service = await openWorkspaceService(workspace, invocation);
+    try {
+      const pulled = await pullWorld(service.client, {
+        vms: orAll(flags.vm),
+        volumes: orAll(flags.volume),
+        groups: orAll(flags.group),
+      });
+      const diagnostics = [...service.diagnostics, ...pulled.diagnostics];
+      // Part of a world would pass for the whole, so nothing is written.
+      if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
+      const world = worldBlocks(pulled);
+      const { left } = world;
+      const { blocks, owner } = ownerOnce(world.blocks);
+      const asserted = flags.assert === true ? { reachability: assertionsFor(blocks) } : {};
+      const { head, missing } = headFor(invocation, workspace, pulled.vms.length > 0, owner);
+      const notes = [
+        "What existed when `reconcile pull` looked; applying it changes nothing.",
+        ...(missing.length === 0
+          ? []
+          : [`fill in: ${missing.join(", ")} (the service does not show them); reconcile validate says where`]),
+        ...(await managedHere(workspace, flags, pulled)).map(
+          ({ address, id }) => `managed by this project already, take it out of here: ${id} is ${address}`,
+        ),
+        ...left,
+        ...pulled.unseen.map((what) => `not seen: ${what}`),
+      ];
+      putYaml(
+        invocation,
+        writeYaml({
+          ...onlyDefined({ schema: flags.out === undefined ? undefined : schemaFor(flags.out) }),
+          notes,
+          head,
+          blocks,
+          ...asserted,
+        }),
+      );
+      const filled = missing.map(
+        (name): Diagnostic => ({
+          severity: "warning",
+          code: "pull/fill-in",
+          summary: `${name} is in no record; fill it in`,
+          fix: `reconcile pull --${name.replace("_", "-")} …`,
+        }),
+      );
+      const unseen = pulled.unseen.map(
+        (what): Diagnostic => ({ severity: "note", code: "pull/not-seen", summary: `not seen: ${what}` }),
+      );
+      return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...filled, ...unseen] });
+    } finally {
+      await service.close();
+    }
+  },
 });
 
 const orAll = (given: readonly string[] | undefined): Wanted => given ?? "all";
-
-async function run(invocation: Invocation): Promise<number> {
-  const { flags, output } = invocation;
-  checkTarget(invocation);
-  const workspace = readWorkspace(invocation, { args: [], needed: false });
-  const service = await openWorkspaceService(workspace, invocation);
-  try {
-    const pulled = await pullWorld(service.client, {
-      vms: orAll(flags.vm),
-      volumes: orAll(flags.volume),
-      groups: orAll(flags.group),
-    });
-    const diagnostics = [...service.diagnostics, ...pulled.diagnostics];
-    // Part of a world would pass for the whole, so nothing is written.
-    if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
-    const world = worldBlocks(pulled);
-    const { left } = world;
-    const { blocks, owner } = ownerOnce(world.blocks);
-    const asserted = flags.assert === true ? { reachability: assertionsFor(blocks) } : {};
-    const { head, missing } = headFor(invocation, workspace, pulled.vms.length > 0, owner);
-    const notes = [
-      "What existed when `reconcile pull` looked; applying it changes nothing.",
-      ...(missing.length === 0
-        ? []
-        : [`fill in: ${missing.join(", ")} (the service does not show them); reconcile validate says where`]),
-      ...(await managedHere(workspace, flags, pulled)).map(
-        ({ address, id }) => `managed by this project already, take it out of here: ${id} is ${address}`,
-      ),
-      ...left,
-      ...pulled.unseen.map((what) => `not seen: ${what}`),
-    ];
-    putYaml(
-      invocation,
-      writeYaml({
-        ...onlyDefined({ schema: flags.out === undefined ? undefined : schemaFor(flags.out) }),
-        notes,
-        head,
-        blocks,
-        ...asserted,
-      }),
-    );
-    const filled = missing.map(
-      (name): Diagnostic => ({
-        severity: "warning",
-        code: "pull/fill-in",
-        summary: `${name} is in no record; fill it in`,
-        fix: `reconcile pull --${name.replace("_", "-")} …`,
-      }),
-    );
-    const unseen = pulled.unseen.map(
-      (what): Diagnostic => ({ severity: "note", code: "pull/not-seen", summary: `not seen: ${what}` }),
-    );
-    return output.finish({ exitCode: 0, diagnostics: [...diagnostics, ...filled, ...unseen] });
-  } finally {
-    await service.close();
-  }
-}
 
 /**
  * The records of the pulled resources in the state of this project, components included; none when the state cannot be

@@ -6,7 +6,7 @@ import { type Rehearsal, rehearse, speedOfTwin, speedUnderChaos, withCatalogue }
 import type { TwinSetting } from "../../rehearse/twin-run";
 import { findingEvent } from "../../report/json-lines";
 import { rehearsalEvent, rehearsalText, trialEvent, trialText } from "../../report/rehearsal-text";
-import { command, type Invocation } from "../command";
+import { command } from "../command";
 import { fail, readCount, readNumber } from "../compose";
 import { commonFlags } from "../flags";
 import { planOptions } from "../plan-options";
@@ -35,21 +35,19 @@ export const rehearseCommand = command({
     "strict",
     ...commonFlags,
   ],
-  run,
+  run(invocation) {
+    const { flags } = invocation;
+    const trials = readCount(flags.chaos, "--chaos");
+    if (trials !== undefined && flags.replace !== undefined)
+      throw fail(
+        "cli/bad-flag",
+        "--chaos runs again and again, and --replace would replace each time",
+        "rehearse them apart",
+      );
+    const workspace = readWorkspace(invocation, { needed: flags.destroy !== true });
+    return withSession(invocation, workspace, (session) => rehearseOnTwin(session, trials));
+  },
 });
-
-function run(invocation: Invocation): Promise<number> {
-  const { flags } = invocation;
-  const trials = readCount(flags.chaos, "--chaos");
-  if (trials !== undefined && flags.replace !== undefined)
-    throw fail(
-      "cli/bad-flag",
-      "--chaos runs again and again, and --replace would replace each time",
-      "rehearse them apart",
-    );
-  const workspace = readWorkspace(invocation, { needed: flags.destroy !== true });
-  return withSession(invocation, workspace, (session) => rehearseOnTwin(session, trials));
-}
 
 async function rehearseOnTwin(session: Session, trials: number | undefined): Promise<number> {
   const { invocation, store, service } = session;

@@ -25,28 +25,26 @@ export const schemaCommand = command({
     ],
   ],
   flags: ["file", "out", "no-refresh", ...commonFlags],
-  run,
+  async run(invocation) {
+    const { args, flags, output } = invocation;
+    const given = [...args, ...(flags.file ?? [])];
+    const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
+    // A file that is being edited has errors; the keys that can be read are offered all the same.
+    const roots = paths.map((path) => readYaml(readSource(path), collectProblems()).root);
+    const { catalogue, diagnostics } = flags["no-refresh"] === true ? nothingSeen : await lookAt(invocation);
+    const schema: unknown = JSON.parse(readFileSync(join(packageFolder, "schemas/desired-state.schema.json"), "utf8"));
+    const text = `${JSON.stringify(withKnownWords(schema, roots, catalogue))}\n`;
+    if (flags.out === undefined) output.print(text);
+    else {
+      // The schema can be made again at any time from the files and the service, so it may be written over.
+      mkdirSync(dirname(flags.out), { recursive: true });
+      writeFileSync(flags.out, text);
+      output.note(`Wrote ${flags.out}`);
+    }
+    output.event({ type: "yaml", ...(flags.out === undefined ? { text } : { file: flags.out }) });
+    return output.finish({ exitCode: 0, diagnostics });
+  },
 });
-
-async function run(invocation: Invocation): Promise<number> {
-  const { args, flags, output } = invocation;
-  const given = [...args, ...(flags.file ?? [])];
-  const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
-  // A file that is being edited has errors; the keys that can be read are offered all the same.
-  const roots = paths.map((path) => readYaml(readSource(path), collectProblems()).root);
-  const { catalogue, diagnostics } = flags["no-refresh"] === true ? nothingSeen : await lookAt(invocation);
-  const schema: unknown = JSON.parse(readFileSync(join(packageFolder, "schemas/desired-state.schema.json"), "utf8"));
-  const text = `${JSON.stringify(withKnownWords(schema, roots, catalogue))}\n`;
-  if (flags.out === undefined) output.print(text);
-  else {
-    // The schema can be made again at any time from the files and the service, so it may be written over.
-    mkdirSync(dirname(flags.out), { recursive: true });
-    writeFileSync(flags.out, text);
-    output.note(`Wrote ${flags.out}`);
-  }
-  output.event({ type: "yaml", ...(flags.out === undefined ? { text } : { file: flags.out }) });
-  return output.finish({ exitCode: 0, diagnostics });
-}
 
 interface Seen {
   readonly catalogue: Readonly<Record<"flavors" | "images" | "regions", readonly string[]>>;

@@ -1,9 +1,8 @@
 /** `reconcile show`: a saved plan as it was reviewed, from its file alone. Asks no service and reads no state. */
 import { commentLimit, planMarkdown } from "../../report/markdown";
 import { planOfSaved, type SavedPlan } from "../../saved-plan";
-import { command, type Invocation, one } from "../command";
+import { command, one } from "../command";
 import { fail } from "../compose";
-import type { FlagName } from "../flags";
 import { readPlan } from "../plan-file";
 import { showPlanText } from "../planning";
 
@@ -17,23 +16,21 @@ export const showCommand = command({
   ],
   flags: ["steps", "summary", "markdown", "json", "json-into", "no-color", "log-level"],
   positionals: one("a plan that was saved with plan --out"),
-  run,
+  async run(invocation) {
+    const { args, flags, output } = invocation;
+    const [file] = args;
+    const saved = readPlan(file);
+    if (saved === undefined)
+      throw fail("plan/unreadable", `${file} is no saved plan`, "reconcile plan --out change.plan.json writes one");
+    const plan = planOfSaved(saved);
+    if (flags.markdown === true) output.print(planMarkdown(plan, { limit: commentLimit }));
+    else {
+      if (!output.json) output.print(`${headOf(saved)}\n`);
+      showPlanText(invocation, plan);
+    }
+    return output.finish({ exitCode: 0, diagnostics: plan.diagnostics, plan });
+  },
 });
-
-async function run(invocation: Invocation<FlagName, readonly [string]>): Promise<number> {
-  const { args, flags, output } = invocation;
-  const [file] = args;
-  const saved = readPlan(file);
-  if (saved === undefined)
-    throw fail("plan/unreadable", `${file} is no saved plan`, "reconcile plan --out change.plan.json writes one");
-  const plan = planOfSaved(saved);
-  if (flags.markdown === true) output.print(planMarkdown(plan, { limit: commentLimit }));
-  else {
-    if (!output.json) output.print(`${headOf(saved)}\n`);
-    showPlanText(invocation, plan);
-  }
-  return output.finish({ exitCode: 0, diagnostics: plan.diagnostics, plan });
-}
 
 const headOf = ({ id, created_by, base_url, state, serial, desired }: SavedPlan): string =>
   [

@@ -30,37 +30,35 @@ export const sshCommand = command({
   flags: ["file", "jump", "user", ...placeFlags, "no-color", "log-level", ...reachFlags],
   positionals: oneOrMore("the address of a VM"),
   complete: (args, known) => (args.length === 0 ? known.recorded("vm") : []),
-  run,
+  async run(invocation) {
+    const { args, flags, output } = invocation;
+    const [asked, ...words] = args;
+    const workspace = readWorkspace(invocation, { args: [], needed: false });
+    const store = openStore(workspace, flags);
+    const { state } = openStoredState(await store.read(), store.location, newLineage());
+    const vms = recordedVms(state);
+    const address = vmCalled(asked, vms, state);
+    const given = sshGiven(flags, [...vms.keys()]);
+    const access = workspace.ssh ?? noAccess;
+    let found = routeTo(address, vms, access, given);
+    // The state has no address of a VM whose record had none when it was last seen.
+    if ("missing" in found) found = routeTo(address, await seenNow(invocation, workspace, vms), access, given);
+    if ("missing" in found)
+      throw fail(
+        "cli/no-address",
+        `no address of ${found.missing} is known${found.missing === address ? "" : `, and ${address} is reached through it`}`,
+        "reconcile vm list; where the records of this service show addresses elsewhere, records.vm.private_ip of the dialect says so",
+      );
+    const { route } = found;
+    if (!isHost(route.host))
+      throw fail("cli/no-address", `the address of ${address} is none: ${JSON.stringify(route.host)}`);
+    if ((workspace.desired.service.baseUrl ?? "") === "embedded")
+      output.note("This VM lives in the embedded service: there is no machine to log in to.");
+    return await start(route, words);
+  },
 });
 
 type Of = Invocation<FlagName, readonly [string, ...string[]]>;
-
-async function run(invocation: Of): Promise<number> {
-  const { args, flags, output } = invocation;
-  const [asked, ...words] = args;
-  const workspace = readWorkspace(invocation, { args: [], needed: false });
-  const store = openStore(workspace, flags);
-  const { state } = openStoredState(await store.read(), store.location, newLineage());
-  const vms = recordedVms(state);
-  const address = vmCalled(asked, vms, state);
-  const given = sshGiven(flags, [...vms.keys()]);
-  const access = workspace.ssh ?? noAccess;
-  let found = routeTo(address, vms, access, given);
-  // The state has no address of a VM whose record had none when it was last seen.
-  if ("missing" in found) found = routeTo(address, await seenNow(invocation, workspace, vms), access, given);
-  if ("missing" in found)
-    throw fail(
-      "cli/no-address",
-      `no address of ${found.missing} is known${found.missing === address ? "" : `, and ${address} is reached through it`}`,
-      "reconcile vm list; where the records of this service show addresses elsewhere, records.vm.private_ip of the dialect says so",
-    );
-  const { route } = found;
-  if (!isHost(route.host))
-    throw fail("cli/no-address", `the address of ${address} is none: ${JSON.stringify(route.host)}`);
-  if ((workspace.desired.service.baseUrl ?? "") === "embedded")
-    output.note("This VM lives in the embedded service: there is no machine to log in to.");
-  return await start(route, words);
-}
 
 /** With their addresses, as far as the state has them. */
 const recordedVms = (state: State): Map<Address, Reachable & { readonly id?: string }> =>

@@ -31,35 +31,33 @@ export const testCommand = command({
   ],
   flags: ["init", "format", "out", "env", "var", "var-file", "json", "no-color"],
   formats: () => keysOf(reports),
-  run,
+  async run(invocation) {
+    const { args, flags, output } = invocation;
+    if (flags.init === true) return writeFirst(invocation);
+    const format = keyIn(reports, flags.format);
+    const files = (args.length === 0 ? ["."] : args).flatMap(findTests);
+    if (files.length === 0)
+      throw fail("cli/no-files", "there is no *.test.yaml here", "reconcile test --init writes the first");
+    const diagnostics: Diagnostic[] = [];
+    const tests = files.flatMap((file) => {
+      const read = readTests(readSource(file));
+      diagnostics.push(...read.diagnostics);
+      return read.tests.map((test) => ({ file, test }));
+    });
+    if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
+    const results = await runFileTests(tests, {
+      now: new Date(),
+      given: { ...givenVars(flags), env: flags.env },
+    });
+    showResults(results, format, invocation);
+    return output.finish({ exitCode: results.some(({ problems }) => problems.length > 0) ? 1 : 0 });
+  },
 });
 
 type Results = Awaited<ReturnType<typeof runFileTests>>;
 const reports = { tap: (results: Results) => tapText(results), junit: (results: Results) => junitOfTests(results) };
 
 const defaultTest = "reconcile.test.yaml";
-
-async function run(invocation: Invocation): Promise<number> {
-  const { args, flags, output } = invocation;
-  if (flags.init === true) return writeFirst(invocation);
-  const format = keyIn(reports, flags.format);
-  const files = (args.length === 0 ? ["."] : args).flatMap(findTests);
-  if (files.length === 0)
-    throw fail("cli/no-files", "there is no *.test.yaml here", "reconcile test --init writes the first");
-  const diagnostics: Diagnostic[] = [];
-  const tests = files.flatMap((file) => {
-    const read = readTests(readSource(file));
-    diagnostics.push(...read.diagnostics);
-    return read.tests.map((test) => ({ file, test }));
-  });
-  if (hasErrors(diagnostics)) return output.finish({ exitCode: 1, diagnostics });
-  const results = await runFileTests(tests, {
-    now: new Date(),
-    given: { ...givenVars(flags), env: flags.env },
-  });
-  showResults(results, format, invocation);
-  return output.finish({ exitCode: results.some(({ problems }) => problems.length > 0) ? 1 : 0 });
-}
 
 function showResults(results: Results, format: keyof typeof reports | undefined, { flags, output }: Invocation): void {
   for (const result of results) output.event(testEvent(result));

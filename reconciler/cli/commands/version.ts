@@ -1,6 +1,6 @@
 /** `reconcile version`. Without flags the entry script answers it before any of this is loaded. */
 import { version } from "../../version";
-import { command, type Invocation, noArguments } from "../command";
+import { command, noArguments } from "../command";
 
 export const versionCommand = command({
   usage: "version",
@@ -9,11 +9,9 @@ export const versionCommand = command({
   examples: [["reconcile version", "the version"]],
   flags: ["json"],
   positionals: noArguments,
-  run,
+  async run(invocation) {
+    invocation.output.print(`reconcile ${version}`);
+    invocation.output.event({ type: "version", version, node: process.version });
+    return invocation.output.finish({ exitCode: 0 });
+  },
 });
-
-async function run(invocation: Invocation): Promise<number> {
-  invocation.output.print(`reconcile ${version}`);
-  invocation.output.event({ type: "version", version, node: process.version });
-  return invocation.output.finish({ exitCode: 0 });
-}

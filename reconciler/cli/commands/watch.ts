@@ -73,60 +73,58 @@ export const watchCommand = command({
     "allow-empty",
     ...commonFlags,
   ],
-  run,
+  async run(invocation) {
+    const { flags, output } = invocation;
+    const intervalMs = readDurationFlag(flags.interval ?? "10m", "--interval");
+    if (flags.refresh === "none")
+      throw fail("cli/bad-flag", "a watch that looks at nothing watches nothing", "--refresh=changed, or leave it out");
+    // Errors in the files end the command at its start, not in its first round.
+    const first = readWorkspace(invocation);
+    const store = openStore(first, flags);
+    const lease = flags.apply === true ? createLease(store, invocation) : undefined;
+    const stop = listenForStop(output);
+    let present = startStatus(systemClock.now(), intervalMs);
+    const memory = rememberRounds(invocation, intervalMs, stop.soft);
+    const listen = flags.listen ?? "127.0.0.1:9464";
+    const server = listen === "none" ? undefined : await startStatusServer(listen, () => present);
+    const what = flags.apply === true ? "correcting" : "looking only; --apply corrects";
+    output.note(
+      `Watching every ${flags.interval ?? "10m"}, ${what}${server === undefined ? "" : `; ${server.url}/metrics`}`,
+    );
+    try {
+      await watch({
+        intervalMs,
+        clock: systemClock,
+        random: Math.random,
+        signal: stop.soft,
+        round: () =>
+          withRoundTrace(
+            "reconcile watch round",
+            () =>
+              oneRound(invocation, store, lease, memory, stop, (event) => {
+                if (event.type === "step") present = afterStep(present, event);
+              }),
+            ({ result }) => result,
+          ),
+        ended(round, nextInMs) {
+          present = statusAfterRound(present, round, nextInMs);
+          if (stop.soft.aborted && round.result.end === "failed") return;
+          output.event(roundEvent(round, nextInMs));
+          output.print(roundLine(round, nextInMs));
+        },
+        between: memory.between,
+      });
+    } finally {
+      await lease?.letGo();
+      await server?.close();
+      stop.close();
+    }
+    return output.finish({ exitCode: 0 });
+  },
 });
 
 type Ended = { readonly result: RoundResult; readonly seen?: Observation };
 type Stop = ReturnType<typeof listenForStop>;
-
-async function run(invocation: Invocation): Promise<number> {
-  const { flags, output } = invocation;
-  const intervalMs = readDurationFlag(flags.interval ?? "10m", "--interval");
-  if (flags.refresh === "none")
-    throw fail("cli/bad-flag", "a watch that looks at nothing watches nothing", "--refresh=changed, or leave it out");
-  // Errors in the files end the command at its start, not in its first round.
-  const first = readWorkspace(invocation);
-  const store = openStore(first, flags);
-  const lease = flags.apply === true ? createLease(store, invocation) : undefined;
-  const stop = listenForStop(output);
-  let present = startStatus(systemClock.now(), intervalMs);
-  const memory = rememberRounds(invocation, intervalMs, stop.soft);
-  const listen = flags.listen ?? "127.0.0.1:9464";
-  const server = listen === "none" ? undefined : await startStatusServer(listen, () => present);
-  const what = flags.apply === true ? "correcting" : "looking only; --apply corrects";
-  output.note(
-    `Watching every ${flags.interval ?? "10m"}, ${what}${server === undefined ? "" : `; ${server.url}/metrics`}`,
-  );
-  try {
-    await watch({
-      intervalMs,
-      clock: systemClock,
-      random: Math.random,
-      signal: stop.soft,
-      round: () =>
-        withRoundTrace(
-          "reconcile watch round",
-          () =>
-            oneRound(invocation, store, lease, memory, stop, (event) => {
-              if (event.type === "step") present = afterStep(present, event);
-            }),
-          ({ result }) => result,
-        ),
-      ended(round, nextInMs) {
-        present = statusAfterRound(present, round, nextInMs);
-        if (stop.soft.aborted && round.result.end === "failed") return;
-        output.event(roundEvent(round, nextInMs));
-        output.print(roundLine(round, nextInMs));
-      },
-      between: memory.between,
-    });
-  } finally {
-    await lease?.letGo();
-    await server?.close();
-    stop.close();
-  }
-  return output.finish({ exitCode: 0 });
-}
 
 /** A file that stays the same for this long is taken for whole. */
 const stillMs = 500;
