@@ -3,9 +3,9 @@
  * with its status; nothing a client sends makes this throw.
  */
 import type { IncomingMessage } from "node:http";
-import { type Decision, refuse } from "./decision";
+import { type EmulatorDecision, refuseWith } from "./decision";
 
-export type Body = { readonly text: string } | { readonly refusal: Decision };
+export type ReadBody = { readonly text: string } | { readonly refusal: EmulatorDecision };
 
 const maxDepth = 64;
 /** A body that is too large is read to its end up to here: a client that is cut off while it sends never sees the answer. */
@@ -18,9 +18,9 @@ export function hasBody(request: IncomingMessage): boolean {
 }
 
 /** `undefined`: the client went away before it had sent it all. */
-export function readBody(request: IncomingMessage, limit: number): Promise<Body | undefined> {
+export function readBody(request: IncomingMessage, limit: number): Promise<ReadBody | undefined> {
   if (!hasBody(request)) return Promise.resolve({ text: "" });
-  const tooLarge: Body = { refusal: refuse(413, `the body must be at most ${limit >> 20} MiB`) };
+  const tooLarge: ReadBody = { refusal: refuseWith(413, `the body must be at most ${limit >> 20} MiB`) };
   if (Number(request.headers["content-length"] ?? 0) > drainedBytes) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -35,7 +35,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Body 
       try {
         resolve({ text: decoder.decode(Buffer.concat(chunks)) });
       } catch {
-        resolve({ refusal: refuse(400, "the body is not valid UTF-8") });
+        resolve({ refusal: refuseWith(400, "the body is not valid UTF-8") });
       }
     });
     request.on("error", () => resolve(undefined));
@@ -43,13 +43,13 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Body 
   });
 }
 
-export function parseJson(text: string): { readonly value: unknown } | { readonly refusal: Decision } {
+export function parseBody(text: string): { readonly value: unknown } | { readonly refusal: EmulatorDecision } {
   if (text === "") return { value: undefined };
-  if (isTooDeep(text)) return { refusal: refuse(400, `the body is nested more than ${maxDepth} levels deep`) };
+  if (isTooDeep(text)) return { refusal: refuseWith(400, `the body is nested more than ${maxDepth} levels deep`) };
   try {
     return { value: JSON.parse(text) };
   } catch {
-    return { refusal: refuse(400, "the body is not valid JSON") };
+    return { refusal: refuseWith(400, "the body is not valid JSON") };
   }
 }
 

@@ -2,7 +2,7 @@
  * The world's clock: the real one, moved ahead by as much as the world says. Answers that are held back until a moment
  * of this clock leave as soon as it is there, whether time passed or was skipped.
  */
-export interface Clock {
+export interface WorldClock {
   now(): number;
   /** Called after the offset changed. */
   moved(): void;
@@ -10,17 +10,17 @@ export interface Clock {
   stop(): void;
 }
 
-interface Waiter {
+interface ClockWaiter {
   readonly moment: number;
   readonly resolve: () => void;
   timer: NodeJS.Timeout;
 }
 
-export function createClock(offset: () => number): Clock {
-  const waiters = new Set<Waiter>();
+export function createClock(offset: () => number): WorldClock {
+  const waiters = new Set<ClockWaiter>();
   const now = () => Date.now() + offset();
 
-  function look(waiter: Waiter): void {
+  function look(waiter: ClockWaiter): void {
     clearTimeout(waiter.timer);
     const left = waiter.moment - now();
     if (left <= 0) {
@@ -37,7 +37,7 @@ export function createClock(offset: () => number): Clock {
     until(moment) {
       if (moment <= now()) return Promise.resolve();
       return new Promise((resolve) => {
-        const waiter: Waiter = { moment, resolve, timer: setTimeout(() => {}, 0) };
+        const waiter: ClockWaiter = { moment, resolve, timer: setTimeout(() => {}, 0) };
         waiters.add(waiter);
         look(waiter);
       });

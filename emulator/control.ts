@@ -3,17 +3,17 @@
  * a request of the service, attaches groups to VMs, sets faults, counts requests and moves the clock. It has no
  * credential, so the server lets only local programs reach it.
  */
-import { answer, type Decision, refuse } from "./decision";
-import type { Change, Rule, Vm } from "./entities";
-import { errorMessage } from "./errors";
+import { answer, type EmulatorDecision, refuseWith } from "./decision";
+import type { RuleEntity, Vm, WorldChange } from "./entities";
+import { messageOfError } from "./errors";
 import { type ActiveFault, FaultProblem, readFault } from "./faults";
-import { isObject } from "./fields";
+import { isBodyObject } from "./fields";
 import { removeGroup } from "./group";
 import { createRequestLog, type RequestLog, showLog } from "./request-log";
-import { readRule, ruleOf } from "./rule";
+import { readRuleBody, ruleEntityOf } from "./rule";
 import { seedChanges, type WorldSeed } from "./seed";
 import { removeVm } from "./vm";
-import { applyChanges, clockOffset, createWorld, dumpWorld, settleVm, type World, type WorldDump } from "./world";
+import { applyChanges, clockOffset, createWorld, dumpWorld, settleVmEntity, type World, type WorldDump } from "./world";
 
 /** The instruments that the control endpoint may change besides the world. */
 export interface Instruments {
@@ -33,7 +33,7 @@ export interface ControlRequest {
 }
 
 /** `load`: the world is to be replaced by these changes on an empty one. */
-export type ControlDecision = Decision & { readonly load?: readonly Change[] };
+export type ControlDecision = EmulatorDecision & { readonly load?: readonly WorldChange[] };
 
 export function control(request: ControlRequest): ControlDecision {
   const [, id = "", , partId = ""] = request.segments;
@@ -41,11 +41,11 @@ export function control(request: ControlRequest): ControlDecision {
   const route = request.segments.map((segment, index) => (index % 2 === 1 ? "*" : segment)).join("/");
   const carry = controls.get(`${request.method} ${route}`) ?? controls.get(`any ${route}`);
   return carry === undefined
-    ? refuse(404, `no such control: ${request.method} /_control/${request.segments.join("/")}`)
+    ? refuseWith(404, `no such control: ${request.method} /_control/${request.segments.join("/")}`)
     : carry(request, { id, partId });
 }
 
-interface Named {
+interface PartPath {
   readonly id: string;
   readonly partId: string;
 }
@@ -53,7 +53,7 @@ interface Named {
 const patchables = ["vm", "volume", "group"] as const;
 type Patchable = (typeof patchables)[number];
 
-const controls = new Map<string, (request: ControlRequest, named: Named) => ControlDecision>([
+const controls = new Map<string, (request: ControlRequest, named: PartPath) => ControlDecision>([
   ["GET world", ({ world, now }) => answer(200, dumpWorld(world, now))],
   ["POST world", (request) => loadWorld(request)],
   ["GET requests", ({ instruments }) => answer(200, showLog(instruments.log))],
@@ -61,8 +61,8 @@ const controls = new Map<string, (request: ControlRequest, named: Named) => Cont
   ["any faults", (request) => faults(request)],
   ["POST time", (request) => advance(request)],
   ...patchables.flatMap((kind) => [
-    [`PATCH ${kind}/*`, (request: ControlRequest, { id }: Named) => patch(request, kind, id)] as const,
-    [`DELETE ${kind}/*`, (request: ControlRequest, { id }: Named) => vanish(request, kind, id)] as const,
+    [`PATCH ${kind}/*`, (request: ControlRequest, { id }: PartPath) => patch(request, kind, id)] as const,
+    [`DELETE ${kind}/*`, (request: ControlRequest, { id }: PartPath) => vanish(request, kind, id)] as const,
   ]),
   ["POST vm/*/groups", (request, { id }) => attachGroup(request, id)],
   ["DELETE vm/*/groups/*", (request, { id, partId }) => detachGroup(request, id, partId)],
@@ -75,45 +75,45 @@ function forgetRequests({ instruments }: ControlRequest): ControlDecision {
   return done;
 }
 
-const done: Decision = answer(200, { data: "done" });
-const doneWith = (changes: readonly Change[]): Decision => ({ ...done, changes });
-const notFound = (what: string): Decision => refuse(404, `${what} not found`);
+const done: EmulatorDecision = answer(200, { data: "done" });
+const doneWith = (changes: readonly WorldChange[]): EmulatorDecision => ({ ...done, changes });
+const refuseNotFound = (what: string): EmulatorDecision => refuseWith(404, `${what} not found`);
 
 function loadWorld({ body, newId, now }: ControlRequest): ControlDecision {
-  if (!isObject(body)) return refuse(400, "the body must be a world dump or a seed");
+  if (!isBodyObject(body)) return refuseWith(400, "the body must be a world dump or a seed");
   try {
     // `seedChanges` refuses a body that is neither.
     const load = seedChanges(body as Partial<WorldSeed> | WorldDump, newId, now);
     applyToNothing(load);
     return { ...done, load };
   } catch (error) {
-    return refuse(400, `this is not a world dump or a seed: ${errorMessage(error)}`);
+    return refuseWith(400, `this is not a world dump or a seed: ${messageOfError(error)}`);
   }
 }
 
 /** Tries the changes on a world that is thrown away, so that a dump that does not fit is refused as a whole. */
-function applyToNothing(changes: readonly Change[]): void {
+function applyToNothing(changes: readonly WorldChange[]): void {
   applyChanges(createWorld(), changes);
 }
 
-function faults({ method, body, instruments }: ControlRequest): Decision {
+function faults({ method, body, instruments }: ControlRequest): EmulatorDecision {
   if (method === "DELETE") instruments.faults = [];
   else if (method === "POST") {
     try {
       const specs = (Array.isArray(body) ? body : [body]).map((spec) => readFault(spec));
       instruments.faults = [...instruments.faults, ...specs.map((spec) => ({ spec, seen: 0, hit: 0 }))];
     } catch (error) {
-      if (error instanceof FaultProblem) return refuse(400, error.message);
+      if (error instanceof FaultProblem) return refuseWith(400, error.message);
       throw error;
     }
-  } else if (method !== "GET") return refuse(405, "GET, POST or DELETE");
+  } else if (method !== "GET") return refuseWith(405, "GET, POST or DELETE");
   return answer(200, { data: instruments.faults.map(({ spec, seen, hit }) => ({ ...spec, seen, hit })) });
 }
 
-function advance({ body, world }: ControlRequest): Decision {
-  const ms = isObject(body) ? body["advance_ms"] : undefined;
+function advance({ body, world }: ControlRequest): EmulatorDecision {
+  const ms = isBodyObject(body) ? body["advance_ms"] : undefined;
   if (typeof ms !== "number" || !Number.isInteger(ms) || ms < 0)
-    return refuse(400, "advance_ms must be a whole number, 0 or more");
+    return refuseWith(400, "advance_ms must be a whole number, 0 or more");
   const value = clockOffset(world) + ms;
   return doneWith([{ put: "setting", value: { id: "clock_offset_ms", value } }]);
 }
@@ -123,31 +123,31 @@ const isOfType = (value: unknown, current: unknown): boolean =>
   Array.isArray(current) === Array.isArray(value);
 
 /** Drift: any field the entity has, with a value of its type. The VM's pending transition ends with a new status. */
-function patch({ world, body, now }: ControlRequest, kind: Patchable, id: string): Decision {
+function patch({ world, body, now }: ControlRequest, kind: Patchable, id: string): EmulatorDecision {
   const stored = world.tables[kind].get(id);
-  if (stored === undefined) return notFound(kind);
-  const before = "pending" in stored ? settleVm(stored, now) : stored;
+  if (stored === undefined) return refuseNotFound(kind);
+  const before = "pending" in stored ? settleVmEntity(stored, now) : stored;
   const fields = new Map(Object.entries(before));
-  if (!isObject(body)) return refuse(400, "the body must be an object of fields");
+  if (!isBodyObject(body)) return refuseWith(400, "the body must be an object of fields");
   for (const [name, value] of Object.entries(body)) {
     const current: unknown = fields.get(name);
     if (["id", "seq", "project_id"].includes(name) || current === undefined)
-      return refuse(400, `${name} is not a field of a ${kind} that can be set`);
+      return refuseWith(400, `${name} is not a field of a ${kind} that can be set`);
     if (!isOfType(value, current))
-      return refuse(400, `${name} must be ${Array.isArray(current) ? "an array" : `a ${typeof current}`}`);
+      return refuseWith(400, `${name} must be ${Array.isArray(current) ? "an array" : `a ${typeof current}`}`);
   }
   const settled = kind === "vm" && Object.hasOwn(body, "status") ? { pending: null } : {};
   // Each field was checked against the type of its former value.
-  return doneWith([{ put: kind, value: { ...before, ...settled, ...body } } as Change]);
+  return doneWith([{ put: kind, value: { ...before, ...settled, ...body } } as WorldChange]);
 }
 
-function vanish({ world, now }: ControlRequest, kind: Patchable, id: string): Decision {
-  if (!world.tables[kind].has(id)) return notFound(kind);
+function vanish({ world, now }: ControlRequest, kind: Patchable, id: string): EmulatorDecision {
+  if (!world.tables[kind].has(id)) return refuseNotFound(kind);
   if (kind === "volume") return doneWith([{ drop: "volume", id }]);
   const vm = kind === "vm" ? world.tables.vm.get(id) : undefined;
-  if (vm !== undefined) return doneWith(removeVm(world, settleVm(vm, now), true).changes);
+  if (vm !== undefined) return doneWith(removeVm(world, settleVmEntity(vm, now), true).changes);
   const group = world.tables.group.get(id);
-  if (group === undefined) return notFound(kind);
+  if (group === undefined) return refuseNotFound(kind);
   const attached = [...world.tables.vm.values()].filter((one) => one.groups.includes(id));
   return doneWith([
     ...removeGroup(world, group),
@@ -160,20 +160,20 @@ function vanish({ world, now }: ControlRequest, kind: Patchable, id: string): De
   ]);
 }
 
-const withGroups = (vm: Vm, groups: readonly string[]): Change => ({ put: "vm", value: { ...vm, groups } });
+const withGroups = (vm: Vm, groups: readonly string[]): WorldChange => ({ put: "vm", value: { ...vm, groups } });
 
-function attachGroup({ world, body }: ControlRequest, id: string): Decision {
+function attachGroup({ world, body }: ControlRequest, id: string): EmulatorDecision {
   const vm = world.tables.vm.get(id);
-  const groupId = isObject(body) ? body["group_id"] : undefined;
-  if (vm === undefined) return notFound("vm");
-  if (typeof groupId !== "string" || !world.tables.group.has(groupId)) return notFound("group");
+  const groupId = isBodyObject(body) ? body["group_id"] : undefined;
+  if (vm === undefined) return refuseNotFound("vm");
+  if (typeof groupId !== "string" || !world.tables.group.has(groupId)) return refuseNotFound("group");
   return doneWith([withGroups(vm, [...new Set([...vm.groups, groupId])])]);
 }
 
-function detachGroup({ world }: ControlRequest, id: string, groupId: string): Decision {
+function detachGroup({ world }: ControlRequest, id: string, groupId: string): EmulatorDecision {
   const vm = world.tables.vm.get(id);
-  if (vm === undefined) return notFound("vm");
-  if (!vm.groups.includes(groupId)) return notFound("group");
+  if (vm === undefined) return refuseNotFound("vm");
+  if (!vm.groups.includes(groupId)) return refuseNotFound("group");
   return doneWith([
     withGroups(
       vm,
@@ -183,18 +183,18 @@ function detachGroup({ world }: ControlRequest, id: string, groupId: string): De
 }
 
 /** A rule input as the contract has it, or a whole rule as returned. */
-function addRule({ world, body, now, newId, portRange }: ControlRequest, id: string): Decision {
+function addRule({ world, body, now, newId, portRange }: ControlRequest, id: string): EmulatorDecision {
   const group = world.tables.group.get(id);
-  if (group === undefined) return notFound("group");
-  const { shape, problems } = readRule(world, group.project_id, body, "", portRange);
-  if (problems.length > 0) return refuse(400, problems.join("; "));
-  const known = Object.entries(isObject(body) ? body : {}).filter(([name]) => ruleFields.has(name));
-  const made = ruleOf(shape, group, newId(), new Date(now).toISOString());
-  const rule: Rule = { ...made, ...Object.fromEntries(known) };
+  if (group === undefined) return refuseNotFound("group");
+  const { shape, problems } = readRuleBody(world, group.project_id, body, "", portRange);
+  if (problems.length > 0) return refuseWith(400, problems.join("; "));
+  const known = Object.entries(isBodyObject(body) ? body : {}).filter(([name]) => settableRuleFields.has(name));
+  const made = ruleEntityOf(shape, group, newId(), new Date(now).toISOString());
+  const rule: RuleEntity = { ...made, ...Object.fromEntries(known) };
   return answer(200, { data: rule }, [{ put: "rule", value: rule }]);
 }
 
-const ruleFields = new Set([
+const settableRuleFields = new Set([
   "port_range_min",
   "port_range_max",
   "name",
@@ -202,7 +202,7 @@ const ruleFields = new Set([
   "belongs_to_default_sg",
 ]);
 
-function dropRule({ world }: ControlRequest, id: string, ruleId: string): Decision {
-  if (world.tables.rule.get(ruleId)?.security_group_id !== id) return notFound("rule");
+function dropRule({ world }: ControlRequest, id: string, ruleId: string): EmulatorDecision {
+  if (world.tables.rule.get(ruleId)?.security_group_id !== id) return refuseNotFound("rule");
   return doneWith([{ drop: "rule", id: ruleId }]);
 }

@@ -2,11 +2,11 @@
  * What a transition gets and what it answers: the world it may read, the request as values, and an answer with the
  * changes that are its effect. A refusal is an answer without changes, which is also how an atomic create rolls back.
  */
-import type { Caller } from "./access";
-import type { Change } from "./entities";
+import type { RequestCaller } from "./access";
+import type { WorldChange } from "./entities";
 import type { World } from "./world";
 
-export interface Settings {
+export interface EmulatorSettings {
   readonly strict: boolean;
   /** How long a second of the service takes here, in milliseconds. */
   readonly secondMs: number;
@@ -22,8 +22,8 @@ export interface Settings {
 
 export interface Request {
   readonly world: World;
-  readonly settings: Settings;
-  readonly caller: Caller;
+  readonly settings: EmulatorSettings;
+  readonly caller: RequestCaller;
   readonly params: { readonly [name: string]: string };
   readonly query: URLSearchParams;
   readonly body: unknown;
@@ -36,7 +36,7 @@ export interface Request {
 }
 
 /** The project that the request acts in: operations.ts refuses a caller who belongs to none. */
-export const projectOf = ({ caller }: Request): string => there(caller.projectId, "a project");
+export const projectOfCaller = ({ caller }: Request): string => there(caller.projectId, "a project");
 
 /** A parameter of the operation's path. */
 export const pathPart = ({ params }: Request, name = "id"): string => there(params[name], name);
@@ -47,35 +47,36 @@ export function there<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-export interface Decision {
+export interface EmulatorDecision {
   readonly status: number;
   readonly body: unknown;
-  readonly changes: readonly Change[];
+  readonly changes: readonly WorldChange[];
   /** The answer leaves no earlier than this moment: a call that blocks. */
   readonly holdUntil?: number;
 }
 
-export const answer = (status: number, body: unknown, changes: readonly Change[] = []): Decision => ({
+export const answer = (status: number, body: unknown, changes: readonly WorldChange[] = []): EmulatorDecision => ({
   status,
   body,
   changes,
 });
 
-export const acknowledge = (text: string, changes: readonly Change[], status = 200): Decision =>
+export const acknowledge = (text: string, changes: readonly WorldChange[], status = 200): EmulatorDecision =>
   answer(status, { data: text }, changes);
 
-export const refuse = (status: number, message: string): Decision => answer(status, errorBody(status, message));
+export const refuseWith = (status: number, message: string): EmulatorDecision =>
+  answer(status, errorBody(status, message));
 
 export const errorBody = (code: number, message: string) => ({ error: { code, message } });
 
 /** The contract's named conditions, each with one wording. The contract fixes few of the numbers; the rest is assumed. */
 export const refusals = {
-  badRequest: (problems: readonly string[]) => refuse(400, problems.join("; ")),
-  invalidId: (what: string) => refuse(400, `invalid id: this is not the id of a ${what}`),
-  forbidden: (why: string) => refuse(403, `not permitted: ${why}`),
-  vmNotFound: () => refuse(404, "VM not found in this project"),
-  volumeNotFound: () => refuse(404, "Volume not found in this project"),
-  groupNotFound: () => refuse(404, "Security group not found in this project"),
+  badRequest: (problems: readonly string[]) => refuseWith(400, problems.join("; ")),
+  invalidId: (what: string) => refuseWith(400, `invalid id: this is not the id of a ${what}`),
+  forbidden: (why: string) => refuseWith(403, `not permitted: ${why}`),
+  vmNotFound: () => refuseWith(404, "VM not found in this project"),
+  volumeNotFound: () => refuseWith(404, "Volume not found in this project"),
+  groupNotFound: () => refuseWith(404, "Security group not found in this project"),
   invalidState: (verb: string, status: string) =>
-    refuse(409, `invalid state transition: cannot ${verb} a VM in state ${status}`),
+    refuseWith(409, `invalid state transition: cannot ${verb} a VM in state ${status}`),
 } as const;

@@ -3,7 +3,7 @@
  * entity is the only kind of change there is: the journal, the snapshot and a dump all hold these and nothing else.
  * Fields of VM, volume and group are spelt as their records show them; what no record shows is marked.
  */
-export type Role = "owner" | "admin" | "member";
+export type ProjectRole = "owner" | "admin" | "member";
 
 export interface Project {
   readonly id: string;
@@ -12,7 +12,7 @@ export interface Project {
 
 export interface Membership {
   readonly project_id: string;
-  readonly role: Role;
+  readonly role: ProjectRole;
   readonly active: boolean;
 }
 
@@ -110,7 +110,7 @@ export interface Group {
 }
 
 /** Spelt as the contract's "rule as returned". */
-export interface Rule {
+export interface RuleEntity {
   readonly id: string;
   readonly security_group_id: string;
   readonly project_id: string;
@@ -138,7 +138,7 @@ export interface FloatingIp {
 }
 
 /** A single number of the world itself, such as how far its clock was moved. */
-export interface Setting {
+export interface WorldSetting {
   readonly id: string;
   readonly value: number;
 }
@@ -152,14 +152,14 @@ export interface Entities {
   readonly vm: Vm;
   readonly volume: Volume;
   readonly group: Group;
-  readonly rule: Rule;
+  readonly rule: RuleEntity;
   readonly floating_ip: FloatingIp;
-  readonly setting: Setting;
+  readonly setting: WorldSetting;
 }
 
-export type Kind = keyof Entities;
+export type EntityKind = keyof Entities;
 
-export const kinds = [
+export const entityKinds = [
   "project",
   "user",
   "flavor",
@@ -171,11 +171,11 @@ export const kinds = [
   "rule",
   "floating_ip",
   "setting",
-] as const satisfies readonly Kind[];
+] as const satisfies readonly EntityKind[];
 
-export type Put = { readonly [K in Kind]: { readonly put: K; readonly value: Entities[K] } }[Kind];
+export type Put = { readonly [K in EntityKind]: { readonly put: K; readonly value: Entities[K] } }[EntityKind];
 export interface Drop {
-  readonly drop: Kind;
+  readonly drop: EntityKind;
   readonly id: string;
 }
-export type Change = Put | Drop;
+export type WorldChange = Put | Drop;

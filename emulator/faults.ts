@@ -2,8 +2,8 @@
  * Faults on purpose: which fault hits which request, by operation and count. The server carries out what a fault does
  * to the exchange, and decision code what it does to the decision; nothing here touches the world.
  */
-import { type Decision, refuse } from "./decision";
-import { isObject } from "./fields";
+import { type EmulatorDecision, refuseWith } from "./decision";
+import { isBodyObject } from "./fields";
 import { isOperation, operations } from "./operations";
 
 export const faultKinds = [
@@ -72,11 +72,11 @@ const canBeHit = (operation: unknown): boolean =>
 const isWholeNumber = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
 
 /** A day: more than any test waits for, and less than a timer holds. */
-const longestMs = 86_400_000;
+const longestFaultMs = 86_400_000;
 
 /** As parseFault, from a JSON object, which is what the control endpoint takes. */
 export function readFault(given: unknown, problems: string[] = []): FaultSpec {
-  const fault: Readonly<Record<string, unknown>> = isObject(given) ? given : {};
+  const fault: Readonly<Record<string, unknown>> = isBodyObject(given) ? given : {};
   for (const name of Object.keys(fault))
     if (!fieldNames.includes(name)) problems.push(`${name || "(empty)"} is not one of ${fieldNames.join(", ")}`);
   const operation = fault["operation"] ?? "*";
@@ -102,7 +102,8 @@ function unfitting({ kind, code, ms, when }: Readonly<Record<string, unknown>>):
   if (typeof code === "number" && (code < 400 || code > 599)) problems.push("code must be from 400 to 599");
   if (kind === "status" && code === undefined) problems.push("kind=status needs code");
   if ((kind === "latency" || kind === "stale-list") && ms === undefined) problems.push(`kind=${kind} needs ms`);
-  if (typeof ms === "number" && ms > longestMs) problems.push(`ms must be at most ${longestMs}, which is a day`);
+  if (typeof ms === "number" && ms > longestFaultMs)
+    problems.push(`ms must be at most ${longestFaultMs}, which is a day`);
   if (!["before", "after", undefined].some((moment) => moment === when)) problems.push("when must be before or after");
   return problems;
 }
@@ -153,14 +154,14 @@ export const breakingFault = (faults: readonly FaultSpec[]): FaultSpec | undefin
   faults.find(({ kind }) => kind !== "latency" && !decidedKinds.includes(kind));
 
 /** A VM in transition ends in ERROR, and the answer of a call that blocks until the VM has settled says so. */
-export function failVms(decision: Decision): Decision {
+export function failVms(decision: EmulatorDecision): EmulatorDecision {
   const changes = decision.changes.map((change) =>
     "put" in change && change.put === "vm" && change.value.pending !== null
-      ? { put: change.put, value: { ...change.value, pending: { ...change.value.pending, becomes: failed } } }
+      ? { put: change.put, value: { ...change.value, pending: { ...change.value.pending, becomes: failedStatus } } }
       : change,
   );
   return decision.holdUntil === undefined
     ? { ...decision, changes }
-    : { ...refuse(500, "the VM ended in state ERROR"), changes, holdUntil: decision.holdUntil };
+    : { ...refuseWith(500, "the VM ended in state ERROR"), changes, holdUntil: decision.holdUntil };
 }
-const failed = { status: "ERROR" };
+const failedStatus = { status: "ERROR" };

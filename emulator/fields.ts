@@ -2,7 +2,7 @@
  * Reads the fields of a request body and collects every problem, as a statically typed server would: a field of the
  * wrong JSON type is a bad request, null where a text is said among them, and an unknown field is passed over.
  */
-export interface Fields {
+export interface FieldReader {
   readonly problems: string[];
   text(name: string): string | undefined;
   requiredText(name: string): string;
@@ -10,14 +10,14 @@ export interface Fields {
   list(name: string): readonly unknown[] | undefined;
 }
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isBodyObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export function readFields(body: unknown, prefix = ""): Fields {
+export function readFields(body: unknown, prefix = ""): FieldReader {
   const problems: string[] = [];
-  if (!isObject(body))
+  if (!isBodyObject(body))
     problems.push(prefix === "" ? "the body must be a JSON object" : `${prefix.slice(0, -1)} must be an object`);
-  const object = isObject(body) ? body : {};
+  const object = isBodyObject(body) ? body : {};
 
   function read<T>(name: string, expected: string, fits: (value: unknown) => value is T): T | undefined {
     const value = Object.hasOwn(object, name) ? object[name] : undefined;
@@ -27,13 +27,13 @@ export function readFields(body: unknown, prefix = ""): Fields {
     return undefined;
   }
 
-  const fields: Fields = {
+  const fields: FieldReader = {
     problems,
     text: (name) => read(name, "a string", (value) => typeof value === "string"),
     requiredText(name) {
       const before = problems.length;
       const value = fields.text(name);
-      if ((value === undefined || value === "") && problems.length === before && isObject(body))
+      if ((value === undefined || value === "") && problems.length === before && isBodyObject(body))
         problems.push(`${prefix}${name} cannot be empty`);
       return value ?? "";
     },
@@ -44,7 +44,7 @@ export function readFields(body: unknown, prefix = ""): Fields {
 }
 
 /** The name rule of the contract; upper case is lower-cased. Only ASCII is, or the Kelvin sign would become a `k`. */
-export function readName(fields: Fields, field = "name"): string {
+export function readEntityName(fields: FieldReader, field = "name"): string {
   const before = fields.problems.length;
   const name = fields.requiredText(field);
   if (fields.problems.length === before) checkName(name, fields.problems, field);
@@ -57,7 +57,7 @@ export function checkName(name: string, problems: string[], field = "name"): voi
 }
 
 /** A size in GB, sent as text. `undefined` when it was left out or empty, or when it is a problem. */
-export function readSizeGb(fields: Fields, field: string): number | undefined {
+export function readSizeGb(fields: FieldReader, field: string): number | undefined {
   const text = fields.text(field);
   if (text === undefined || text === "") return undefined;
   if (/^[1-9][0-9]{0,6}$/.test(text)) return Number(text);
@@ -69,7 +69,7 @@ export function readSizeGb(fields: Fields, field: string): number | undefined {
   return undefined;
 }
 
-export function readRequiredSizeGb(fields: Fields, field: string): number {
+export function readRequiredSizeGb(fields: FieldReader, field: string): number {
   const before = fields.problems.length;
   const size = readSizeGb(fields, field);
   if (size === undefined && fields.problems.length === before)
@@ -77,5 +77,5 @@ export function readRequiredSizeGb(fields: Fields, field: string): number {
   return size ?? 0;
 }
 
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-export const isUuid = (text: string): boolean => uuidPattern.test(text);
+const entityIdPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+export const isEntityId = (text: string): boolean => entityIdPattern.test(text);

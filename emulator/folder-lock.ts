@@ -5,9 +5,9 @@
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { errorCode } from "./errors";
+import { codeOfError } from "./errors";
 
-const held = new Set<string>();
+const foldersHeld = new Set<string>();
 
 /** A single executable has no program beside it: called with this word first, it serves a world (emulator/shared.ts). */
 export const serveWorldWord = "--serve-embedded-world";
@@ -19,22 +19,22 @@ export class WorldInUse extends Error {
 export function lockFolder(dir: string): () => void {
   mkdirSync(dir, { recursive: true });
   const path = join(resolve(dir), "lock");
-  const own = `${process.pid} ${startOf(process.pid)}`;
+  const own = `${process.pid} ${processStart(process.pid)}`;
   for (let attempt = 0; ; attempt += 1) {
     try {
       writeFileSync(path, own, { flag: "wx", mode: 0o600 });
       break;
     } catch (error) {
-      if (errorCode(error) !== "EEXIST" || attempt > 3) throw error;
-      const holder = readHolder(path);
-      if (held.has(path) || (holder !== own && isAlive(holder)))
+      if (codeOfError(error) !== "EEXIST" || attempt > 3) throw error;
+      const holder = readLockHolder(path);
+      if (foldersHeld.has(path) || (holder !== own && isHolderAlive(holder)))
         throw new WorldInUse(`${dir} is in use by another emulator (process ${holder.split(" ")[0]})`);
       rmSync(path, { force: true });
     }
   }
-  held.add(path);
+  foldersHeld.add(path);
   return () => {
-    held.delete(path);
+    foldersHeld.delete(path);
     rmSync(path, { force: true });
   };
 }
@@ -72,7 +72,7 @@ const guestFolder = "guests";
 export function becomeGuest(dir: string): () => void {
   const folder = join(resolve(dir), guestFolder);
   mkdirSync(folder, { recursive: true });
-  const own = `${process.pid} ${startOf(process.pid)}`;
+  const own = `${process.pid} ${processStart(process.pid)}`;
   const path = join(folder, String(process.pid));
   writeFileSync(path, own, { mode: 0o600 });
   return () => rmSync(path, { force: true });
@@ -82,13 +82,13 @@ export function becomeGuest(dir: string): () => void {
 export function countGuests(dir: string): number {
   const folder = join(resolve(dir), guestFolder);
   let alive = 0;
-  for (const name of namesIn(folder))
-    if (isAlive(readHolder(join(folder, name)))) alive++;
+  for (const name of fileNames(folder))
+    if (isHolderAlive(readLockHolder(join(folder, name)))) alive++;
     else rmSync(join(folder, name), { force: true });
   return alive;
 }
 
-function namesIn(folder: string): string[] {
+function fileNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
@@ -96,7 +96,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function readHolder(path: string): string {
+function readLockHolder(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {
@@ -104,19 +104,19 @@ function readHolder(path: string): string {
   }
 }
 
-function isAlive(holder: string): boolean {
+function isHolderAlive(holder: string): boolean {
   const [pid, started] = holder.split(" ");
   if (!/^[0-9]+$/.test(pid ?? "")) return false;
   try {
     process.kill(Number(pid), 0);
   } catch (error) {
-    if (errorCode(error) === "ESRCH") return false;
+    if (codeOfError(error) === "ESRCH") return false;
   }
-  return started === startOf(Number(pid));
+  return started === processStart(Number(pid));
 }
 
 /** When a process started, where the system tells: its number alone may have been given away again. Empty when it only waits to be reaped. */
-function startOf(pid: number): string {
+function processStart(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -6,46 +6,46 @@ import { mayCreateGroup, mayEditGroup } from "./access";
 import {
   acknowledge,
   answer,
-  type Decision,
+  type EmulatorDecision,
   pathPart,
-  projectOf,
+  projectOfCaller,
   type Request,
   refusals,
-  refuse,
+  refuseWith,
   there,
 } from "./decision";
-import type { Change, Group, Rule } from "./entities";
-import { isUuid, readFields, readName } from "./fields";
+import type { Group, RuleEntity, WorldChange } from "./entities";
+import { isEntityId, readEntityName, readFields } from "./fields";
 import { pageOf } from "./paging";
-import { defaultEgress, type RuleShape, readRule, ruleOf } from "./rule";
-import { firstUnder, identityOf, idsUnder, rulesOf, type World } from "./world";
+import { defaultEgress, type RuleShape, readRuleBody, ruleEntityOf } from "./rule";
+import { firstUnder, idsUnder, ruleIdentity, rulesInGroup, type World } from "./world";
 
 const ruleExistsMessage = "This rule already exists in the selected security group.";
 export const nameTakenMessage = "A security group with this name already exists in the project.";
 
-export function createGroup(request: Request): Decision {
+export function createGroup(request: Request): EmulatorDecision {
   const { world, settings } = request;
-  const projectId = projectOf(request);
+  const projectId = projectOfCaller(request);
   if (!mayCreateGroup(request.caller)) return refusals.forbidden("only active project members create security groups");
   const fields = readFields(request.body);
-  const name = readName(fields);
+  const name = readEntityName(fields);
   const description = fields.text("description") ?? "";
   const inputs = (fields.list("rules") ?? []).map((rule, n) =>
-    readRule(world, projectId, rule, `rules[${n}].`, settings.portRange),
+    readRuleBody(world, projectId, rule, `rules[${n}].`, settings.portRange),
   );
   const problems = [...fields.problems, ...inputs.flatMap((input) => input.problems)];
   if (problems.length > 0) return refusals.badRequest(problems);
   const shapes = inputs.map(({ shape }) => shape);
   const created = buildGroup(request, name, description, shapes, world.nextSeq);
-  if ("refusal" in created) return refuse(409, created.refusal);
+  if ("refusal" in created) return refuseWith(409, created.refusal);
   return answer(201, groupRecord(created.group, created.rules), created.changes);
 }
 
 interface BuiltGroup {
   readonly group: Group;
   /** The rules that were asked for, then those that the service adds. */
-  readonly rules: readonly Rule[];
-  readonly changes: readonly Change[];
+  readonly rules: readonly RuleEntity[];
+  readonly changes: readonly WorldChange[];
 }
 
 /** The group with its rules, or why there cannot be one; also what an import makes of each of its groups. */
@@ -56,7 +56,7 @@ export function buildGroup(
   shapes: readonly RuleShape[],
   seq: number,
 ): BuiltGroup | { readonly refusal: string } {
-  const projectId = projectOf(request);
+  const projectId = projectOfCaller(request);
   if (
     request.settings.groupNamesTwice !== true &&
     firstUnder(request.world, `group/name/${projectId}/${name}`) !== undefined
@@ -73,46 +73,46 @@ export function buildGroup(
     platform: false,
     created_at,
   };
-  const given = shapes.map((shape) => ruleOf(shape, group, request.newId(), created_at));
-  const identities = new Set(given.map(identityOf));
+  const given = shapes.map((shape) => ruleEntityOf(shape, group, request.newId(), created_at));
+  const identities = new Set(given.map(ruleIdentity));
   if (identities.size < given.length) return { refusal: ruleExistsMessage };
   // An egress rule that was asked for and equals a default rule takes the place of that default; it is no duplicate.
-  const added = defaultEgress(group, request.newId, created_at).filter((rule) => !identities.has(identityOf(rule)));
+  const added = defaultEgress(group, request.newId, created_at).filter((rule) => !identities.has(ruleIdentity(rule)));
   const rules = [...given, ...added];
-  const changes: Change[] = [
+  const changes: WorldChange[] = [
     { put: "group", value: group },
     ...rules.map((value) => ({ put: "rule", value }) as const),
   ];
   return { group, rules, changes };
 }
 
-export function updateGroup(request: Request): Decision {
+export function updateGroup(request: Request): EmulatorDecision {
   const fields = readFields(request.body);
   const renamed = fields.text("name") !== undefined;
-  const name = renamed ? readName(fields) : undefined;
+  const name = renamed ? readEntityName(fields) : undefined;
   const description = fields.text("description");
-  return onGroup(request, (group) => {
+  return onOwnGroup(request, (group) => {
     const forbidden = refuseEdit(request, group);
     if (forbidden !== undefined) return forbidden;
     if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
     if (name === undefined && description === undefined)
-      return refuse(400, "at least one of name and description must be supplied");
+      return refuseWith(400, "at least one of name and description must be supplied");
     const holders = idsUnder(request.world, `group/name/${group.project_id}/${name}`);
     const isTaken = request.settings.groupNamesTwice !== true && holders.size > 0 && !holders.has(group.id);
-    if (name !== undefined && isTaken) return refuse(409, nameTakenMessage);
+    if (name !== undefined && isTaken) return refuseWith(409, nameTakenMessage);
     const next: Group = { ...group, name: name ?? group.name, description: description ?? group.description };
-    return answer(200, groupRecord(next, rulesOf(request.world, group.id)), [{ put: "group", value: next }]);
+    return answer(200, groupRecord(next, rulesInGroup(request.world, group.id)), [{ put: "group", value: next }]);
   });
 }
 
-export function deleteGroup(request: Request): Decision {
-  return onGroup(request, (group) => {
+export function deleteGroup(request: Request): EmulatorDecision {
+  return onOwnGroup(request, (group) => {
     const forbidden = refuseEdit(request, group);
     if (forbidden !== undefined) return forbidden;
     if (idsUnder(request.world, `vm/group/${group.id}`).size > 0)
-      return refuse(409, "Security group is attached to one or more VMs");
+      return refuseWith(409, "Security group is attached to one or more VMs");
     if (request.settings.keepsNamedGroups && isNamedByOthers(request.world, group))
-      return refuse(409, `Security Group ${group.id} in use.`);
+      return refuseWith(409, `Security Group ${group.id} in use.`);
     return acknowledge("Security group deleted", removeGroup(request.world, group));
   });
 }
@@ -123,70 +123,70 @@ const isNamedByOthers = (world: World, group: Group): boolean =>
   );
 
 /** The group goes with its rules, and the rules of other groups that name it go with it. */
-export function removeGroup(world: World, group: Group): Change[] {
+export function removeGroup(world: World, group: Group): WorldChange[] {
   const rules = new Set([...idsUnder(world, `rule/group/${group.id}`), ...idsUnder(world, `rule/remote/${group.id}`)]);
   return [{ drop: "group", id: group.id }, ...[...rules].map((id) => ({ drop: "rule", id }) as const)];
 }
 
 /** Rule 4 of the authentication clauses first: nobody, whatever the role, changes a platform-managed group. */
-function refuseEdit(request: Request, group: Group): Decision | undefined {
+function refuseEdit(request: Request, group: Group): EmulatorDecision | undefined {
   if (group.platform) return refusals.forbidden("this security group is platform-managed");
   return refuseRuleEdit(request, group);
 }
 
-function refuseRuleEdit(request: Request, group: Group): Decision | undefined {
+function refuseRuleEdit(request: Request, group: Group): EmulatorDecision | undefined {
   if (mayEditGroup(request.caller, group)) return undefined;
   return refusals.forbidden("members change only the security groups they created");
 }
 
-export function createRule(request: Request): Decision {
+export function createRule(request: Request): EmulatorDecision {
   const { world, settings } = request;
-  const projectId = projectOf(request);
-  return onGroup(request, (group) => {
+  const projectId = projectOfCaller(request);
+  return onOwnGroup(request, (group) => {
     const forbidden = refuseRuleEdit(request, group);
     if (forbidden !== undefined) return forbidden;
-    const { shape, problems } = readRule(world, projectId, request.body, "", settings.portRange);
+    const { shape, problems } = readRuleBody(world, projectId, request.body, "", settings.portRange);
     if (problems.length > 0) return refusals.badRequest(problems);
-    const rule = ruleOf(shape, group, request.newId(), new Date(request.now).toISOString());
-    if (firstUnder(world, `rule/same/${group.id}/${identityOf(rule)}`) !== undefined)
-      return refuse(409, ruleExistsMessage);
+    const rule = ruleEntityOf(shape, group, request.newId(), new Date(request.now).toISOString());
+    if (firstUnder(world, `rule/same/${group.id}/${ruleIdentity(rule)}`) !== undefined)
+      return refuseWith(409, ruleExistsMessage);
     return answer(201, { data: rule }, [{ put: "rule", value: rule }]);
   });
 }
 
-export const listRules = (request: Request): Decision =>
-  onGroup(request, (group) => answer(200, { data: rulesOf(request.world, group.id) }));
+export const listRules = (request: Request): EmulatorDecision =>
+  onOwnGroup(request, (group) => answer(200, { data: rulesInGroup(request.world, group.id) }));
 
-export function deleteRule(request: Request): Decision {
-  return onGroup(request, (group) => {
+export function deleteRule(request: Request): EmulatorDecision {
+  return onOwnGroup(request, (group) => {
     const forbidden = refuseRuleEdit(request, group);
     if (forbidden !== undefined) return forbidden;
     const rule = request.world.tables.rule.get(pathPart(request, "rule_id"));
-    if (rule?.security_group_id !== group.id) return refuse(404, "Rule not found in this security group");
+    if (rule?.security_group_id !== group.id) return refuseWith(404, "Rule not found in this security group");
     return acknowledge("Rule deleted", [{ drop: "rule", id: rule.id }]);
   });
 }
 
-export const getGroup = (request: Request): Decision =>
-  onGroup(request, (group) => answer(200, groupRecord(group, rulesOf(request.world, group.id))));
+export const getGroup = (request: Request): EmulatorDecision =>
+  onOwnGroup(request, (group) => answer(200, groupRecord(group, rulesInGroup(request.world, group.id))));
 
-export function listGroups(request: Request): Decision {
+export function listGroups(request: Request): EmulatorDecision {
   const { world, now, staleMs } = request;
   return pageOf(request, world.order.get(`group/${request.caller.projectId}`), (id) => {
     const group = there(world.tables.group.get(id), id);
     const hidden = staleMs > 0 && Date.parse(group.created_at) > now - staleMs;
-    return hidden ? undefined : groupRecord(group, rulesOf(world, id));
+    return hidden ? undefined : groupRecord(group, rulesInGroup(world, id));
   });
 }
 
-export function groupRecord(group: Group, rules: readonly Rule[]) {
+export function groupRecord(group: Group, rules: readonly RuleEntity[]) {
   const { id, name, description, project_id, created_by, created_at } = group;
   return { id, name, description, project_id, created_by, created_at, rules };
 }
 
-function onGroup(request: Request, then: (group: Group) => Decision): Decision {
+function onOwnGroup(request: Request, then: (group: Group) => EmulatorDecision): EmulatorDecision {
   const id = pathPart(request);
   const group = request.world.tables.group.get(id);
   if (group !== undefined && group.project_id === request.caller.projectId) return then(group);
-  return group === undefined && !isUuid(id) ? refusals.invalidId("security group") : refusals.groupNotFound();
+  return group === undefined && !isEntityId(id) ? refusals.invalidId("security group") : refusals.groupNotFound();
 }

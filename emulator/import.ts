@@ -5,22 +5,22 @@
  */
 import { mayCreateGroup } from "./access";
 import { type Network, networkOf } from "./cidr";
-import { answer, type Decision, type Request, refusals, refuse } from "./decision";
-import type { Change } from "./entities";
+import { answer, type EmulatorDecision, type Request, refusals, refuseWith } from "./decision";
+import type { WorldChange } from "./entities";
 import { checkName } from "./fields";
 import { buildGroup, nameTakenMessage } from "./group";
-import { type ListedGroup, type ListedPermission, readListing } from "./listing";
+import { type GroupOfListing, type PermissionOfListing, readImportListing } from "./listing";
 import type { RuleShape } from "./rule";
 
-type Direction = "ingress" | "egress";
+type ImportDirection = "ingress" | "egress";
 
-export function importGroups(request: Request): Decision {
-  if (request.caller.projectId === undefined) return refuse(400, "missing project: the caller belongs to none");
+export function importGroups(request: Request): EmulatorDecision {
+  if (request.caller.projectId === undefined) return refuseWith(400, "missing project: the caller belongs to none");
   if (!mayCreateGroup(request.caller)) return refusals.forbidden("only active project members create security groups");
-  const { listing, problems } = readListing(request.body);
+  const { listing, problems } = readImportListing(request.body);
   if (problems.length > 0) return refusals.badRequest(problems);
 
-  const changes: Change[] = [];
+  const changes: WorldChange[] = [];
   const namesTaken = new Set<string>();
   let seq = request.world.nextSeq;
   const groups = listing.map((listed) => {
@@ -30,12 +30,12 @@ export function importGroups(request: Request): Decision {
     if (listed.name === "") failures.push("name cannot be empty");
     else checkName(listed.name, failures);
     const shapes = shapesOf(listed, skipped, failures);
-    if (failures.length > 0) return failed(listed.name, skipped, failures.join("; "));
+    if (failures.length > 0) return failedImport(listed.name, skipped, failures.join("; "));
     // The groups of this very import are not in the world yet.
     const built = namesTaken.has(name)
       ? { refusal: nameTakenMessage }
       : buildGroup(request, name, listed.description, shapes, seq);
-    if ("refusal" in built) return failed(listed.name, skipped, built.refusal);
+    if ("refusal" in built) return failedImport(listed.name, skipped, built.refusal);
     seq += 1;
     namesTaken.add(name);
     changes.push(...built.changes);
@@ -45,7 +45,7 @@ export function importGroups(request: Request): Decision {
   return answer(200, { imported, failed: groups.length - imported, groups }, changes);
 }
 
-const failed = (name: string, skipped: readonly string[], error: string) => ({
+const failedImport = (name: string, skipped: readonly string[], error: string) => ({
   name,
   status: "failed",
   rules_created: 0,
@@ -53,7 +53,7 @@ const failed = (name: string, skipped: readonly string[], error: string) => ({
   error,
 });
 
-function shapesOf(group: ListedGroup, skipped: string[], failures: string[]): RuleShape[] {
+function shapesOf(group: GroupOfListing, skipped: string[], failures: string[]): RuleShape[] {
   return [
     ...group.ingress.flatMap((permission) => shapesOfPermission("ingress", permission, skipped, failures)),
     ...group.egress.flatMap((permission) => shapesOfPermission("egress", permission, skipped, failures)),
@@ -62,12 +62,12 @@ function shapesOf(group: ListedGroup, skipped: string[], failures: string[]): Ru
 
 /** One branch for each sort of source in the listing, with the reason why it is left out. */
 function shapesOfPermission(
-  direction: Direction,
-  permission: ListedPermission,
+  direction: ImportDirection,
+  permission: PermissionOfListing,
   skipped: string[],
   failures: string[],
 ): RuleShape[] {
-  const what = describe(direction, permission);
+  const what = permissionText(direction, permission);
   const skip = (source: string, why: string) => skipped.push(`${what} ${source}: ${why}`);
   const towards = direction === "ingress" ? "from" : "to";
   const ranges = [...permission.ipv4, ...permission.ipv6];
@@ -87,7 +87,7 @@ function shapesOfPermission(
     for (const range of ranges) skip(`${towards} ${range.cidr}${noted(range.description)}`, why);
     return [];
   }
-  const ports = protocol === "tcp" || protocol === "udp" ? portsOf(permission, what, failures) : allPorts;
+  const ports = protocol === "tcp" || protocol === "udp" ? portsOfPermission(permission, what, failures) : allPorts;
 
   const shapes: RuleShape[] = [];
   for (const [ether_type, listed] of [
@@ -123,7 +123,7 @@ function shapesOfPermission(
 
 const noted = (description: string): string => (description === "" ? "" : ` (${description})`);
 
-function describe(direction: Direction, { protocol, from, to }: ListedPermission): string {
+function permissionText(direction: ImportDirection, { protocol, from, to }: PermissionOfListing): string {
   if (protocol === "-1") return `${direction} any protocol`;
   const name = `${direction} ${protocol === "" ? "(no protocol)" : protocol}`;
   if (from === undefined) return name;
@@ -137,7 +137,7 @@ function describe(direction: Direction, { protocol, from, to }: ListedPermission
 
 /** Why a source with a valid CIDR makes no rule; absent: it makes one. */
 function notRepresented(
-  direction: Direction,
+  direction: ImportDirection,
   listed: string,
   protocol: RuleShape["protocol"],
   { version, cidr }: Network,
@@ -171,14 +171,14 @@ function protocolOf(listed: string): "tcp" | "udp" | "icmp" | null | undefined {
   }
 }
 
-interface Ports {
+interface PermissionPorts {
   readonly min: number | null;
   readonly max: number | null;
 }
-const allPorts: Ports = { min: null, max: null };
+const allPorts: PermissionPorts = { min: null, max: null };
 
 /** Ranges are fine here, unlike in dst_port. The whole range is no restriction, and is stored as none. */
-function portsOf(permission: ListedPermission, what: string, failures: string[]): Ports {
+function portsOfPermission(permission: PermissionOfListing, what: string, failures: string[]): PermissionPorts {
   const { from, to } = permission;
   const open = (from === undefined || from === -1) && (to === undefined || to === -1);
   if (open || (from === 0 && to === 65535)) return allPorts;

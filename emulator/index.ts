@@ -9,23 +9,23 @@ import type { Duplex } from "node:stream";
 import { isLoopbackHost } from "../reconciler/core/text/outside-policy";
 import { createClock } from "./clock";
 import type { Instruments } from "./control";
-import { errorBody, type Settings } from "./decision";
-import type { Change } from "./entities";
+import { type EmulatorSettings, errorBody } from "./decision";
+import type { WorldChange } from "./entities";
 import type { FaultSpec } from "./faults";
 import { lockFolder } from "./folder-lock";
 import { type Journal, loadFolder, openJournal } from "./journal";
-import { chooseOperations, isOperation, type Operation, operationNames } from "./operations";
+import { chooseOperations, type EmulatorOperation, emulatorOperations, isOperation } from "./operations";
 import { createRequestLog, type LoggedRequest, showLog } from "./request-log";
 import { buildRoutes } from "./routes";
 import { seedChanges, type WorldSeed } from "./seed";
 import { exchange, type Service, sendText } from "./server";
 import { createSpeech, type SpokenDialect } from "./speech";
-import { applyChanges, changesOf, clockOffset, createWorld, dumpWorld, type WorldDump } from "./world";
+import { applyChanges, changesOfDump, clockOffset, createWorld, dumpWorld, type WorldDump } from "./world";
 
 export type { FaultSpec } from "./faults";
 export { FaultProblem, faultKinds, parseFault } from "./faults";
 export { announce, announced, becomeGuest, countGuests, type Served, serveWorldWord, WorldInUse } from "./folder-lock";
-export { type Operation, operationNames } from "./operations";
+export { type EmulatorOperation as Operation, emulatorOperations as operationNames } from "./operations";
 export type { UserSeed, WorldSeed } from "./seed";
 export type { SpokenDialect } from "./speech";
 export type { WorldDump } from "./world";
@@ -65,7 +65,7 @@ export interface EmulatorOptions {
 export interface RunningEmulator {
   readonly url: string;
   readonly port: number;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly EmulatorOperation[];
   dump(): WorldDump;
   load(world: Partial<WorldSeed> | WorldDump): Promise<void>;
   requests(): { readonly counts: Readonly<Record<string, number>>; readonly log: readonly LoggedRequest[] };
@@ -97,7 +97,7 @@ export function checkOptions(options: EmulatorOptions): string[] {
     ),
   ];
   for (const name of [...(options.with ?? []), ...(options.without ?? [])])
-    if (!isOperation(name)) problems.push(`${name} is not an operation; there are ${operationNames.join(", ")}`);
+    if (!isOperation(name)) problems.push(`${name} is not an operation; there are ${emulatorOperations.join(", ")}`);
   return problems;
 }
 
@@ -140,7 +140,7 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
     instruments,
     hasControl: options.control ?? true,
     newId,
-    async load(changes: readonly Change[]) {
+    async load(changes: readonly WorldChange[]) {
       const next = createWorld();
       applyChanges(next, changes);
       service.world = next;
@@ -182,8 +182,8 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
 }
 
 /** The contract's operations, and those that the dialect names. */
-const spokenOperations = (dialect: SpokenDialect, without: readonly string[] = []): readonly Operation[] =>
-  operationNames.filter(
+const spokenOperations = (dialect: SpokenDialect, without: readonly string[] = []): readonly EmulatorOperation[] =>
+  emulatorOperations.filter(
     (name) =>
       !without.includes(name) &&
       (dialect.operations[name] !== undefined
@@ -198,7 +198,7 @@ const spokenWithout = (dialect: SpokenDialect, without: readonly string[] = []):
   ),
 });
 
-const settingsOf = (options: EmulatorOptions): Settings => ({
+const settingsOf = (options: EmulatorOptions): EmulatorSettings => ({
   strict: options.strict ?? false,
   secondMs: secondMsOf(options.timeScale ?? 1),
   pageSize: options.pageSize ?? 100,
@@ -215,7 +215,7 @@ async function firstWorld(options: EmulatorOptions, newId: () => string) {
   const isNew = loaded.dump === undefined && !replayed;
   const world = createWorld();
   if (isNew) applyChanges(world, seedChanges(options.seed ?? {}, newId, Date.now()));
-  else if (loaded.dump !== undefined) applyChanges(world, changesOf(loaded.dump));
+  else if (loaded.dump !== undefined) applyChanges(world, changesOfDump(loaded.dump));
   for (const changes of loaded.changes) applyChanges(world, changes);
   return { world, isNew, replayed, next: loaded.next };
 }
@@ -251,7 +251,7 @@ function createHttpServer(service: Service): Server {
 const taken = (host: string, port: number): string =>
   `${host}:${port} is taken by another program (EADDRINUSE); give another --port, or --port 0 for any that is free`;
 
-function portOf(address: AddressInfo | string | null): number {
+function portListened(address: AddressInfo | string | null): number {
   if (typeof address === "object" && address !== null) return address.port;
   throw new Error("the server does not listen on a port");
 }
@@ -263,7 +263,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
     server.once("error", refused);
     server.listen(port, host, () => {
       server.off("error", refused);
-      resolve(portOf(server.address()));
+      resolve(portListened(server.address()));
     });
   });
 }

@@ -11,13 +11,13 @@
 
 import { open, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Change } from "./entities";
-import { errorCode } from "./errors";
+import type { WorldChange } from "./entities";
+import { codeOfError } from "./errors";
 import type { WorldDump } from "./world";
 
 export interface Journal {
   /** Resolves once these changes are durable; rejects when the disk refuses, after which nothing is accepted any more. */
-  append(changes: readonly Change[]): Promise<void>;
+  append(changes: readonly WorldChange[]): Promise<void>;
   /** Resolves once everything appended so far is durable. */
   settled(): Promise<void> | undefined;
   /** Replaces everything by what `takeSnapshot` gives now. */
@@ -27,7 +27,7 @@ export interface Journal {
 
 export interface Loaded {
   readonly dump: WorldDump | undefined;
-  readonly changes: readonly (readonly Change[])[];
+  readonly changes: readonly (readonly WorldChange[])[];
   /** The number the next journal gets. */
   readonly next: number;
 }
@@ -40,12 +40,12 @@ interface Snapshot {
 const journalName = (n: number): string => `journal-${n}.jsonl`;
 
 export async function loadFolder(dir: string): Promise<Loaded> {
-  const snapshot = await readSnapshot(join(dir, "world.json"));
+  const snapshot = await readWorldSnapshot(join(dir, "world.json"));
   const numbers = (await readdir(dir))
     .map((name) => Number(/^journal-([0-9]+)\.jsonl$/.exec(name)?.[1] ?? Number.NaN))
     .filter((n) => Number.isInteger(n))
     .sort((a, b) => a - b);
-  const changes: (readonly Change[])[] = [];
+  const changes: (readonly WorldChange[])[] = [];
   let next = snapshot?.journal ?? 1;
   for (const n of numbers) {
     if (n < (snapshot?.journal ?? 0)) continue;
@@ -58,12 +58,12 @@ export async function loadFolder(dir: string): Promise<Loaded> {
   return { dump: snapshot?.world, changes, next };
 }
 
-async function readSnapshot(path: string): Promise<Snapshot | undefined> {
+async function readWorldSnapshot(path: string): Promise<Snapshot | undefined> {
   let text: string;
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
+    if (codeOfError(error) === "ENOENT") return undefined;
     throw error;
   }
   try {
@@ -74,14 +74,14 @@ async function readSnapshot(path: string): Promise<Snapshot | undefined> {
   }
 }
 
-export function readLines(text: string, name: string): (readonly Change[])[] {
+export function readLines(text: string, name: string): (readonly WorldChange[])[] {
   const lines = text.split("\n");
   // The rest after the last line end, which a kill cut off; empty when there is none.
   lines.pop();
   return lines.map((line, n) => {
     try {
       // Written by `append`.
-      return JSON.parse(line) as readonly Change[];
+      return JSON.parse(line) as readonly WorldChange[];
     } catch {
       throw new Error(`${name}, line ${n + 1} is damaged: the world's folder was changed by something else`);
     }
@@ -150,7 +150,7 @@ export async function openJournal(
     threshold = Math.max(compactAfterBytes, 2 * text.length);
     written = 0;
     await before.close();
-    await writeDurably(dir, "world.json", text);
+    await writeWorldFile(dir, "world.json", text);
     for (const name of await readdir(dir)) {
       const old = /^journal-([0-9]+)\.jsonl$/.exec(name)?.[1];
       if (old !== undefined && Number(old) < number) await rm(join(dir, name));
@@ -175,7 +175,7 @@ export async function openJournal(
 }
 
 /** The new content or the old, never a mixture: written aside, synced, renamed, and the folder synced. */
-async function writeDurably(dir: string, name: string, text: string): Promise<void> {
+async function writeWorldFile(dir: string, name: string, text: string): Promise<void> {
   const aside = join(dir, `${name}.new`);
   await writeFile(aside, text, { mode: 0o600, flush: true });
   await rename(aside, join(dir, name));

@@ -1,5 +1,5 @@
 /** Reads the third-party listing into values, with every value of a wrong JSON type as a problem, null among them. Fields beyond the contract's are passed over. */
-import { isObject } from "./fields";
+import { isBodyObject } from "./fields";
 
 export interface ListedRange {
   readonly cidr: string;
@@ -9,7 +9,7 @@ export interface ListedReference {
   readonly id: string;
   readonly description: string;
 }
-export interface ListedPermission {
+export interface PermissionOfListing {
   readonly protocol: string;
   readonly from: number | undefined;
   readonly to: number | undefined;
@@ -18,20 +18,20 @@ export interface ListedPermission {
   readonly prefixLists: readonly ListedReference[];
   readonly peers: readonly ListedReference[];
 }
-export interface ListedGroup {
+export interface GroupOfListing {
   readonly name: string;
   readonly description: string;
-  readonly ingress: readonly ListedPermission[];
-  readonly egress: readonly ListedPermission[];
+  readonly ingress: readonly PermissionOfListing[];
+  readonly egress: readonly PermissionOfListing[];
 }
 
-export function readListing(body: unknown): {
-  readonly listing: readonly ListedGroup[];
+export function readImportListing(body: unknown): {
+  readonly listing: readonly GroupOfListing[];
   readonly problems: readonly string[];
 } {
   const problems: string[] = [];
   const reader = readerOf(problems);
-  if (!isObject(body)) return { listing: [], problems: ["the body must be a JSON object"] };
+  if (!isBodyObject(body)) return { listing: [], problems: ["the body must be a JSON object"] };
   if (!Array.isArray(body["SecurityGroups"])) return { listing: [], problems: ["SecurityGroups must be an array"] };
   const listing = reader.objects(body, "SecurityGroups", "").map(([group, at]) => ({
     name: reader.text(group, "GroupName", at),
@@ -46,7 +46,7 @@ export function readListing(body: unknown): {
   return { listing, problems };
 }
 
-function readPermission(reader: Reader, permission: Record<string, unknown>, at: string): ListedPermission {
+function readPermission(reader: ListingReader, permission: Record<string, unknown>, at: string): PermissionOfListing {
   const ranges = (list: string, field: string) =>
     reader.objects(permission, list, at).map(([entry, place]) => ({
       cidr: reader.text(entry, field, place),
@@ -68,7 +68,7 @@ function readPermission(reader: Reader, permission: Record<string, unknown>, at:
   };
 }
 
-type Reader = ReturnType<typeof readerOf>;
+type ListingReader = ReturnType<typeof readerOf>;
 
 function readerOf(problems: string[]) {
   const complain = (at: string, name: string, expected: string) => {
@@ -97,7 +97,7 @@ function readerOf(problems: string[]) {
         return [];
       }
       return value.flatMap((entry, n) => {
-        if (isObject(entry)) return [[entry, `${at}${name}[${n}].`] as const];
+        if (isBodyObject(entry)) return [[entry, `${at}${name}[${n}].`] as const];
         complain(at, `${name}[${n}]`, "an object");
         return [];
       });

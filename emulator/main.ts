@@ -3,7 +3,7 @@
  * `reconcile emulator` calls `runEmulator`; the file can also be run by itself.
  */
 import { parseArgs } from "node:util";
-import { errorMessage } from "./errors";
+import { messageOfError } from "./errors";
 import {
   checkOptions,
   type EmulatorOptions,
@@ -14,14 +14,14 @@ import {
   startEmulator,
 } from "./index";
 
-interface FlagRow {
+interface EmulatorFlag {
   readonly type: "string" | "boolean";
   readonly multiple?: boolean;
   readonly value?: string;
   readonly help: string;
 }
 
-const flags = {
+const emulatorFlags = {
   dir: {
     type: "string",
     value: "FOLDER",
@@ -61,30 +61,30 @@ const flags = {
     help: "how long the world's journal may grow before it is folded",
   },
   verbose: { type: "boolean", help: "one line a request on standard error" },
-} as const satisfies Record<string, FlagRow>;
+} as const satisfies Record<string, EmulatorFlag>;
 
 /** For help and documents. */
-export const emulatorFlagHelp: readonly { readonly left: string; readonly help: string }[] = Object.entries(flags).map(
-  ([name, row]: [string, FlagRow]) => ({
-    left: `--${name}${row.value === undefined ? "" : ` ${row.value}`}`,
-    help: row.help,
-  }),
-);
+export const emulatorFlagHelp: readonly { readonly left: string; readonly help: string }[] = Object.entries(
+  emulatorFlags,
+).map(([name, row]: [string, EmulatorFlag]) => ({
+  left: `--${name}${row.value === undefined ? "" : ` ${row.value}`}`,
+  help: row.help,
+}));
 
 /** The options that the arguments ask for, and everything that is wrong with them. */
 export function readArguments(
   argv: readonly string[],
-  readDialect?: ReadDialect,
+  readDialect?: DialectReader,
 ): {
   readonly options: EmulatorOptions;
   readonly problems: readonly string[];
 } {
   const problems: string[] = [];
-  let values: ReturnType<typeof parse>;
+  let values: ReturnType<typeof parseEmulatorArgs>;
   try {
-    values = parse(argv);
+    values = parseEmulatorArgs(argv);
   } catch (error) {
-    return { options: {}, problems: [errorMessage(error)] };
+    return { options: {}, problems: [messageOfError(error)] };
   }
   const number = (name: "port" | "time-scale" | "page-size" | "compact-after"): number | undefined => {
     const text = values[name];
@@ -96,9 +96,9 @@ export function readArguments(
   const dialect = values.dialect === undefined ? undefined : readDialect?.(values.dialect);
   if (values.dialect !== undefined && readDialect === undefined)
     problems.push("--dialect is read by reconcile emulator, and not by this program");
-  if (isProblems(dialect)) problems.push(...dialect);
+  if (isDialectProblems(dialect)) problems.push(...dialect);
   const options: EmulatorOptions = withoutUndefined({
-    speaks: isProblems(dialect) ? undefined : dialect,
+    speaks: isDialectProblems(dialect) ? undefined : dialect,
     dir: values.dir,
     host: values.host,
     port: number("port"),
@@ -120,12 +120,13 @@ export function readArguments(
 }
 
 /** A dialect with every default filled in, or what is wrong with it. */
-export type ReadDialect = (named: string) => SpokenDialect | readonly string[];
+export type DialectReader = (named: string) => SpokenDialect | readonly string[];
 
-const isProblems = (read: ReturnType<ReadDialect> | undefined): read is readonly string[] => Array.isArray(read);
+const isDialectProblems = (read: ReturnType<DialectReader> | undefined): read is readonly string[] =>
+  Array.isArray(read);
 
-const parse = (argv: readonly string[]) =>
-  parseArgs({ args: [...argv], options: flags, allowPositionals: false }).values;
+const parseEmulatorArgs = (argv: readonly string[]) =>
+  parseArgs({ args: [...argv], options: emulatorFlags, allowPositionals: false }).values;
 
 function readFlag(text: string, problems: string[]): FaultSpec[] {
   try {
@@ -144,7 +145,7 @@ const withoutUndefined = <T extends object>(object: T): { [K in keyof T]: Exclud
   };
 
 /** Serves until a signal ends it. Resolves with the exit code. */
-export async function runEmulator(argv: readonly string[], readDialect?: ReadDialect): Promise<number> {
+export async function runEmulator(argv: readonly string[], readDialect?: DialectReader): Promise<number> {
   const { options, problems } = readArguments(argv, readDialect);
   if (problems.length > 0) {
     for (const problem of problems) process.stderr.write(`error: ${problem}\n`);
@@ -154,7 +155,7 @@ export async function runEmulator(argv: readonly string[], readDialect?: ReadDia
   try {
     running = await startEmulator(options);
   } catch (error) {
-    process.stderr.write(`error: ${errorMessage(error)}\n`);
+    process.stderr.write(`error: ${messageOfError(error)}\n`);
     return 1;
   }
   process.stdout.write(`listening on ${running.url}\n`);

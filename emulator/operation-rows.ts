@@ -4,7 +4,7 @@
  * some of them are off until asked for.
  */
 import { listFlavors, listImages, listRegions } from "./catalogue";
-import type { Decision, Request } from "./decision";
+import type { EmulatorDecision, Request } from "./decision";
 import * as group from "./group";
 import { importGroups } from "./import";
 import * as vm from "./vm";
@@ -12,14 +12,14 @@ import * as volume from "./volume";
 
 type Availability = "documented" | "assumed" | "optional";
 
-interface OperationRow {
+interface EmulatorOperationRow {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly availability: Availability;
-  readonly decide: (request: Request) => Decision;
+  readonly decide: (request: Request) => EmulatorDecision;
 }
 
-export const operations = {
+export const operationRows = {
   "vm.create": { method: "POST", path: "/api/v1/vm/create", availability: "documented", decide: vm.createVm },
   "vm.rename": { method: "POST", path: "/api/v1/vm/rename/{id}", availability: "documented", decide: vm.renameVm },
   "vm.rebuild": { method: "POST", path: "/api/v1/vm/rebuild/{id}", availability: "documented", decide: vm.rebuildVm },
@@ -127,4 +127,4 @@ export const operations = {
     availability: "optional",
     decide: group.deleteRule,
   },
-} as const satisfies Record<string, OperationRow>;
+} as const satisfies Record<string, EmulatorOperationRow>;

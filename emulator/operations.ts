@@ -1,24 +1,24 @@
 /** Which operations a deployment has, and one request against the world. The table itself is operation-rows.ts. */
-import { type Decision, type Request, refusals } from "./decision";
-import { operations } from "./operation-rows";
+import { type EmulatorDecision, type Request, refusals } from "./decision";
+import { operationRows } from "./operation-rows";
 
-export { operations };
+export { operationRows as operations };
 
-export type Operation = keyof typeof operations;
+export type EmulatorOperation = keyof typeof operationRows;
 
 // The table has these keys and no others.
-export const operationNames = Object.keys(operations) as readonly Operation[];
+export const emulatorOperations = Object.keys(operationRows) as readonly EmulatorOperation[];
 
-export const isOperation = (name: string): name is Operation => Object.hasOwn(operations, name);
+export const isOperation = (name: string): name is EmulatorOperation => Object.hasOwn(operationRows, name);
 
 /** Which operations this deployment has. */
 export function chooseOperations(options: {
   readonly contractOnly?: boolean;
   readonly with?: readonly string[];
   readonly without?: readonly string[];
-}): readonly Operation[] {
-  return operationNames.filter((name) => {
-    const { availability } = operations[name];
+}): readonly EmulatorOperation[] {
+  return emulatorOperations.filter((name) => {
+    const { availability } = operationRows[name];
     if (options.without?.includes(name)) return false;
     if (options.with?.includes(name)) return true;
     return availability === "documented" || (availability === "assumed" && options.contractOnly !== true);
@@ -26,8 +26,8 @@ export function chooseOperations(options: {
 }
 
 /** One request against the world: the answer, and the changes that are its whole effect. */
-export function decide(operation: Operation, request: Request): Decision {
+export function decideOperation(operation: EmulatorOperation, request: Request): EmulatorDecision {
   if (request.caller.projectId === undefined && operation !== "group.import")
     return refusals.forbidden("the caller belongs to no project");
-  return operations[operation].decide(request);
+  return operationRows[operation].decide(request);
 }

@@ -2,18 +2,22 @@
  * List pages in the envelope. A cursor is the seq of the first entry of its page, so that a page neither repeats nor
  * misses what stays while entries before it come and go, and finding it costs a bisection.
  */
-import { answer, type Decision, type Request, refuse } from "./decision";
-import { firstAtOrAfter, type Ordered } from "./world";
+import { answer, type EmulatorDecision, type Request, refuseWith } from "./decision";
+import { firstAtOrAfter, type OrderedIds } from "./world";
 
-const nothing: Ordered = { seqs: [], ids: [] };
+const emptyOrder: OrderedIds = { seqs: [], ids: [] };
 
 /** `show` answers undefined for an entry that this list does not show. */
-export function pageOf(request: Request, list: Ordered | undefined, show: (id: string) => unknown): Decision {
-  const { seqs, ids } = list ?? nothing;
+export function pageOf(
+  request: Request,
+  list: OrderedIds | undefined,
+  show: (id: string) => unknown,
+): EmulatorDecision {
+  const { seqs, ids } = list ?? emptyOrder;
   const size = request.settings.pageSize;
   const cursor = request.query.get("page") ?? "";
-  if (!/^[0-9]{0,15}$/.test(cursor)) return refuse(400, "page must be the next or prev of another page");
-  const found = cursor === "" ? 0 : firstAtOrAfter(list ?? nothing, Number(cursor)) + request.pageShift;
+  if (!/^[0-9]{0,15}$/.test(cursor)) return refuseWith(400, "page must be the next or prev of another page");
+  const found = cursor === "" ? 0 : firstAtOrAfter(list ?? emptyOrder, Number(cursor)) + request.pageShift;
   const start = Math.max(0, found);
   const data: unknown[] = [];
   for (const id of ids.slice(start, start + size)) {
@@ -34,7 +38,7 @@ export function pageOf(request: Request, list: Ordered | undefined, show: (id: s
 }
 
 /** A short catalogue as a list: its own positions are the cursors. */
-export function pageOfCatalogue(request: Request, records: readonly unknown[]): Decision {
+export function pageOfCatalogue(request: Request, records: readonly unknown[]): EmulatorDecision {
   const positions = records.map((_, position) => position);
   return pageOf(request, { seqs: positions, ids: positions.map(String) }, (id) => records[Number(id)]);
 }

@@ -15,7 +15,7 @@ export interface RequestLog {
   entries: LoggedRequest[];
 }
 
-const kept = 5_000;
+const mostRequests = 5_000;
 
 export const createRequestLog = (): RequestLog => ({ counts: new Map(), entries: [] });
 
@@ -23,11 +23,11 @@ export function logRequest(log: RequestLog, entry: LoggedRequest): LoggedRequest
   log.counts.set(entry.operation, (log.counts.get(entry.operation) ?? 0) + 1);
   log.entries.push(entry);
   // The log is cut to half when it is full, so that a request costs next to nothing.
-  if (log.entries.length >= 2 * kept) log.entries = log.entries.slice(-kept);
+  if (log.entries.length >= 2 * mostRequests) log.entries = log.entries.slice(-mostRequests);
   return entry;
 }
 
 export const showLog = (log: RequestLog) => ({
   counts: Object.fromEntries(log.counts),
-  log: log.entries.slice(-kept),
+  log: log.entries.slice(-mostRequests),
 });

@@ -2,24 +2,24 @@
  * Finds the operation of a method and a path. The path is taken as it was sent: no dot segments resolved, no slashes
  * merged, so that nothing is reachable under two names. A literal segment wins over a parameter.
  */
-import { type Operation, operations } from "./operations";
+import { type EmulatorOperation, operations } from "./operations";
 
-interface Node {
-  readonly literals: Map<string, Node>;
-  parameter: { readonly name: string; readonly node: Node } | undefined;
-  readonly methods: Map<string, Operation>;
+interface RouteNode {
+  readonly literals: Map<string, RouteNode>;
+  parameter: { readonly name: string; readonly node: RouteNode } | undefined;
+  readonly methods: Map<string, EmulatorOperation>;
 }
 
-export type Routes = Node;
+export type RouteTree = RouteNode;
 
 export type Match =
-  | { readonly status: "found"; readonly operation: Operation; readonly params: Record<string, string> }
+  | { readonly status: "found"; readonly operation: EmulatorOperation; readonly params: Record<string, string> }
   | { readonly status: "no path" }
   | { readonly status: "no method"; readonly allow: string };
 
-const createNode = (): Node => ({ literals: new Map(), parameter: undefined, methods: new Map() });
+const createNode = (): RouteNode => ({ literals: new Map(), parameter: undefined, methods: new Map() });
 
-export function buildRoutes(chosen: readonly Operation[]): Routes {
+export function buildRoutes(chosen: readonly EmulatorOperation[]): RouteTree {
   const root = createNode();
   for (const name of chosen) {
     const { method, path } = operations[name];
@@ -40,11 +40,11 @@ export function buildRoutes(chosen: readonly Operation[]): Routes {
   return root;
 }
 
-export function matchRoute(routes: Routes, method: string, path: string): Match {
-  let node: Node | undefined = routes;
+export function matchRoute(routes: RouteTree, method: string, path: string): Match {
+  let node: RouteNode | undefined = routes;
   const params: Record<string, string> = {};
   for (const segment of path.split("/").slice(1)) {
-    const literal: Node | undefined = node.literals.get(segment);
+    const literal: RouteNode | undefined = node.literals.get(segment);
     if (literal !== undefined) node = literal;
     else if (node.parameter !== undefined && segment !== "") {
       params[node.parameter.name] = decodeSegment(segment);

@@ -3,8 +3,8 @@
  * group.ts says which rules may stand beside each other.
  */
 import { type Network, networkOf } from "./cidr";
-import type { Group, Rule } from "./entities";
-import { isUuid, readFields } from "./fields";
+import type { Group, RuleEntity } from "./entities";
+import { isEntityId, readFields } from "./fields";
 import type { World } from "./world";
 
 export interface RuleShape {
@@ -19,7 +19,7 @@ export interface RuleShape {
   readonly description: string;
 }
 
-export function ruleOf(shape: RuleShape, group: Group, id: string, created_at: string): Rule {
+export function ruleEntityOf(shape: RuleShape, group: Group, id: string, created_at: string): RuleEntity {
   return {
     id,
     security_group_id: group.id,
@@ -42,13 +42,13 @@ export function ruleOf(shape: RuleShape, group: Group, id: string, created_at: s
 }
 
 /** The rules that such services put into every new group: outbound traffic is open until somebody closes it. */
-export function defaultEgress(group: Group, newId: () => string, created_at: string): Rule[] {
+export function defaultEgress(group: Group, newId: () => string, created_at: string): RuleEntity[] {
   return (["IPv4", "IPv6"] as const).map((ether_type) =>
-    ruleOf({ ...anything, direction: "egress", ether_type }, group, newId(), created_at),
+    ruleEntityOf({ ...anyTraffic, direction: "egress", ether_type }, group, newId(), created_at),
   );
 }
 
-const anything = {
+const anyTraffic = {
   protocol: null,
   port_range_min: null,
   port_range_max: null,
@@ -64,7 +64,7 @@ function portProblems(protocol: RuleShape["protocol"] | undefined, prefix: strin
 }
 
 /** Reads a rule input, one row for each field. `prefix` names its place in the body, such as `rules[2].`. */
-export function readRule(
+export function readRuleBody(
   world: World,
   projectId: string,
   body: unknown,
@@ -73,10 +73,10 @@ export function readRule(
 ): { readonly shape: RuleShape; readonly problems: readonly string[] } {
   const fields = readFields(body, prefix);
   const { problems } = fields;
-  const direction = oneOf(fields.text("direction"), ["ingress", "egress"], `${prefix}direction`, problems);
-  const ethertype = oneOf(fields.text("ethertype"), ["IPv4", "IPv6"], `${prefix}ethertype`, problems);
-  const protocol = oneOf(fields.text("protocol"), ["tcp", "udp", "icmp"], `${prefix}protocol`, problems);
-  const ports = readPorts(fields.text("dst_port"), portRange, `${prefix}dst_port`, problems);
+  const direction = oneOfTexts(fields.text("direction"), ["ingress", "egress"], `${prefix}direction`, problems);
+  const ethertype = oneOfTexts(fields.text("ethertype"), ["IPv4", "IPv6"], `${prefix}ethertype`, problems);
+  const protocol = oneOfTexts(fields.text("protocol"), ["tcp", "udp", "icmp"], `${prefix}protocol`, problems);
+  const ports = readRulePorts(fields.text("dst_port"), portRange, `${prefix}dst_port`, problems);
   if (ports !== undefined) problems.push(...portProblems(protocol, prefix));
 
   const remoteIp = fields.text("remote_ip");
@@ -110,11 +110,12 @@ function networkProblems(network: Network | undefined, ethertype: string | undef
 
 function remoteGroupProblems(world: World, projectId: string, id: string, prefix: string): string[] {
   const target = world.tables.group.get(id);
-  if (target === undefined && !isUuid(id)) return [`${prefix}remote_group must be the id (UUID) of a security group`];
+  if (target === undefined && !isEntityId(id))
+    return [`${prefix}remote_group must be the id (UUID) of a security group`];
   return target?.project_id === projectId ? [] : [`${prefix}remote_group names no security group of this project`];
 }
 
-function oneOf<T extends string>(
+function oneOfTexts<T extends string>(
   text: string | undefined,
   allowed: readonly T[],
   name: string,
@@ -126,24 +127,24 @@ function oneOf<T extends string>(
   return undefined;
 }
 
-function readPorts(
+function readRulePorts(
   text: string | undefined,
   portRange: string | null,
   name: string,
   problems: string[],
 ): { readonly min: number; readonly max: number } | undefined {
   if (text === undefined) return undefined;
-  const single = portOf(text);
+  const single = portNumber(text);
   if (single !== undefined) return { min: single, max: single };
   const range = portRange === null ? null : rangePattern(portRange).exec(text);
-  const min = portOf(range?.groups?.["min"] ?? "");
-  const max = portOf(range?.groups?.["max"] ?? "");
+  const min = portNumber(range?.groups?.["min"] ?? "");
+  const max = portNumber(range?.groups?.["max"] ?? "");
   if (min !== undefined && max !== undefined && min <= max) return { min, max };
   problems.push(`${name} must be a port from 1 to 65535, as a string`);
   return undefined;
 }
 
-function portOf(text: string): number | undefined {
+function portNumber(text: string): number | undefined {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
   return port >= 1 && port <= 65535 ? port : undefined;
 }

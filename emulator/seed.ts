@@ -4,9 +4,21 @@
  * fields that are known. A full dump is a seed too.
  */
 import { networkOf } from "./cidr";
-import type { Change, Flavor, Group, Image, Project, Region, Role, Rule, User, Vm, Volume } from "./entities";
+import type {
+  Flavor,
+  Group,
+  Image,
+  Project,
+  ProjectRole,
+  Region,
+  RuleEntity,
+  User,
+  Vm,
+  Volume,
+  WorldChange,
+} from "./entities";
 import { defaultEgress } from "./rule";
-import { changesOf, type WorldDump } from "./world";
+import { changesOfDump, type WorldDump } from "./world";
 
 export interface UserSeed {
   readonly email: string;
@@ -14,7 +26,7 @@ export interface UserSeed {
   readonly username?: string;
   readonly token?: string;
   /** Left out: the owner is not a member of the project. */
-  readonly role?: Role;
+  readonly role?: ProjectRole;
   readonly active?: boolean;
   readonly system_admin?: boolean;
 }
@@ -31,7 +43,7 @@ export interface WorldSeed {
   readonly vms: readonly (Partial<Vm> & { readonly name: string })[];
   readonly volumes: readonly (Partial<Volume> & { readonly name: string; readonly size: number })[];
   readonly groups: readonly (Partial<Group> & { readonly name: string })[];
-  readonly rules: readonly (Partial<Rule> & { readonly security_group_id: string })[];
+  readonly rules: readonly (Partial<RuleEntity> & { readonly security_group_id: string })[];
 }
 
 const id = (block: number, n: number): string =>
@@ -66,8 +78,8 @@ const builtInRegions: readonly Region[] = ["in-west-1", "in-south-1", "eu-centra
   name,
 }));
 
-type Person = readonly [token: string, email: string, project: string | null, role: Role, active: boolean];
-const people: readonly Person[] = [
+type SeededPerson = readonly [token: string, email: string, project: string | null, role: ProjectRole, active: boolean];
+const people: readonly SeededPerson[] = [
   ["owner-token", "owner@acme.example", ownProjectId, "owner", true],
   ["ops-token", "ops@acme.example", ownProjectId, "owner", true],
   ["member-token", "member@acme.example", ownProjectId, "member", true],
@@ -100,8 +112,8 @@ const isDump = (seed: Partial<WorldSeed> | WorldDump): seed is WorldDump =>
   "version" in seed && seed.version === 1 && seed.projects !== undefined;
 
 /** The changes that make the first world. */
-export function seedChanges(seed: Partial<WorldSeed> | WorldDump, newId: () => string, now: number): Change[] {
-  if (isDump(seed)) return changesOf(seed);
+export function seedChanges(seed: Partial<WorldSeed> | WorldDump, newId: () => string, now: number): WorldChange[] {
+  if (isDump(seed)) return changesOfDump(seed);
   const created_at = new Date(now).toISOString();
   const projects: Project[] = [
     { id: ownProjectId, name: seed.project ?? "acme" },
@@ -158,7 +170,7 @@ export function seedChanges(seed: Partial<WorldSeed> | WorldDump, newId: () => s
     ...group,
     seq: seq++,
   }));
-  const rules: Rule[] = (seed.rules ?? []).map((rule) => ({
+  const rules: RuleEntity[] = (seed.rules ?? []).map((rule) => ({
     id: newId(),
     project_id: ownProjectId,
     name: null,

@@ -6,32 +6,32 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isLoopbackHost } from "../reconciler/core/text/outside-policy";
 import { authenticate } from "./access";
-import { type Body, hasBody, parseJson, readBody } from "./body";
-import type { Clock } from "./clock";
+import { hasBody, parseBody, type ReadBody, readBody } from "./body";
+import type { WorldClock } from "./clock";
 import { type ControlDecision, control, type Instruments } from "./control";
-import { type Decision, errorBody, refuse, type Settings } from "./decision";
-import type { Change } from "./entities";
+import { type EmulatorDecision, type EmulatorSettings, errorBody, refuseWith } from "./decision";
+import type { WorldChange } from "./entities";
 import { breakingFault, decidedFaults, type FaultSpec, failVms, takeFaults } from "./faults";
 import type { Journal } from "./journal";
-import { decide, isOperation, operations } from "./operations";
+import { decideOperation, isOperation, operations } from "./operations";
 import { type LoggedRequest, logRequest } from "./request-log";
-import { type Match, matchRoute, type Routes } from "./routes";
+import { type Match, matchRoute, type RouteTree } from "./routes";
 import type { Heard, Speech } from "./speech";
 import { applyChanges, type World } from "./world";
 
 export interface Service {
   world: World;
-  readonly settings: Settings;
-  readonly routes: Routes;
+  readonly settings: EmulatorSettings;
+  readonly routes: RouteTree;
   /** Left out: the contract's words, and those of the built-in dialect where the contract has none. */
   readonly speech: Speech | undefined;
-  readonly clock: Clock;
+  readonly clock: WorldClock;
   readonly journal: Journal | undefined;
   readonly instruments: Instruments;
   readonly hasControl: boolean;
   readonly newId: () => string;
   /** Replaces the world, durably. */
-  load(changes: readonly Change[]): Promise<void>;
+  load(changes: readonly WorldChange[]): Promise<void>;
   readonly log: (line: string) => void;
 }
 
@@ -47,7 +47,7 @@ export async function exchange(service: Service, request: IncomingMessage, respo
   if (service.hasControl && path.startsWith("/_control/")) return exchangeControl(service, request, response, path);
 
   const started = Date.now();
-  const spoken = service.speech === undefined ? undefined : await hear(service.speech, request, url);
+  const spoken = service.speech === undefined ? undefined : await hearSpoken(service.speech, request, url);
   const job = spoken?.speech.authorization(spoken.heard) === undefined ? undefined : spoken?.speech.job(spoken.heard);
   if (job !== undefined) return sendText(response, job.status, JSON.stringify(job.body));
   const match = (spoken === undefined ? undefined : spoken.match) ?? matchRoute(service.routes, method, path);
@@ -61,14 +61,14 @@ export async function exchange(service: Service, request: IncomingMessage, respo
   if (broken !== undefined && breaksBefore(broken))
     breakOff(request, response, entry, broken, undefined, service.speech);
   else {
-    const decided = await serve(service, request, { match, query, faults, entry, spoken });
+    const decided = await serveRequest(service, request, { match, query, faults, entry, spoken });
     if (decided === undefined) return;
     const decision = spoken === undefined ? decided : inItsWords(spoken, operation, decided, request, response);
     await linger(faults, "after");
     if (broken !== undefined) breakOff(request, response, entry, broken, decision, service.speech);
     else {
       if (match.status === "no method") response.setHeader("Allow", match.allow);
-      send(response, entry, decision);
+      sendDecision(response, entry, decision);
     }
   }
   service.log(`${method} ${operation} ${entry.status || "dropped"} ${Date.now() - started} ms`);
@@ -77,16 +77,16 @@ export async function exchange(service: Service, request: IncomingMessage, respo
 interface Spoken {
   readonly speech: Speech;
   readonly heard: Heard;
-  readonly body: Body;
+  readonly body: ReadBody;
   /** The operation, where the dialect has a route of its own for it. */
   readonly match: Match | undefined;
 }
 
 /** Reads the body first, because it may decide which operation is meant. `match` is absent where it does not. */
-async function hear(speech: Speech, request: IncomingMessage, url: string): Promise<Spoken> {
+async function hearSpoken(speech: Speech, request: IncomingMessage, url: string): Promise<Spoken> {
   const body = (await readBody(request, 10 * mib)) ?? { text: "" };
   const { pathname, searchParams } = new URL(url, "http://emulator.invalid");
-  const parsed = "text" in body && body.text !== "" ? parseJson(body.text) : undefined;
+  const parsed = "text" in body && body.text !== "" ? parseBody(body.text) : undefined;
   const heard: Heard = {
     method: request.method ?? "",
     path: pathname,
@@ -105,17 +105,17 @@ async function hear(speech: Speech, request: IncomingMessage, url: string): Prom
 function inItsWords(
   { speech, heard }: Spoken,
   operation: string,
-  decision: Decision,
+  decision: EmulatorDecision,
   request: IncomingMessage,
   response: ServerResponse,
-): Decision {
+): EmulatorDecision {
   const { status, body, headers } = speech.say(operation, decision, heard, `http://${request.headers.host ?? ""}`);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   return { ...decision, status, body };
 }
 
 /** What is known of a request before its body is read. */
-interface Asked {
+interface ServedRequest {
   readonly match: Match;
   readonly query: string;
   readonly faults: readonly FaultSpec[];
@@ -123,22 +123,22 @@ interface Asked {
   readonly spoken: Spoken | undefined;
 }
 
-const unauthenticated = (): Decision => refuse(401, "the Authorization header is missing or not valid");
+const unauthenticated = (): EmulatorDecision => refuseWith(401, "the Authorization header is missing or not valid");
 
-const refuseUnrouted = (match: Exclude<Match, { status: "found" }>): Decision =>
+const refuseUnrouted = (match: Exclude<Match, { status: "found" }>): EmulatorDecision =>
   match.status === "no path"
-    ? refuse(404, "there is nothing at this path")
-    : refuse(405, `method not allowed; allowed here: ${match.allow}`);
+    ? refuseWith(404, "there is nothing at this path")
+    : refuseWith(405, `method not allowed; allowed here: ${match.allow}`);
 
 /**
  * The refusals of a request in the order in which a service gives them, and then its decision. `undefined`: the client
  * is gone, so nobody can be answered.
  */
-async function serve(
+async function serveRequest(
   service: Service,
   request: IncomingMessage,
-  { match, query, faults, entry, spoken }: Asked,
-): Promise<Decision | undefined> {
+  { match, query, faults, entry, spoken }: ServedRequest,
+): Promise<EmulatorDecision | undefined> {
   const authorization =
     spoken === undefined ? request.headers.authorization : spoken.speech.authorization(spoken.heard);
   if (match.status !== "found") return refuseUnrouted(match);
@@ -146,11 +146,11 @@ async function serve(
   const { operation, params } = match;
   if (authenticate(service.world, authorization, settings.strict) === undefined) return unauthenticated();
   if (spoken?.speech.misses(spoken.heard) === true)
-    return refuse(400, "a header that this deployment wants is missing");
+    return refuseWith(400, "a header that this deployment wants is missing");
 
   const body = spoken?.body ?? (await readBody(request, operation === "group.import" ? 10 * mib : mib));
   if (body === undefined) return undefined;
-  const read = readJson(request, body, operations[operation].method);
+  const read = readJsonBody(request, body, operations[operation].method);
   if ("refusal" in read) return read.refusal;
   if (read.size > 0 && read.size <= 4_096) entry.body = read.value;
   const badName = spoken?.speech.refuseName(operation, read.value);
@@ -174,11 +174,11 @@ async function serve(
   };
   const outOfDate = spoken?.speech.refuseVersion(
     { ...spoken.heard, body: read.value ?? spoken.heard.body },
-    (kind, id) => recordIn(kind, id, { ...asked, ...distortion, params: {}, query: noQuery, body: undefined }),
+    (kind, id) => recordSpoken(kind, id, { ...asked, ...distortion, params: {}, query: noQuery, body: undefined }),
     { operation, params: asked.params },
   );
   if (outOfDate !== undefined) return outOfDate;
-  const decided = decide(operation, { ...asked, ...distortion });
+  const decided = decideOperation(operation, { ...asked, ...distortion });
   const decision = vmFails ? failVms(decided) : decided;
   await persist(service, decision.changes);
   if (decision.holdUntil !== undefined) await service.clock.until(decision.holdUntil);
@@ -186,14 +186,17 @@ async function serve(
 }
 
 /** A record as the service itself lists it. */
-function recordIn(kind: string, id: string, asked: Parameters<typeof decide>[1]): unknown {
-  const { body } = decide(kind === "vm" ? "vm.list" : kind === "volume" ? "volume.list" : "group.list", asked);
+function recordSpoken(kind: string, id: string, asked: Parameters<typeof decideOperation>[1]): unknown {
+  const { body } = decideOperation(kind === "vm" ? "vm.list" : kind === "volume" ? "volume.list" : "group.list", asked);
   const { data } = typeof body === "object" && body !== null && "data" in body ? body : { data: body };
   return Array.isArray(data) ? data.find((one: { readonly id?: unknown }) => one.id === id) : undefined;
 }
 
 /** A dialect cuts a list into pages in its own words. */
-const withoutPages = (settings: Settings): Settings => ({ ...settings, pageSize: Number.MAX_SAFE_INTEGER });
+const withoutPages = (settings: EmulatorSettings): EmulatorSettings => ({
+  ...settings,
+  pageSize: Number.MAX_SAFE_INTEGER,
+});
 
 const withGroup = (operation: string, world: World, params: Record<string, string>): Record<string, string> => {
   if (operation !== "group.rule.delete") return params;
@@ -219,21 +222,21 @@ function ruleThatSays(world: World, params: Record<string, string>): Record<stri
 const groupOfRule = (world: World, { rule_id = "" }: Record<string, string>): string =>
   world.tables.rule.get(rule_id)?.security_group_id ?? "";
 
-function persist(service: Service, changes: readonly Change[]): Promise<void> | undefined {
+function persist(service: Service, changes: readonly WorldChange[]): Promise<void> | undefined {
   if (changes.length === 0) return service.journal?.settled();
   applyChanges(service.world, changes);
   return service.journal?.append(changes);
 }
 
-type ReadJson = { readonly value: unknown; readonly size: number } | { readonly refusal: Decision };
+type ReadJson = { readonly value: unknown; readonly size: number } | { readonly refusal: EmulatorDecision };
 
 /** Operations without a body ignore one that was sent; the others require JSON. */
-function readJson(request: IncomingMessage, body: Body, method: string): ReadJson {
+function readJsonBody(request: IncomingMessage, body: ReadBody, method: string): ReadJson {
   if ("refusal" in body) return body;
   if (method === "GET" || method === "DELETE" || body.text === "") return { value: undefined, size: 0 };
   if (hasBody(request) && !/^application\/json\s*(;|$)/i.test(request.headers["content-type"] ?? "application/json"))
-    return { refusal: refuse(415, "a body must be sent as Content-Type: application/json") };
-  const parsed = parseJson(body.text);
+    return { refusal: refuseWith(415, "a body must be sent as Content-Type: application/json") };
+  const parsed = parseBody(body.text);
   return "refusal" in parsed ? parsed : { value: parsed.value, size: body.text.length };
 }
 
@@ -252,13 +255,13 @@ async function exchangeControl(
   sendText(response, decision.status, JSON.stringify(decision.body));
 }
 
-function decideControl(service: Service, request: IncomingMessage, body: Body, path: string): ControlDecision {
+function decideControl(service: Service, request: IncomingMessage, body: ReadBody, path: string): ControlDecision {
   // The endpoint has no credential, so a web page in a browser on this machine must not reach it, under whatever host
   // name.
   if (request.headers.origin !== undefined || !isLocalHost(request.headers.host))
-    return refuse(403, "control is for local programs, not for web pages");
+    return refuseWith(403, "control is for local programs, not for web pages");
   if ("refusal" in body) return body.refusal;
-  const parsed = parseJson(body.text);
+  const parsed = parseBody(body.text);
   if ("refusal" in parsed) return parsed.refusal;
   return control({
     method: request.method ?? "",
@@ -286,7 +289,7 @@ async function linger(faults: readonly FaultSpec[], when: "before" | "after"): P
   if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-function send(response: ServerResponse, entry: LoggedRequest, decision: Decision): void {
+function sendDecision(response: ServerResponse, entry: LoggedRequest, decision: EmulatorDecision): void {
   entry.status = decision.status;
   // The rest of an oversized body is not read, so the connection cannot be used again.
   if (decision.status === 413) response.setHeader("Connection", "close");
@@ -301,7 +304,7 @@ function breakOff(
   response: ServerResponse,
   entry: LoggedRequest,
   fault: FaultSpec,
-  decision: Decision | undefined,
+  decision: EmulatorDecision | undefined,
   speech: Speech | undefined,
 ): void {
   if (fault.kind === "drop-before" || fault.kind === "drop-after") request.socket.destroy();
@@ -312,7 +315,7 @@ function sendBroken(
   response: ServerResponse,
   entry: LoggedRequest,
   fault: FaultSpec,
-  decision: Decision | undefined,
+  decision: EmulatorDecision | undefined,
   speech: Speech | undefined,
 ): void {
   const { kind } = fault;

@@ -6,30 +6,30 @@ import { mayRenameVm } from "./access";
 import {
   acknowledge,
   answer,
-  type Decision,
+  type EmulatorDecision,
   pathPart,
-  projectOf,
+  projectOfCaller,
   type Request,
   refusals,
-  refuse,
+  refuseWith,
   there,
 } from "./decision";
-import type { Change, Flavor, FloatingIp, Image, Vm, Volume } from "./entities";
-import { type Fields, isUuid, readFields, readName, readRequiredSizeGb, readSizeGb } from "./fields";
+import type { Flavor, FloatingIp, Image, Vm, Volume, WorldChange } from "./entities";
+import { type FieldReader, isEntityId, readEntityName, readFields, readRequiredSizeGb, readSizeGb } from "./fields";
 import { pageOf } from "./paging";
 import { allowedFrom, seconds, type VmVerb } from "./vm-states";
-import { findVm, firstUnder, idsUnder, settleVm, type World } from "./world";
+import { firstUnder, idsUnder, settleVmEntity, vmInWorld, type World } from "./world";
 
 const defaultRootSizeGb = 50;
 
-export function createVm(request: Request): Decision {
+export function createVm(request: Request): EmulatorDecision {
   const { world, settings, body, newId, now } = request;
-  const projectId = projectOf(request);
+  const projectId = projectOfCaller(request);
   const fields = readFields(body);
   const flavor = readFlavor(request, fields, "flavor_id");
   const userId = fields.requiredText("id");
   const imageId = readImageId(request, fields);
-  const name = readName(fields);
+  const name = readEntityName(fields);
   const owner = readOwner(request, fields);
   const project = readProject(request, fields);
   const region = readRegion(request, fields);
@@ -38,7 +38,7 @@ export function createVm(request: Request): Decision {
   const skipFloatingIp = fields.flag("skip_floating_ip") ?? false;
   if (fields.problems.length > 0 || flavor === undefined) return refusals.badRequest(fields.problems);
   if (firstUnder(world, `vm/name/${projectId}/${name}`) !== undefined)
-    return refuse(409, `A VM named ${name} already exists in the project.`);
+    return refuseWith(409, `A VM named ${name} already exists in the project.`);
 
   const seq = world.nextSeq;
   const id = newId();
@@ -73,7 +73,7 @@ export function createVm(request: Request): Decision {
   const disk = { project_id: projectId, status: "in-use", attached_to: id, created_at };
   const root: Volume = { ...disk, id: newId(), seq: seq + 1, name: `${name}-root`, size: rootSize, root: true };
   const data: Volume = { ...disk, id: newId(), seq: seq + 2, name: `${name}-data`, size, root: false };
-  const changes: Change[] = [
+  const changes: WorldChange[] = [
     { put: "vm", value: vm },
     { put: "volume", value: root },
     { put: "volume", value: data },
@@ -86,20 +86,20 @@ export function createVm(request: Request): Decision {
 /** The n-th address below a /16; they come round again after 65,536 VMs. */
 const addressFor = (prefix: number, n: number): string => `${prefix >> 8}.${prefix & 255}.${(n >> 8) & 255}.${n & 255}`;
 
-export function renameVm(request: Request): Decision {
+export function renameVm(request: Request): EmulatorDecision {
   const fields = readFields(request.body);
-  const name = readName(fields);
-  return onVm(request, (vm) => {
+  const name = readEntityName(fields);
+  return onOwnVm(request, (vm) => {
     if (!mayRenameVm(request.caller, vm)) return refusals.forbidden("only its owner or a project owner renames a VM");
     if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
     const holders = idsUnder(request.world, `vm/name/${vm.project_id}/${name}`);
     // The contract names no conflict for a rename, so a name that is taken is a bad request.
-    if (holders.size > 0 && !holders.has(vm.id)) return refuse(400, `name is already used by another VM: ${name}`);
+    if (holders.size > 0 && !holders.has(vm.id)) return refuseWith(400, `name is already used by another VM: ${name}`);
     return acknowledge("VM renamed", [{ put: "vm", value: { ...vm, name } }]);
   });
 }
 
-export function rebuildVm(request: Request): Decision {
+export function rebuildVm(request: Request): EmulatorDecision {
   const { world, settings, now } = request;
   const fields = readFields(request.body);
   const image = fields.requiredText("image");
@@ -121,13 +121,13 @@ export function rebuildVm(request: Request): Decision {
   });
 }
 
-export function resizeVm(request: Request): Decision {
+export function resizeVm(request: Request): EmulatorDecision {
   const { settings, now } = request;
   const fields = readFields(request.body);
   const flavor = readFlavor(request, fields, "flavor");
   return inState(request, "resize", fields.problems, (vm) => {
     const target = there(flavor, "flavor");
-    if (target.id === vm.flavor_id) return refuse(400, `flavor is the one the VM has already: ${target.name}`);
+    if (target.id === vm.flavor_id) return refuseWith(400, `flavor is the one the VM has already: ${target.name}`);
     const until = now + seconds.resize * settings.secondMs;
     const verify = { status: "VERIFY_RESIZE", flavor_id: target.id };
     const confirmed = { status: vm.status, resize_from: null };
@@ -146,7 +146,7 @@ export function resizeVm(request: Request): Decision {
   });
 }
 
-export function confirmResize(request: Request): Decision {
+export function confirmResize(request: Request): EmulatorDecision {
   return inState(request, "confirm the resize of", [], (vm) =>
     acknowledge("Resize confirmed", [
       { put: "vm", value: { ...vm, status: vm.resize_from?.status ?? "ACTIVE", resize_from: null, pending: null } },
@@ -154,7 +154,7 @@ export function confirmResize(request: Request): Decision {
   );
 }
 
-export function revertResize(request: Request): Decision {
+export function revertResize(request: Request): EmulatorDecision {
   return inState(request, "revert the resize of", [], (vm) => {
     const becomes = { status: "ACTIVE", ...vm.resize_from, resize_from: null };
     const until = request.now + seconds.revert * request.settings.secondMs;
@@ -164,7 +164,7 @@ export function revertResize(request: Request): Decision {
   });
 }
 
-export function snapshotVm(request: Request): Decision {
+export function snapshotVm(request: Request): EmulatorDecision {
   const fields = readFields(request.body);
   const name = fields.requiredText("name");
   return inState(request, "snapshot", fields.problems, (vm) => {
@@ -175,7 +175,7 @@ export function snapshotVm(request: Request): Decision {
 }
 
 /** The call blocks: the VM has stopped by the time the answer leaves. */
-export function stopVm(request: Request): Decision {
+export function stopVm(request: Request): EmulatorDecision {
   return inState(request, "stop", [], (vm) => {
     const until = request.now + seconds.stop * request.settings.secondMs;
     const next: Vm = { ...vm, status: "STOPPING", pending: { until, becomes: { status: "SHUTOFF" } } };
@@ -183,10 +183,12 @@ export function stopVm(request: Request): Decision {
   });
 }
 
-export const startVm = (request: Request): Decision => startLike(request, "start", "STARTING", "VM is starting");
-export const rebootVm = (request: Request): Decision => startLike(request, "reboot", "REBOOT", "VM is rebooting");
+export const startVm = (request: Request): EmulatorDecision =>
+  startLike(request, "start", "STARTING", "VM is starting");
+export const rebootVm = (request: Request): EmulatorDecision =>
+  startLike(request, "reboot", "REBOOT", "VM is rebooting");
 
-function startLike(request: Request, verb: "start" | "reboot", status: string, text: string): Decision {
+function startLike(request: Request, verb: "start" | "reboot", status: string, text: string): EmulatorDecision {
   return inState(request, verb, [], (vm) => {
     const until = request.now + seconds[verb] * request.settings.secondMs;
     return acknowledge(text, [
@@ -195,10 +197,10 @@ function startLike(request: Request, verb: "start" | "reboot", status: string, t
   });
 }
 
-export function deleteVm(request: Request): Decision {
+export function deleteVm(request: Request): EmulatorDecision {
   const wish = request.query.get("delete_floating_ip");
   if (wish !== null && wish !== "true" && wish !== "false")
-    return refuse(400, "delete_floating_ip must be true or false");
+    return refuseWith(400, "delete_floating_ip must be true or false");
   return inState(request, "delete", [], (vm) => {
     const { changes, preserved } = removeVm(request.world, vm, wish === "true");
     return answer(200, { data: { message: "VM deleted", preserved_volumes: preserved } }, changes);
@@ -213,8 +215,8 @@ export function removeVm(
   world: World,
   vm: Vm,
   deleteFloatingIp: boolean,
-): { readonly changes: readonly Change[]; readonly preserved: readonly string[] } {
-  const changes: Change[] = [{ drop: "vm", id: vm.id }];
+): { readonly changes: readonly WorldChange[]; readonly preserved: readonly string[] } {
+  const changes: WorldChange[] = [{ drop: "vm", id: vm.id }];
   const preserved: string[] = [];
   for (const volumeId of idsUnder(world, `volume/vm/${vm.id}`)) {
     const volume = there(world.tables.volume.get(volumeId), volumeId);
@@ -235,13 +237,16 @@ export function removeVm(
   return { changes, preserved };
 }
 
-export const getVm = (request: Request): Decision => onVm(request, (vm) => answer(200, vmRecord(request.world, vm)));
+export const getVm = (request: Request): EmulatorDecision =>
+  onOwnVm(request, (vm) => answer(200, vmRecord(request.world, vm)));
 
-export function listVms(request: Request): Decision {
+export function listVms(request: Request): EmulatorDecision {
   const { world, now, staleMs } = request;
   return pageOf(request, world.order.get(`vm/${request.caller.projectId}`), (id) => {
     const vm = there(world.tables.vm.get(id), id);
-    return staleMs > 0 && Date.parse(vm.created_at) > now - staleMs ? undefined : vmRecord(world, settleVm(vm, now));
+    return staleMs > 0 && Date.parse(vm.created_at) > now - staleMs
+      ? undefined
+      : vmRecord(world, settleVmEntity(vm, now));
   });
 }
 
@@ -259,20 +264,25 @@ export function vmRecord(world: World, vm: Vm) {
   };
 }
 
-function onVm(request: Request, then: (vm: Vm) => Decision): Decision {
-  const vm = findVm(request.world, projectOf(request), pathPart(request), request.now);
+function onOwnVm(request: Request, then: (vm: Vm) => EmulatorDecision): EmulatorDecision {
+  const vm = vmInWorld(request.world, projectOfCaller(request), pathPart(request), request.now);
   return vm === undefined ? refusals.vmNotFound() : then(vm);
 }
 
-function inState(request: Request, verb: VmVerb, problems: readonly string[], then: (vm: Vm) => Decision): Decision {
-  return onVm(request, (vm) => {
+function inState(
+  request: Request,
+  verb: VmVerb,
+  problems: readonly string[],
+  then: (vm: Vm) => EmulatorDecision,
+): EmulatorDecision {
+  return onOwnVm(request, (vm) => {
     if (problems.length > 0) return refusals.badRequest(problems);
     if (!allowedFrom[verb].some((status) => status === vm.status)) return refusals.invalidState(verb, vm.status);
     return then(vm);
   });
 }
 
-function readFlavor(request: Request, fields: Fields, field: string): Flavor | undefined {
+function readFlavor(request: Request, fields: FieldReader, field: string): Flavor | undefined {
   const { flavor } = request.world.tables;
   const given = fields.requiredText(field);
   if (given === "") return undefined;
@@ -282,10 +292,10 @@ function readFlavor(request: Request, fields: Fields, field: string): Flavor | u
 }
 
 /** Create takes an image's id alone. An open world takes any UUID, so that nobody must look one up to try something. */
-function readImageId(request: Request, fields: Fields): string {
+function readImageId(request: Request, fields: FieldReader): string {
   const given = fields.requiredText("image_id");
   if (given !== "" && !isVisibleImage(request, given)) {
-    if (!isUuid(given)) fields.problems.push("image_id must be the UUID of an image");
+    if (!isEntityId(given)) fields.problems.push("image_id must be the UUID of an image");
     else if (request.settings.strict) fields.problems.push(`image_id is not in the image list: ${given}`);
   }
   return given;
@@ -296,7 +306,7 @@ function findImage(request: Request, given: string): string | undefined {
   if (isVisibleImage(request, given)) return given;
   const named = [...idsUnder(request.world, `image/name/${given}`)].filter((id) => isVisibleImage(request, id));
   if (named.length === 1) return named[0];
-  return !request.settings.strict && isUuid(given) ? given : undefined;
+  return !request.settings.strict && isEntityId(given) ? given : undefined;
 }
 
 function isVisibleImage(request: Request, id: string): boolean {
@@ -305,7 +315,7 @@ function isVisibleImage(request: Request, id: string): boolean {
 }
 
 /** Username or e-mail; the e-mail is what is stored. */
-function readOwner(request: Request, fields: Fields): string {
+function readOwner(request: Request, fields: FieldReader): string {
   const given = fields.requiredText("owner");
   if (given === "") return "";
   const known = request.world.tables.user.get(firstUnder(request.world, `user/called/${given.toLowerCase()}`) ?? "");
@@ -317,15 +327,15 @@ function readOwner(request: Request, fields: Fields): string {
   return "";
 }
 
-function readProject(request: Request, fields: Fields): string {
+function readProject(request: Request, fields: FieldReader): string {
   const given = fields.requiredText("project");
-  const own = request.world.tables.project.get(projectOf(request));
+  const own = request.world.tables.project.get(projectOfCaller(request));
   if (given !== "" && request.settings.strict && given !== own?.name && given !== own?.id)
     fields.problems.push(`project is not one you may build in: ${given}`);
   return given;
 }
 
-function readRegion(request: Request, fields: Fields): string {
+function readRegion(request: Request, fields: FieldReader): string {
   const { region } = request.world.tables;
   const given = fields.requiredText("region");
   if (given === "") return "";

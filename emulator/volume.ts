@@ -2,21 +2,21 @@
 import {
   acknowledge,
   answer,
-  type Decision,
+  type EmulatorDecision,
   pathPart,
-  projectOf,
+  projectOfCaller,
   type Request,
   refusals,
-  refuse,
+  refuseWith,
   there,
 } from "./decision";
-import type { Change, Vm, Volume } from "./entities";
-import { isObject, isUuid, readFields, readRequiredSizeGb } from "./fields";
+import type { Vm, Volume, WorldChange } from "./entities";
+import { isBodyObject, isEntityId, readFields, readRequiredSizeGb } from "./fields";
 import { pageOf } from "./paging";
 import { attachableStates, detachableStates } from "./vm-states";
-import { findVm } from "./world";
+import { vmInWorld } from "./world";
 
-export function createVolume(request: Request): Decision {
+export function createVolume(request: Request): EmulatorDecision {
   const fields = readFields(request.body);
   const name = fields.requiredText("name");
   const size = readRequiredSizeGb(fields, "size");
@@ -26,7 +26,7 @@ export function createVolume(request: Request): Decision {
   const volume: Volume = {
     id: request.newId(),
     seq: request.world.nextSeq,
-    project_id: projectOf(request), // rule 1
+    project_id: projectOfCaller(request), // rule 1
     name,
     size,
     status: "available",
@@ -37,10 +37,10 @@ export function createVolume(request: Request): Decision {
   return answer(201, volumeRecord(volume), [{ put: "volume", value: volume }]);
 }
 
-export const getVolume = (request: Request): Decision =>
-  onVolume(request, pathPart(request), (volume) => answer(200, volumeRecord(volume)));
+export const getVolume = (request: Request): EmulatorDecision =>
+  onOwnVolume(request, pathPart(request), (volume) => answer(200, volumeRecord(volume)));
 
-export function listVolumes(request: Request): Decision {
+export function listVolumes(request: Request): EmulatorDecision {
   const { world, now, staleMs } = request;
   return pageOf(request, world.order.get(`volume/${request.caller.projectId}`), (id) => {
     const volume = there(world.tables.volume.get(id), id);
@@ -48,49 +48,52 @@ export function listVolumes(request: Request): Decision {
   });
 }
 
-export function attachVolume(request: Request): Decision {
+export function attachVolume(request: Request): EmulatorDecision {
   return onBoth(request, (vm, volume) => {
     if (volume.attached_to !== null)
-      return refuse(400, `Volume is already attached to VM ${volume.attached_to}; detach it first`);
-    if (!attachableStates.includes(vm.status)) return refuse(400, `a VM in state ${vm.status} takes no volume`);
-    return answer(200, "Volume attached", put({ ...volume, attached_to: vm.id, status: "in-use" }));
+      return refuseWith(400, `Volume is already attached to VM ${volume.attached_to}; detach it first`);
+    if (!attachableStates.includes(vm.status)) return refuseWith(400, `a VM in state ${vm.status} takes no volume`);
+    return answer(200, "Volume attached", putVolume({ ...volume, attached_to: vm.id, status: "in-use" }));
   });
 }
 
-export function detachVolume(request: Request): Decision {
+export function detachVolume(request: Request): EmulatorDecision {
   const flushed = readFields(request.body);
   // Any value but `true`, null included, confirms no flush (rule 3).
-  const isNull = isObject(request.body) && request.body["flush_confirmed"] === null;
+  const isNull = isBodyObject(request.body) && request.body["flush_confirmed"] === null;
   const flushConfirmed = isNull ? undefined : flushed.flag("flush_confirmed");
   if (flushed.problems.length > 0) return refusals.badRequest(flushed.problems);
   return onBoth(request, (vm, volume) => {
-    if (volume.attached_to !== vm.id) return refuse(400, "Volume is not attached to this VM");
-    if (volume.root) return refuse(400, "Root disk cannot be detached");
+    if (volume.attached_to !== vm.id) return refuseWith(400, "Volume is not attached to this VM");
+    if (volume.root) return refuseWith(400, "Root disk cannot be detached");
     // Rule 3.
     if (flushConfirmed !== true)
-      return refuse(400, "flush not confirmed: unmount or sync the volume inside the guest, then set flush_confirmed");
-    if (!detachableStates.includes(vm.status)) return refuse(400, `a VM in state ${vm.status} gives up no volume`);
-    return answer(200, "Volume detached", put({ ...volume, attached_to: null, status: "available" }));
+      return refuseWith(
+        400,
+        "flush not confirmed: unmount or sync the volume inside the guest, then set flush_confirmed",
+      );
+    if (!detachableStates.includes(vm.status)) return refuseWith(400, `a VM in state ${vm.status} gives up no volume`);
+    return answer(200, "Volume detached", putVolume({ ...volume, attached_to: null, status: "available" }));
   });
 }
 
-export function resizeVolume(request: Request): Decision {
+export function resizeVolume(request: Request): EmulatorDecision {
   const fields = readFields(request.body);
   const size = readRequiredSizeGb(fields, "size");
-  return onVolume(request, pathPart(request), (volume) => {
+  return onOwnVolume(request, pathPart(request), (volume) => {
     if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
-    if (volume.root) return refuse(400, "Root disk cannot be resized; only data volumes can"); // rule 5
-    if (volume.attached_to !== null) return refuse(409, "Volume is attached and cannot be extended"); // rule 6
+    if (volume.root) return refuseWith(400, "Root disk cannot be resized; only data volumes can"); // rule 5
+    if (volume.attached_to !== null) return refuseWith(409, "Volume is attached and cannot be extended"); // rule 6
     // Rule 4: extends only.
-    if (size <= volume.size) return refuse(400, `size must be greater than the current size of ${volume.size} GB`);
-    return answer(200, "Volume resized; extend the filesystem inside the guest", put({ ...volume, size }));
+    if (size <= volume.size) return refuseWith(400, `size must be greater than the current size of ${volume.size} GB`);
+    return answer(200, "Volume resized; extend the filesystem inside the guest", putVolume({ ...volume, size }));
   });
 }
 
-export function deleteVolume(request: Request): Decision {
-  return onVolume(request, pathPart(request), (volume) => {
-    if (volume.root) return refuse(400, "Root disk cannot be deleted; it goes with its VM");
-    if (volume.attached_to !== null) return refuse(409, "Volume is attached and cannot be deleted");
+export function deleteVolume(request: Request): EmulatorDecision {
+  return onOwnVolume(request, pathPart(request), (volume) => {
+    if (volume.root) return refuseWith(400, "Root disk cannot be deleted; it goes with its VM");
+    if (volume.attached_to !== null) return refuseWith(409, "Volume is attached and cannot be deleted");
     return acknowledge("Volume deleted", [{ drop: "volume", id: volume.id }]);
   });
 }
@@ -100,22 +103,22 @@ export function volumeRecord(volume: Volume) {
   return { id, name, size, status, attached_to, root, created_at };
 }
 
-const put = (value: Volume): readonly Change[] => [{ put: "volume", value }];
+const putVolume = (value: Volume): readonly WorldChange[] => [{ put: "volume", value }];
 
 /** Rules 2 and 7: a volume outside the project is not found. */
-function onVolume(request: Request, id: string, then: (volume: Volume) => Decision): Decision {
+function onOwnVolume(request: Request, id: string, then: (volume: Volume) => EmulatorDecision): EmulatorDecision {
   const volume = request.world.tables.volume.get(id);
   if (volume !== undefined && volume.project_id === request.caller.projectId) return then(volume);
-  return volume === undefined && !isUuid(id) ? refusals.invalidId("volume") : refusals.volumeNotFound();
+  return volume === undefined && !isEntityId(id) ? refusals.invalidId("volume") : refusals.volumeNotFound();
 }
 
-function onBoth(request: Request, then: (vm: Vm, volume: Volume) => Decision): Decision {
+function onBoth(request: Request, then: (vm: Vm, volume: Volume) => EmulatorDecision): EmulatorDecision {
   const fields = readFields(request.body);
   const vmId = fields.requiredText("vm_id");
   const volumeId = fields.requiredText("volume_id");
   if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
-  return onVolume(request, volumeId, (volume) => {
-    const vm = findVm(request.world, projectOf(request), vmId, request.now);
+  return onOwnVolume(request, volumeId, (volume) => {
+    const vm = vmInWorld(request.world, projectOfCaller(request), vmId, request.now);
     return vm === undefined ? refusals.vmNotFound() : then(vm, volume);
   });
 }

@@ -214,11 +214,11 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       return values;
     },
     plan: async (desired, { state, ...request }) =>
-      planOn(closedOrRefused(desired), placeOf(state), openStore(state), request),
+      planOn(closedOrRefused(desired), locationOf(state), openStore(state), request),
     async readPlan(kept, { state, signal } = {}) {
       const saved = readSaved("the plan", typeof kept === "string" ? kept : JSON.stringify(kept));
       const { dialect } = await connection.opened();
-      const place = state === undefined ? saved.state : placeOf(state);
+      const place = state === undefined ? saved.state : locationOf(state);
       const baseUrl = baseUrlOf(settings) ?? "";
       const differences = [
         ...(baseUrl === saved.base_url ? [] : [`it is for the service ${saved.base_url}, not ${baseUrl}`]),
@@ -284,7 +284,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
 // Only `planOn` makes a plan, and the symbol is nobody else's.
 const fromOf = (plan: CloudPlan): PlannedFrom => plan[internals] as PlannedFrom;
 
-const placeOf = (state: StatePlace): string => (typeof state === "string" ? state : state.location);
+const locationOf = (state: StatePlace): string => (typeof state === "string" ? state : state.location);
 
 function refuseErrors(diagnostics: readonly Diagnostic[]): void {
   if (hasErrors(diagnostics)) throw new Refused(diagnostics.filter(({ severity }) => severity === "error"));

@@ -59,10 +59,10 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-type Shared = Required<Pick<HandlerService, "client" | "looks" | "poller" | "samples">>;
+type SharedConnection = Required<Pick<HandlerService, "client" | "looks" | "poller" | "samples">>;
 
 /** What all resources of a process have in common. */
-function sharedBy({ client, timing }: OpenedService): Shared {
+function shareConnection({ client, timing }: OpenedService): SharedConnection {
   const looks = shareLooks(client, systemClock.now);
   const poller = createPoller(looks.fresh, systemClock, timing.pollIntervalMs, undefined, looks);
   return { client: looks.fresh, looks, poller, samples: noSamples() };
@@ -75,7 +75,7 @@ interface OpenConnection extends Connection {
 
 /** `folder`: where relative paths and the embedded world are. */
 export function openConnection(settings: Settings, folder: string = process.cwd()): OpenConnection {
-  let opened: { readonly url: string; readonly service: OpenedService; readonly shared: Shared } | undefined;
+  let opened: { readonly url: string; readonly service: OpenedService; readonly shared: SharedConnection } | undefined;
   let opening: Promise<OpenedService> | undefined;
   const open = async (): Promise<OpenedService> => {
     const location = await locate(settings, folder);
@@ -83,7 +83,7 @@ export function openConnection(settings: Settings, folder: string = process.cwd(
     if (opened?.url === location.url) return opened.service;
     await opened?.service.client.close();
     const service = openService(setupOf(settings, folder), location);
-    opened = { url: location.url, service, shared: sharedBy(service) };
+    opened = { url: location.url, service, shared: shareConnection(service) };
     return service;
   };
   const openOnce = (): Promise<OpenedService> => {
@@ -97,7 +97,7 @@ export function openConnection(settings: Settings, folder: string = process.cwd(
     async service(resources = []) {
       const service = await openOnce();
       const ports = portsOf(service, folder, resources);
-      const shared = opened?.service === service ? opened.shared : sharedBy(service);
+      const shared = opened?.service === service ? opened.shared : shareConnection(service);
       return { ...ports, ...shared, acceptService: settings.acceptService === true ? true : undefined };
     },
     notesOf: (urn) => programNotes(join(folder, ".reconcile"), { urn, service: baseUrlOf(settings) ?? "" }),
@@ -128,7 +128,7 @@ async function locate(settings: Settings, folder: string): Promise<Location> {
 const setupOf = (settings: Settings, folder: string): ServiceSetup => ({
   ...dialectOf(settings, folder),
   environment: environmentOf(settings),
-  timing: readTiming(settings),
+  timing: timingOf(settings),
   insecureHttp: settings.insecureHttp === true,
   parallelism: settings.parallelism ?? defaultParallelism,
   trust: trustFrom(),
@@ -159,7 +159,7 @@ function dialectOf(
   return { dialect: read.dialect, dialectFolder: path === undefined ? folder : dirname(path) };
 }
 
-function readTiming({ timing }: Settings): Partial<Timing> {
+function timingOf({ timing }: Settings): Partial<Timing> {
   if (timing === undefined) return {};
   const { desired, diagnostics } = readDesired([
     { file: "settings", text: JSON.stringify({ version: 1, service: { timing } }) },

@@ -33,7 +33,7 @@ export interface ProjectSetting {
 }
 
 /** How a plan is made beside its options: what is known already, and who listens. */
-export interface Planning extends Partial<Pick<PreparePlan, "emit" | "signal" | "letGo" | "memory" | "swept">> {
+export interface ProjectPlanning extends Partial<Pick<PreparePlan, "emit" | "signal" | "letGo" | "memory" | "swept">> {
   /** False: no request is sent, and everything counts as recorded. */
   readonly observe?: boolean;
   /** What is wished in place of the files. */
@@ -55,7 +55,7 @@ export interface Project {
   /** Waits until lists show what a run that was cut off may have made. */
   settle(signal: AbortSignal): Promise<void>;
   /** Looks at the service and plans: sends only reads and writes nothing. */
-  plan(options: PlanOptions, planning?: Planning): Promise<Prepared>;
+  plan(options: PlanOptions, planning?: ProjectPlanning): Promise<Prepared>;
   /** Throws ConsentMissing before anything is locked or sent when the plan needs more than the grants give. */
   apply(prepared: Prepared, running: Running): Promise<RunReport>;
 }

@@ -5,7 +5,7 @@
 
 import { problemsOf } from "./config/generated/plan";
 import { kindOf } from "./core/model/address";
-import { address, type Check, flag, list, mapOf, number, optional, shape, text } from "./core/model/checks";
+import { address, type Check, flag, list, mapWith, number, optional, shape, text } from "./core/model/checks";
 import { fieldsIn, listIn } from "./core/text/objects";
 
 /** `resources[0].flavor is missing`: what of the desired state cannot be read, in the words of the plan's schema. */
@@ -53,8 +53,8 @@ const parts: Readonly<Record<string, Check>> = {
     shape({ id: text, address: text, owes: optional(list(shape({ address, command: text, reason: text }))) }),
   ),
   files: optional(list(shape({ file: text, sha256: text }))),
-  attached: optional(mapOf(list(text))),
-  cost: optional(shape({ currency: text, before: text, after: text, unknown: list(text), parts: mapOf(text) })),
+  attached: optional(mapWith(list(text))),
+  cost: optional(shape({ currency: text, before: text, after: text, unknown: list(text), parts: mapWith(text) })),
   outputs: optional(list(shape({ name: text, known: flag, changes: flag }))),
   consents: list(
     shape({

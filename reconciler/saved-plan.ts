@@ -112,12 +112,12 @@ export function readSaved(what: string, text: string): SavedPlan {
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw unreadable(`${what} is not JSON`);
+    throw planUnreadable(`${what} is not JSON`);
   }
   // Its format and version are asked next, and then the schema of a saved plan.
   const saved = parsed as SavedPlan;
   if (typeof parsed !== "object" || parsed === null || saved.format !== planFormat)
-    throw unreadable(`${what} is no plan of this tool`);
+    throw planUnreadable(`${what} is no plan of this tool`);
   const newer = newerVersion(saved.version);
   if (newer !== undefined)
     throw new WrittenByNewer(
@@ -127,16 +127,18 @@ export function readSaved(what: string, text: string): SavedPlan {
       /^reconcile (\d[\w.-]*)$/.exec(String(saved.created_by))?.[1],
     );
   if (saved.version !== 1)
-    throw unreadable(`${what} is a plan of version ${JSON.stringify(saved.version)}; this reconcile reads version 1`);
+    throw planUnreadable(
+      `${what} is a plan of version ${JSON.stringify(saved.version)}; this reconcile reads version 1`,
+    );
   const { format: _format, version: _version, id, ...body } = saved;
-  if (planId(body) !== id) throw refuse("plan/tampered", `${what} was changed after it was made`, planAgain);
+  if (planId(body) !== id) throw refuse("plan/tampered", `${what} was changed after it was made`, planAgainFix);
   const part = unreadablePart(saved);
-  if (part !== undefined) throw unreadable(`${what} is no plan of this version: ${part}`);
+  if (part !== undefined) throw planUnreadable(`${what} is no plan of this version: ${part}`);
   return saved;
 }
 
-const planAgain = "plan again with --out";
-const unreadable = (summary: string): Refused => refuse("plan/unreadable", summary, planAgain);
+const planAgainFix = "plan again with --out";
+const planUnreadable = (summary: string): Refused => refuse("plan/unreadable", summary, planAgainFix);
 
 /** The plan in the file. The list of orphans of that time is not in it. */
 export function planOfSaved(saved: SavedPlan): Plan {

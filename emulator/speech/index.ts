@@ -2,15 +2,15 @@
  * The service in the words of a deployment: a dialect says how requests are understood and answers are written; the
  * decisions in between are the service's own. The contract's operations stay where the contract has them.
  */
-import type { Decision } from "../decision";
-import { refuse } from "../decision";
+import type { EmulatorDecision } from "../decision";
+import { refuseWith } from "../decision";
 import { createJobs } from "./jobs";
 import { pageIn } from "./pages";
-import { merged, type Own, type RecordKind, recordIn, versionOf } from "./records";
+import { mergedRecords, type OwnFields, type RecordKind, recordIn, recordVersion } from "./records";
 import { refusalIn } from "./refusals";
-import { first, isMap, type NameRule, type Place, type SpokenDialect, tokensOf } from "./spoken";
+import { firstOf, isPlainMap, type Place, pointerTokens, type SpokenDialect, type SpokenNameRule } from "./spoken";
 import { type Heard, hasHeaders, type Meaning, meaningOf } from "./understand";
-import { Draft, getAt, listAt } from "./write";
+import { bodyWithList, getAt, RecordDraft } from "./write";
 
 export type { SpokenDialect } from "./spoken";
 export type { Heard } from "./understand";
@@ -31,15 +31,19 @@ export interface Speech {
   /** The credential in the form in which the service takes it. */
   authorization(heard: Heard): string | undefined;
   /** The refusal of a name that this deployment does not take. */
-  refuseName(operation: string, body: unknown): Decision | undefined;
+  refuseName(operation: string, body: unknown): EmulatorDecision | undefined;
   /** The refusal of a write that does not send the version of what it changes, as `own` shows it. */
-  refuseVersion(heard: Heard, own: (kind: string, id: string) => unknown, meaning: Meaning): Decision | undefined;
+  refuseVersion(
+    heard: Heard,
+    own: (kind: string, id: string) => unknown,
+    meaning: Meaning,
+  ): EmulatorDecision | undefined;
   /** A refusal that a fault asks for, with the seconds to wait where the fault names them. */
   refuse(status: number, message: string, retryAfter: number | undefined): SpokenAnswer;
-  say(operation: string, decision: Pick<Decision, "status" | "body">, heard: Heard, base: string): SpokenAnswer;
+  say(operation: string, decision: Pick<EmulatorDecision, "status" | "body">, heard: Heard, base: string): SpokenAnswer;
 }
 
-const kinds: Readonly<Record<string, RecordKind>> = {
+const recordKinds: Readonly<Record<string, RecordKind>> = {
   "vm.get": "vm",
   "volume.get": "volume",
   "volume.create": "volume",
@@ -62,38 +66,38 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number): Speech {
     },
     refuseName(operation, body) {
       const [kind, verb] = operation.split(".");
-      const rule = verb === "create" || verb === "rename" || verb === "update" ? ruleFor(dialect, kind) : undefined;
-      const name = isMap(body) ? body["name"] : undefined;
+      const rule = verb === "create" || verb === "rename" || verb === "update" ? nameRuleFor(dialect, kind) : undefined;
+      const name = isPlainMap(body) ? body["name"] : undefined;
       return rule === undefined || typeof name !== "string" || fitsRule(name, rule)
         ? undefined
-        : refuse(400, `name does not fit: ${rule.says ?? "it is too short, too long, or holds what it may not"}`);
+        : refuseWith(400, `name does not fit: ${rule.says ?? "it is too short, too long, or holds what it may not"}`);
     },
     refuseVersion({ headers, body }, own, { operation, params }) {
       const { fingerprint } = dialect;
       const [kind = "", verb = ""] = operation.split(".");
       if (fingerprint === undefined || /^(list|get|create|import)$/.test(verb) || operation === "group.rule.list")
         return undefined;
-      const id = params["id"] ?? (isMap(body) ? body["volume_id"] : undefined);
+      const id = params["id"] ?? (isPlainMap(body) ? body["volume_id"] : undefined);
       const record = typeof id === "string" ? own(kind, id) : undefined;
-      if (!isMap(record)) return undefined;
+      if (!isPlainMap(record)) return undefined;
       const { send } = fingerprint;
-      const sent = send.startsWith("/") ? getAt(body, tokensOf(send)) : headers[send.toLowerCase()];
-      return sent === versionOf(record) ? undefined : refuse(412, "the fingerprint is not that of the record");
+      const sent = send.startsWith("/") ? getAt(body, pointerTokens(send)) : headers[send.toLowerCase()];
+      return sent === recordVersion(record) ? undefined : refuseWith(412, "the fingerprint is not that of the record");
     },
     refuse(status, message, retryAfter) {
-      const said = refusalIn(dialect, refuse(status, message));
+      const said = refusalIn(dialect, refuseWith(status, message));
       if (retryAfter === undefined) return { ...said, headers: {} };
       const place = dialect.retry_after ?? "Retry-After";
       if (typeof place === "object") return { ...said, headers: { [place.header]: waitAs(place.as, retryAfter) } };
       if (!place.startsWith("/")) return { ...said, headers: { [place]: String(retryAfter) } };
-      const draft = new Draft();
+      const draft = new RecordDraft();
       draft.value = said.body;
       draft.set(place, retryAfter);
       return { ...said, body: draft.value, headers: {} };
     },
     say(operation, decision, heard, base) {
       if (decision.status >= 400) return { ...refusalIn(dialect, decision), headers: {} };
-      const said = spoken(dialect, operation, decision.body, pageSize, heard, base);
+      const said = spokenAnswer(dialect, operation, decision.body, pageSize, heard, base);
       return { status: decision.status, ...said, body: jobs.name(operation, said.body) };
     },
   };
@@ -105,15 +109,18 @@ function waitAs(as: "seconds" | "date" | "epoch" | undefined, seconds: number): 
   return as === "date" ? new Date(Date.now() + seconds * 1000).toUTCString() : String(seconds);
 }
 
-const ruleFor = ({ names }: SpokenDialect, kind: string | undefined): NameRule | undefined =>
+const nameRuleFor = ({ names }: SpokenDialect, kind: string | undefined): SpokenNameRule | undefined =>
   kind === "vm" || kind === "volume" || kind === "group" ? names[kind] : undefined;
 
-const fitsRule = (name: string, { shortest = 0, longest = Number.POSITIVE_INFINITY, pattern }: NameRule): boolean =>
+const fitsRule = (
+  name: string,
+  { shortest = 0, longest = Number.POSITIVE_INFINITY, pattern }: SpokenNameRule,
+): boolean =>
   name.length >= shortest &&
   name.length <= longest &&
   (pattern === undefined || new RegExp(`^(?:${pattern})$`).test(name));
 
-function spoken(
+function spokenAnswer(
   dialect: SpokenDialect,
   operation: string,
   own: unknown,
@@ -128,16 +135,20 @@ function spoken(
     const kind = operation.slice(0, -5) as RecordKind;
     // What has no region is shown for each.
     const region = route?.for_each === undefined ? undefined : meaningOf(dialect, heard)?.params["region"];
-    const there = payload.filter(isMap).filter((one) => region === undefined || (one["region"] ?? region) === region);
+    const there = payload
+      .filter(isPlainMap)
+      .filter((one) => region === undefined || (one["region"] ?? region) === region);
     const records = there.map((one) => recordIn(dialect, kind, one));
     const page = pageIn({ ...dialect.pagination, ...route?.pagination }, records, pageSize, heard, base);
-    const list = listAt(route?.items?.[0] ?? "", page.records);
+    const list = bodyWithList(route?.items?.[0] ?? "", page.records);
     const isBare = !Array.isArray(list) && !holdsData(list);
-    return { body: merged(enveloped(dialect, list, isBare), page.beside.value), headers: page.headers };
+    return { body: mergedRecords(enveloped(dialect, list, isBare), page.beside.value), headers: page.headers };
   }
-  const kind = kinds[operation];
+  const kind = recordKinds[operation];
   const record =
-    kind !== undefined && isMap(payload) ? recordIn(dialect, kind, payload) : snapshotIn(dialect, operation, payload);
+    kind !== undefined && isPlainMap(payload)
+      ? recordIn(dialect, kind, payload)
+      : snapshotIn(dialect, operation, payload);
   const item = (route?.item ?? dialect.answers[operation]?.item)?.[0];
   const held = item === undefined ? record : wrapped(item, record);
   // Bare strings of the contract, and values that can be read as they are.
@@ -146,17 +157,17 @@ function spoken(
 }
 
 /** A map that looks like the contract's envelope. */
-const holdsData = (value: unknown): value is Own => isMap(value) && "data" in value;
+const holdsData = (value: unknown): value is OwnFields => isPlainMap(value) && "data" in value;
 
 function snapshotIn({ records }: SpokenDialect, operation: string, payload: unknown): unknown {
-  if (operation !== "vm.snapshot" || !isMap(payload)) return payload;
-  const draft = new Draft();
+  if (operation !== "vm.snapshot" || !isPlainMap(payload)) return payload;
+  const draft = new RecordDraft();
   draft.put(records.snapshot.image[0], String(payload["image_id"]));
   return draft.value;
 }
 
 function wrapped(place: Place, record: unknown): unknown {
-  const draft = new Draft();
+  const draft = new RecordDraft();
   draft.set(typeof place === "string" ? place : `${place.in ?? ""}${place.value ?? ""}`, record);
   return draft.value;
 }
@@ -165,10 +176,10 @@ function enveloped({ envelope }: SpokenDialect, payload: unknown, isBare: boolea
   const { data, success } = envelope;
   const place = data[0];
   if (place === undefined && success === undefined) return isBare ? payload : { data: payload };
-  const draft = new Draft();
+  const draft = new RecordDraft();
   if (place !== undefined) draft.set(typeof place === "string" ? place : (place.value ?? ""), payload);
-  else if (isBare && isMap(payload)) draft.value = payload;
+  else if (isBare && isPlainMap(payload)) draft.value = payload;
   else draft.set("/data", payload);
-  if (success !== undefined) draft.set(success.value, first(success.is));
+  if (success !== undefined) draft.set(success.value, firstOf(success.is));
   return draft.value;
 }

@@ -1,7 +1,7 @@
 /** Jobs with which a deployment answers its writes: each is under way when it is asked for first, and done after that. */
 import type { SpokenDialect } from "./spoken";
 import { type Heard, jobMeant } from "./understand";
-import { Draft } from "./write";
+import { RecordDraft } from "./write";
 
 export interface Jobs {
   /** The answer to a write with the job that it names. */
@@ -18,7 +18,7 @@ export function createJobs(dialect: SpokenDialect): Jobs {
       if (wait === undefined || /\.(list|get)$/.test(operation)) return body;
       const id = `job-${asked.size + 1}`;
       asked.set(id, 0);
-      const draft = new Draft();
+      const draft = new RecordDraft();
       draft.value = typeof body === "object" && body !== null ? body : {};
       draft.put(wait.id[0], id);
       return draft.value;
@@ -29,7 +29,7 @@ export function createJobs(dialect: SpokenDialect): Jobs {
       const times = asked.get(id);
       if (times === undefined) return { status: 404, body: { error: { code: 404, message: "there is no such job" } } };
       asked.set(id, times + 1);
-      const draft = new Draft();
+      const draft = new RecordDraft();
       draft.put(wait.status[0], times === 0 ? wordBesides(wait) : (wait.done[0] ?? "done"));
       return { status: 200, body: draft.value };
     },

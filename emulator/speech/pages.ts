@@ -1,23 +1,29 @@
 /** One page of a list, with the sign that there is more, as a dialect says. */
 
-import { type Paging, type Place, tokensOf } from "./spoken";
+import { type Place, pointerTokens, type SpokenPaging } from "./spoken";
 import type { Heard } from "./understand";
-import { Draft, getAt } from "./write";
+import { getAt, RecordDraft } from "./write";
 
-export interface Page {
+export interface SpokenPage {
   readonly records: readonly unknown[];
   /** The fields of the body beside the list. */
-  readonly beside: Draft;
+  readonly beside: RecordDraft;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** `most`: how many entries a page has, unless the request asks for a size. */
-export function pageIn(paging: Paging, all: readonly unknown[], most: number, heard: Heard, base: string): Page {
+export function pageIn(
+  paging: SpokenPaging,
+  all: readonly unknown[],
+  most: number,
+  heard: Heard,
+  base: string,
+): SpokenPage {
   const asked = askedFor(paging.param, heard);
   const size = sizeAsked(paging, heard) ?? most;
-  const from = startOf(paging, all, size, asked);
+  const from = pageStart(paging, all, size, asked);
   const records = all.slice(from, from + size);
-  const beside = new Draft();
+  const beside = new RecordDraft();
   const leadsOn =
     from + size < all.length && paging.marker === undefined && paging.number === undefined && paging.offset !== true;
   if (!leadsOn) return { records, beside, headers: {} };
@@ -36,15 +42,15 @@ export function pageIn(paging: Paging, all: readonly unknown[], most: number, he
   return { records, beside, headers: {} };
 }
 
-const withoutParam = ({ param = "page" }: Paging, query: URLSearchParams): readonly [string, string][] =>
+const withoutParam = ({ param = "page" }: SpokenPaging, query: URLSearchParams): readonly [string, string][] =>
   [...query].filter(([name]) => name !== param);
 
 /** A link with the address by which a gateway knows the service behind it. */
 const inner = (link: string): string => link.replace(/^https?:\/\/[^/]+/, "http://inner.invalid:8774");
 
-const tokenOf = (index: number, { as }: Paging): string => (as === "token" ? `/p/${index}` : `p${index}`);
+const tokenOf = (index: number, { as }: SpokenPaging): string => (as === "token" ? `/p/${index}` : `p${index}`);
 
-function isLink(place: Place, { as, links }: Paging): boolean {
+function isLink(place: Place, { as, links }: SpokenPaging): boolean {
   if (links === "rewritten" || as === "link") return true;
   if (as === "token") return false;
   const pointer = typeof place === "string" ? place : `${place.in ?? ""}${place.value ?? ""}`;
@@ -54,30 +60,31 @@ function isLink(place: Place, { as, links }: Paging): boolean {
 /** The parameter of a request: from the query, or from the body when the name begins with a slash. */
 function askedFor(param = "page", { query, body }: Heard): string | undefined {
   if (!param.startsWith("/")) return query.get(param) ?? undefined;
-  const found = getAt(body, tokensOf(param));
+  const found = getAt(body, pointerTokens(param));
   return found === undefined || found === null ? undefined : String(found);
 }
 
-function sizeAsked({ size_param: param }: Paging, heard: Heard): number | undefined {
+function sizeAsked({ size_param: param }: SpokenPaging, heard: Heard): number | undefined {
   const size = param === undefined ? Number.NaN : Number(askedFor(param, heard));
   return Number.isInteger(size) && size > 0 ? size : undefined;
 }
 
-function startOf(
-  { marker, number, offset }: Paging,
+function pageStart(
+  { marker, number, offset }: SpokenPaging,
   all: readonly unknown[],
   size: number,
   asked: string | undefined,
 ): number {
   if (asked === undefined) return 0;
-  if (marker !== undefined) return all.findIndex((record) => markerOf(record, marker[0]) === asked) + 1 || all.length;
+  if (marker !== undefined)
+    return all.findIndex((record) => markerOfRecord(record, marker[0]) === asked) + 1 || all.length;
   if (number !== undefined) return Math.max(0, Number(asked) - number) * size;
   if (offset === true) return Math.max(0, Number(asked));
   return Number(/(\d+)$/.exec(asked)?.[1] ?? 0);
 }
 
-const markerOf = (record: unknown, place: Place | undefined): string | undefined => {
+const markerOfRecord = (record: unknown, place: Place | undefined): string | undefined => {
   const pointer = typeof place === "string" ? place : `${place?.in ?? ""}${place?.value ?? ""}`;
-  const found = getAt(record, tokensOf(pointer));
+  const found = getAt(record, pointerTokens(pointer));
   return found === undefined ? undefined : String(found);
 };

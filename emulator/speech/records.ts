@@ -1,20 +1,20 @@
 /** The service's own records in the words of a dialect. */
-import { isMap, type Place, type Scalar, type SpokenDialect, tokensOf } from "./spoken";
-import { Draft, getAt, listAt, setAt } from "./write";
+import { isPlainMap, type Place, pointerTokens, type Scalar, type SpokenDialect } from "./spoken";
+import { bodyWithList, getAt, RecordDraft, setAt } from "./write";
 
-export type Own = Readonly<Record<string, unknown>>;
+export type OwnFields = Readonly<Record<string, unknown>>;
 export type RecordKind = "vm" | "volume" | "group" | "flavor" | "image" | "region";
 
-function plainIn(dialect: SpokenDialect, kind: RecordKind, own: Own): unknown {
+function plainIn(dialect: SpokenDialect, kind: RecordKind, own: OwnFields): unknown {
   switch (kind) {
     case "vm":
       return vmIn(dialect, own);
     case "volume":
       return volumeIn(dialect, own);
     case "group":
-      return groupIn(dialect, own);
+      return peerGroupIn(dialect, own);
     default: {
-      const draft = new Draft();
+      const draft = new RecordDraft();
       const { id, name } = dialect.records[kind];
       // The name is written first: a record that consists of its id shows nothing else.
       draft.put(name[0], scalar(own["name"]));
@@ -27,18 +27,19 @@ function plainIn(dialect: SpokenDialect, kind: RecordKind, own: Own): unknown {
 }
 
 /** A record, with what the requests of its kind take from it: where it shows nothing else, its region or its kind. */
-export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: Own): unknown {
-  const draft = new Draft();
+export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: OwnFields): unknown {
+  const draft = new RecordDraft();
   draft.value = plainIn(dialect, kind, own);
-  if (kind === "vm" || kind === "volume" || kind === "group") draft.put(dialect.fingerprint?.from[0], versionOf(own));
+  if (kind === "vm" || kind === "volume" || kind === "group")
+    draft.put(dialect.fingerprint?.from[0], recordVersion(own));
   for (const pointer of fieldsWanted(dialect, kind))
-    if (getAt(draft.value, tokensOf(pointer)) === undefined)
-      draft.set(pointer, scalar(own[tokensOf(pointer).at(-1) ?? ""]) ?? scalar(own["region"]) ?? `of-a-${kind}`);
+    if (getAt(draft.value, pointerTokens(pointer)) === undefined)
+      draft.set(pointer, scalar(own[pointerTokens(pointer).at(-1) ?? ""]) ?? scalar(own["region"]) ?? `of-a-${kind}`);
   return draft.value;
 }
 
 /** Another text for each state of a record. */
-export function versionOf(own: Own): string {
+export function recordVersion(own: OwnFields): string {
   const said = ["id", "name", "status", "flavor_id", "image_id", "size", "attached_to", "description"];
   let hash = 7;
   for (const letter of JSON.stringify(said.map((field) => own[field] ?? null)))
@@ -56,9 +57,9 @@ const fieldsWanted = ({ operations }: SpokenDialect, kind: RecordKind): readonly
 const scalar = (value: unknown): Scalar | null =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
 
-function vmIn({ records, states }: SpokenDialect, own: Own): unknown {
+function vmIn({ records, states }: SpokenDialect, own: OwnFields): unknown {
   const { id, name, status, flavor, image, owner, floating_ip, private_ip, volumes, volume_entry } = records.vm;
-  const draft = new Draft();
+  const draft = new RecordDraft();
   draft.put(id[0], scalar(own["id"]));
   draft.put(name[0], scalar(own["name"]));
   draft.put(status[0], vmWord(states.vm, String(own["status"])));
@@ -67,17 +68,17 @@ function vmIn({ records, states }: SpokenDialect, own: Own): unknown {
   draft.put(owner?.[0], scalar(own["owner"]));
   draft.put(floating_ip[0], scalar(own["floating_ip"]));
   draft.put(private_ip[0], scalar(own["private_ip"]));
-  const disks = (Array.isArray(own["volumes"]) ? own["volumes"] : []).filter(isMap);
+  const disks = (Array.isArray(own["volumes"]) ? own["volumes"] : []).filter(isPlainMap);
   const entries = disks.flatMap((disk) => entryIn(volume_entry, disk));
   const [list] = volumes;
-  return list === undefined ? draft.value : merged(draft.value, listAt(list, entries));
+  return list === undefined ? draft.value : mergedRecords(draft.value, bodyWithList(list, entries));
 }
 
 /** Where an entry is its id alone, a root disk cannot be told from the others, and such a list does not show it. */
-function entryIn({ id, root }: SpokenDialect["records"]["vm"]["volume_entry"], disk: Own): readonly unknown[] {
+function entryIn({ id, root }: SpokenDialect["records"]["vm"]["volume_entry"], disk: OwnFields): readonly unknown[] {
   const place = id[0];
   const isBare = place === "" || (typeof place === "object" && (place.value ?? "") === "" && place.in === undefined);
-  const draft = new Draft();
+  const draft = new RecordDraft();
   if (isBare && disk["root"] === true) return [];
   if (!isBare) draft.put(root[0], disk["root"] === true);
   draft.put(place, scalar(disk["id"]));
@@ -98,8 +99,8 @@ function vmWord(words: SpokenDialect["states"]["vm"], status: string): string {
   return words.changing[0] ?? (isTaken ? `${status}-on-its-way` : status);
 }
 
-function volumeIn({ records, states }: SpokenDialect, own: Own): unknown {
-  const draft = new Draft();
+function volumeIn({ records, states }: SpokenDialect, own: OwnFields): unknown {
+  const draft = new RecordDraft();
   const { id, name, size, status, attached_to } = records.volume;
   const { ready, failed } = states.volume;
   const word =
@@ -116,8 +117,8 @@ function volumeIn({ records, states }: SpokenDialect, own: Own): unknown {
   return draft.value;
 }
 
-function groupIn({ records }: SpokenDialect, own: Own): unknown {
-  const draft = new Draft();
+function peerGroupIn({ records }: SpokenDialect, own: OwnFields): unknown {
+  const draft = new RecordDraft();
   const { id, name, description, rules } = records.group;
   draft.put(id[0], scalar(own["id"]));
   draft.put(name[0], scalar(own["name"]));
@@ -127,20 +128,20 @@ function groupIn({ records }: SpokenDialect, own: Own): unknown {
   const places = directed.length > 0 ? directed : rules.slice(0, 1);
   for (const place of Array.isArray(own["rules"]) ? places : []) {
     const direction = typeof place === "object" ? place.direction : undefined;
-    const here = all.filter((rule) => direction === undefined || (isMap(rule) && rule["direction"] === direction));
-    draft.value = merged(draft.value, listAt(whole(place), here));
+    const here = all.filter((rule) => direction === undefined || (isPlainMap(rule) && rule["direction"] === direction));
+    draft.value = mergedRecords(draft.value, bodyWithList(wholePlace(place), here));
   }
   return draft.value;
 }
 
 /** A place that is nothing but a pointer and a direction. */
-const whole = (place: Place): Place =>
+const wholePlace = (place: Place): Place =>
   typeof place === "object" && place.in === undefined && place.direction !== undefined ? (place.value ?? "") : place;
 
 /** Both values in one: neither takes anything away from the other. */
-export function merged(one: unknown, other: unknown): unknown {
-  if (!isMap(one) || !isMap(other)) return other === undefined ? one : other;
+export function mergedRecords(one: unknown, other: unknown): unknown {
+  if (!isPlainMap(one) || !isPlainMap(other)) return other === undefined ? one : other;
   let all: unknown = one;
-  for (const [key, value] of Object.entries(other)) all = setAt(all, [key], merged(one[key], value));
+  for (const [key, value] of Object.entries(other)) all = setAt(all, [key], mergedRecords(one[key], value));
   return all;
 }

@@ -1,14 +1,14 @@
 /** Refusals in the words of a dialect. */
-import { first, isMap, type RefusalRule, type SpokenDialect } from "./spoken";
-import { Draft } from "./write";
+import { firstOf, isPlainMap, type RefusalRule, type SpokenDialect } from "./spoken";
+import { RecordDraft } from "./write";
 
-export interface Said {
+export interface SaidRefusal {
   readonly status: number;
   readonly body: unknown;
 }
 
 /** The condition of each refusal, by its status and its words. */
-const meanings: readonly (readonly [is: string, status: number, message?: RegExp])[] = [
+const refusalMeanings: readonly (readonly [is: string, status: number, message?: RegExp])[] = [
   ["invalid_id", 400, /^invalid id/],
   ["flush_not_confirmed", 400, /flush/],
   ["root_disk", 400, /root/],
@@ -34,15 +34,17 @@ const likewise: Readonly<Record<string, string>> = {
   invalid_id: "bad_request",
 };
 
-export function refusalIn(dialect: SpokenDialect, { status, body }: Said): Said {
-  const own = isMap(body) && isMap(body["error"]) ? body["error"] : {};
+export function refusalIn(dialect: SpokenDialect, { status, body }: SaidRefusal): SaidRefusal {
+  const own = isPlainMap(body) && isPlainMap(body["error"]) ? body["error"] : {};
   const message = String(own["message"] ?? "refused");
-  const is = meanings.find(([, at, words]) => at === status && (words === undefined || words.test(message)))?.[0];
-  const rule = ruleFor(dialect, is);
+  const is = refusalMeanings.find(
+    ([, at, words]) => at === status && (words === undefined || words.test(message)),
+  )?.[0];
+  const rule = refusalRuleFor(dialect, is);
   const { error, success } = dialect.envelope;
-  const draft = new Draft();
-  if (success !== undefined) draft.set(success.value, notDone(first(success.is)));
-  const code = codeOf(rule) ?? (error.message.length === 0 || success === undefined ? status : status * 100);
+  const draft = new RecordDraft();
+  if (success !== undefined) draft.set(success.value, notDone(firstOf(success.is)));
+  const code = refusalCode(rule) ?? (error.message.length === 0 || success === undefined ? status : status * 100);
   if (error.message.length === 0) {
     draft.set("/error/code", typeof code === "number" ? code : status);
     draft.set("/error/message", worded(rule, message));
@@ -55,14 +57,14 @@ export function refusalIn(dialect: SpokenDialect, { status, body }: Said): Said 
   return { status: rule?.status ?? (isInside ? 200 : status), body: draft.value };
 }
 
-function ruleFor({ errors }: SpokenDialect, is: string | undefined): RefusalRule | undefined {
+function refusalRuleFor({ errors }: SpokenDialect, is: string | undefined): RefusalRule | undefined {
   const of = (word: string | undefined): RefusalRule | undefined => errors.find((rule) => rule.is === word);
   if (is === undefined || is === "unsupported" || is === "unauthenticated") return of(is);
   return of(is) ?? of(likewise[is]) ?? of("refused");
 }
 
 /** A text that fits the pattern: any word may stand for `*`. */
-function codeOf(rule: RefusalRule | undefined): string | number | undefined {
+function refusalCode(rule: RefusalRule | undefined): string | number | undefined {
   if (rule?.code === undefined) return undefined;
   const text = String(rule.code).replaceAll("*", "0");
   return /^\d+$/.test(text) ? Number(text) : text;

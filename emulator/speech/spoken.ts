@@ -4,7 +4,7 @@
  */
 export type Scalar = string | number | boolean;
 
-export interface Selector {
+export interface SpokenSelector {
   readonly in?: string;
   readonly keys?: string;
   readonly where?: Readonly<Record<string, Scalar | readonly Scalar[]>>;
@@ -18,9 +18,9 @@ export interface Selector {
   readonly direction?: string;
 }
 
-export type Place = string | Selector;
+export type Place = string | SpokenSelector;
 
-export interface Paging {
+export interface SpokenPaging {
   readonly next?: readonly Place[];
   readonly next_header?: string | null;
   readonly as?: string;
@@ -32,7 +32,7 @@ export interface Paging {
   readonly size_param?: string;
 }
 
-export interface Route {
+export interface SpokenRoute {
   readonly method: string;
   readonly path: string;
   readonly query?: Readonly<Record<string, Scalar>>;
@@ -40,12 +40,12 @@ export interface Route {
   readonly body?: unknown;
   readonly item?: readonly Place[];
   readonly items?: readonly Place[];
-  readonly pagination?: Paging;
-  readonly alternatives?: readonly Route[];
+  readonly pagination?: SpokenPaging;
+  readonly alternatives?: readonly SpokenRoute[];
   readonly for_each?: "region" | readonly string[];
 }
 
-export interface NameRule {
+export interface SpokenNameRule {
   readonly shortest?: number;
   readonly longest?: number;
   readonly pattern?: string;
@@ -60,9 +60,9 @@ export interface RefusalRule {
 }
 
 type Places<K extends string> = Readonly<Record<K, readonly Place[]>>;
-type Words<K extends string> = Readonly<Record<K, readonly string[]>>;
+type SpokenWords<K extends string> = Readonly<Record<K, readonly string[]>>;
 
-export interface Wait extends Omit<Route, "item" | "items" | "pagination"> {
+export interface SpokenWait extends Omit<SpokenRoute, "item" | "items" | "pagination"> {
   readonly id: readonly Place[];
   readonly status: readonly Place[];
   readonly done: readonly string[];
@@ -71,8 +71,8 @@ export interface Wait extends Omit<Route, "item" | "items" | "pagination"> {
 
 /** The dialect with every default filled in. */
 export interface SpokenDialect {
-  readonly wait?: Wait;
-  readonly operations: Readonly<Record<string, Route | null>>;
+  readonly wait?: SpokenWait;
+  readonly operations: Readonly<Record<string, SpokenRoute | null>>;
   readonly records: {
     readonly vm: Places<"id" | "name" | "status" | "floating_ip" | "private_ip" | "volumes"> &
       Partial<Places<"flavor" | "image" | "owner">> & { readonly volume_entry: Places<"id" | "root"> };
@@ -84,11 +84,11 @@ export interface SpokenDialect {
     readonly snapshot: Places<"image">;
   };
   readonly states: {
-    readonly vm: Words<"running" | "stopped" | "verify_resize" | "ready" | "changing" | "failed" | "gone">;
-    readonly volume: Words<"ready" | "changing" | "failed" | "gone">;
-    readonly image: Words<"ready" | "failed">;
+    readonly vm: SpokenWords<"running" | "stopped" | "verify_resize" | "ready" | "changing" | "failed" | "gone">;
+    readonly volume: SpokenWords<"ready" | "changing" | "failed" | "gone">;
+    readonly image: SpokenWords<"ready" | "failed">;
   };
-  readonly pagination: Paging;
+  readonly pagination: SpokenPaging;
   readonly rules: { readonly port_range: string | null };
   readonly limits: { readonly unique?: readonly string[]; readonly named_groups?: "kept" | "refused" };
   readonly authorization: { readonly name: string; readonly header: string };
@@ -98,7 +98,7 @@ export interface SpokenDialect {
     readonly error: { readonly code: readonly Place[]; readonly message: readonly Place[] };
     readonly success?: { readonly value: string; readonly is: Scalar | readonly Scalar[] };
   };
-  readonly names: Readonly<Partial<Record<"vm" | "volume" | "group", NameRule>>>;
+  readonly names: Readonly<Partial<Record<"vm" | "volume" | "group", SpokenNameRule>>>;
   readonly values: Readonly<Record<string, Scalar>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly fingerprint?: { readonly from: readonly Place[]; readonly send: string };
@@ -106,14 +106,14 @@ export interface SpokenDialect {
   readonly errors: readonly RefusalRule[];
 }
 
-export const tokensOf = (pointer: string): readonly string[] =>
+export const pointerTokens = (pointer: string): readonly string[] =>
   pointer
     .split("/")
     .slice(1)
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 
-export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isPlainMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 // `Array.isArray` does not narrow a readonly list away.
-export const first = <T>(value: T | readonly T[]): T | undefined => (Array.isArray(value) ? value[0] : (value as T));
+export const firstOf = <T>(value: T | readonly T[]): T | undefined => (Array.isArray(value) ? value[0] : (value as T));

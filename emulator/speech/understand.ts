@@ -1,6 +1,6 @@
 /** Which operation a request means in a dialect: by its method, path, query, headers and body. */
 import type { IncomingHttpHeaders } from "node:http";
-import { isMap, type Route, type Scalar, type SpokenDialect } from "./spoken";
+import { isPlainMap, type Scalar, type SpokenDialect, type SpokenRoute } from "./spoken";
 
 export interface Heard {
   readonly method: string;
@@ -64,11 +64,12 @@ class Fitting {
     // A slash within braces belongs to a place of the record.
     const [wanted, given] = [template.split(/\/(?![^{]*\})/), path.split("/")];
     return (
-      wanted.length === given.length && wanted.every((part, index) => this.#text(part, decoded(given[index] ?? "")))
+      wanted.length === given.length &&
+      wanted.every((part, index) => this.#text(part, decodedSegment(given[index] ?? "")))
     );
   }
 
-  query(wanted: NonNullable<Route["query"]>, query: URLSearchParams): boolean {
+  query(wanted: NonNullable<SpokenRoute["query"]>, query: URLSearchParams): boolean {
     return Object.entries(wanted).every(([name, template]) => {
       const given = query.get(name);
       return given !== null && this.#text(String(template), given);
@@ -92,9 +93,9 @@ class Fitting {
         given.length === template.length &&
         template.every((one, index) => this.body(one, given[index]))
       );
-    if (isMap(template)) {
+    if (isPlainMap(template)) {
       const map = given === undefined ? {} : given;
-      return isMap(map) && Object.entries(template).every(([key, one]) => key in map && this.body(one, map[key]));
+      return isPlainMap(map) && Object.entries(template).every(([key, one]) => key in map && this.body(one, map[key]));
     }
     this.score++;
     return template === given;
@@ -107,8 +108,8 @@ class Fitting {
       .split(/(\{(?:\w+|field:[^{}]*)\})/)
       .map((piece) => {
         const name = /^\{(\w+|field:[^{}]*)\}$/.exec(piece)?.[1];
-        if (name === undefined) return literal(piece);
-        if (Object.hasOwn(this.values, name)) return literal(String(this.values[name]));
+        if (name === undefined) return escapedText(piece);
+        if (Object.hasOwn(this.values, name)) return escapedText(String(this.values[name]));
         names.push(name);
         return "(.+)";
       })
@@ -123,9 +124,9 @@ class Fitting {
   }
 }
 
-const literal = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const escapedText = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-function decoded(segment: string): string {
+function decodedSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {

@@ -1,27 +1,28 @@
 /** Writes a value where a reader that follows a place would find it. */
-import { first, isMap, type Place, type Scalar, type Selector, tokensOf } from "./spoken";
+import { firstOf, isPlainMap, type Place, pointerTokens, type Scalar, type SpokenSelector } from "./spoken";
 
 /** A JSON value in the making. */
-export class Draft {
+export class RecordDraft {
   value: unknown;
 
   /** Writes a value at a pointer; `undefined` makes only the maps that lead there. */
   set(pointer: string, value: unknown): void {
-    const tokens = tokensOf(pointer);
+    const tokens = pointerTokens(pointer);
     this.value = setAt(this.value, tokens, value);
   }
 
   /** Changes an item of the list at a pointer: the item that has these fields, or a new one. */
   private item(pointer: string, fields: Readonly<Record<string, unknown>>, change: (item: unknown) => unknown): void {
     // A `*` stands for every member: one member is enough.
-    const tokens = tokensOf(pointer).map((token) => (token === "*" ? "main" : token));
+    const tokens = pointerTokens(pointer).map((token) => (token === "*" ? "main" : token));
     const list = getAt(this.value, tokens);
     const items: unknown[] = Array.isArray(list) ? [...list] : [];
     const at = items.findIndex(
-      (item) => isMap(item) && Object.entries(fields).every(([key, value]) => getAt(item, keyTokens(key)) === value),
+      (item) =>
+        isPlainMap(item) && Object.entries(fields).every(([key, value]) => getAt(item, tokensOfKey(key)) === value),
     );
     let item: unknown = at < 0 ? undefined : items[at];
-    for (const [key, value] of Object.entries(fields)) item = setAt(item, keyTokens(key), value);
+    for (const [key, value] of Object.entries(fields)) item = setAt(item, tokensOfKey(key), value);
     item = change(item);
     if (at < 0 || Object.keys(fields).length === 0) items.push(item);
     else items[at] = item;
@@ -35,7 +36,7 @@ export class Draft {
       this.#putAtPointer(place, value);
       return;
     }
-    const sign = place.none === undefined ? undefined : first(place.none);
+    const sign = place.none === undefined ? undefined : firstOf(place.none);
     if (value === null && sign === undefined) {
       this.#putNothing(place);
       return;
@@ -46,8 +47,8 @@ export class Draft {
       this.#putJoined(place, written);
       return;
     }
-    this.item(into, wantedOf(place), (item) => {
-      const inner = new Draft();
+    this.item(into, wantedFields(place), (item) => {
+      const inner = new RecordDraft();
       inner.value = item;
       inner.#putJoined(place, written);
       return inner.value;
@@ -55,7 +56,7 @@ export class Draft {
   }
 
   #putAtPointer(pointer: string, value: Scalar | null): void {
-    const tokens = tokensOf(pointer);
+    const tokens = pointerTokens(pointer);
     const index = tokens.findIndex((token) => /^\d+$/.test(token));
     // An empty list says that there is nothing.
     if (value === null && index > 0) {
@@ -64,14 +65,14 @@ export class Draft {
     } else this.value = setAt(this.value, tokens, value);
   }
 
-  #putNothing({ in: into, where, absent, value = "", join }: Selector): void {
+  #putNothing({ in: into, where, absent, value = "", join }: SpokenSelector): void {
     if (absent === "none" || join !== undefined) return;
     if (into === undefined) this.set(value, null);
-    else if (where === undefined && getAt(this.value, tokensOf(into)) === undefined)
-      this.value = setAt(this.value, tokensOf(into), []);
+    else if (where === undefined && getAt(this.value, pointerTokens(into)) === undefined)
+      this.value = setAt(this.value, pointerTokens(into), []);
   }
 
-  #putJoined({ join, value = "" }: Selector, written: Scalar): void {
+  #putJoined({ join, value = "" }: SpokenSelector, written: Scalar): void {
     if (join === undefined) {
       this.set(value, written);
       return;
@@ -85,13 +86,13 @@ export class Draft {
   }
 }
 
-const keyTokens = (key: string): readonly string[] => (key.startsWith("/") ? tokensOf(key) : [key]);
+const tokensOfKey = (key: string): readonly string[] => (key.startsWith("/") ? pointerTokens(key) : [key]);
 
-const wantedOf = ({ where = {} }: Selector): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(where).map(([key, scalars]) => [key, first(scalars)]));
+const wantedFields = ({ where = {} }: SpokenSelector): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(where).map(([key, scalars]) => [key, firstOf(scalars)]));
 
-function asWritten({ cut, is, unit }: Selector, value: Scalar): Scalar {
-  if (is !== undefined) return value === true ? (first(is) ?? true) : otherThan(first(is));
+function asWritten({ cut, is, unit }: SpokenSelector, value: Scalar): Scalar {
+  if (is !== undefined) return value === true ? (firstOf(is) ?? true) : otherThan(firstOf(is));
   if (unit !== undefined && typeof value === "number") return value * (unitsInGb[unit[0]?.toUpperCase() ?? "G"] ?? 1);
   if (cut === undefined) return value;
   const around = cut.startsWith("*")
@@ -113,7 +114,7 @@ export function getAt(value: unknown, tokens: readonly string[]): unknown {
   let at = value;
   for (const token of tokens) {
     if (Array.isArray(at)) at = at[Number(token)];
-    else if (isMap(at) && Object.hasOwn(at, token)) at = at[token];
+    else if (isPlainMap(at) && Object.hasOwn(at, token)) at = at[token];
     else return undefined;
   }
   return at;
@@ -121,38 +122,39 @@ export function getAt(value: unknown, tokens: readonly string[]): unknown {
 
 export function setAt(into: unknown, [token, ...rest]: readonly string[], value: unknown): unknown {
   if (token === undefined) return value;
-  if (/^\d+$/.test(token) && !isMap(into)) {
+  if (/^\d+$/.test(token) && !isPlainMap(into)) {
     const list: unknown[] = Array.isArray(into) ? [...into] : [];
     while (list.length < Number(token)) list.push(null);
     list[Number(token)] = setAt(list[Number(token)] ?? undefined, rest, value);
     return list;
   }
-  const map = isMap(into) ? into : {};
+  const map = isPlainMap(into) ? into : {};
   return { ...map, [token]: setAt(map[token], rest, value) };
 }
 
 /** A list of records, written where a place would find it. */
-export function listAt(place: Place, records: readonly unknown[]): unknown {
-  const draft = new Draft();
+export function bodyWithList(place: Place, records: readonly unknown[]): unknown {
+  const draft = new RecordDraft();
   if (typeof place === "string") {
     draft.set(place, records);
     return draft.value;
   }
   const wrapped = records.map((record) => {
-    const inner = new Draft();
+    const inner = new RecordDraft();
     if (place.value !== undefined) inner.set(place.value, record);
     else inner.value = record;
-    for (const [key, value] of Object.entries(wantedOf(place))) inner.value = setAt(inner.value, keyTokens(key), value);
+    for (const [key, value] of Object.entries(wantedFields(place)))
+      inner.value = setAt(inner.value, tokensOfKey(key), value);
     return inner.value;
   });
-  const tokens = tokensOf(place.in ?? "").map((token) => (token === "*" ? "main" : token));
-  return setAt(undefined, tokens, place.keys === undefined ? wrapped : keyed(wrapped, place.keys));
+  const tokens = pointerTokens(place.in ?? "").map((token) => (token === "*" ? "main" : token));
+  return setAt(undefined, tokens, place.keys === undefined ? wrapped : recordsByKey(wrapped, place.keys));
 }
 
-function keyed(records: readonly unknown[], name: string): Readonly<Record<string, unknown>> {
+function recordsByKey(records: readonly unknown[], name: string): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     records.map((record) => {
-      if (!isMap(record)) return [String(record), {}];
+      if (!isPlainMap(record)) return [String(record), {}];
       const { [name]: key, ...rest } = record;
       return [String(key), rest];
     }),

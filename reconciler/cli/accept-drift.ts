@@ -46,7 +46,7 @@ export function acceptDrift(
       );
       return [];
     }
-    if (!drift.gone) return editsOf(drift, desired, state, (what, why) => leave(drift.address, what, why));
+    if (!drift.gone) return editsForDrift(drift, desired, state, (what, why) => leave(drift.address, what, why));
     leave(drift.address, "that it is gone", "take its block out, or let the next apply make it again");
     return [];
   });
@@ -63,7 +63,12 @@ export function acceptDrift(
   return left;
 }
 
-function editsOf(drift: Drift, desired: Desired, state: State, leave: (what: string, why: string) => void): EditAt[] {
+function editsForDrift(
+  drift: Drift,
+  desired: Desired,
+  state: State,
+  leave: (what: string, why: string) => void,
+): EditAt[] {
   const { address } = drift;
   const parts = parseAddress(address);
   if (parts === undefined) return [];

@@ -19,18 +19,18 @@ export type Texts = ReadonlyMap<string, string>;
 /** What the files say, by environment; `undefined` as the name of a file without any. `undefined`: they cannot be read. */
 export type Readings = ReadonlyMap<string | undefined, Desired | undefined>;
 
-interface Reader {
+interface FilesReader {
   readonly environment: string | undefined;
   read(texts: Texts): Readings;
 }
 
-interface Accepted {
+interface AcceptedEdits {
   readonly texts: Texts;
   /** Why an edit was not written. */
   readonly problems: ReadonlyMap<EditAt, string>;
 }
 
-export function acceptAll(before: Texts, edits: readonly EditAt[], { environment, read }: Reader): Accepted {
+export function acceptAll(before: Texts, edits: readonly EditAt[], { environment, read }: FilesReader): AcceptedEdits {
   const problems = new Map<EditAt, string>();
   const possible = edits.filter((one) => {
     const isDeclared = [...before.values()].some((text) => declares(text, one.edit));
@@ -38,7 +38,7 @@ export function acceptAll(before: Texts, edits: readonly EditAt[], { environment
     return isDeclared;
   });
   if (possible.length === 0) return { texts: before, problems };
-  let at: Standing = { texts: before, readings: read(before) };
+  let at: EditedFiles = { texts: before, readings: read(before) };
   for (const one of possible) {
     const edited = edit(at, one, environment, read);
     if ("problem" in edited) problems.set(one, edited.problem);
@@ -47,18 +47,18 @@ export function acceptAll(before: Texts, edits: readonly EditAt[], { environment
   return { texts: at.texts, problems };
 }
 
-interface Standing {
+interface EditedFiles {
   readonly texts: Texts;
   readonly readings: Readings;
 }
 
 /** What an environment says for itself comes before what all say. */
 function edit(
-  { texts, readings }: Standing,
+  { texts, readings }: EditedFiles,
   one: EditAt,
   environment: string | undefined,
-  read: Reader["read"],
-): Standing | { readonly problem: string } {
+  read: FilesReader["read"],
+): EditedFiles | { readonly problem: string } {
   const own = (text: string): Edited | undefined =>
     environment === undefined ? undefined : acceptInEnvironment(text, one.edit, environment);
   let problem = "";
@@ -106,18 +106,18 @@ function otherThanMeant(
 /** The addresses of resources that differ; a name of the rest where anything else does. */
 function changedIn(before: Desired, after: Desired): string[] {
   const [then, now] = [before, after].map(
-    ({ resources }) => new Map(resources.map((resource) => [resource.address, meaningOf(resource)])),
+    ({ resources }) => new Map(resources.map((resource) => [resource.address, meaningText(resource)])),
   );
   if (then === undefined || now === undefined) return [];
   const addresses = [...new Set([...then.keys(), ...now.keys()])];
-  const rest = ({ resources: _, ...others }: Desired): string => meaningOf(others);
+  const rest = ({ resources: _, ...others }: Desired): string => meaningText(others);
   return [
     ...addresses.filter((address) => then.get(address) !== now.get(address)),
     ...(rest(before) === rest(after) ? [] : ["other settings"]),
   ];
 }
 
-const places = new Set(["source", "inherited", "rulePlaces", "files", "commandFile"]);
+const placeKeys = new Set(["source", "inherited", "rulePlaces", "files", "commandFile"]);
 /** What is said, wherever in the files it stands. */
-const meaningOf = (value: object): string =>
-  JSON.stringify(value, (key, inner: unknown) => (places.has(key) ? undefined : inner));
+const meaningText = (value: object): string =>
+  JSON.stringify(value, (key, inner: unknown) => (placeKeys.has(key) ? undefined : inner));

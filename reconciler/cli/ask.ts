@@ -25,7 +25,7 @@ export function askForWord(
       if (!answered) output.write("\n");
       resolve(undefined);
     });
-    terminal.question(`${wrapText(question, columnsOf(output)).join("\n")} `, (answer) => {
+    terminal.question(`${wrapText(question, terminalColumns(output)).join("\n")} `, (answer) => {
       answered = true;
       resolve(answer.trim());
     });
@@ -38,5 +38,5 @@ export function askForWord(
 }
 
 /** A terminal breaks a long line anywhere, also within a word. What is no terminal breaks none. */
-const columnsOf = (output: NodeJS.WritableStream): number =>
+const terminalColumns = (output: NodeJS.WritableStream): number =>
   "columns" in output && typeof output.columns === "number" && output.columns > 0 ? output.columns : Infinity;

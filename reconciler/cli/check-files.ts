@@ -7,12 +7,12 @@ import { type NameRules, narrowedNameProblem } from "../core/model/name-rule";
 import { nameRefused } from "../core/plan/names-refused";
 import { judgeFile } from "../kinds/group/reachability/findings";
 import { todayUtc } from "../outside/clock";
-import { readDialect } from "./compose";
+import { readDialectWith } from "./compose";
 import { CommandFailed } from "./crash";
 import type { Flags } from "./flags";
 import type { Workspace } from "./workspace";
 
-interface Checked {
+interface CheckedFiles {
   /** As `deny:` of the file judges them. */
   readonly findings: readonly Finding[];
   /** Assertions about reach wait for the plan: the file takes values from elsewhere. */
@@ -20,9 +20,9 @@ interface Checked {
 }
 
 /** Throws what leaves nothing to judge: a dialect that cannot be read, names that the service refuses. */
-export function checkFiles(workspace: Workspace, flags: Flags): Checked {
+export function checkFiles(workspace: Workspace, flags: Flags): CheckedFiles {
   const { desired } = workspace;
-  const dialect = readDialect(workspace, flags);
+  const dialect = readDialectWith(workspace, flags);
   const refused = namesRefusedIn(desired.resources, dialect.dialect.names);
   if (refused.length > 0) throw new CommandFailed([...workspace.diagnostics, ...dialect.diagnostics, ...refused]);
   const leavesReach = desired.reachability !== undefined && isOpen(desired);

@@ -9,7 +9,7 @@ import type { FlagHelp, FlagName, Flags } from "./flags";
 import type { Output } from "./output";
 
 /** The sections in which help lists the commands. */
-export const sections = [
+export const helpSections = [
   "From a file to the service",
   "Looking",
   "Taking over and handing on",
@@ -32,7 +32,7 @@ export interface Positionals<A extends readonly string[] = readonly string[]> {
 }
 export const noArguments: Positionals<readonly []> = { min: 0, max: 0, what: "" };
 export const maybeOne: Positionals<readonly [] | readonly [string]> = { min: 0, max: 1, what: "" };
-export const one = (what: string): Positionals<readonly [string]> => ({ min: 1, max: 1, what });
+export const oneArgument = (what: string): Positionals<readonly [string]> => ({ min: 1, max: 1, what });
 export const two = (what: string): Positionals<readonly [string, string]> => ({ min: 2, max: 2, what });
 export const oneOrMore = (what: string): Positionals<readonly [string, ...string[]]> => ({ min: 1, max: 1000, what });
 
@@ -52,7 +52,7 @@ export interface CompletionSources {
 export interface Command<F extends FlagName = FlagName, A extends readonly string[] = readonly string[]> {
   readonly usage: string;
   readonly summary: string;
-  readonly section: (typeof sections)[number];
+  readonly section: (typeof helpSections)[number];
   readonly examples: readonly [Example, ...Example[]];
   readonly flags: readonly F[];
   /** The words that its `--format` takes, the usual one first where one is meant when the flag is left out. */
@@ -91,10 +91,10 @@ export interface NamedCommand extends Command {
   readonly name: string;
 }
 
-const named = (name: string, load: () => Command): NamedCommand => ({ name, ...load() });
+const namedCommand = (name: string, load: () => Command): NamedCommand => ({ name, ...load() });
 
 export const allCommands = (commands: Commands): readonly NamedCommand[] =>
-  Object.entries(commands).map(([name, load]) => named(name, load));
+  Object.entries(commands).map(([name, load]) => namedCommand(name, load));
 
 /** The command that the words begin with; a name of two words (`state list`) is tried before a name of one. */
 export function findCommand(
@@ -104,7 +104,7 @@ export function findCommand(
   for (const words of [2, 1]) {
     const name = argv.slice(0, words).join(" ");
     const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    if (load !== undefined) return { found: named(name, load), rest: argv.slice(words) };
+    if (load !== undefined) return { found: namedCommand(name, load), rest: argv.slice(words) };
   }
   return undefined;
 }

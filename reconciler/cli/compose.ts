@@ -50,7 +50,7 @@ export interface Service extends OpenedService {
 
 export async function openWorkspaceService(workspace: Workspace, invocation: Invocation): Promise<Service> {
   const { flags, output } = invocation;
-  const { dialect, diagnostics, folder, given } = readDialect(workspace, flags);
+  const { dialect, diagnostics, folder, given } = readDialectWith(workspace, flags);
   const trust = trustOf(flags);
   const outside = flags["base-url"] ?? setting("RECONCILE_BASE_URL");
   const baseUrl = outside ?? workspace.desired.service.baseUrl;
@@ -141,7 +141,7 @@ interface ReadWith {
 
 export const trustOf = (flags: Flags): Trust => trustFrom(flags["no-programs"]);
 
-export function readDialect(workspace: Workspace, flags: Flags): ReadWith {
+export function readDialectWith(workspace: Workspace, flags: Flags): ReadWith {
   const given = workspace.desired.service.dialect;
   const outside = flags.dialect ?? setting("RECONCILE_DIALECT");
   const folder = folderOfDialect(outside, given, workspace);
@@ -154,9 +154,9 @@ export function readDialect(workspace: Workspace, flags: Flags): ReadWith {
     const source = workspace.sources.find(({ file }) => file === given.source.file);
     read = readInlineDialect(given.inline, given.source, source?.text);
   } else {
-    const refused = refusedPath(workspace.trust ?? trustOf(flags), besideFile(given));
+    const refused = refusedPath(workspace.trust ?? trustOf(flags), pathBesideFile(given));
     if (refused !== undefined) throw fail(refused.code, refused.problem, refused.fix);
-    read = readDialectFile(besideFile(given));
+    read = readDialectFile(pathBesideFile(given));
   }
   if (hasErrors(read.diagnostics)) throw new CommandFailed(read.diagnostics);
   return { ...read, folder, given: outside !== undefined };
@@ -173,11 +173,17 @@ function folderOfDialect(
   // A saved plan may be applied in another checkout than it was made in.
   if (workspace.dialect !== undefined)
     return "path" in given ? dirname(resolve(workspace.folder, given.path)) : workspace.folder;
-  return dirname(resolve("path" in given ? besideFile(given) : given.source.file));
+  return dirname(resolve("path" in given ? pathBesideFile(given) : given.source.file));
 }
 
 /** A path in a file is relative to that file, and is shown relative to the working folder. */
-function besideFile({ source, path }: { readonly source: { readonly file: string }; readonly path: string }): string {
+function pathBesideFile({
+  source,
+  path,
+}: {
+  readonly source: { readonly file: string };
+  readonly path: string;
+}): string {
   return isAbsolute(path) ? path : relative(process.cwd(), resolve(dirname(source.file), path));
 }
 
@@ -245,18 +251,18 @@ export const newLineage = (): string => randomUUID();
 export const commandHolder = (command: string): Holder => holderCalled(`reconcile ${command}`);
 
 export function readNumber(text: string | undefined, flag: string): number | undefined {
-  return text === undefined ? undefined : Number(held("number", text, flag));
+  return text === undefined ? undefined : Number(asChecked("number", text, flag));
 }
 
 export function readCount(text: string | undefined, flag: string): number | undefined {
-  return text === undefined ? undefined : Number(held("count", text, flag));
+  return text === undefined ? undefined : Number(asChecked("count", text, flag));
 }
 
 export const readDurationFlag = (text: string, flag: string): number =>
-  parseDuration(held("duration", text, flag)) ?? longestDurationMs;
+  parseDuration(asChecked("duration", text, flag)) ?? longestDurationMs;
 
 /** Values of flags were held when the command line was read; those of the environment and of callers are held here. */
-function held(shape: ValueShape, text: string, flag: string): string {
+function asChecked(shape: ValueShape, text: string, flag: string): string {
   const problem = valueProblem(shape, flag, text);
   if (problem !== undefined) throw new CommandFailed([problem]);
   return text;

@@ -36,7 +36,7 @@ function readRemoval(given: string | undefined): Grants["allowRemoval"] {
   return given === "all" ? given : (readCount(given, "--allow-removal") ?? 0);
 }
 
-interface Answer {
+interface ConsentAnswer {
   readonly grants: Grants;
   /** Empty when every consent that is needed was given. */
   readonly refused: readonly MissingConsent[];
@@ -49,7 +49,7 @@ export async function getConsent(
   plan: Plan,
   approval: PlanApproval,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ConsentAnswer> {
   const { flags, output } = session.invocation;
   const given = { ...unattended(grantsInFlags(flags), approval), approved: approval.reviewed ?? [] };
   const automatic = flags["auto-approve"] === true || approval.reviewed !== undefined || plan.steps.length === 0;
@@ -91,7 +91,7 @@ async function askPerson(
   given: Grants,
   screen: typeof process.stdout | typeof process.stderr,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ConsentAnswer> {
   const asked: Grants = {
     ...given,
     approved: plan.consents.filter(({ kind }) => kind === "data_loss"),

@@ -8,7 +8,7 @@ import { errorCode, errorMessage } from "../core/text/errors";
 import { printable } from "../core/text/printable";
 import { isExplained } from "../report/explanations";
 
-const fixes: Record<string, string> = {
+const fixesOfCrash: Record<string, string> = {
   "state/locked": "wait for it (--lock-timeout 5m), or if that process is gone: reconcile state unlock",
   "state/lease-lost": "run the same command again",
   "state/moved-on": "run the same command again: it plans anew",
@@ -31,7 +31,7 @@ export function asDiagnostics(error: unknown): readonly Diagnostic[] | undefined
   if (carried !== undefined) return carried;
   const code = errorCode(error);
   const message = errorMessage(error);
-  if (isExplained(code)) return [{ severity: "error", code, summary: message, fix: fixes[code] }];
+  if (isExplained(code)) return [{ severity: "error", code, summary: message, fix: fixesOfCrash[code] }];
   if (typeof code === "string" && /^E[A-Z]+$/.test(code))
     return [{ severity: "error", code: "cli/system", summary: message }];
   return undefined;

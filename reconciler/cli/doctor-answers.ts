@@ -9,12 +9,13 @@ import { envelopeReader } from "../dialect/envelope";
 import type { DoctorPorts, DoctorRequest } from "../engine/doctor/look";
 import { writePrivately } from "../outside/private-file";
 
-interface Kept {
+interface KeptAnswer {
   readonly request: Pick<DoctorRequest, "method" | "path" | "body"> & { readonly operation: Operation };
   readonly answer: Answer;
 }
 
-const keyOf = ({ method, path, body }: Kept["request"]): string => `${method} ${path} ${JSON.stringify(body ?? null)}`;
+const keyOfRequest = ({ method, path, body }: KeptAnswer["request"]): string =>
+  `${method} ${path} ${JSON.stringify(body ?? null)}`;
 
 /** Keys of a record whose values are private. The credential has been taken out before. */
 const isPrivate = (key: string): boolean =>
@@ -40,7 +41,7 @@ export function recordingIn(folder: string, ports: DoctorPorts): DoctorPorts {
       const seen = await ports.probe(request);
       if (seen.answer !== undefined) {
         const { operation, method, path, body } = request;
-        const kept: Kept = {
+        const kept: KeptAnswer = {
           request: { operation, method, path, body },
           answer: { ...seen.answer, text: scrubbed(seen.answer.text) },
         };
@@ -65,13 +66,13 @@ export function answersFrom(folder: string, dialect: Dialect): DoctorPorts {
     .filter((file) => file.endsWith(".json"))
     .sort()) {
     // `recordingIn` writes the files. One of another make without these two fields is passed over.
-    const { request, answer } = JSON.parse(readFileSync(join(folder, name), "utf8")) as Kept;
-    if (request !== undefined && answer !== undefined) kept.set(keyOf(request), answer);
+    const { request, answer } = JSON.parse(readFileSync(join(folder, name), "utf8")) as KeptAnswer;
+    if (request !== undefined && answer !== undefined) kept.set(keyOfRequest(request), answer);
   }
-  return { probe: async (request) => answered(request, kept.get(keyOf(request)), dialect) };
+  return { probe: async (request) => keptAnswer(request, kept.get(keyOfRequest(request)), dialect) };
 }
 
-function answered(request: DoctorRequest, answer: Answer | undefined, dialect: Dialect) {
+function keptAnswer(request: DoctorRequest, answer: Answer | undefined, dialect: Dialect) {
   if (answer === undefined)
     return {
       outcome: { status: "unavailable" as const, reason: "it is not among the answers that were kept" },
@@ -100,7 +101,7 @@ export function withSamples(
       const text = left.get(request.operation);
       if (text === undefined) return ports.probe(request);
       left.delete(request.operation);
-      return answered(request, { status: 200, text, contentType: "application/json" }, dialect);
+      return keptAnswer(request, { status: 200, text, contentType: "application/json" }, dialect);
     },
     ...onlyDefined({
       withAuthorization:

@@ -26,7 +26,7 @@ export interface StartingFile extends DialectBase {
   readonly path?: string;
 }
 
-export interface Start {
+export interface DoctorStart {
   readonly workspace: Workspace;
   readonly flags: Flags;
   readonly base?: StartingFile;
@@ -37,7 +37,7 @@ export interface Start {
  * to be written, and that is not there yet, is no mistake. Where nothing is named, a file that is to be written and is
  * there already is the start.
  */
-export function startOf(workspace: Workspace, flags: Flags): Start {
+export function startOf(workspace: Workspace, flags: Flags): DoctorStart {
   const named = flags.dialect ?? setting("RECONCILE_DIALECT");
   if (named !== undefined) return { workspace, flags, ...baseIn(named) };
   const given = workspace.desired.service.dialect;
@@ -68,7 +68,7 @@ const baseOf = (text: string): StartingFile => ({
 });
 
 /** The whole file: what was given, with what was learnt over it. */
-export function writtenText(report: DoctorReport, base: StartingFile | undefined, origin?: DialectOrigin): string {
+export function doctorFileText(report: DoctorReport, base: StartingFile | undefined, origin?: DialectOrigin): string {
   const learnt = dialectYaml(report, origin);
   return base === undefined ? learnt : layOver(base.text, learnt);
 }

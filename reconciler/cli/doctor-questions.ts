@@ -4,12 +4,12 @@
  */
 import type { AssumedOperation } from "../core/model/operation";
 import type { DoctorReport } from "../engine/doctor/report";
-import type { Told } from "./doctor-told";
+import type { ToldToDoctor } from "./doctor-told";
 
 export const mostQuestions = 4;
 
 /** What is asked about, the most useful first; `looked`: a look finds it, so it is asked before a trial. */
-const asked: readonly (readonly [operation: AssumedOperation, what: string, when: "looked" | "tried"])[] = [
+const questionsAsked: readonly (readonly [operation: AssumedOperation, what: string, when: "looked" | "tried"])[] = [
   ["vm.list", "lists the VMs", "looked"],
   ["volume.list", "lists the volumes", "looked"],
   ["group.list", "lists the security groups", "looked"],
@@ -35,7 +35,7 @@ export function questionsAfter(
         finding.isSaid !== true &&
         (finding.verdict === "missing" || (finding.verdict === "not_tried" && finding.route === null)),
     );
-  return asked
+  return questionsAsked
     .filter(([operation, , then]) => then === when && isOpen(operation))
     .map(([operation, what]) => [operation, what] as const)
     .slice(0, Math.max(0, mostQuestions - before));
@@ -44,12 +44,12 @@ export function questionsAfter(
 /** What was told, with the answers; and how many questions that took. */
 export async function askOpen(
   questions: ReturnType<typeof questionsAfter>,
-  told: Told,
+  told: ToldToDoctor,
   askLine: AskLine,
-): Promise<{ readonly told: Told; readonly isAnswered: boolean }> {
+): Promise<{ readonly told: ToldToDoctor; readonly isAnswered: boolean }> {
   let after = told;
   for (const [operation, what] of questions) {
-    const answer = await command(
+    const answer = await askCommand(
       `Which request ${what}? Paste it as a command for curl; "none": there is no such request; Enter: I do not know.`,
       askLine,
     );
@@ -61,7 +61,7 @@ export async function askOpen(
 }
 
 /** A command may go over several lines, each of which but the last ends with a backslash. */
-async function command(question: string, askLine: AskLine): Promise<string | undefined> {
+async function askCommand(question: string, askLine: AskLine): Promise<string | undefined> {
   let text = await askLine(question);
   while (text?.endsWith("\\") === true) {
     const more = await askLine(">");

@@ -11,24 +11,26 @@ import type { DoctorPorts } from "../engine/doctor/look";
 import { fail } from "./compose";
 import type { Flags } from "./flags";
 
-export interface Told {
+export interface ToldToDoctor {
   readonly samples: ReadonlyMap<Operation, string>;
   readonly commands: readonly (readonly [operation: AssumedOperation, command: string])[];
   readonly none: readonly AssumedOperation[];
   readonly openapi?: string;
 }
 
-export function readTold(flags: Flags): Told {
+export function readTold(flags: Flags): ToldToDoctor {
   const samples = new Map<Operation, string>();
   for (const given of flags.sample ?? []) {
     const [name, file] = pair("sample", "FILE", given);
-    samples.set(oneOf(name, operationNames), readText(file));
+    samples.set(wordGiven(name, operationNames), readText(file));
   }
   const commands = (flags.curl ?? []).map((given) => {
     const [name, text] = pair("curl", "COMMAND", given);
-    return [oneOf(name, assumedOperations), /^\s*curl\s/.test(text) ? text : readText(text)] as const;
+    return [wordGiven(name, assumedOperations), /^\s*curl\s/.test(text) ? text : readText(text)] as const;
   });
-  const none = (flags.none ?? []).flatMap((names) => names.split(",").map((name) => oneOf(name, assumedOperations)));
+  const none = (flags.none ?? []).flatMap((names) =>
+    names.split(",").map((name) => wordGiven(name, assumedOperations)),
+  );
   return { samples, commands, none, openapi: flags.openapi };
 }
 
@@ -38,7 +40,7 @@ function pair(flag: string, what: string, given: string): readonly [name: string
   throw fail("cli/usage", `--${flag} ${given} needs a second word`, `write --${flag} ${given}=${what}`);
 }
 
-function oneOf<O extends string>(name: string, all: readonly O[]): O {
+function wordGiven<O extends string>(name: string, all: readonly O[]): O {
   const found = all.find((one) => one === name);
   if (found !== undefined) return found;
   const nearest = nearestName(name, all);
@@ -60,7 +62,7 @@ function readText(file: string): string {
 /** The dialect with what was told over it, and the paths at which reads are to be looked for. */
 export function withTold(
   dialect: Dialect,
-  told: Told,
+  told: ToldToDoctor,
   baseUrl: string | undefined,
   ids: ReadonlySet<string>,
 ): { readonly start: Dialect; readonly reads: DoctorPorts["told"] } {

@@ -159,7 +159,7 @@ function madeLike(vm: DesiredVm): Omit<NewVm, "name"> {
   return { ...like, sizeGb: 1, skipFloatingIp: true };
 }
 
-export const leftBehind = (report: DoctorReport): readonly Diagnostic[] =>
+export const leftOfTrial = (report: DoctorReport): readonly Diagnostic[] =>
   (report.trial?.left ?? []).map((line) => ({
     severity: "error",
     code: "service/trial-left",

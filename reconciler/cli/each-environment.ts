@@ -15,10 +15,10 @@ import { chosenEnvironment, environmentsOf } from "./workspace";
 export const isForAll = ({ flags }: Pick<Invocation, "flags">): boolean => chosenEnvironment(flags) === "all";
 
 /** What a part of the report is called in JSON. */
-type Sort = "environment" | "folder";
-const plurals: Record<Sort, string> = { environment: "environments", folder: "folders" };
+type PartSort = "environment" | "folder";
+const plurals: Record<PartSort, string> = { environment: "environments", folder: "folders" };
 
-interface Part extends Finish {
+interface EnvironmentPart extends Finish {
   readonly name: string;
   readonly where: Where | undefined;
 }
@@ -45,16 +45,16 @@ export async function forEachEnvironment<I extends Invocation>(
 /** One report of several parts. A part that fails does not stop the others. */
 export async function forEachPart<I extends Invocation>(
   invocation: I,
-  sort: Sort,
+  sort: PartSort,
   names: readonly string[],
   run: (name: string, own: I) => Promise<number>,
   further: readonly Diagnostic[] = [],
 ): Promise<number> {
   const { output } = invocation;
-  const parts: Part[] = [];
+  const parts: EnvironmentPart[] = [];
   for (const [index, name] of names.entries()) {
     if (index > 0) output.print("");
-    const own = partOf(output, sort, name, (part) => parts.push(part));
+    const own = partOutput(output, sort, name, (part) => parts.push(part));
     try {
       await run(name, { ...invocation, output: own });
     } catch (error) {
@@ -65,11 +65,11 @@ export async function forEachPart<I extends Invocation>(
     }
   }
   output.tell(further);
-  return output.finish(wholeOf(sort, parts, further));
+  return output.finish(finishOfAll(sort, parts, further));
 }
 
 /** An output for one part: its lines go to the whole report, and its end is kept for the end of the report. */
-function partOf(output: Output, sort: Sort, name: string, keep: (part: Part) => void): Output {
+function partOutput(output: Output, sort: PartSort, name: string, keep: (part: EnvironmentPart) => void): Output {
   let located: Where | undefined;
   return {
     ...output,
@@ -89,9 +89,9 @@ function partOf(output: Output, sort: Sort, name: string, keep: (part: Part) => 
 }
 
 /** The exit codes from the mildest to the gravest; the report ends with the gravest of its parts. */
-const gravity = [0, 2, 4, 3, 1];
+const gravityOfExit = [0, 2, 4, 3, 1];
 
-function wholeOf(sort: Sort, parts: readonly Part[], further: readonly Diagnostic[]): Finish {
+function finishOfAll(sort: PartSort, parts: readonly EnvironmentPart[], further: readonly Diagnostic[]): Finish {
   const changes: Record<keyof ChangeCounts, number> = { ...countChanges([]) };
   const each = parts.map(({ name, where, exitCode, plan }) => {
     const counts = countChanges(plan?.changes ?? []);
@@ -111,7 +111,7 @@ function wholeOf(sort: Sort, parts: readonly Part[], further: readonly Diagnosti
   ];
   return {
     exitCode: [...parts, ...(hasErrors(further) ? [{ exitCode: 1 }] : [])].reduce(
-      (worst, { exitCode }) => (gravity.indexOf(exitCode) > gravity.indexOf(worst) ? exitCode : worst),
+      (worst, { exitCode }) => (gravityOfExit.indexOf(exitCode) > gravityOfExit.indexOf(worst) ? exitCode : worst),
       0,
     ),
     diagnostics: [],

@@ -10,9 +10,9 @@ import { isUrl, openStore, openWorkspaceService } from "./compose";
 import type { Session } from "./session";
 import type { Workspace } from "./workspace";
 
-type Opened = Pick<Session, "workspace" | "service" | "store" | "invocation">;
+type OpenedSession = Pick<Session, "workspace" | "service" | "store" | "invocation">;
 
-export function projectOf({ workspace, service, store, invocation: { flags } }: Opened): Project {
+export function projectOfSession({ workspace, service, store, invocation: { flags } }: OpenedSession): Project {
   const { folder } = workspace;
   const given = flags.state ?? setting("RECONCILE_STATE");
   return openProject({
@@ -31,7 +31,12 @@ export async function closedFiles(invocation: Invocation, workspace: Workspace):
   if (!isOpen(workspace.desired)) return asClosed(workspace.desired);
   const service = await openWorkspaceService(workspace, invocation);
   try {
-    return await projectOf({ workspace, service, store: openStore(workspace, invocation.flags), invocation }).close();
+    return await projectOfSession({
+      workspace,
+      service,
+      store: openStore(workspace, invocation.flags),
+      invocation,
+    }).close();
   } finally {
     await service.close();
   }

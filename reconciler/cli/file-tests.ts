@@ -14,9 +14,9 @@ import type { ExternalValues, LookupRequest } from "../core/model/external";
 import { errorMessage } from "../core/text/errors";
 import { onlyDefined } from "../core/text/objects";
 import { openBeside } from "../outside/beside";
-import { carryOutGiven, type Given, nothingGiven, runFileTest } from "../rehearse/file-test";
+import { carryOutGiven, nothingGiven, runFileTest, type TestGround } from "../rehearse/file-test";
 import type { TestResult } from "../report/test-text";
-import { readSource } from "./workspace";
+import { readSourceFile } from "./workspace";
 
 export interface TestOfFile {
   readonly file: string;
@@ -30,7 +30,7 @@ export interface ForAll {
   readonly given: Pick<GivenVars, "vars" | "varFiles"> & { readonly env?: string };
 }
 
-const atOnce = 16;
+const testsAtOnce = 16;
 /** Starting a thread takes as long as running this many tests. */
 const worthAThread = 75;
 
@@ -46,7 +46,7 @@ export async function runFileTests(tests: readonly TestOfFile[], all: ForAll): P
 }
 
 function runHere(tests: readonly TestOfFile[], all: ForAll): Promise<readonly TestResult[]> {
-  const shared = createShared(all);
+  const shared = shareReadings(all);
   return inParallel(tests, (test) => runOne(test, shared));
 }
 
@@ -87,11 +87,11 @@ async function inParallel<T, R>(items: readonly T[], use: (item: T) => Promise<R
   const work = async (): Promise<void> => {
     for (const [index, item] of open) results.set(index, await use(item));
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(testsAtOnce, items.length) }, work));
   return [...results].sort(([a], [b]) => a - b).map(([, result]) => result);
 }
 
-async function runOne({ file, test }: TestOfFile, shared: Shared): Promise<TestResult> {
+async function runOne({ file, test }: TestOfFile, shared: SharedReadings): Promise<TestResult> {
   const started = performance.now();
   const done = (problems: readonly string[]): TestResult => ({
     file,
@@ -116,23 +116,23 @@ async function runOne({ file, test }: TestOfFile, shared: Shared): Promise<TestR
 type OrProblems<T> = T | readonly string[];
 const isProblems = (read: OrProblems<object>): read is readonly string[] => Array.isArray(read);
 
-type Shared = ReturnType<typeof createShared>;
+type SharedReadings = ReturnType<typeof shareReadings>;
 
 /** Many tests read the same file in the same way and are given the same result. */
-function createShared(all: ForAll) {
+function shareReadings(all: ForAll) {
   const { now } = all;
   const desiredStates = new Map<string, OrProblems<Closed>>();
-  const begun = new Map<string, Promise<OrProblems<Given>>>();
+  const begun = new Map<string, Promise<OrProblems<TestGround>>>();
   const keyOf = (test: string, side: TestSide): string => JSON.stringify([dirname(test), side]);
 
   function desired(test: string, side: TestSide): OrProblems<Closed> {
     const key = keyOf(test, side);
-    const known = desiredStates.get(key) ?? read(test, side, all);
+    const known = desiredStates.get(key) ?? readTestSide(test, side, all);
     desiredStates.set(key, known);
     return known;
   }
 
-  async function begin(test: string, side: TestSide): Promise<OrProblems<Given>> {
+  async function begin(test: string, side: TestSide): Promise<OrProblems<TestGround>> {
     const wanted = desired(test, side);
     if (isProblems(wanted)) return wanted.map((problem) => `given: ${problem}`);
     const given = await carryOutGiven(wanted, now);
@@ -143,7 +143,7 @@ function createShared(all: ForAll) {
     now,
     nothing: nothingGiven(now),
     desired,
-    given(test: string, side: TestSide): Promise<OrProblems<Given>> {
+    given(test: string, side: TestSide): Promise<OrProblems<TestGround>> {
       const key = keyOf(test, side);
       const known = begun.get(key) ?? begin(test, side);
       begun.set(key, known);
@@ -152,9 +152,9 @@ function createShared(all: ForAll) {
   };
 }
 
-function read(test: string, side: TestSide, { given }: ForAll): OrProblems<Closed> {
+function readTestSide(test: string, side: TestSide, { given }: ForAll): OrProblems<Closed> {
   const at = (path: string): string => join(dirname(test), path);
-  const sources = sourcesOf(side, (path) => readSource(at(path)));
+  const sources = sourcesOf(side, (path) => readSourceFile(at(path)));
   const options: ReadOptions = {
     ...given,
     vars: { ...given.vars, ...side.vars },

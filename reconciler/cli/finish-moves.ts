@@ -4,7 +4,7 @@
 import { resolve } from "node:path";
 import type { Transfer } from "../core/model/recorded";
 import type { HalfMoved } from "../engine/half-moved";
-import { finishStates, type Pair, type Side, takeBack } from "../engine/transfer";
+import { finishStates, type StatePair, type TransferSide, takeBackTransfer } from "../engine/transfer";
 import { countOf } from "../report/style";
 import type { Command, Invocation } from "./command";
 import { commandHolder, fail, newLineage, openStore, stateLocation } from "./compose";
@@ -34,24 +34,24 @@ export async function finishMoves(
     const otherLocation = locationNamed(location, note.other);
     const many = countOf(Object.keys(note.addresses).length, "resource");
     const named = `move of ${many} between ${location} and ${note.other}, which was cut off at ${note.at}`;
-    const edits = editsOf(id, note, workspace);
+    const edits = editsOfMove(id, note, workspace);
     let ended: "finished" | "undone";
     if (edits !== undefined) ended = await goOnWith(edits, invocation, note.side === "taking" ? "taking" : "giving");
     else {
       const folder = folderBeside(otherLocation, workspace.folder);
-      const mine: Side = { store, shown: locationFrom(otherLocation, location) };
-      const theirs: Side = { store: openMoving(otherLocation, { folder, flags }), shown: note.other };
+      const mine: TransferSide = { store, shown: locationFrom(otherLocation, location) };
+      const theirs: TransferSide = { store: openMoving(otherLocation, { folder, flags }), shown: note.other };
       const sides = note.side === "taking" ? { giving: theirs, taking: mine } : { giving: mine, taking: theirs };
-      const pair: Pair = { id, sides, holder: commandHolder(invocation.command), lineage: newLineage };
+      const pair: StatePair = { id, sides, holder: commandHolder(invocation.command), lineage: newLineage };
       ended = await finishStates(pair);
       if (ended === "finished") assertFilesAgree(note, workspace);
-      await takeBack(pair);
+      await takeBackTransfer(pair);
     }
     output.note(ended === "finished" ? `Finished the ${named}.` : `Took back the ${named} before it began.`);
   }
 }
 
-const editsOf = (id: string, { files }: Transfer, { folder }: Workspace): MoveEdits | undefined =>
+const editsOfMove = (id: string, { files }: Transfer, { folder }: Workspace): MoveEdits | undefined =>
   files === undefined ? undefined : (writtenDown(folder, id) ?? writtenDown(resolve(files), id));
 
 /** The edits lie on another machine: then the files here have to say by themselves that they are from after the move. */

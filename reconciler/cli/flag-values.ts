@@ -6,7 +6,7 @@ import { explanations } from "../report/explanations";
 
 export type ValueShape = keyof typeof valueShapes;
 
-interface Shape {
+interface ValueForm {
   isValid(text: string): boolean;
   /** The problem, as the end of a sentence that begins with the flag. */
   readonly problem: (text: string) => string;
@@ -39,7 +39,7 @@ const valueShapes = {
     problem: (text) => `${text} denies nothing: there is no such code`,
     example: "reconcile explain lists all codes",
   },
-} as const satisfies Record<string, Shape>;
+} as const satisfies Record<string, ValueForm>;
 
 /** Beside the flags, which are read before the first word: the model's own constant would load the planner. */
 export const aDayMs = 24 * 60 * 60_000;
@@ -69,7 +69,7 @@ export function formatProblem(formats: readonly string[], format: string): Diagn
 
 /** What is wrong with the value of a flag; `undefined` when nothing is. */
 export function valueProblem(shape: ValueShape, flag: string, text: string): Diagnostic | undefined {
-  const { isValid, problem, example }: Shape = valueShapes[shape];
+  const { isValid, problem, example }: ValueForm = valueShapes[shape];
   if (isValid(text)) return undefined;
   const near = shape === "code" ? nearestCode(text) : undefined;
   const fix = shape === "code" && near === undefined ? example : `${flag} ${near ?? example}`;

@@ -5,13 +5,13 @@
  */
 import { nearestName } from "../core/text/nearest";
 import { hang } from "../report/style";
-import { allCommands, type Commands, type Example, findCommand, type NamedCommand, sections } from "./command";
+import { allCommands, type Commands, type Example, findCommand, helpSections, type NamedCommand } from "./command";
 import { commonFlags, type FlagHelp, type FlagName, type FlagRow, flagTable } from "./flags";
 import { ourCommand } from "./foreign-words";
 
 export function printHelp(commands: Commands, words: readonly string[]): number {
   const topic = words.join(" ");
-  const page = Object.hasOwn(pages, topic) ? pages[topic] : undefined;
+  const page = Object.hasOwn(helpPages, topic) ? helpPages[topic] : undefined;
   if (page !== undefined) {
     process.stdout.write(page(commands));
     return 0;
@@ -54,7 +54,7 @@ const title = [
 
 /** One screen of a terminal of 80 by 24, its prompt included. */
 function firstScreen(commands: Commands): string {
-  const width = widest(daily);
+  const width = widestOf(daily);
   const shown = allCommands(commands).filter(({ name }) => daily.includes(name));
   return [
     ...title,
@@ -62,7 +62,7 @@ function firstScreen(commands: Commands): string {
     ...daily.flatMap((asked) =>
       shown
         .filter(({ name }) => name === asked)
-        .flatMap(({ name, summary }) => hang(`  ${name.padEnd(width)}  `, summary, columns())),
+        .flatMap(({ name, summary }) => hang(`  ${name.padEnd(width)}  `, summary, helpColumns())),
     ),
     "",
     "A first try: reconcile init, then reconcile apply. No account is needed.",
@@ -73,12 +73,12 @@ function firstScreen(commands: Commands): string {
 
 function everyCommand(commands: Commands): string {
   const all = allCommands(commands);
-  const width = widest(all.map(({ name }) => name));
+  const width = widestOf(all.map(({ name }) => name));
   const lines = [...title];
-  for (const title of sections) {
+  for (const title of helpSections) {
     lines.push("", title);
     for (const { section, name, summary } of all)
-      if (section === title) lines.push(...hang(`  ${name.padEnd(width)}  `, summary, columns()));
+      if (section === title) lines.push(...hang(`  ${name.padEnd(width)}  `, summary, helpColumns()));
   }
   lines.push("", "More: reconcile help COMMAND, reconcile help flags, reconcile explain CODE", "");
   return lines.join("\n");
@@ -96,7 +96,7 @@ const everyCommonFlag = (): string =>
     "",
   ].join("\n");
 
-const pages: Readonly<Record<string, (commands: Commands) => string>> = {
+const helpPages: Readonly<Record<string, (commands: Commands) => string>> = {
   "": firstScreen,
   all: everyCommand,
   flags: everyCommonFlag,
@@ -130,7 +130,7 @@ export function groupHelp(commands: Commands, first: string, wrong?: string): st
         ]),
     `Usage: reconcile ${first} ${names.map((name) => name.slice(first.length + 1)).join("|")}`,
     "",
-    ...matching.flatMap(({ name, summary }) => hang(`  ${name.padEnd(widest(names))}  `, summary, columns())),
+    ...matching.flatMap(({ name, summary }) => hang(`  ${name.padEnd(widestOf(names))}  `, summary, helpColumns())),
     "",
     `More: reconcile help ${names[0]}`,
     "",
@@ -141,7 +141,7 @@ function commandHelp(command: NamedCommand): string {
   const { usage, summary, examples, flags, ownFlags } = command;
   const { own, shared } = splitFlags(flags);
   const title = examples.length === 1 ? "Example" : "Examples";
-  const lines = [`Usage: reconcile ${usage}`, "", ...hang("  ", summary, columns()), ""];
+  const lines = [`Usage: reconcile ${usage}`, "", ...hang("  ", summary, helpColumns()), ""];
   lines.push(title, ...exampleLines(examples), "");
   const particular = ownFlags?.() ?? own.map((flag) => flagHelp(flag, command));
   if (particular.length > 0) lines.push("Flags", ...columnsOfFlags(particular), "");
@@ -149,15 +149,15 @@ function commandHelp(command: NamedCommand): string {
   return lines.join("\n");
 }
 
-const common = new Set<FlagName>(["file", ...commonFlags]);
+const flagsOfMost = new Set<FlagName>(["file", ...commonFlags]);
 /** A command's own flags, apart from those that nearly all commands have. */
 export const splitFlags = (flags: readonly FlagName[]) => ({
-  own: flags.filter((flag) => !common.has(flag)),
-  shared: flags.filter((flag) => common.has(flag)),
+  own: flags.filter((flag) => !flagsOfMost.has(flag)),
+  shared: flags.filter((flag) => flagsOfMost.has(flag)),
 });
 
 const exampleLines = (examples: readonly Example[]): string[] =>
-  examples.flatMap(([line, says]) => [`  ${line}`, ...hang("      ", says, columns())]);
+  examples.flatMap(([line, says]) => [`  ${line}`, ...hang("      ", says, helpColumns())]);
 
 const flagLines = (names: readonly FlagName[]): string[] => columnsOfFlags(names.map((name) => flagHelp(name)));
 
@@ -169,10 +169,10 @@ export function flagHelp(name: FlagName, command?: Pick<NamedCommand, "formats">
 }
 
 function columnsOfFlags(flags: readonly FlagHelp[]): string[] {
-  const width = widest(flags.map(({ left }) => left));
-  return flags.flatMap(({ left, help }) => hang(`  ${left.padEnd(width)}  `, help, columns()));
+  const width = widestOf(flags.map(({ left }) => left));
+  return flags.flatMap(({ left, help }) => hang(`  ${left.padEnd(width)}  `, help, helpColumns()));
 }
 
-const widest = (words: readonly string[]): number => Math.max(...words.map((word) => word.length));
+const widestOf = (words: readonly string[]): number => Math.max(...words.map((word) => word.length));
 
-const columns = (): number => Math.max(60, process.stdout.columns ?? 80);
+const helpColumns = (): number => Math.max(60, process.stdout.columns ?? 80);

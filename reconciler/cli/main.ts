@@ -84,10 +84,10 @@ export async function run(given: readonly string[]): Promise<number> {
   const { found, rest } = asked;
   const { head } = splitAtDashes(rest);
   if (head.includes("--help") || head.includes("-h")) return printHelp(commands, found.name.split(" "));
-  return runCommand(found, rest);
+  return runFound(found, rest);
 }
 
-async function runCommand(command: NamedCommand, rest: readonly string[]): Promise<number> {
+async function runFound(command: NamedCommand, rest: readonly string[]): Promise<number> {
   const { name } = command;
   const read =
     command.ownFlags === undefined ? readFlags(rest, command) : { flags: {}, args: rest, problems: [], badValues: [] };
@@ -102,7 +102,7 @@ async function runCommand(command: NamedCommand, rest: readonly string[]): Promi
     output = opened;
     if (read.badValues.length > 0) return output.finish({ exitCode: 1, diagnostics: read.badValues });
     if (read.flags.profile !== undefined) profileTo(read.flags.profile, name);
-    const invocation = { command: name, args: read.args, flags: read.flags, output: opened, commands };
+    const invocation = { command: name, args: read.args, flags: read.flags, output: opened, commands: commands };
     const run = () => withMovesFinished(command, invocation, () => command.run(invocation));
     const traced = command.longRunning === true ? undefined : tracing();
     return await (traced === undefined ? run() : withTrace(traced, opened, name, run));

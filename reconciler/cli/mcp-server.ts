@@ -17,14 +17,18 @@ export interface Tool {
   /** Whether the tool leaves the service, the state and the files unchanged. */
   readonly isReadOnly: boolean;
   /** `signal` is aborted when the caller no longer waits for the answer. */
-  call(input: Readonly<Record<string, unknown>>, signal: AbortSignal, person: Person | undefined): Promise<ToolResult>;
+  call(
+    input: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+    person: PersonAtClient | undefined,
+  ): Promise<ToolResult>;
 }
 
 /**
  * The person at the client, where the client can ask: it shows the question in its own window, and neither the model nor
  * a program of this machine answers it. `undefined`: declined, or the client went away.
  */
-export interface Person {
+export interface PersonAtClient {
   ask(message: string, schema: object): Promise<Readonly<Record<string, unknown>> | undefined>;
 }
 
@@ -36,7 +40,7 @@ export interface ToolResult {
 /** The newest first; a client that names none of them is answered with the newest. */
 const protocols = ["2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
-const codes = { parse: -32700, request: -32600, method: -32601, params: -32602 } as const;
+const rpcCodes = { parse: -32700, request: -32600, method: -32601, params: -32602 } as const;
 
 /** Ends when the input ends. Calls run at the same time; each answer has the id of its call. */
 export async function serveTools(
@@ -49,8 +53,8 @@ export async function serveTools(
   const refuse = (id: unknown, code: number, message: string): void =>
     send({ id: id ?? null, error: { code, message } });
   const asked = new Map<string, (answer: unknown) => void>();
-  let person: Person | undefined;
-  const askPerson: Person["ask"] = async (message, requestedSchema) => {
+  let person: PersonAtClient | undefined;
+  const askPerson: PersonAtClient["ask"] = async (message, requestedSchema) => {
     // Nobody who has not read this question can answer it.
     const id = randomUUID();
     const answer = new Promise<unknown>((resolve) => asked.set(id, resolve));
@@ -66,7 +70,7 @@ export async function serveTools(
     try {
       message = JSON.parse(line);
     } catch {
-      refuse(null, codes.parse, "this line is not JSON");
+      refuse(null, rpcCodes.parse, "this line is not JSON");
       continue;
     }
     if (!isObject(message) || typeof message["method"] !== "string") {
@@ -75,7 +79,7 @@ export async function serveTools(
         asked.get(answered)?.(message["result"]);
         asked.delete(answered);
       }
-      if (!isObject(message) || message["method"] !== undefined) refuse(null, codes.request, "this is no request");
+      if (!isObject(message) || message["method"] !== undefined) refuse(null, rpcCodes.request, "this is no request");
       continue;
     }
     const { id, method, params } = message;
@@ -89,7 +93,7 @@ export async function serveTools(
       const call = callTool(tools, given, stop.signal, person).then((answer) => {
         // The client has cancelled the call and expects no answer.
         if (stop.signal.aborted) return;
-        if ("problem" in answer) refuse(id, codes.params, answer.problem);
+        if ("problem" in answer) refuse(id, rpcCodes.params, answer.problem);
         else send({ id, result: answer.result });
       });
       running.add(call);
@@ -103,7 +107,7 @@ export async function serveTools(
       const { capabilities } = given;
       person = isObject(capabilities) && isObject(capabilities["elicitation"]) ? { ask: askPerson } : undefined;
       send({ id, result: { ...greeting(given["protocolVersion"]), instructions } });
-    } else refuse(id, codes.method, `this server has no ${method}`);
+    } else refuse(id, rpcCodes.method, `this server has no ${method}`);
   }
   // Nobody is left to answer.
   for (const answer of asked.values()) answer(undefined);
@@ -127,13 +131,13 @@ async function callTool(
   tools: readonly Tool[],
   { name, arguments: given }: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-  person: Person | undefined,
+  person: PersonAtClient | undefined,
 ): Promise<{ readonly problem: string } | { readonly result: object }> {
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined)
     return { problem: `there is no tool ${String(name)}: ${tools.map((one) => one.name).join(", ")}` };
   const input = isObject(given) ? given : {};
-  const problem = problemOf(tool, input);
+  const problem = inputProblem(tool, input);
   if (problem !== undefined) return { problem };
   const { text, isError } = await tool
     .call(input, signal, person)
@@ -142,7 +146,7 @@ async function callTool(
 }
 
 /** Refuses unknown input: were a misspelt `targets` left out, the plan of one address would be a plan of all. */
-function problemOf(
+function inputProblem(
   { name, inputSchema: { properties, required = [] } }: Tool,
   input: Readonly<Record<string, unknown>>,
 ): string | undefined {

@@ -49,10 +49,10 @@ export interface MoveEdits {
 }
 
 const folderOfMoves = (folder: string): string => join(folder, ".reconcile", "moves");
-const pathOf = (folder: string, id: string): string => join(folderOfMoves(folder), `${id}.json`);
+const pathOfEdits = (folder: string, id: string): string => join(folderOfMoves(folder), `${id}.json`);
 
 /** The bytes are on the disk before the file has its name. */
-function writeDurably(path: string, text: string, mode: number): void {
+function writeEditFile(path: string, text: string, mode: number): void {
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, text, { mode });
   const file = openSync(temporary, "r");
@@ -67,13 +67,13 @@ function writeDurably(path: string, text: string, mode: number): void {
 export function writeDown(move: MoveEdits): void {
   for (const folder of move.folders) {
     mkdirSync(folderOfMoves(folder), { recursive: true, mode: 0o700 });
-    writeDurably(pathOf(folder, move.id), JSON.stringify(move), 0o600);
+    writeEditFile(pathOfEdits(folder, move.id), JSON.stringify(move), 0o600);
   }
 }
 
 /** The edits of a move, where this machine has them. Only this program writes there, whole or not at all. */
 export function writtenDown(folder: string, id: string): MoveEdits | undefined {
-  const path = pathOf(folder, id);
+  const path = pathOfEdits(folder, id);
   // `writeDown` has written it.
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as MoveEdits) : undefined;
 }
@@ -108,10 +108,10 @@ export function carryOutEdits({ edits }: MoveEdits): void {
       continue;
     }
     mkdirSync(dirname(path), { recursive: true });
-    writeDurably(path, after, existsSync(path) ? statSync(path).mode & 0o777 : 0o644);
+    writeEditFile(path, after, existsSync(path) ? statSync(path).mode & 0o777 : 0o644);
   }
 }
 
 export function forgetEdits({ id, folders }: MoveEdits): void {
-  for (const folder of folders) rmSync(pathOf(folder, id), { force: true });
+  for (const folder of folders) rmSync(pathOfEdits(folder, id), { force: true });
 }

@@ -15,7 +15,7 @@ import { scheduleProblem } from "../fleet/windows";
 import { setting } from "../outside/environment";
 import { fail } from "./compose";
 import { CommandFailed } from "./crash";
-import { answerOf } from "./fleet/answered";
+import { answerToPerson } from "./fleet/answered";
 import { type FileEdit, hashOf } from "./move-edits";
 import { type ProjectFiles, textAt } from "./move-project";
 import type { Output } from "./output";
@@ -84,7 +84,7 @@ export function fleetOfMove(source: ProjectFiles, target: ProjectFiles): FleetOf
   };
 }
 
-interface Written {
+interface WrittenFleet {
   readonly text: string;
   readonly path: string;
   readonly root: string;
@@ -92,7 +92,7 @@ interface Written {
 }
 
 /** A stack for each that runs the other project, alike but for its name, its files and its state. */
-function withStacksFor(target: ProjectFiles, source: ProjectFiles, { text, path, root, giving }: Written): string {
+function withStacksFor(target: ProjectFiles, source: ProjectFiles, { text, path, root, giving }: WrittenFleet): string {
   const [own, other] = [basename(target.folder), basename(source.folder)];
   const renamed = (name: string): string =>
     name.includes(other) ? name.replaceAll(other, own) : name.replace(/((?:\.state)?\.json)?$/, `-${own}$1`);
@@ -127,5 +127,5 @@ export async function pauseStacks({ running }: FleetOfMove, output: Output): Pro
       `a fleet runs these projects (${running.join(", ")}), and would go on with the files of before`,
       "RECONCILE_FLEET_SERVER or RECONCILE_FLEET_DATABASE in the environment, so that the move pauses them; or paused: true in fleet.yaml",
     );
-  for (const name of running) await answerOf("pause", { args: [name], flags: {}, output });
+  for (const name of running) await answerToPerson("pause", { args: [name], flags: {}, output });
 }

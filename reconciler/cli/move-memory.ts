@@ -8,21 +8,21 @@ import { fieldsOfJson, isObject, onlyDefined } from "../core/text/objects";
 import { type FileEdit, hashOf } from "./move-edits";
 import { textAt } from "./move-project";
 
-interface Remembered {
+interface RememberedMove {
   readonly moved: readonly string[];
   readonly files: readonly { readonly path: string; readonly was?: string; readonly is?: string }[];
 }
 
 const mostMoves = 20;
-const pathIn = (folder: string): string => join(folder, ".reconcile", "moved.json");
+const memoryPath = (folder: string): string => join(folder, ".reconcile", "moved.json");
 
-function movesIn(folder: string): readonly Remembered[] {
-  const text = textAt(pathIn(folder));
+function movesRemembered(folder: string): readonly RememberedMove[] {
+  const text = textAt(memoryPath(folder));
   const { moves } = text === undefined ? { moves: [] } : fieldsOfJson(text);
   // Only this program writes there; what is no such thing is left out.
   return (Array.isArray(moves) ? moves : []).filter(
     (one) => isObject(one) && Array.isArray(one["files"]),
-  ) as Remembered[];
+  ) as RememberedMove[];
 }
 
 /** Nothing depends on it: where it cannot be written, a move back puts blocks at the end of their sections. */
@@ -37,8 +37,8 @@ export function rememberMove(
   }));
   for (const folder of new Set(folders))
     try {
-      const moves = [...movesIn(folder), { moved, files }].slice(-mostMoves);
-      const path = pathIn(folder);
+      const moves = [...movesRemembered(folder), { moved, files }].slice(-mostMoves);
+      const path = memoryPath(folder);
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       writeFileSync(`${path}.tmp`, JSON.stringify({ moves }), { mode: 0o600 });
       renameSync(`${path}.tmp`, path);
@@ -49,11 +49,11 @@ export function rememberMove(
 
 /** The edits back, if these parts were moved before and no byte of the files was changed since. */
 export function recallMove(folders: readonly string[], moved: readonly string[]): readonly FileEdit[] | undefined {
-  const isSame = ({ path, is }: Remembered["files"][number]): boolean => {
+  const isSame = ({ path, is }: RememberedMove["files"][number]): boolean => {
     const text = textAt(path);
     return is === undefined ? text === undefined : text !== undefined && hashOf(text) === is;
   };
-  const found = [...folders.flatMap(movesIn)]
+  const found = [...folders.flatMap(movesRemembered)]
     .reverse()
     .find((one) => JSON.stringify(one.moved) === JSON.stringify(moved) && one.files.every(isSame));
   return found?.files.map(({ path, was }) => ({ path, ...onlyDefined({ after: was }) }));

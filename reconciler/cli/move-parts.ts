@@ -31,11 +31,11 @@ import {
   environmentsIn,
   filesOf,
   lookAhead,
-  nameOf,
   type ProjectFiles,
-  readTexts,
-  type Standing,
-  standingOf,
+  type ProjectState,
+  projectName,
+  projectStateOf,
+  readMovedTexts,
   targetFiles,
   textAt,
   workspaceOf,
@@ -79,10 +79,10 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
       "give one of them a state of its own first",
     );
   const divided = putInto(divideTexts({ source, target, environments, before, wanted, fleet }), target, flags.into);
-  const edits = [...editsOf(source, target, divided), ...fleetEdit(fleet, source, target, divided)];
+  const edits = [...editsOfParts(source, target, divided), ...fleetEdit(fleet, source, target, divided)];
   const moved = flags.all === true ? ("all" as const) : divided.moved;
   const service = await openWorkspaceService(
-    workspaceOf(readTexts(source.sources, { invocation, environment: environments[0] }), source),
+    workspaceOf(readMovedTexts(source.sources, { invocation, environment: environments[0] }), source),
     invocation,
   );
   const looked: (StatesOfMove & { readonly environment: string | undefined; readonly resources: number })[] = [];
@@ -116,14 +116,14 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
     await service.close();
   }
   if (refused.length > 0) throw new CommandFailed(refused);
-  show(invocation, divided, edits, looked);
+  showMove(invocation, divided, edits, looked);
   if (flags.yes !== true) {
     output.print("\nNothing was written. --yes writes it; nothing is sent to the service either way.");
     return output.finish({ exitCode: 0 });
   }
   if (fleet !== undefined) await pauseStacks(fleet, output);
-  if (service.baseUrl === "embedded") shareWorld(source.folder, target.folder);
-  await carryOut(invocation, before, { edits, looked, folders: [...new Set([source.folder, target.folder])] });
+  if (service.baseUrl === "embedded") assertApartWorlds(source.folder, target.folder);
+  await carryOutMoves(invocation, before, { edits, looked, folders: [...new Set([source.folder, target.folder])] });
   rememberMove([source.folder, target.folder], { moved: [...divided.moved].sort(), edits });
   output.print(`\nMoved. Nothing was sent to the service; both projects plan what they planned before.`);
   if (fleet !== undefined && fleet.running.length > 0)
@@ -138,7 +138,7 @@ function chooseEnvironments(source: ProjectFiles, invocation: MoveInvocation): r
   const chosenOne = chosenEnvironment(invocation.flags);
   if (chosenOne !== "all") {
     // Reading says what is wrong with the choice.
-    readTexts(source.sources, { invocation, environment: chosenOne });
+    readMovedTexts(source.sources, { invocation, environment: chosenOne });
     return [chosenOne];
   }
   if (declared.length === 0)
@@ -150,25 +150,25 @@ function chooseEnvironments(source: ProjectFiles, invocation: MoveInvocation): r
   return declared;
 }
 
-type Sided = { readonly giving: Standing; readonly taking: Standing };
-type Standings = readonly (readonly [string | undefined, Sided])[];
+type Sided = { readonly giving: ProjectState; readonly taking: ProjectState };
+type BothStates = readonly (readonly [string | undefined, Sided])[];
 
 async function standings(
   source: ProjectFiles,
   target: ProjectFiles,
   { environments, fleet }: Pick<Dividing, "environments" | "fleet">,
   invocation: MoveInvocation,
-): Promise<Standings> {
+): Promise<BothStates> {
   const found: [string | undefined, Sided][] = [];
   for (const environment of environments) {
     const reading = { invocation, environment };
-    const giving = await standingOf(source, reading, {
+    const giving = await projectStateOf(source, reading, {
       own: true,
       ...onlyDefined({ location: fleet?.stateOf("giving", environment) }),
     });
     const isNew = target.sources.length === 0;
     const usual = isNew ? newLocation(target, environment, giving.location) : undefined;
-    const taking = await standingOf(target, reading, {
+    const taking = await projectStateOf(target, reading, {
       own: false,
       ...onlyDefined({ location: fleet?.stateOf("taking", environment) ?? usual }),
     });
@@ -195,7 +195,7 @@ interface Dividing {
   readonly source: ProjectFiles;
   readonly target: ProjectFiles;
   readonly environments: readonly (string | undefined)[];
-  readonly before: Standings;
+  readonly before: BothStates;
   readonly wanted: readonly string[] | "all";
   /** Absent: no fleet runs the project. */
   readonly fleet: FleetOfMove | undefined;
@@ -206,7 +206,7 @@ function divideTexts({ source, target, before, wanted, fleet }: Dividing): Divid
   const isNew = target.sources.length === 0;
   const usual = join(target.folder, usualState(environment));
   const other = (files: ProjectFiles, from: ProjectFiles, side: "giving" | "taking") => ({
-    name: nameOf(files),
+    name: projectName(files),
     state: stateAsRead(before, side, from.folder),
     isIt: (state: string): boolean => {
       const named = state.replaceAll("${env}", environment ?? "");
@@ -274,7 +274,7 @@ function alreadyMoved(
 }
 
 /** As the other side writes the place of a state, one text for every environment. */
-function stateAsRead(before: Standings, side: "giving" | "taking", folder: string): string {
+function stateAsRead(before: BothStates, side: "giving" | "taking", folder: string): string {
   const texts = before.map(([environment, sides]) => {
     const { location } = sides[side];
     const text = isUrl(location) ? location : beside(folder, location);
@@ -313,7 +313,7 @@ function recalled(source: ProjectFiles, target: ProjectFiles, divided: Divided):
   };
 }
 
-function editsOf(source: ProjectFiles, target: ProjectFiles, divided: Divided): readonly FileEdit[] {
+function editsOfParts(source: ProjectFiles, target: ProjectFiles, divided: Divided): readonly FileEdit[] {
   const now = new Map(
     [...divided.source, ...divided.target, ...(divided.beside ?? [])].map(({ file, text }) => [resolve(file), text]),
   );
@@ -357,7 +357,7 @@ function refuseOtherWorlds(
   invocation: MoveInvocation,
   environment: string | undefined,
 ): void {
-  const there = readTexts(target.sources, { invocation, environment }).service.baseUrl;
+  const there = readMovedTexts(target.sources, { invocation, environment }).service.baseUrl;
   const given = invocation.flags["base-url"] ?? process.env["RECONCILE_BASE_URL"];
   if (target.sources.length > 0 && given === undefined && there !== undefined && there !== baseUrl)
     throw fail(
@@ -368,7 +368,7 @@ function refuseOtherWorlds(
   if (baseUrl !== "embedded") return;
   const worlds = [source.folder, target.folder].map((folder) => join(folder, ".reconcile", "world"));
   const [own = "", other = ""] = worlds;
-  if (existsSync(other) && realOf(own) !== realOf(other) && source.folder !== target.folder)
+  if (existsSync(other) && realPathOrOwn(own) !== realPathOrOwn(other) && source.folder !== target.folder)
     throw fail(
       "move/cannot",
       `each of the two projects has an embedded service of its own: ${shownPath(own)} and ${shownPath(other)}`,
@@ -376,7 +376,7 @@ function refuseOtherWorlds(
     );
 }
 
-const realOf = (path: string): string => {
+const realPathOrOwn = (path: string): string => {
   try {
     return realpathSync(path);
   } catch {
@@ -385,14 +385,14 @@ const realOf = (path: string): string => {
 };
 
 /** The embedded service of a project that is made is the one that the resources are in. */
-function shareWorld(source: string, target: string): void {
+function assertApartWorlds(source: string, target: string): void {
   const [own, other] = [join(source, ".reconcile", "world"), join(target, ".reconcile", "world")];
   if (source === target || existsSync(other) || !existsSync(own)) return;
   mkdirSync(dirname(other), { recursive: true, mode: 0o700 });
   symlinkSync(relative(dirname(other), own), other);
 }
 
-function show(
+function showMove(
   { output }: MoveInvocation,
   divided: Divided,
   edits: readonly FileEdit[],
@@ -422,16 +422,16 @@ function show(
   for (const note of divided.notes) output.print(`- ${note}`);
 }
 
-interface Written {
+interface WrittenMove {
   readonly edits: readonly FileEdit[];
   readonly looked: readonly StatesOfMove[];
   readonly folders: readonly string[];
 }
 
-async function carryOut(
+async function carryOutMoves(
   invocation: MoveInvocation,
-  before: Standings,
-  { edits, looked, folders }: Written,
+  before: BothStates,
+  { edits, looked, folders }: WrittenMove,
 ): Promise<void> {
   const { who, host } = commandHolder(invocation.command);
   const move: MoveEdits = {

@@ -15,7 +15,7 @@ import type { StateChange } from "../core/model/recorded";
 import type { PlannedOutput } from "../core/plan/outputs";
 import { outputsNow } from "../core/plan/outputs";
 import { applyChange, type FoldedState, headOf, type MutableState, ownHeadOf } from "../core/state/fold";
-import { type Asked, decideHandover, letGo } from "../core/state/handover";
+import { type Asked, changesOfGiving, decideHandover } from "../core/state/handover";
 import { writeSnapshot } from "../core/state/text";
 import { onlyDefined } from "../core/text/objects";
 import { closeDesired } from "../engine/externals";
@@ -27,9 +27,9 @@ import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
 import { isUrl, newLineage, type Service, stateLocation, systemClock } from "./compose";
 import { CommandFailed } from "./crash";
-import { asDiagnostic } from "./move-states";
+import { handoverDiagnostic } from "./move-states";
 import { folderBeside, openMoving } from "./other-state";
-import { expandFolder, nothingHere, readOptions, readSource, type Workspace } from "./workspace";
+import { expandFolder, nothingHere, readOptions, readSourceFile, type Workspace } from "./workspace";
 
 /** The files of a project, by their whole paths. */
 export interface ProjectFiles {
@@ -43,7 +43,7 @@ const isYaml = (path: string): boolean => /\.ya?ml$/i.test(path);
 
 export function filesOf(paths: readonly string[]): ProjectFiles {
   const files = paths.flatMap(expandFolder).map((path) => resolve(path));
-  const sources = files.map((path) => readSource(path));
+  const sources = files.map((path) => readSourceFile(path));
   const first = files[0] ?? resolve("reconcile.yaml");
   return { folder: dirname(first), sources, newFile: first };
 }
@@ -65,7 +65,7 @@ function hasFiles(folder: string): boolean {
 }
 
 /** What others call a project: its folder, or its one file where that has a name of its own. */
-export function nameOf({ folder, newFile, sources }: ProjectFiles): string {
+export function projectName({ folder, newFile, sources }: ProjectFiles): string {
   const first = sources[0] === undefined ? newFile : resolve(sources[0].file);
   const stem = basename(first).replace(/\.ya?ml$/i, "");
   const isUsual = stem === "reconcile" || stem === "main" || sources.length > 1;
@@ -73,14 +73,14 @@ export function nameOf({ folder, newFile, sources }: ProjectFiles): string {
   return name.replaceAll(/[^A-Za-z0-9_-]+/g, "_");
 }
 
-interface Reading {
+interface MoveReading {
   readonly invocation: Invocation;
   readonly environment: string | undefined;
   /** The texts of components as they will be, by their whole paths. */
   readonly pending?: ReadonlyMap<string, string>;
 }
 
-const optionsFor = ({ invocation: { flags }, environment, pending }: Reading) => {
+const planOptionsFor = ({ invocation: { flags }, environment, pending }: MoveReading) => {
   const { env: _, open, ...options } = readOptions(flags, trustFrom(flags["no-programs"]));
   const opening: OpenFile = (path, besideFile) => {
     const whole = resolve(dirname(resolve(besideFile)), path);
@@ -91,38 +91,38 @@ const optionsFor = ({ invocation: { flags }, environment, pending }: Reading) =>
 };
 
 /** What the texts say for an environment, with the values from elsewhere still open. */
-export function readTexts(sources: readonly ConfigSource[], reading: Reading): Desired {
+export function readMovedTexts(sources: readonly ConfigSource[], reading: MoveReading): Desired {
   if (sources.length === 0) return nothingDesired;
-  const { desired, diagnostics } = readDesired(sources, { ...optionsFor(reading), external: "later" });
-  if (desired === undefined) throw new CommandFailed(diagnostics.filter(isError));
+  const { desired, diagnostics } = readDesired(sources, { ...planOptionsFor(reading), external: "later" });
+  if (desired === undefined) throw new CommandFailed(diagnostics.filter(isErrorOf));
   return desired;
 }
 
 export function environmentsIn(sources: readonly ConfigSource[], invocation: Invocation): readonly string[] {
   return (
-    readDesired(sources, { ...optionsFor({ invocation, environment: undefined }), external: "later" }).environments ??
-    []
+    readDesired(sources, { ...planOptionsFor({ invocation, environment: undefined }), external: "later" })
+      .environments ?? []
   );
 }
 
 async function closeTexts(
   sources: readonly ConfigSource[],
-  reading: Reading,
+  reading: MoveReading,
   service: Service,
   open: (location: string) => StateStore,
 ): Promise<Closed> {
   const readAgain = (external: ExternalValues): Closed => {
-    const { desired, diagnostics } = readDesired(sources, { ...optionsFor(reading), external });
-    if (desired === undefined) throw new CommandFailed(diagnostics.filter(isError));
+    const { desired, diagnostics } = readDesired(sources, { ...planOptionsFor(reading), external });
+    if (desired === undefined) throw new CommandFailed(diagnostics.filter(isErrorOf));
     return desired;
   };
-  const files = { desired: readTexts(sources, reading), readAgain };
+  const files = { desired: readMovedTexts(sources, reading), readAgain };
   const closed = await closeDesired(files, { client: service.client, open });
   if ("problems" in closed) throw new CommandFailed(closed.problems);
   return closed.desired;
 }
 
-const isError = ({ severity }: Diagnostic): boolean => severity === "error";
+const isErrorOf = ({ severity }: Diagnostic): boolean => severity === "error";
 
 export const workspaceOf = (desired: Desired, { folder, sources }: ProjectFiles): Workspace => ({
   ...nothingHere,
@@ -133,7 +133,7 @@ export const workspaceOf = (desired: Desired, { folder, sources }: ProjectFiles)
 });
 
 /** One side in one environment. */
-export interface Standing {
+export interface ProjectState {
   readonly location: string;
   readonly store: StateStore;
   readonly state: FoldedState;
@@ -141,20 +141,20 @@ export interface Standing {
   readonly folder: string;
 }
 
-export async function standingOf(
+export async function projectStateOf(
   files: ProjectFiles,
-  reading: Reading,
+  reading: MoveReading,
   { own, location: given }: { readonly own: boolean; readonly location?: string },
-): Promise<Standing> {
+): Promise<ProjectState> {
   const { flags } = reading.invocation;
-  const desired = readTexts(files.sources, reading);
+  const desired = readMovedTexts(files.sources, reading);
   const location = given ?? stateLocation(workspaceOf(desired, files), flags, own);
   const store = openMoving(location, { folder: folderBeside(location, files.folder), flags, own });
   const { state } = openStoredState(await store.read(), store.location, newLineage());
   return { location, store, state, sources: files.sources, folder: files.folder };
 }
 
-const memoryOf = (state: FoldedState): StateStore =>
+const memoryStoreOf = (state: FoldedState): StateStore =>
   createMemoryStore({ snapshot: writeSnapshot({ ...state, journalled: 0 }), journal: [] }, state.epoch);
 
 function withChanges(state: FoldedState, changes: readonly StateChange[]): FoldedState {
@@ -204,13 +204,13 @@ function outputsAfter(recorded: Outputs, before: Desired | undefined, after: Des
   return { ...Object.fromEntries(kept), ...made };
 }
 
-interface Planned {
+interface PlannedSide {
   readonly changes: readonly Change[];
   readonly outputs: readonly PlannedOutput[];
   readonly errors: readonly Diagnostic[];
 }
 
-export interface Looked {
+export interface LookedMove {
   readonly asked: Asked;
   /** Nothing, or why the move may not be made. */
   readonly refused: readonly Diagnostic[];
@@ -229,24 +229,24 @@ interface LookedFor {
 const withPrefix = (addresses: Record<string, string>, into: string): Record<string, string> =>
   Object.fromEntries(Object.entries(addresses).map(([from, to]) => [from, into + to]));
 
-export interface Sides<T> {
+export interface BothSides<T> {
   readonly giving: T;
   readonly taking: T;
 }
 
 /** Both plans as they are and as they would be, for one environment. */
 export async function lookAhead(
-  before: Sides<Standing>,
-  after: Sides<readonly ConfigSource[]>,
+  before: BothSides<ProjectState>,
+  after: BothSides<readonly ConfigSource[]>,
   moved: ReadonlySet<string> | "all",
-  reading: Reading,
+  reading: MoveReading,
   { service, areFilesMoved, into = "", beside = [] }: LookedFor,
-): Promise<Looked> {
+): Promise<LookedMove> {
   const { giving, taking } = before;
-  const [givingThen, takingThen] = [readTexts(giving.sources, reading), readTexts(taking.sources, reading)];
+  const [givingThen, takingThen] = [readMovedTexts(giving.sources, reading), readMovedTexts(taking.sources, reading)];
   const pending = new Map(beside.map(({ file, text }) => [resolve(file), text]));
-  const later: Reading = { ...reading, pending };
-  const [givingNow, takingNow] = [readTexts(after.giving, later), readTexts(after.taking, later)];
+  const later: MoveReading = { ...reading, pending };
+  const [givingNow, takingNow] = [readMovedTexts(after.giving, later), readMovedTexts(after.taking, later)];
   const { environment } = reading;
   const base: Asked = {
     addresses: withPrefix(addressesOf(giving.state, givingThen, moved), into),
@@ -264,11 +264,11 @@ export async function lookAhead(
     addresses: handover.addresses,
     orphans: handover.orphans,
   };
-  const states: Sides<FoldedState> = {
-    giving: withChanges(giving.state, letGo(giving.state, "", note)),
+  const states: BothSides<FoldedState> = {
+    giving: withChanges(giving.state, changesOfGiving(giving.state, "", note)),
     taking: withChanges(taking.state, handover.taken),
   };
-  const outputs = (desired: Sides<Desired>) => ({
+  const outputs = (desired: BothSides<Desired>) => ({
     giving: outputsAfter(
       states.giving.outputs ?? {},
       areFilesMoved ? undefined : givingThen,
@@ -283,22 +283,22 @@ export async function lookAhead(
     ),
   });
   const readers =
-    (of: Sides<FoldedState> | undefined) =>
+    (of: BothSides<FoldedState> | undefined) =>
     (folder: string) =>
     (named: string): StateStore => {
       const location = isUrl(named) || isAbsolute(named) ? named : resolve(folder, named);
-      const same = (one: Standing): boolean =>
+      const same = (one: ProjectState): boolean =>
         one.location === location || (!isUrl(location) && resolve(one.location) === location);
-      if (of !== undefined && same(giving)) return memoryOf(of.giving);
-      if (of !== undefined && same(taking)) return memoryOf(of.taking);
+      if (of !== undefined && same(giving)) return memoryStoreOf(of.giving);
+      if (of !== undefined && same(taking)) return memoryStoreOf(of.taking);
       return openProtectedStore(location, {
         environment: process.env,
         insecureHttp: reading.invocation.flags["insecure-http"] === true,
       });
     };
-  const close = (sources: readonly ConfigSource[], folder: string, of?: Sides<FoldedState>, as = later) =>
+  const close = (sources: readonly ConfigSource[], folder: string, of?: BothSides<FoldedState>, as = later) =>
     closeTexts(sources, as, service, readers(of)(folder));
-  const withOutputs = (given: Sides<Outputs>): Sides<FoldedState> => ({
+  const withOutputs = (given: BothSides<Outputs>): BothSides<FoldedState> => ({
     giving: { ...states.giving, ...headOf({ ...states.giving, outputs: given.giving }), outputs: given.giving },
     taking: { ...states.taking, outputs: given.taking },
   });
@@ -320,12 +320,12 @@ export async function lookAhead(
     giving: await close(giving.sources, giving.folder, seen, reading),
     taking: await close(taking.sources, taking.folder, seen, reading),
   };
-  const plan = async (wanted: Closed, state: FoldedState, isThere: boolean): Promise<Planned> => {
+  const plan = async (wanted: Closed, state: FoldedState, isThere: boolean): Promise<PlannedSide> => {
     if (!isThere && state.resources.size === 0 && state.intents.size === 0)
       return { changes: [], outputs: [], errors: [] };
     const { plan: made } = await preparePlan({
       desired: wanted,
-      store: memoryOf(state),
+      store: memoryStoreOf(state),
       client: service.client,
       options: {},
       clock: systemClock,
@@ -335,7 +335,7 @@ export async function lookAhead(
     return {
       changes: made.changes,
       outputs: made.outputs ?? [],
-      errors: made.diagnostics.filter(isError),
+      errors: made.diagnostics.filter(isErrorOf),
     };
   };
   const planned = {
@@ -351,19 +351,26 @@ export async function lookAhead(
   const asked: Asked = { ...base, outputs: last };
   return {
     asked,
-    refused: differences(planned.before, planned.now, base.addresses),
+    refused: whatDiffers(planned.before, planned.now, base.addresses),
     resources: Object.keys(handover.addresses).length,
   };
 }
 
-function handoverProblem(problem: Parameters<typeof asDiagnostic>[0], { giving, taking }: Sides<Standing>): Diagnostic {
-  return asDiagnostic(problem, {
+function handoverProblem(
+  problem: Parameters<typeof handoverDiagnostic>[0],
+  { giving, taking }: BothSides<ProjectState>,
+): Diagnostic {
+  return handoverDiagnostic(problem, {
     sides: { giving: { store: giving.store, shown: "" }, taking: { store: taking.store, shown: "" } },
   });
 }
 
 /** Changes that nobody had planned before. */
-function differences(then: readonly Planned[], now: readonly Planned[], renamed: Asked["addresses"]): Diagnostic[] {
+function whatDiffers(
+  then: readonly PlannedSide[],
+  now: readonly PlannedSide[],
+  renamed: Asked["addresses"],
+): Diagnostic[] {
   const changeKey = ({ address, action, fields }: Change): string => JSON.stringify([address, action, fields]);
   const asNow = (change: Change): Change => ({ ...change, address: renamed[change.address] ?? change.address });
   const known = new Set(
@@ -383,7 +390,7 @@ function differences(then: readonly Planned[], now: readonly Planned[], renamed:
         (change): Diagnostic => ({
           severity: "error",
           code: "move/would-change",
-          summary: `${sides[side]} would then ${change.action} ${change.address}${fieldsText(change)}`,
+          summary: `${sides[side]} would then ${change.action} ${change.address}${changedFieldsText(change)}`,
           fix: "make the two projects agree first, or write the value into the block; a move changes nothing in the service",
           address: change.address,
           ...onlyDefined({ source: change.source }),
@@ -403,7 +410,7 @@ function differences(then: readonly Planned[], now: readonly Planned[], renamed:
   ]);
 }
 
-const fieldsText = ({ fields }: Change): string =>
+const changedFieldsText = ({ fields }: Change): string =>
   fields.length === 0
     ? ""
     : `: ${fields

@@ -3,7 +3,15 @@ import { randomUUID } from "node:crypto";
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { State } from "../core/model/recorded";
 import type { Asked, HandoverProblem } from "../core/state/handover";
-import { handOver, type Move, noteMove, type Side, type Sides, standing, takeBack } from "../engine/transfer";
+import {
+  handOver,
+  type Move,
+  noteMove,
+  type Sides,
+  type TransferSide,
+  takeBackTransfer,
+  transferStanding,
+} from "../engine/transfer";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
 import { commandHolder, fail, knownPlace, newLineage } from "./compose";
@@ -18,7 +26,7 @@ export const movesBetween = (
   own: keyof Sides,
 ): readonly Move[] =>
   states.map(({ giving, taking, asked }) => {
-    const side = (which: keyof Sides, location: string, other: string): Side => ({
+    const side = (which: keyof Sides, location: string, other: string): TransferSide => ({
       store: openMoving(location, { folder: folderBeside(location, files ?? "."), flags, own: own === which }),
       shown: locationFrom(other, location),
     });
@@ -42,9 +50,9 @@ export async function goOnWith(
 ): Promise<"finished" | "undone"> {
   const moves = movesBetween(edits, invocation, own);
   let isBegun = false;
-  for (const move of moves) isBegun ||= (await standing(move)) === "begun";
+  for (const move of moves) isBegun ||= (await transferStanding(move)) === "begun";
   if (isBegun) await afterNotes(moves, () => carryOutEdits(edits));
-  else for (const move of moves) await takeBack(move);
+  else for (const move of moves) await takeBackTransfer(move);
   forgetEdits(edits);
   return isBegun ? "finished" : "undone";
 }
@@ -52,7 +60,7 @@ export async function goOnWith(
 async function afterNotes(moves: readonly Move[], writeFiles: () => void): Promise<void> {
   for (const move of moves) await handOver(move);
   writeFiles();
-  for (const move of moves) await takeBack(move);
+  for (const move of moves) await takeBackTransfer(move);
 }
 
 /** The whole move. Throws, with the notes taken back, where one of the states cannot give or take. */
@@ -68,7 +76,7 @@ export async function carryOutMove(
       addresses.push(noted.handover.addresses);
       continue;
     }
-    for (const before of moves.slice(0, index)) await takeBack(before);
+    for (const before of moves.slice(0, index)) await takeBackTransfer(before);
     throw new CommandFailed(
       noted === "moved on"
         ? [
@@ -79,14 +87,14 @@ export async function carryOutMove(
               fix: "run the same command again",
             },
           ]
-        : noted.problems.map((problem) => asDiagnostic(problem, move)),
+        : noted.problems.map((problem) => handoverDiagnostic(problem, move)),
     );
   }
   await afterNotes(moves, writeFiles);
   return addresses;
 }
 
-export function asDiagnostic(problem: HandoverProblem, { sides }: Pick<Move, "sides">): Diagnostic {
+export function handoverDiagnostic(problem: HandoverProblem, { sides }: Pick<Move, "sides">): Diagnostic {
   const [giving, taking] = [sides.giving.store.location, sides.taking.store.location];
   switch (problem.is) {
     case "occupied":

@@ -3,7 +3,7 @@ import type { PlanOptions } from "../core/diff/context";
 import { fail } from "./compose";
 import { aDayMs, ageMs } from "./flag-values";
 import type { Flags } from "./flags";
-import { readSource } from "./workspace";
+import { readSourceFile } from "./workspace";
 
 export const planOptions = (flags: Flags): PlanOptions => ({
   destroy: flags.destroy === true ? true : undefined,
@@ -34,7 +34,7 @@ function targetsOf(flags: Flags): Pick<PlanOptions, "targets"> {
 }
 
 function readTargets(file: string): string[] {
-  const targets = readSource(file)
+  const targets = readSourceFile(file)
     .text.split("\n")
     .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
     .filter((line) => line !== "");

@@ -13,7 +13,7 @@ import type { EngineEvent } from "../engine/events";
 import type { Prepared } from "../engine/plan";
 import { type RunReport, unseenIn } from "../engine/run-plan";
 import { remountDiagnostic } from "../kinds/volume/mount-again";
-import { commitOf } from "../outside/commit";
+import { checkedOutCommit } from "../outside/commit";
 import { freeMemory } from "../outside/memory";
 import { writePrivately } from "../outside/private-file";
 import { inSpan, tellProfile } from "../outside/tracing";
@@ -29,7 +29,7 @@ import { version } from "../version";
 import type { Invocation } from "./command";
 import { commandHolder } from "./compose";
 import { getConsent, grantsInFlags, type PlanApproval } from "./consent";
-import { projectOf } from "./externals";
+import { projectOfSession } from "./externals";
 import { isLooking } from "./plan-options";
 import { startProgress } from "./progress";
 import { consentMissing, refusalBriefly } from "./refusal";
@@ -42,7 +42,7 @@ import { stoppable, underLock } from "./with-session";
 
 export async function prepare(session: Session, options: PlanOptions, given?: Closed): Promise<Prepared> {
   const { invocation } = session;
-  const project = projectOf(session);
+  const project = projectOfSession(session);
   const desired = given ?? (await project.close(options));
   const observe = isLooking(invocation.flags);
   const letGoOf = (resources: number): void => {
@@ -145,7 +145,7 @@ export async function planAndApply(opened: Session, options: PlanOptions): Promi
       invocation,
       "run",
       async (held) => {
-        await projectOf(held).settle(stop.soft);
+        await projectOfSession(held).settle(stop.soft);
         const prepared = await prepare({ ...held, signal: stop.soft }, options);
         if (stop.soft.aborted) return stoppedEarly(invocation);
         const review = await reviewPlan(held, prepared);
@@ -246,7 +246,7 @@ function writeReport(
 
 /** As the plan showed it; a saved plan brings no files along, and only the checkout beside it is known. */
 function commitIn({ workspace, invocation }: Session): { readonly commit?: string } {
-  const commit = invocation.output.where?.commit ?? commitOf(workspace.folder);
+  const commit = invocation.output.where?.commit ?? checkedOutCommit(workspace.folder);
   return commit === undefined ? {} : { commit };
 }
 
@@ -264,7 +264,7 @@ export async function carryOutPlan(
     listen?.(event);
   };
   try {
-    const report = await projectOf(session).apply(prepared, {
+    const report = await projectOfSession(session).apply(prepared, {
       emit,
       holder: commandHolder(invocation.command),
       ...commitIn(session),

@@ -20,7 +20,7 @@ export interface ReadFlags {
 }
 
 /** The flags and arguments that a command takes. */
-interface Reads {
+interface FlagReads {
   readonly name: string;
   readonly flags: readonly FlagName[];
   formats?(): readonly string[];
@@ -36,7 +36,7 @@ export function splitAtDashes(argv: readonly string[]): {
   return at === -1 ? { head: argv, tail: [] } : { head: argv.slice(0, at), tail: argv.slice(at + 1) };
 }
 
-export function readFlags(argv: readonly string[], command: Reads): ReadFlags {
+export function readFlags(argv: readonly string[], command: FlagReads): ReadFlags {
   const { name, flags, positionals: wanted } = command;
   const options = Object.fromEntries(
     Object.entries(flagRows).map(([name, row]) => [
@@ -143,7 +143,7 @@ function withTwoDashes(name: string, given: string | undefined): string | undefi
   return row.type === "string" ? `--${name} ${row.value ?? "VALUE"}` : `--${name}`;
 }
 
-function badValueOf({ name, rawName, value }: GivenFlag, { formats }: Reads): Diagnostic | undefined {
+function badValueOf({ name, rawName, value }: GivenFlag, { formats }: FlagReads): Diagnostic | undefined {
   if (value === undefined) return undefined;
   if (name === "format" && formats !== undefined) return formatProblem(formats(), value);
   const shape = flagRowOf(name)?.shape;

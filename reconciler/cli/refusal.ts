@@ -16,7 +16,7 @@ export const consentMissing = (consent: MissingConsent): Diagnostic => ({
   source: consent.source,
 });
 
-const why: Partial<Record<MissingConsent["kind"], string>> = {
+const whyNothingSent: Partial<Record<MissingConsent["kind"], string>> = {
   data_loss: "nothing was sent: the plan loses data for good",
   flush: "nothing was sent: volumes come off a running VM, and nobody has confirmed that they are flushed",
   prevent_destroy: "nothing was sent: prevent_destroy forbids it",
@@ -39,7 +39,7 @@ export const refusalBriefly = (missing: readonly MissingConsent[]): Diagnostic[]
 const whyOf = ({ kind, source, detail }: MissingConsent): string =>
   kind === "prevent_destroy" && source !== undefined
     ? `nothing was sent: ${source.file}:${source.line} protects it`
-    : (why[kind] ?? detail);
+    : (whyNothingSent[kind] ?? detail);
 
 /** With more flags than this, the message suggests one flag that gives all of them. */
 const mostFlags = 4;

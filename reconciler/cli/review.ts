@@ -96,7 +96,7 @@ export async function askPolicy(
   return [...said, ...findingsOfAnswer(answer, policy.source)];
 }
 
-const usualTimeoutMs = 60_000;
+const usualPolicyTimeoutMs = 60_000;
 
 /** The policy that judges: the file's, or in a closed run the one that RECONCILE_POLICY names, whatever the file says. */
 function policyIn(
@@ -108,7 +108,7 @@ function policyIn(
   const instead: Policy | undefined =
     path === undefined
       ? undefined
-      : { command: [resolve(path)], timeoutMs: usualTimeoutMs, source: { file: path, line: 1 } };
+      : { command: [resolve(path)], timeoutMs: usualPolicyTimeoutMs, source: { file: path, line: 1 } };
   if (own === undefined) return { policy: instead, said: [] };
   const said: Finding = {
     severity: instead === undefined ? "warning" : "note",

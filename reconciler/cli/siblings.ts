@@ -15,21 +15,24 @@ import { stateLocation } from "./compose";
 import type { Session } from "./session";
 import type { Workspace } from "./workspace";
 
-interface Held {
+interface HeldResource {
   readonly environment: string;
   readonly record: RecordedResource;
 }
 
 interface Siblings {
-  find(kind: Kind, by: { readonly id?: string | undefined; readonly name?: string | undefined }): Held | undefined;
+  find(
+    kind: Kind,
+    by: { readonly id?: string | undefined; readonly name?: string | undefined },
+  ): HeldResource | undefined;
   readonly warnings: readonly Diagnostic[];
 }
 
 /** Reads the states of the other environments, without a lock. */
 async function readSiblings({ workspace, service, store, invocation }: Session): Promise<Siblings> {
-  const held: Held[] = [];
+  const held: HeldResource[] = [];
   const warnings: Diagnostic[] = [];
-  for (const [environment, desired] of others(workspace)) {
+  for (const [environment, desired] of otherEnvironments(workspace)) {
     const { flags } = invocation;
     try {
       const location = stateLocation({ ...workspace, desired }, flags, false);
@@ -61,7 +64,7 @@ async function readSiblings({ workspace, service, store, invocation }: Session):
 }
 
 /** The other environments that the files declare, as far as they can be read. */
-function others({ desired: { environment }, given, readOthers }: Workspace): [string, Desired][] {
+function otherEnvironments({ desired: { environment }, given, readOthers }: Workspace): [string, Desired][] {
   if (environment === undefined) return [];
   return [...(readOthers?.(given) ?? [])].flatMap(([name, desired]): [string, Desired][] =>
     name === undefined || name === environment || desired === undefined ? [] : [[name, desired]],
@@ -70,7 +73,7 @@ function others({ desired: { environment }, given, readOthers }: Workspace): [st
 
 const wayOut = "put ${env} into the name, so that each environment has its own";
 
-const isHeld = (address: string, id: string, { environment, record }: Held): Diagnostic => ({
+const isHeld = (address: string, id: string, { environment, record }: HeldResource): Diagnostic => ({
   severity: "error",
   code: "plan/held-by-sibling",
   summary: `${address} cannot take ${id} over: it is ${record.address} of the environment ${environment}`,

@@ -4,7 +4,7 @@
  */
 import { CommandFailed } from "./crash";
 
-interface Read {
+interface SourcesRead {
   readonly sources: readonly { readonly file: string; readonly text: string }[];
 }
 
@@ -15,10 +15,10 @@ export interface FileLooks {
   readonly pause: () => Promise<void>;
 }
 
-const mostReads = 20;
+const mostReadings = 20;
 
-export async function readWhenStill<T extends Read>(read: () => T, { textOf, pause }: FileLooks): Promise<T> {
-  for (let tried = 0; tried < mostReads; tried++) {
+export async function readWhenStill<T extends SourcesRead>(read: () => T, { textOf, pause }: FileLooks): Promise<T> {
+  for (let tried = 0; tried < mostReadings; tried++) {
     const found = read();
     await pause();
     if (found.sources.every(({ file, text }) => textOf(file) === text)) return found;
@@ -27,7 +27,7 @@ export async function readWhenStill<T extends Read>(read: () => T, { textOf, pau
     {
       severity: "error",
       code: "watch/files-changing",
-      summary: `the files changed each of the ${mostReads} times that they were read`,
+      summary: `the files changed each of the ${mostReadings} times that they were read`,
       fix: "put a whole new file in place of the old one (write it beside it, then rename it)",
     },
   ]);

@@ -20,17 +20,17 @@ import { type FlagName, type FlagRow, type Flags, flagRowOf, flagTable } from ".
 import { environmentsOf, nothingHere, readWorkspace, type Workspace } from "./workspace";
 
 /** Lets the shell complete file names. */
-export const files: readonly Suggestion[] = [{ word: ":files" }];
+export const fileSuggestion: readonly Suggestion[] = [{ word: ":files" }];
 
 /** `words` are those after the program's name; the last is the one being typed, perhaps empty. */
-export async function suggest(commands: Commands, words: readonly string[]): Promise<readonly Suggestion[]> {
+export async function suggestions(commands: Commands, words: readonly string[]): Promise<readonly Suggestion[]> {
   const typed = (words.at(-1) ?? "").replaceAll(/[\\'"]/g, "");
   const before = words.slice(0, -1);
-  const found = await candidates(commands, before, typed);
-  return found === files ? files : found.filter(({ word }) => word.startsWith(typed));
+  const found = await candidatesFor(commands, before, typed);
+  return found === fileSuggestion ? fileSuggestion : found.filter(({ word }) => word.startsWith(typed));
 }
 
-async function candidates(
+async function candidatesFor(
   commands: Commands,
   before: readonly string[],
   typed: string,
@@ -38,7 +38,7 @@ async function candidates(
   const asked = findCommand(commands, before);
   if (asked === undefined) return commandWords(commands, before);
   const { found, rest } = asked;
-  const { flags: given, args } = readLoosely(rest);
+  const { flags: given, args } = readFlagsLoosely(rest);
   // `plan prod/ --target …`: arguments that are no flags name the files.
   const flags: Flags =
     found.positionals !== undefined || args.length === 0 ? given : { ...given, file: [...args, ...(given.file ?? [])] };
@@ -73,7 +73,7 @@ function flagBefore(word: string, { flags }: NamedCommand): FlagName | undefined
 }
 
 /** Reads flags and arguments as far as they are typed. Errors are reported when the command runs. */
-function readLoosely(rest: readonly string[]): { readonly flags: Flags; readonly args: readonly string[] } {
+function readFlagsLoosely(rest: readonly string[]): { readonly flags: Flags; readonly args: readonly string[] } {
   const flags: Record<string, string | string[] | boolean> = {};
   const args: string[] = [];
   const words = rest.values();
@@ -110,7 +110,7 @@ function flagsOf({ flags, ownFlags }: NamedCommand, given: Flags): readonly Sugg
 }
 
 async function flagValues({ offers, oneOf }: FlagRow, known: CompletionSources): Promise<readonly Suggestion[]> {
-  if (offers === "files") return files;
+  if (offers === "files") return fileSuggestion;
   if (offers === "environments") return known.environments();
   if (offers === "volumes") return [...(await known.recorded("volume")), { word: "all" }];
   if (offers === "addresses") {
@@ -127,11 +127,11 @@ function nextArgument(
 ): readonly Suggestion[] | Promise<readonly Suggestion[]> {
   if (positionals !== undefined && args.length >= positionals.max) return [];
   if (complete !== undefined) return complete(args, known);
-  return ownFlags === undefined ? files : [];
+  return ownFlags === undefined ? fileSuggestion : [];
 }
 
 const knownHere = (flags: Flags): CompletionSources => ({
-  state: () => stateOf(flags),
+  state: () => stateIfReadable(flags),
   recorded: (kind) => recorded(flags, kind),
   declared: () => declared(flags),
   environments: () => environments(flags),
@@ -146,18 +146,18 @@ function environments(flags: Flags): Suggestion[] {
 }
 
 async function recorded(flags: Flags, kind?: Kind): Promise<Suggestion[]> {
-  const state = await stateOf(flags);
+  const state = await stateIfReadable(flags);
   return [...(state?.resources.values() ?? [])]
     .filter((record) => kind === undefined || record.kind === kind)
     .map(({ address, name }) => ({ word: address, says: name }));
 }
 
 function declared(flags: Flags): Suggestion[] {
-  const resources = workspaceOf(flags)?.desired.resources ?? [];
+  const resources = workspaceIfReadable(flags)?.desired.resources ?? [];
   return resources.map(({ address, name }) => ({ word: address, says: name }));
 }
 
-function workspaceOf(flags: Flags) {
+function workspaceIfReadable(flags: Flags) {
   try {
     return readWorkspace({ args: [], flags }, { needed: false });
   } catch {
@@ -165,9 +165,9 @@ function workspaceOf(flags: Flags) {
   }
 }
 
-async function stateOf(flags: Flags): Promise<FoldedState | undefined> {
+async function stateIfReadable(flags: Flags): Promise<FoldedState | undefined> {
   // While a person types, the file is often incomplete; its state lies beside it all the same.
-  return stateOnThisMachine(workspaceOf(flags) ?? nothingHere, flags);
+  return stateOnThisMachine(workspaceIfReadable(flags) ?? nothingHere, flags);
 }
 
 /** The state, if it lies on this machine: a key press must not ask a bucket, nor run a command for the state's key. */

@@ -1,6 +1,6 @@
 /** Runs a command with its store and its service, and under the lock where it writes. */
 import { relative, resolve } from "node:path";
-import { commitOf } from "../outside/commit";
+import { checkedOutCommit } from "../outside/commit";
 import { uncommitted } from "../outside/git";
 import type { Where } from "../report/json-lines";
 import { holdStore } from "../store/held";
@@ -19,7 +19,7 @@ export async function withSession(
 ): Promise<number> {
   const store = openStore(workspace, invocation.flags);
   const service = await openWorkspaceService(workspace, invocation);
-  invocation.output.locate(whereOf(workspace, service, store));
+  invocation.output.locate(whereOfSession(workspace, service, store));
   try {
     return await use({ invocation, workspace, service, store });
   } finally {
@@ -27,9 +27,9 @@ export async function withSession(
   }
 }
 
-function whereOf({ desired, sources, folder }: Workspace, service: Service, store: StateStore): Where {
+function whereOfSession({ desired, sources, folder }: Workspace, service: Service, store: StateStore): Where {
   const { project, environment } = desired;
-  const commit = sources.length === 0 ? undefined : commitOf(folder);
+  const commit = sources.length === 0 ? undefined : checkedOutCommit(folder);
   const changed =
     commit === undefined
       ? []

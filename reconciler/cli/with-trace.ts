@@ -16,7 +16,7 @@ export async function withTrace(
 ): Promise<number> {
   try {
     return await inSpan(`reconcile ${name}`, { "reconcile.command": name }, run, (exitCode) => ({
-      attributes: { "process.exit.code": exitCode, ...whereOf(output) },
+      attributes: { "process.exit.code": exitCode, ...traceAttributes(output) },
       ...onlyDefined({ problem: exitCode === 1 ? "exit 1" : undefined }),
     }));
   } finally {
@@ -46,7 +46,7 @@ export async function withRoundTrace<T>(
   }
 }
 
-const whereOf = ({ where }: Output) =>
+const traceAttributes = ({ where }: Output) =>
   onlyDefined({
     "reconcile.project": where?.project,
     "reconcile.environment": where?.environment,

@@ -60,7 +60,7 @@ export function readWorkspace(
     return { ...nothingHere, desired: withoutFile(invocation.flags) };
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
   const trust = wanted.trust ?? trustFrom(invocation.flags["no-programs"]);
-  const sources = withoutRepeats(paths).map((path) => readSource(path, trust));
+  const sources = withoutRepeats(paths).map((path) => readSourceFile(path, trust));
   sayWhatTakesTime(sources, invocation);
   const options = readOptions(invocation.flags, trust);
   const readIn = <D extends Desired>(
@@ -81,7 +81,7 @@ export function readWorkspace(
     trust,
     folder: dirname(resolve(itemAt(paths, 0))),
     ssh: ssh === undefined ? undefined : withWholePaths(ssh),
-    readOthers: (texts) => readEach(texts, { ...options, external: "later" }),
+    readOthers: (texts) => readEachEnvironment(texts, { ...options, external: "later" }),
     readAgain:
       desired.external === undefined
         ? undefined
@@ -104,8 +104,8 @@ export function readEnvironments(invocation: Pick<Invocation, "args" | "flags">)
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
   const trust = trustFrom(invocation.flags["no-programs"]);
   const { env: _, ...options } = readOptions(invocation.flags, trust);
-  const sources = withoutRepeats(paths).map((path) => readSource(path, trust));
-  const found = readEach(sources, { ...options, external: "later" });
+  const sources = withoutRepeats(paths).map((path) => readSourceFile(path, trust));
+  const found = readEachEnvironment(sources, { ...options, external: "later" });
   return new Map(
     [...found].flatMap(([name, desired]): [string, Desired][] =>
       name === undefined || desired === undefined ? [] : [[name, desired]],
@@ -113,7 +113,7 @@ export function readEnvironments(invocation: Pick<Invocation, "args" | "flags">)
   );
 }
 
-function readEach(
+function readEachEnvironment(
   texts: readonly ConfigSource[],
   options: ReadOptions,
 ): ReadonlyMap<string | undefined, Desired | undefined> {
@@ -149,7 +149,7 @@ export const chosenEnvironment = (flags: Flags): string | undefined => flags.env
 export function environmentsOf(invocation: Pick<Invocation, "args" | "flags">): readonly string[] {
   const given = [...invocation.args, ...(invocation.flags.file ?? [])];
   const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
-  return readDesired(withoutRepeats(paths).map((path) => readSource(path))).environments ?? [];
+  return readDesired(withoutRepeats(paths).map((path) => readSourceFile(path))).environments ?? [];
 }
 
 /** Reading a large file takes seconds, so a note is printed before. */
@@ -194,7 +194,7 @@ const withoutRepeats = (paths: readonly string[]): string[] => [
   ...new Map(paths.map((path) => [resolve(path), path] as const)).values(),
 ];
 
-export function readSource(path: string, trust: Trust = trustFrom()): ConfigSource {
+export function readSourceFile(path: string, trust: Trust = trustFrom()): ConfigSource {
   const refused = refusedLink(trust, path);
   if (refused !== undefined) {
     const { code, problem, fix } = refused;
@@ -231,7 +231,7 @@ export function givenVars(
       });
   }
   if (problems.length > 0) throw new CommandFailed(problems);
-  return { vars, varFiles: (flags["var-file"] ?? []).map((path) => readSource(path, trust)) };
+  return { vars, varFiles: (flags["var-file"] ?? []).map((path) => readSourceFile(path, trust)) };
 }
 
 export function readOptions(flags: Flags, trust: Trust) {
@@ -242,7 +242,7 @@ export function readOptions(flags: Flags, trust: Trust) {
   const env = chosenEnvironment(flags);
   const prices = flags.prices ?? setting("RECONCILE_PRICES");
   return {
-    prices: prices === undefined ? undefined : readSource(prices, trustFrom()),
+    prices: prices === undefined ? undefined : readSourceFile(prices, trustFrom()),
     ...givenVars(flags, trust),
     open: openBesideIn(trust),
     environment,

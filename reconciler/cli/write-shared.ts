@@ -14,7 +14,7 @@ export const blockName = (project: string | undefined, environment: string | und
 /** `isWhole`: the form has no comments, so that the file is the command's alone. */
 export function writeShared(path: string, text: string, name: string, isWhole: boolean): void {
   const there = readThere(path);
-  const next = isWhole ? whole(path, text, there) : withBlock(path, text, name, there);
+  const next = isWhole ? wholeText(path, text, there) : withBlock(path, text, name, there);
   if (next === there) return;
   const target = there === undefined || !lstatSync(path).isSymbolicLink() ? path : realpathSync(path);
   const mode = there === undefined ? undefined : statSync(target).mode & 0o777;
@@ -40,7 +40,7 @@ function readThere(path: string): string | undefined {
   }
 }
 
-function whole(path: string, text: string, there: string | undefined): string {
+function wholeText(path: string, text: string, there: string | undefined): string {
   if (there === undefined || there.trim() === "" || isJson(there)) return text;
   throw fail("cli/file-exists", `${path} holds something else, which is no JSON`, "name another file, or move it away");
 }

@@ -6,13 +6,13 @@ import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
 import { commandHolder, newLineage } from "./compose";
 
-type Written = StateChange | StepChange;
+type StateWrite = StateChange | StepChange;
 
 /** `decide` gets the state under the lock and answers with the changes to record. */
 export async function changeState(
   invocation: Invocation,
   store: StateStore,
-  decide: (state: State) => readonly Written[] | Promise<readonly Written[]>,
+  decide: (state: State) => readonly StateWrite[] | Promise<readonly StateWrite[]>,
 ): Promise<void> {
   const { recorder } = await openForWriting(store, commandHolder(invocation.command), newLineage());
   try {

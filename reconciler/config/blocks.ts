@@ -13,7 +13,7 @@ import { expandForEach } from "./for-each";
 import { type Each, type InterpolationScope, interpolate, type OnProblem } from "./interpolation";
 import type { Problems } from "./problems";
 import { type Defaults, findIn, type Layer, type MergedEntry, placeOf } from "./sources";
-import { isMap, keyOffset, offsetAt, type Path, type Place, positionOf, valueAt, type YamlMap } from "./yaml-file";
+import { isMap, keyOffset, offsetOfPath, type Path, type Place, positionOf, valueAt, type YamlMap } from "./yaml-file";
 
 export interface Block {
   readonly kind: Kind;
@@ -46,7 +46,7 @@ export interface ExpandedBlocks {
 }
 
 /** The largest number of instances: no run could carry out more, and a mistyped number must not fill the memory. */
-const mostInstances = 200_000;
+const mostInstancesOfAll = 200_000;
 
 export function expandBlocks(
   kind: Kind,
@@ -96,7 +96,7 @@ export function expandBlocks(
     const { for_each: written, ...rest } = merged;
     const path = [sectionOf[kind], key, "for_each"];
     const place = (inner: Path) => placeOf(entry.source, [...path, ...inner], "value");
-    const all = expandForEach(written, place, scope, mostInstances - count, problems);
+    const all = expandForEach(written, place, scope, mostInstancesOfAll - count, problems);
     const items = switchedEach
       ? all.filter((each) => isEnabled({ kind, key, entry, defaults }, enabled, { ...scope, each }, problems))
       : all;
@@ -207,20 +207,20 @@ const replacesWhole = (key: string): boolean => key === "check" || key === "atta
 /** Where a value of a block was written: in the block, or else in the defaults. */
 export function placeInBlock({ kind, entry, defaults }: Block, path: Path, on: "key" | "value" = "value"): Place {
   const whole = [sectionOf[kind], entry.key, ...path];
-  const own = offsetAt(entry.source.root, whole, path.length === 0 ? "key" : on);
+  const own = offsetOfPath(entry.source.root, whole, path.length === 0 ? "key" : on);
   if (own.found || path.length === 0) return { source: entry.source, offset: own.offset };
   return findIn(layersOf(defaults), path, on) ?? { source: entry.source, offset: own.offset };
 }
 
 /** Where the block or a default writes a value. `undefined`: neither does. */
 export function writtenAt({ kind, entry, defaults }: Block, path: Path): Place | undefined {
-  const { offset, found } = offsetAt(entry.source.root, [sectionOf[kind], entry.key, ...path], "key");
+  const { offset, found } = offsetOfPath(entry.source.root, [sectionOf[kind], entry.key, ...path], "key");
   return found ? { source: entry.source, offset } : findIn(layersOf(defaults), path, "key");
 }
 
 /** The fields that a block leaves to the defaults, with where those say them. */
 export function inheritedBy({ entry: { value }, defaults }: Block): Inherited | undefined {
-  const all = placesOf(defaults);
+  const all = inheritedPlaces(defaults);
   const isOwn = (field: string): boolean => isMap(value) && Object.hasOwn(value, field);
   const fields = Object.keys(all);
   if (!fields.some(isOwn)) return fields.length === 0 ? undefined : all;
@@ -231,7 +231,7 @@ export function inheritedBy({ entry: { value }, defaults }: Block): Inherited | 
 const placesKnown = new WeakMap<Defaults, Inherited>();
 
 /** Made once for all blocks of a kind. */
-function placesOf(defaults: Defaults): Inherited {
+function inheritedPlaces(defaults: Defaults): Inherited {
   const known = placesKnown.get(defaults);
   if (known !== undefined) return known;
   const layers = layersOf(defaults);

@@ -3,10 +3,10 @@
  * place, with the first place of use.
  */
 import { nearestName } from "../core/text/nearest";
-import { type OpenFile, openOrSayWhy } from "./environments";
+import { type OpenNamedFile, openOrSayWhy } from "./environments";
 import { problemsOf } from "./generated/component";
 import { type InterpolationScope, interpolate } from "./interpolation";
-import { type Expected, readOwnYaml, topKeys } from "./own-files";
+import { type ExpectedFile, readOwnYaml, topKeys } from "./own-files";
 import { addNumberProblems, type Problems, problemsIn, shown } from "./problems";
 import { schemaProblems } from "./schema-problems";
 import { schemaWords } from "./schema-words";
@@ -22,7 +22,7 @@ export interface ComponentFile {
 }
 
 export interface ComponentFiles {
-  readonly open: OpenFile | undefined;
+  readonly open: OpenNamedFile | undefined;
   /** Components by file; `undefined`: the file cannot be used. */
   readonly known: Map<string, ComponentFile | undefined>;
 }
@@ -46,12 +46,12 @@ export function openComponentFile(
   const { file } = found.source;
   if (!known.has(file)) {
     const inside = problemsIn(problems, `used as a component in ${lineOf(place([]))}`);
-    known.set(file, readComponent(readOwnYaml(found.source, inside, expected()), inside));
+    known.set(file, readComponent(readOwnYaml(found.source, inside, expectedComponent()), inside));
   }
   return known.get(file);
 }
 
-const expected = (): Expected => ({
+const expectedComponent = (): ExpectedFile => ({
   what: "component",
   code: "config/version",
   keys: topKeys(problemsOf),
@@ -63,7 +63,7 @@ function readComponent(source: YamlFile, problems: Problems): ComponentFile | un
   checkShape(source, problems);
   const { root } = source;
   if (source.isIncomplete === true || !isMap(root)) return undefined;
-  if (!checkVersion(source, root, problems)) return undefined;
+  if (!hasNoVersion(source, root, problems)) return undefined;
   const declared = root["parameters"];
   const parameters = isMap(declared)
     ? Object.entries(declared).map(([name, each]) => ({ name, declared: each, source }))
@@ -79,7 +79,7 @@ function checkShape(source: YamlFile, problems: Problems): void {
   addNumberProblems(source, problems);
 }
 
-function checkVersion(source: YamlFile, root: YamlMap, problems: Problems): boolean {
+function hasNoVersion(source: YamlFile, root: YamlMap, problems: Problems): boolean {
   if (root["component"] === 1) return true;
   const isThere = Object.hasOwn(root, "component");
   problems.add({

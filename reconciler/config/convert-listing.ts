@@ -37,7 +37,7 @@ export function convertListing(groups: readonly ListedGroup[]): ConvertedGroup[]
   const keyed = groups.map((group) => {
     const name = names.name(
       "group",
-      reserved.has(fitName(group.name)) ? `${fitName(group.name)}-sg` : fitName(group.name),
+      reservedKeys.has(fitName(group.name)) ? `${fitName(group.name)}-sg` : fitName(group.name),
     );
     return { group, name, key: names.key("group", name) };
   });
@@ -85,7 +85,7 @@ export const restrictsEgress = (group: ListedGroup): boolean =>
   );
 
 /** Names that only the platform's own groups bear. */
-const reserved: ReadonlySet<string> = new Set(["default"]);
+const reservedKeys: ReadonlySet<string> = new Set(["default"]);
 
 function convertPermission(
   direction: Direction,
@@ -142,14 +142,14 @@ function convertPermission(
   });
 }
 
-type Service =
+type ListedPorts =
   | { readonly protocol: string; readonly ports?: PortRange; readonly only?: Ethertype }
   | { readonly reason: string };
 
 /** Why an address of a listing makes no rule; absent: it makes one. */
 function whyNoRule(
   direction: Direction,
-  { protocol, only }: Exclude<Service, { reason: string }>,
+  { protocol, only }: Exclude<ListedPorts, { reason: string }>,
   address: string,
   ethertype: Ethertype,
 ): string | undefined {
@@ -162,17 +162,17 @@ function whyNoRule(
 }
 
 /** One row for each protocol: listings spell some as numbers, and `all ports` in several ways. */
-function serviceOf({ protocol, from, to }: ListedPermission): Service {
+function serviceOf({ protocol, from, to }: ListedPermission): ListedPorts {
   switch (protocol) {
     case "-1":
     case "all":
       return { protocol: "any" };
     case "tcp":
     case "6":
-      return portsOf("tcp", from, to);
+      return listedPorts("tcp", from, to);
     case "udp":
     case "17":
-      return portsOf("udp", from, to);
+      return listedPorts("udp", from, to);
     case "icmp":
     case "1":
       return (from ?? -1) === -1 ? { protocol: "icmp" } : { reason: typed };
@@ -186,7 +186,7 @@ function serviceOf({ protocol, from, to }: ListedPermission): Service {
 
 const typed = "a rule for icmp is for all of its types and codes, which is more than this source";
 
-function portsOf(protocol: "tcp" | "udp", from: number | undefined, to: number | undefined): Service {
+function listedPorts(protocol: "tcp" | "udp", from: number | undefined, to: number | undefined): ListedPorts {
   if ((from ?? -1) === -1 && (to ?? -1) === -1) return { protocol };
   const max = to ?? from;
   if (from === undefined || max === undefined || from < 0 || from > max || max > 65535)

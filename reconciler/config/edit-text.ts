@@ -47,7 +47,7 @@ export function setIn(text: string, path: readonly string[], value: Plain, order
   const isEmpty = present === undefined || present === null || (isScalar(present) && present.value === null);
   // A value that is no map stands where a map is to be made.
   if (rest.length > 0 && !isEmpty) return cannotCut;
-  return proven(text, cutIn(text, map, key, whole, order), (data) => {
+  return provenEdit(text, cutIn(text, map, key, whole, order), (data) => {
     let at = data;
     for (const name of path.slice(0, -1)) {
       const below = at[name];
@@ -64,8 +64,8 @@ export function removeIn(text: string, path: readonly string[]): Edited {
   const map = parseDocument(text).getIn(above, true);
   const key = path.at(-1) ?? "";
   if (!isMap(map)) return cannotCut;
-  return proven(text, cutOut(text, map, key), (data) => {
-    const at = within(data, above);
+  return provenEdit(text, cutKey(text, map, key), (data) => {
+    const at = dataAt(data, above);
     if (isData(at)) delete at[key];
   });
 }
@@ -74,8 +74,8 @@ export function removeIn(text: string, path: readonly string[]): Edited {
 export function addItem(text: string, path: readonly string[], item: Readonly<Record<string, Plain>>): Edited {
   const list = parseDocument(text).getIn(path, true);
   if (!isSeq(list)) return cannotCut;
-  return proven(text, appended(text, list, inFlow(item)), (data) => {
-    const at = within(data, path);
+  return provenEdit(text, appended(text, list, inFlow(item)), (data) => {
+    const at = dataAt(data, path);
     if (Array.isArray(at)) at.push(item);
   });
 }
@@ -83,17 +83,17 @@ export function addItem(text: string, path: readonly string[], item: Readonly<Re
 export function removeItem(text: string, path: readonly string[], index: number): Edited {
   const list = parseDocument(text).getIn(path, true);
   if (!isSeq(list)) return cannotCut;
-  return proven(text, withoutItem(text, list, index), (data) => {
-    const at = within(data, path);
+  return provenEdit(text, withoutItem(text, list, index), (data) => {
+    const at = dataAt(data, path);
     if (Array.isArray(at)) at.splice(index, 1);
   });
 }
 
-const within = (data: Data, path: readonly string[]): unknown =>
+const dataAt = (data: Data, path: readonly string[]): unknown =>
   path.reduce<unknown>((at, name) => (isData(at) ? at[name] : undefined), data);
 
 /** The text, if it says what the change makes of the data, and nothing else. */
-function proven(before: string, after: string | undefined, change: (data: Data) => void): Edited {
+function provenEdit(before: string, after: string | undefined, change: (data: Data) => void): Edited {
   const meant: unknown = parseDocument(before).toJS();
   if (after === undefined || !isData(meant)) return cannotCut;
   change(meant);
@@ -129,7 +129,7 @@ export const nextLine = (text: string, at: number): number => {
   const end = text.indexOf("\n", at);
   return end === -1 ? text.length : end + 1;
 };
-export const newline = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n");
+export const lineEndOf = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n");
 /** The blanks before a place, if nothing else stands before it on its line. */
 export const indentOf = (text: string, at: number): string | undefined => {
   const before = text.slice(lineStart(text, at), at);
@@ -180,9 +180,9 @@ function cutIn(text: string, map: YAMLMap, key: string, value: Plain, order: rea
   const indent = start === undefined ? undefined : indentOf(text, start);
   if (start === undefined || indent === undefined) return undefined;
   const last = behind === undefined ? undefined : endOf(text, behind);
-  if (last === undefined) return splice(text, start, start, `${pair}${newline(text)}${indent}`);
+  if (last === undefined) return splice(text, start, start, `${pair}${lineEndOf(text)}${indent}`);
   const end = lineEnd(text, last);
-  return splice(text, end, end, `${newline(text)}${indent}${pair}`);
+  return splice(text, end, end, `${lineEndOf(text)}${indent}${pair}`);
 }
 
 function replaced(
@@ -211,7 +211,7 @@ function replaced(
   return splice(text, from, to, quoted ?? inFlow(value));
 }
 
-function cutOut(text: string, map: SomeMap, key: string): string | undefined {
+function cutKey(text: string, map: SomeMap, key: string): string | undefined {
   const index = map.items.findIndex(({ key: one }) => (isScalar(one) ? String(one.value) : one) === key);
   const pair = map.items[index];
   if (pair === undefined) return text;
@@ -250,12 +250,12 @@ function appended(text: string, list: YAMLSeq<unknown>, item: string): string | 
   if (start === undefined || end === undefined) return undefined;
   if (list.flow === true) {
     const indent = indentOf(text, start);
-    return splice(text, end, end, indent === undefined ? `, ${item}` : `,${newline(text)}${indent}${item}`);
+    return splice(text, end, end, indent === undefined ? `, ${item}` : `,${lineEndOf(text)}${indent}${item}`);
   }
   const dash = dashOf(text, start);
   if (dash === undefined) return undefined;
   const at = lineEnd(text, end);
-  return splice(text, at, at, `${newline(text)}${" ".repeat(dash - lineStart(text, dash))}- ${item}`);
+  return splice(text, at, at, `${lineEndOf(text)}${" ".repeat(dash - lineStart(text, dash))}- ${item}`);
 }
 
 /** The place of the dash before an item, where both are on one line. */

@@ -15,23 +15,23 @@ import {
   type Layer,
   type Merged,
   type MergedEntry,
+  type MergedSetting,
   placeOf,
-  type Setting,
   type SettingName,
 } from "./sources";
 import { type GivenValue, readVarFile } from "./vars";
 import { type ConfigSource, isMap, type Path, type Place, positionOf, type YamlMap } from "./yaml-file";
 
 /** Reads a file that another file names, by the name as it is written there. */
-export type OpenFile = (
+export type OpenNamedFile = (
   path: string,
   beside: string,
 ) => { readonly source: ConfigSource } | { readonly problem: string; readonly fix?: string };
 
 /** Words that cannot be the name of an environment: `--env all` means each in turn. */
-const reserved = "all";
+const reservedName = "all";
 
-interface Chosen {
+interface ChosenEnvironment {
   readonly name: string | undefined;
   readonly merged: Merged;
   readonly vars: ReadonlyMap<string, GivenValue>;
@@ -40,9 +40,9 @@ interface Chosen {
 /** `undefined`: the environment cannot be determined, which is reported. */
 export function chooseEnvironment(
   merged: Merged,
-  { env, open }: { readonly env?: string; readonly open?: OpenFile },
+  { env, open }: { readonly env?: string; readonly open?: OpenNamedFile },
   problems: Problems,
-): Chosen | undefined {
+): ChosenEnvironment | undefined {
   const names = merged.environments.map(({ key }) => key);
   for (const entry of merged.environments) checkEntry(entry, merged, problems);
   if (names.length === 0 && env === undefined) return { name: undefined, merged, vars: new Map() };
@@ -86,7 +86,7 @@ function reportChoice(env: string | undefined, names: readonly string[], merged:
     const nearest = nearestName(env, names);
     problems.add({
       code: "config/environment",
-      summary: env === reserved ? "this needs one environment" : `there is no environment ${env}`,
+      summary: env === reservedName ? "this needs one environment" : `there is no environment ${env}`,
       detail: `the file declares ${listed(names)}`,
       fix: nearest === undefined ? `give --env ${names[0]}` : `write --env ${nearest}`,
       at,
@@ -96,7 +96,7 @@ function reportChoice(env: string | undefined, names: readonly string[], merged:
 
 /** Problems of an environment whether it is chosen or not. The schema judges its shape. */
 function checkEntry({ key, value, source }: MergedEntry, merged: Merged, problems: Problems): void {
-  if (key === reserved)
+  if (key === reservedName)
     problems.add({
       code: "config/environment",
       summary: "no environment can be called all",
@@ -135,7 +135,7 @@ function overSettings(merged: Merged, said: YamlMap, layerOf: (path: Path) => La
     const below = merged.settings.get(name);
     // A price list is one whole: with half of another's amounts it would be nobody's.
     const under = name === "prices" ? undefined : below;
-    const layers: Setting["layers"] = [layerOf([name]), ...(under?.layers ?? [])];
+    const layers: MergedSetting["layers"] = [layerOf([name]), ...(under?.layers ?? [])];
     const value = isMap(own) && isMap(under?.value) ? overMap(own, under.value) : own;
     settings.set(name, { value, layers });
   }
@@ -177,7 +177,7 @@ function readEnvironmentVars(
   entry: MergedEntry,
   said: YamlMap,
   merged: Merged,
-  open: OpenFile | undefined,
+  open: OpenNamedFile | undefined,
   problems: Problems,
 ): Map<string, GivenValue> {
   const given = new Map<string, GivenValue>();
@@ -212,5 +212,9 @@ function readEnvironmentVars(
   return given;
 }
 
-export const openOrSayWhy = (path: string, beside: string, open: OpenFile | undefined): ReturnType<OpenFile> =>
+export const openOrSayWhy = (
+  path: string,
+  beside: string,
+  open: OpenNamedFile | undefined,
+): ReturnType<OpenNamedFile> =>
   open?.(path, beside) ?? { problem: `${shown(path)} is not read: this program opens no files that a file names` };

@@ -23,7 +23,9 @@ export type Values = Readonly<YamlMap>;
  * A block as its rows name its keys: one that they do not name cannot be read. What stands behind a key is not known.
  * The symbol says that any map may be one, although all its keys are optional.
  */
-export type Block<Row> = { readonly [K in keyof NonNullable<Row>]?: unknown } & { readonly [key: symbol]: unknown };
+export type ValuesOfRow<Row> = { readonly [K in keyof NonNullable<Row>]?: unknown } & {
+  readonly [key: symbol]: unknown;
+};
 type KeyOf<V> = keyof V & string;
 
 /** Own properties alone, and `null` (a key with nothing behind it) as absent: the schema says where that is wrong. */
@@ -119,7 +121,7 @@ export function readOpenText<V extends object>(
 }
 
 /** The id of something that exists: text that a request can carry and a terminal can show. */
-export function readId(
+export function readUnmanagedId(
   subject: Subject,
   values: Values | { readonly id?: unknown },
   within: Path = [],

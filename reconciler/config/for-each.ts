@@ -49,7 +49,7 @@ export function expandForEach(
     );
     return [];
   }
-  const items = keyed(value, fail);
+  const items = eachItems(value, fail);
   if (items.length <= room) return items;
   tooMany();
   return [];
@@ -59,7 +59,7 @@ const numbered = (count: number): Each[] =>
   Array.from({ length: count }, (_, index) => ({ key: String(index), hasValue: false }));
 
 /** An instance for each item of a list, or for each entry of a map. */
-function keyed(value: readonly unknown[] | YamlMap, fail: Fail): Each[] {
+function eachItems(value: readonly unknown[] | YamlMap, fail: Fail): Each[] {
   const items: Each[] = [];
   const seen = new Set<string>();
   const all: readonly (readonly [unknown, string | number, Omit<Each, "key">])[] = isMap(value)

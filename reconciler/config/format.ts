@@ -63,7 +63,16 @@ const blockFields = (kind: Kind): readonly string[] => [
 const blocks: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   kinds.map((kind) => [sectionOf[kind], blockFields(kind)]),
 );
-const rule = ["enabled", "direction", "ethertype", "protocol", "dst_port", "remote_ip", "remote_group", "description"];
+const ruleOrder = [
+  "enabled",
+  "direction",
+  "ethertype",
+  "protocol",
+  "dst_port",
+  "remote_ip",
+  "remote_group",
+  "description",
+];
 
 /** The fields of a block in the order in which they are written. */
 export const blockOrder = (section: string): readonly string[] => blocks[section] ?? [];
@@ -96,9 +105,9 @@ export function formatYaml(text: string): Formatted {
       contents.commentBefore = [contents.commentBefore, first.commentBefore].filter((one) => one != null).join("\n");
       first.commentBefore = undefined;
     }
-    order(contents);
+    inFileOrder(contents);
   }
-  visit(document, { Scalar: (_, node) => plain(node), Collection: (_, node) => pad(node) });
+  visit(document, { Scalar: (_, node) => plainScalar(node), Collection: (_, node) => pad(node) });
   const formatted = document.toString({ lineWidth: 0, indent: 2, indentSeq: true, flowCollectionPadding: true });
   const [after] = parseAllDocuments(formatted);
   if (after === undefined || !("toJS" in after) || canonicalJson(after.toJS()) !== canonicalJson(before))
@@ -106,12 +115,12 @@ export function formatYaml(text: string): Formatted {
   return { text: formatted };
 }
 
-function order(root: YAMLMap): void {
+function inFileOrder(root: YAMLMap): void {
   sortBy(root, topOrder);
   for (const { key, value } of root.items) {
-    const section = nameOf(key);
+    const section = scalarText(key);
     if (section === "defaults" && isMap(value)) {
-      for (const { key: kind, value: fields } of value.items) orderBlock(fields, blocks[`${nameOf(kind)}s`]);
+      for (const { key: kind, value: fields } of value.items) orderBlock(fields, blocks[`${scalarText(kind)}s`]);
       continue;
     }
     if (!isMap(value)) continue;
@@ -123,14 +132,15 @@ function orderBlock(block: unknown, fields: readonly string[] | undefined): void
   if (fields === undefined || !isMap(block)) return;
   sortBy(block, fields);
   for (const { key, value } of block.items)
-    if (nameOf(key) === "rules" && isSeq(value)) for (const one of value.items) if (isMap(one)) sortBy(one, rule);
+    if (scalarText(key) === "rules" && isSeq(value))
+      for (const one of value.items) if (isMap(one)) sortBy(one, ruleOrder);
 }
 
 /** An unknown key keeps its place behind the key that it followed. */
 function sortBy(map: YAMLMap, names: readonly string[]): void {
   let last = -1;
   const ranked = map.items.map((pair, index) => {
-    const rank = names.indexOf(nameOf(pair.key));
+    const rank = names.indexOf(scalarText(pair.key));
     if (rank >= 0) last = rank;
     return { pair, index, rank: rank >= 0 ? rank : last + 0.5 };
   });
@@ -155,12 +165,12 @@ function pad(node: YAMLMap | YAMLSeq): void {
     usual(context === undefined ? undefined : Object.assign({}, context, { flowCollectionPadding: padding }), ...rest);
 }
 
-const nameOf = (key: unknown): string => (isScalar(key) ? String(key.value) : "");
+const scalarText = (key: unknown): string => (isScalar(key) ? String(key.value) : "");
 
 /** A text that other readers of YAML take for true, false or a number keeps its quotes. */
 const ambiguous = /^(?:y|n|yes|no|on|off|true|false|null|~|[-+.\d].*|.*[:#{}[\],&*!|>'"%@`].*|\s.*|.*\s)?$/i;
 
-function plain(node: Scalar): void {
+function plainScalar(node: Scalar): void {
   if (typeof node.value !== "string") return;
   if (node.type === "QUOTE_SINGLE" || node.type === "QUOTE_DOUBLE")
     node.type = ambiguous.test(node.value) ? "QUOTE_DOUBLE" : "PLAIN";

@@ -10,7 +10,7 @@ export interface Misplaced {
   readonly fix: string;
 }
 
-interface Line {
+interface IndentedLine {
   readonly start: number;
   readonly indent: number;
   readonly text: string;
@@ -18,7 +18,7 @@ interface Line {
 
 /** `blamed`: the offset that the parser names. `undefined`: nothing says more than the parser does. */
 export function misplacedLine(text: string, blamed: number): Misplaced | undefined {
-  const lines = linesOf(text);
+  const lines = indentedLines(text);
   const at = lines.findLastIndex(({ start }) => start <= blamed);
   const second = lines[at];
   if (second === undefined) return undefined;
@@ -28,14 +28,14 @@ export function misplacedLine(text: string, blamed: number): Misplaced | undefin
     const apart = Math.abs(indent - second.indent);
     return apart > 0 && apart < step;
   });
-  const opens = ({ text: line }: Line): boolean => /:\s*(?:#.*)?$/.test(line);
+  const opens = ({ text: line }: IndentedLine): boolean => /:\s*(?:#.*)?$/.test(line);
   const first = near.findLast((line) => opens(line) === opens(second)) ?? near.at(-1);
   if (first === undefined) return undefined;
-  const isOff = ({ indent }: Line): boolean => indent % step !== 0;
+  const isOff = ({ indent }: IndentedLine): boolean => indent % step !== 0;
   // One of the two is in no column of this file: that one is wrong, and the other says where it belongs.
   if (isOff(first) === isOff(second)) return undefined;
   const [wrong, right] = isOff(first) ? [first, second] : [second, first];
-  const [word, other] = [wordOf(wrong), wordOf(right)];
+  const [word, other] = [firstWord(wrong), firstWord(right)];
   const missing = right.indent - wrong.indent;
   return {
     offset: wrong.start + wrong.indent,
@@ -47,10 +47,11 @@ export function misplacedLine(text: string, blamed: number): Misplaced | undefin
 const spaces = (count: number): string => (count === 1 ? "one space" : `${count} spaces`);
 
 /** The first word of a line: its key. */
-const wordOf = ({ text }: Line): string => /^[^\s:]+/.exec(text.trimStart())?.[0]?.slice(0, 40) ?? "the line";
+const firstWord = ({ text }: IndentedLine): string =>
+  /^[^\s:]+/.exec(text.trimStart())?.[0]?.slice(0, 40) ?? "the line";
 
-function linesOf(text: string): Line[] {
-  const lines: Line[] = [];
+function indentedLines(text: string): IndentedLine[] {
+  const lines: IndentedLine[] = [];
   let start = 0;
   for (const line of text.split("\n")) {
     const body = line.trimStart();
@@ -62,7 +63,7 @@ function linesOf(text: string): Line[] {
 }
 
 /** By how many columns lines go in from one to the next, most often; of two that are as frequent, the smaller. */
-function usualStep(lines: readonly Line[]): number {
+function usualStep(lines: readonly IndentedLine[]): number {
   const counts = new Map<number, number>();
   for (const [index, { indent }] of lines.entries()) {
     const deeper = indent - (lines[index - 1]?.indent ?? 0);

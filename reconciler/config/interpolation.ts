@@ -20,7 +20,7 @@ export interface Each {
 }
 
 /** Variables of a file, or parameters of a component. */
-export interface Variables {
+export interface VariableValues {
   has(name: string): boolean;
   /** `undefined`: the variable has no value, which is reported already. */
   get(name: string): unknown;
@@ -32,11 +32,11 @@ export interface Variables {
 export interface WithinComponent {
   /** The value of `${component}`, which makes the names of one use differ from those of another. */
   readonly key: string;
-  readonly params: Variables;
+  readonly params: VariableValues;
 }
 
 export interface InterpolationScope {
-  readonly vars: Variables;
+  readonly vars: VariableValues;
   readonly each?: Each;
   /** The name of the environment, where one is chosen. */
   readonly environment?: string;
@@ -172,35 +172,35 @@ function asProblem(
 
 type Evaluate = (expression: Expression, scope: InterpolationScope, report: Report, path: Path) => unknown;
 
-const elsewhere: Evaluate = (expression, scope, report) =>
+const valueElsewhere: Evaluate = (expression, scope, report) =>
   scope.elsewhere === undefined
-    ? fail(report, `\${${expression.text}} has no meaning here`, "this place takes variables alone")
+    ? failReference(report, `\${${expression.text}} has no meaning here`, "this place takes variables alone")
     : scope.elsewhere(expression, report, scope);
 
 const evaluators: Record<Root, Evaluate> = {
   var: (expression, scope, report, path) =>
     scope.component === undefined
       ? evaluateVariable(expression, variablesOf(scope), scope, report, path)
-      : fail(
+      : failReference(
           report,
           `\${${expression.text}} has no meaning in a component`,
           "a component sees its parameters, and no variables of the file that uses it",
-          `declare a parameter and pass it: with: { ${nameOf(expression) ?? "NAME"}: "\${${expression.text}}" }`,
+          `declare a parameter and pass it: with: { ${firstName(expression) ?? "NAME"}: "\${${expression.text}}" }`,
         ),
   param: (expression, scope, report, path) =>
     scope.component === undefined
-      ? fail(
+      ? failReference(
           report,
           `\${${expression.text}} has no meaning here`,
           "only a component has parameters",
-          scope.vars.has(nameOf(expression) ?? "") ? `write \${var.${nameOf(expression)}}` : undefined,
+          scope.vars.has(firstName(expression) ?? "") ? `write \${var.${firstName(expression)}}` : undefined,
         )
       : evaluateVariable(expression, parametersOf(scope.component), scope, report, path),
   each: evaluateEach,
   env: ({ text, steps }, scope, report) => {
-    if (steps.length > 0) return fail(report, `\${${text}} is not known`, "expected ${env}", "write ${env}");
+    if (steps.length > 0) return failReference(report, `\${${text}} is not known`, "expected ${env}", "write ${env}");
     if (scope.environment !== undefined) return scope.environment;
-    return fail(
+    return failReference(
       report,
       "${env} is not known",
       "it is the name of the environment, and the file declares none",
@@ -208,22 +208,26 @@ const evaluators: Record<Root, Evaluate> = {
     );
   },
   component: (expression, scope, report) => {
-    if (expression.steps.length > 0) return elsewhere(expression, scope, report, []);
+    if (expression.steps.length > 0) return valueElsewhere(expression, scope, report, []);
     if (scope.component !== undefined) return scope.component.key;
-    return fail(report, "${component} has no meaning here", "only within a component is it the component's key");
+    return failReference(
+      report,
+      "${component} has no meaning here",
+      "only within a component is it the component's key",
+    );
   },
-  vm: elsewhere,
-  volume: elsewhere,
-  group: elsewhere,
-  read: elsewhere,
-  lookup: elsewhere,
-  stack: elsewhere,
+  vm: valueElsewhere,
+  volume: valueElsewhere,
+  group: valueElsewhere,
+  read: valueElsewhere,
+  lookup: valueElsewhere,
+  stack: valueElsewhere,
 };
 
 const evaluate = (expression: Expression, scope: InterpolationScope, path: Path, report: Report): unknown =>
   evaluators[expression.root](expression, scope, report, path);
 
-function fail(report: Report, summary: string, detail?: string, fix?: string): undefined {
+function failReference(report: Report, summary: string, detail?: string, fix?: string): undefined {
   report({
     code: "config/interpolation",
     summary,
@@ -233,43 +237,43 @@ function fail(report: Report, summary: string, detail?: string, fix?: string): u
   return undefined;
 }
 
-interface Named {
+interface NamedValue {
   readonly root: "var" | "param";
   /** The word for such a value in messages. */
   readonly what: "variable" | "parameter";
-  readonly values: Variables;
+  readonly values: VariableValues;
   readonly declare: (name: string) => string;
 }
 
-const variablesOf = ({ vars }: InterpolationScope): Named => ({
+const variablesOf = ({ vars }: InterpolationScope): NamedValue => ({
   root: "var",
   what: "variable",
   values: vars,
   declare: (name) => `declare it: vars: { ${name}: { default: … } }`,
 });
 
-const parametersOf = ({ params }: WithinComponent): Named => ({
+const parametersOf = ({ params }: WithinComponent): NamedValue => ({
   root: "param",
   what: "parameter",
   values: params,
   declare: (name) => `declare it: parameters: { ${name}: {} }`,
 });
 
-function nameOf({ steps: [first] }: Expression): string | undefined {
+function firstName({ steps: [first] }: Expression): string | undefined {
   return first?.kind === "field" ? first.name : undefined;
 }
 
 function evaluateVariable(
   expression: Expression,
-  named: Named,
+  named: NamedValue,
   scope: InterpolationScope,
   report: Report,
   path: Path,
 ): unknown {
   const { root, what, values, declare } = named;
-  const name = nameOf(expression);
+  const name = firstName(expression);
   if (name === undefined)
-    return fail(report, `\${${expression.text}} is not known`, `expected \${${root}.NAME}`, undefined);
+    return failReference(report, `\${${expression.text}} is not known`, `expected \${${root}.NAME}`, undefined);
   if (!values.has(name)) {
     const nearest = nearestName(name, values.keys());
     report({
@@ -299,7 +303,8 @@ export function walk(
   for (const step of steps) {
     const key = keyOf(step, scope, report);
     if (key === undefined) {
-      if (step.kind === "every") fail(report, `\${${expression.text}} is not known`, "[*] is for what has a for_each");
+      if (step.kind === "every")
+        failReference(report, `\${${expression.text}} is not known`, "[*] is for what has a for_each");
       return undefined;
     }
     const next = valueAt(at, [key]);
@@ -314,7 +319,7 @@ function reportStep(at: unknown, key: string, walked: string, step: TemplateStep
   const names = typeof at === "object" && at !== null ? Object.keys(at) : [];
   const nearest = nearestName(key, names);
   const right = step.kind === "field" ? `.${nearest}` : `[${nearest}]`;
-  return fail(
+  return failReference(
     report,
     `\${${walked}} has no ${key}`,
     typeof at !== "object" ? `it is ${shown(at)}` : names.length === 0 ? "it is empty" : `it has ${listed(names)}`,
@@ -330,20 +335,34 @@ export function keyOf(step: TemplateStep, scope: InterpolationScope, report: Rep
   if (typeof step.key === "string") return step.key;
   const value = evaluate(step.key, scope, [], report);
   if (typeof value !== "object") return value === undefined ? undefined : String(value);
-  return fail(report, `\${${step.key.text}} is ${shown(value)} and cannot be a key`, "expected text or a number");
+  return failReference(
+    report,
+    `\${${step.key.text}} is ${shown(value)} and cannot be a key`,
+    "expected text or a number",
+  );
 }
 
 function evaluateEach({ text, steps }: Expression, scope: InterpolationScope, report: Report): unknown {
   const { each } = scope;
   if (each === undefined)
-    return fail(report, `\${${text}} has no meaning here`, "only a block with for_each has it", "add for_each");
+    return failReference(
+      report,
+      `\${${text}} has no meaning here`,
+      "only a block with for_each has it",
+      "add for_each",
+    );
   const [second, ...fields] = steps;
   if (second === undefined) return each.key;
   if (second.kind === "field" && second.name === "key" && fields.length === 0) return each.key;
   if (second.kind !== "field" || second.name !== "value")
-    return fail(report, `\${${text}} is not known`, "expected ${each}, ${each.key} or ${each.value}", "write ${each}");
+    return failReference(
+      report,
+      `\${${text}} is not known`,
+      "expected ${each}, ${each.key} or ${each.value}",
+      "write ${each}",
+    );
   if (!each.hasValue)
-    return fail(
+    return failReference(
       report,
       "${each.value} needs a for_each that is a map",
       "this one is a list or a number",
@@ -361,7 +380,7 @@ function evaluateEach({ text, steps }: Expression, scope: InterpolationScope, re
 function failWithoutValue(text: string, each: Each, keys: readonly string[], report: Report): unknown {
   const known = isMap(each.value) ? Object.keys(each.value) : [];
   const nearest = nearestName(keys.join("."), known);
-  return fail(
+  return failReference(
     report,
     `\${${text}} has no value for the key ${each.key}`,
     known.length > 0 ? `its value has ${known.join(", ")}` : undefined,

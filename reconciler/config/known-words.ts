@@ -2,13 +2,13 @@
 import { type Kind, kinds, sectionOf } from "../core/model/kinds";
 import { isMap } from "./yaml-file";
 
-interface Known {
+interface KnownNames {
   readonly flavors: readonly string[];
   readonly images: readonly string[];
   readonly regions: readonly string[];
 }
 
-export function withKnownWords(schema: unknown, roots: readonly unknown[], known: Known): unknown {
+export function withKnownWords(schema: unknown, roots: readonly unknown[], known: KnownNames): unknown {
   const keysOf = (kind: Kind): string[] =>
     roots.flatMap((root) => keysIn(isMap(root) ? root[sectionOf[kind]] : undefined));
   const [vms, groups] = [keysOf("vm"), keysOf("group")];
@@ -24,7 +24,7 @@ export function withKnownWords(schema: unknown, roots: readonly unknown[], known
   return offered(schema, words);
 }
 
-const mostInstances = 50;
+const mostWordsKnown = 50;
 
 function keysIn(section: unknown): string[] {
   if (!isMap(section)) return [];
@@ -36,10 +36,10 @@ function keysIn(section: unknown): string[] {
 
 /** The keys that the file itself names. A key from a variable is left to the writer. */
 function instancesOf(each: unknown): readonly unknown[] {
-  if (Array.isArray(each)) return each.slice(0, mostInstances);
-  if (isMap(each)) return Object.keys(each).slice(0, mostInstances);
+  if (Array.isArray(each)) return each.slice(0, mostWordsKnown);
+  if (isMap(each)) return Object.keys(each).slice(0, mostWordsKnown);
   const count = Number(each);
-  return Number.isInteger(count) ? Array.from({ length: Math.min(count, mostInstances) }, (_, index) => index) : [""];
+  return Number.isInteger(count) ? Array.from({ length: Math.min(count, mostWordsKnown) }, (_, index) => index) : [""];
 }
 
 /** Fields with one of these names offer these words. */

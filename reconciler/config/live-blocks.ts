@@ -16,15 +16,15 @@ import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { isPlatformShaped } from "../kinds/group/compare-rules";
 import type { Plain, YamlBlock } from "./write-yaml";
 
-type Fields = Record<string, Plain>;
+type BlockFields = Record<string, Plain>;
 
 /** Gives out keys and names, none twice a kind. */
-export interface Names {
+export interface NamesTaken {
   key(kind: Kind, wanted: string): string;
   name(kind: Kind, wanted: string): string;
 }
 
-export function createNames(): Names {
+export function createNames(): NamesTaken {
   const taken = new Set<string>();
   const claim = (scope: string, wanted: string, longest: number): string => {
     for (let count = 1; ; count++) {
@@ -55,7 +55,7 @@ export function fitName(name: string): string {
 
 interface Naming {
   readonly key: string;
-  readonly fields: Fields;
+  readonly fields: BlockFields;
   readonly ignored: readonly string[];
   readonly notes: readonly string[];
 }
@@ -63,7 +63,7 @@ interface Naming {
 function nameBlock(
   kind: Kind,
   live: { readonly id: string; readonly name?: string },
-  names: Names,
+  names: NamesTaken,
   given: string | undefined,
 ): Naming {
   const shown = live.name;
@@ -96,7 +96,7 @@ function nameBlock(
   };
 }
 
-const lifecycle = (ignored: readonly string[]): Fields =>
+const lifecycleBlock = (ignored: readonly string[]): BlockFields =>
   ignored.length === 0 ? {} : { lifecycle: { ignore_changes: ignored } };
 
 /** The disks of a VM as its record and the volumes' own records tell them apart. */
@@ -107,10 +107,10 @@ export interface VmDisks {
   readonly told: boolean;
 }
 
-export function blockOfVm(vm: LiveVm, disks: VmDisks, names: Names, key?: string): YamlBlock {
+export function blockOfVm(vm: LiveVm, disks: VmDisks, names: NamesTaken, key?: string): YamlBlock {
   const naming = nameBlock("vm", vm, names, key);
   const notes = [...naming.notes];
-  const fields: Fields = { ...naming.fields };
+  const fields: BlockFields = { ...naming.fields };
   const missing: string[] = [];
   const keep = (name: string, value: string | number | undefined, absent: FieldRow["absent"] = "missing"): void => {
     if (value !== undefined && value !== "") fields[name] = value;
@@ -128,11 +128,16 @@ export function blockOfVm(vm: LiveVm, disks: VmDisks, names: Names, key?: string
     notes.push(`fill in: ${missing.join(", ")} (the service does not show ${missing.length === 1 ? "it" : "them"})`);
   if (vm.phase !== "running" && vm.phase !== "stopped" && vm.status !== undefined)
     notes.push(`its state was ${vm.status}`);
-  return { kind: "vm", key: naming.key, fields: { ...fields, ...lifecycle(naming.ignored) }, notes, id: vm.id };
+  return { kind: "vm", key: naming.key, fields: { ...fields, ...lifecycleBlock(naming.ignored) }, notes, id: vm.id };
 }
 
 /** `attachTo`: a key or an id of the VM it is on. */
-export function blockOfVolume(volume: LiveVolume, attachTo: Plain | undefined, names: Names, key?: string): YamlBlock {
+export function blockOfVolume(
+  volume: LiveVolume,
+  attachTo: Plain | undefined,
+  names: NamesTaken,
+  key?: string,
+): YamlBlock {
   const naming = nameBlock("volume", volume, names, key);
   const notes = [...naming.notes];
   if (volume.sizeGb === undefined) notes.push("fill in: size (the service does not show it)");
@@ -143,7 +148,7 @@ export function blockOfVolume(volume: LiveVolume, attachTo: Plain | undefined, n
     fields: {
       ...naming.fields,
       ...onlyDefined({ size: volume.sizeGb, attach_to: attachTo }),
-      ...lifecycle(naming.ignored),
+      ...lifecycleBlock(naming.ignored),
     },
     notes,
     id: volume.id,
@@ -154,13 +159,13 @@ export function blockOfVolume(volume: LiveVolume, attachTo: Plain | undefined, n
 export function blockOfUsual(
   live: LiveOf[Kind],
   keyOrId: (id: string) => Plain,
-  names: Names,
+  names: NamesTaken,
   key?: string,
 ): YamlBlock {
   const { kind, id } = live;
   const naming = nameBlock(kind, live, names, key);
   const host = hostOf[kind];
-  const fields: Fields = { ...naming.fields };
+  const fields: BlockFields = { ...naming.fields };
   const missing: string[] = [];
   for (const [own, { field, absent, observed }] of Object.entries<FieldRow>(fieldsOf[kind])) {
     const shown = fieldsIn(live)[own === host?.field ? host.recorded : own];
@@ -171,7 +176,7 @@ export function blockOfUsual(
   const notes = missing.length === 0 ? [] : [`fill in: ${missing.join(", ")} (the service does not show it)`];
   return {
     ...{ kind, id, key: naming.key, notes: [...naming.notes, ...notes] },
-    fields: { ...fields, ...lifecycle(naming.ignored) },
+    fields: { ...fields, ...lifecycleBlock(naming.ignored) },
   };
 }
 
@@ -181,7 +186,7 @@ const isPlainValue = (value: unknown): value is string | number | boolean =>
 /** The key first, so that rules of one group can name another that comes later in the file. */
 export type NamedGroup = { readonly group: LiveGroup; readonly naming: Naming };
 
-export const nameGroup = (group: LiveGroup, names: Names, key?: string): NamedGroup => ({
+export const nameGroup = (group: LiveGroup, names: NamesTaken, key?: string): NamedGroup => ({
   group,
   naming: nameBlock("group", group, names, key),
 });
@@ -212,7 +217,7 @@ export function blockOfGroup({ group, naming }: NamedGroup, keyOf: (id: string) 
         rules_mode: foreign.length > 0 || group.rules === undefined ? "additive" : undefined,
       }),
       rules,
-      ...lifecycle(naming.ignored),
+      ...lifecycleBlock(naming.ignored),
     },
     notes,
     id: group.id,
@@ -232,9 +237,9 @@ export const isDeclarable = (rule: Rule): boolean =>
   !(rule.remote.kind === "cidr" && !rule.remote.cidr.includes("/"));
 
 /** One rule as the file has it, in the order people read it. */
-export function ruleFields(rule: Rule, reference: (group: Reference) => Plain): Fields {
+export function ruleFields(rule: Rule, reference: (group: Reference) => Plain): BlockFields {
   const { direction, ethertype, protocol, ports, remote, description } = rule;
-  const fields: Fields = {};
+  const fields: BlockFields = {};
   if (direction === "egress") fields["direction"] = direction;
   // A CIDR says by itself which one it is.
   if (ethertype === "IPv6" && groupNamed(rule) !== undefined) fields["ethertype"] = ethertype;

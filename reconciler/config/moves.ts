@@ -12,15 +12,15 @@ import { type Declared, unknownAddress, unknownComponent } from "./references";
 import { lineOf } from "./sources";
 import { positionOf } from "./yaml-file";
 
-export interface Move {
+export interface MovedEntry {
   readonly from: Address;
   readonly to: Address;
   readonly subject: Subject;
 }
 
-export function resolveMoves(moves: readonly Move[], declared: Declared): MovedRequest[] {
-  const byFrom = new Map<Address, Move>();
-  const byTo = new Map<Address, Move>();
+export function resolveMoves(moves: readonly MovedEntry[], declared: Declared): MovedRequest[] {
+  const byFrom = new Map<Address, MovedEntry>();
+  const byTo = new Map<Address, MovedEntry>();
   for (const move of moves) {
     if (!isValidMove(move, declared)) continue;
     const twice = byFrom.get(move.from);
@@ -34,7 +34,7 @@ export function resolveMoves(moves: readonly Move[], declared: Declared): MovedR
   }
   const ends = new Map<Address, Address | undefined>();
   return [...byFrom.values()].flatMap((move) => {
-    const end = endOf(move.from, byFrom, ends);
+    const end = endOfMoves(move.from, byFrom, ends);
     if (end === undefined) {
       report(move, `the moves from ${move.from} go round in a circle`, "from", undefined, "take one of them out");
       return [];
@@ -59,7 +59,7 @@ export function resolveMoves(moves: readonly Move[], declared: Declared): MovedR
 }
 
 /** `vm.web` to `vm.site`, both with for_each: each instance keeps its key. */
-const isWholeBlock = (end: Address, move: Move, declared: Declared): boolean =>
+const isWholeBlock = (end: Address, move: MovedEntry, declared: Declared): boolean =>
   parseAddress(move.from)?.each === undefined && blockAt(end, declared)?.eachKeys !== undefined;
 
 /** The block that an address without a key is of. */
@@ -71,7 +71,7 @@ function blockAt(address: Address, { rooms }: Declared): Block | undefined {
 }
 
 /** `shop/` to `store/`: everything in it goes along. A component with for_each goes as a whole, or key by key. */
-function moveOfComponent(move: Move, end: string, declared: Declared): MovedRequest[] {
+function moveOfComponent(move: MovedEntry, end: string, declared: Declared): MovedRequest[] {
   if (isDeclared(end, declared)) return [{ from: move.from, to: end, source: positionOf(move.subject.place([])) }];
   if (move.to === end)
     move.subject.problems.add({ ...unknownComponent(end, declared), address: end, at: move.subject.place(["to"]) });
@@ -88,7 +88,7 @@ export function isDeclared(name: string, declared: Declared): boolean {
   );
 }
 
-function isValidMove(move: Move, declared: Declared): boolean {
+function isValidMove(move: MovedEntry, declared: Declared): boolean {
   const { from, to } = move;
   if (from === to) report(move, `${from} is moved to itself`, "to", undefined, "take the move out");
   else if (from.endsWith("/") !== to.endsWith("/"))
@@ -100,7 +100,7 @@ function isValidMove(move: Move, declared: Declared): boolean {
   return false;
 }
 
-const reportDeclared = (move: Move): void =>
+const reportDeclared = (move: MovedEntry): void =>
   report(
     move,
     `${move.from} is moved, and still declared`,
@@ -110,9 +110,9 @@ const reportDeclared = (move: Move): void =>
   );
 
 /** Where the chain ends; `undefined` for a circle. Each address is walked once, however many chains pass it. */
-function endOf(
+function endOfMoves(
   from: Address,
-  byFrom: ReadonlyMap<Address, Move>,
+  byFrom: ReadonlyMap<Address, MovedEntry>,
   ends: Map<Address, Address | undefined>,
 ): Address | undefined {
   const walked = new Set<Address>();
@@ -126,9 +126,15 @@ function endOf(
   return end;
 }
 
-const lineOfMove = (move: Move): string => `the other one is in ${lineOf(move.subject.place([]))}`;
+const lineOfMove = (move: MovedEntry): string => `the other one is in ${lineOf(move.subject.place([]))}`;
 
-function report(move: Move, summary: string, key: "from" | "to", detail?: string, fix = "keep one of the two"): void {
+function report(
+  move: MovedEntry,
+  summary: string,
+  key: "from" | "to",
+  detail?: string,
+  fix = "keep one of the two",
+): void {
   move.subject.problems.add({
     code: "config/invalid-move",
     summary,

@@ -8,7 +8,7 @@ import type { Attribute, Computed, Text } from "../core/model/computed";
 
 const opens = "\ufdd0";
 const closes = "\ufdd1";
-const marked = /\ufdd0([^\ufdd1]*)\ufdd1/g;
+const markedText = /\ufdd0([^\ufdd1]*)\ufdd1/g;
 
 export const mark = ({ address, attribute }: Computed): string => `${opens}${address}.${attribute}${closes}`;
 
@@ -31,7 +31,7 @@ export const referenceIn = (text: string): Address | undefined =>
 export const withoutReference = (text: string): string => referenceIn(text) ?? text;
 
 /** The reference as it is written in a file, for messages. */
-export const withoutMarks = (text: string): string => text.replace(marked, (_, name: string) => `\${${name}}`);
+export const withoutMarks = (text: string): string => text.replace(markedText, (_, name: string) => `\${${name}}`);
 
 /** A hint of where such values may stand, for a value at another place. */
 export const placesOfOpen =
@@ -41,16 +41,16 @@ export function openText(text: string): Text {
   if (!holdsOpen(text)) return withoutReference(text);
   const parts: (string | Computed)[] = [];
   let at = 0;
-  for (const match of text.matchAll(marked)) {
+  for (const match of text.matchAll(markedText)) {
     if (match.index > at) parts.push(text.slice(at, match.index));
-    parts.push(computedOf(match[1] ?? ""));
+    parts.push(computedNamed(match[1] ?? ""));
     at = match.index + match[0].length;
   }
   if (at < text.length) parts.push(text.slice(at));
   return { parts };
 }
 
-function computedOf(name: string): Computed {
+function computedNamed(name: string): Computed {
   const dot = name.lastIndexOf(".");
   // Only `mark` makes such a text, because no file can hold the marks.
   return { address: name.slice(0, dot), attribute: name.slice(dot + 1) as Attribute };

@@ -34,7 +34,7 @@ export function openValue(
   const isKeyed = next !== undefined && next.kind !== "field";
   const addresses = isKeyed
     ? addressesUnder(kind, first.name, next, scope, declared, report)
-    : one(kind, first.name, declared, report);
+    : instancesOfOne(kind, first.name, declared, report);
   if (addresses === undefined) return undefined;
   const fields = isKeyed ? rest.slice(1) : rest;
   const values = withAttribute(kind, addresses, fields, expression, say);
@@ -44,11 +44,11 @@ export function openValue(
 
 const kindRoot = ({ root }: Expression): Kind | undefined => (isKind(root) ? root : undefined);
 
-function one(kind: Kind, key: string, declared: Declared, report: Report): string[] | undefined {
+function instancesOfOne(kind: Kind, key: string, declared: Declared, report: Report): string[] | undefined {
   const address = formatAddress({ within: declared.within, kind, key });
   if (declared.addresses.has(address)) return [address];
   const keys = declared.blocks[kind].get(key)?.eachKeys;
-  if (keys === undefined) return unknown(address, kind, declared, report);
+  if (keys === undefined) return reportUnknown(address, kind, declared, report);
   report({
     code: "config/unknown-reference",
     summary: `${address} has a for_each: the reference must name one of its keys`,
@@ -69,7 +69,7 @@ function addressesUnder(
   const block = declared.blocks[kind].get(key);
   if (step.kind === "every") {
     if (block === undefined)
-      return unknown(formatAddress({ within: declared.within, kind, key }), kind, declared, report);
+      return reportUnknown(formatAddress({ within: declared.within, kind, key }), kind, declared, report);
     const { eachKeys } = block;
     if (eachKeys !== undefined)
       return eachKeys.map((each) => formatAddress({ within: declared.within, kind, key, each }));
@@ -83,10 +83,10 @@ function addressesUnder(
   const each = keyOf(step, scope, report);
   if (each === undefined) return undefined;
   const address = formatAddress({ within: declared.within, kind, key, each });
-  return declared.addresses.has(address) ? [address] : unknown(address, kind, declared, report);
+  return declared.addresses.has(address) ? [address] : reportUnknown(address, kind, declared, report);
 }
 
-function unknown(address: string, kind: Kind, declared: Declared, report: Report): undefined {
+function reportUnknown(address: string, kind: Kind, declared: Declared, report: Report): undefined {
   const { summary, detail, fix } = unknownAddress(address, kind, declared, true);
   report({
     code: "config/unknown-reference",

@@ -9,7 +9,7 @@ import { listed } from "./problems";
 import { type ConfigSource, isMap, type YamlFile } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
 
-export interface Expected<C extends DiagnosticCode = ConfigCode> {
+export interface ExpectedFile<C extends DiagnosticCode = ConfigCode> {
   /** What the file is meant to be: `component`. */
   readonly what: string;
   readonly code: C;
@@ -19,7 +19,7 @@ export interface Expected<C extends DiagnosticCode = ConfigCode> {
   readonly fix?: string;
 }
 
-export function readOwnYaml(source: ConfigSource, problems: Problems, expected: Expected): YamlFile {
+export function readOwnYaml(source: ConfigSource, problems: Problems, expected: ExpectedFile): YamlFile {
   return readIfOurs(source, problems, expected, (problem) => problems.add(problem));
 }
 
@@ -27,11 +27,11 @@ export function readOwnYaml(source: ConfigSource, problems: Problems, expected: 
 export function readIfOurs<C extends DiagnosticCode>(
   source: ConfigSource,
   problems: Problems,
-  expected: Expected<C>,
+  expected: ExpectedFile<C>,
   refuse: (problem: Problem & { readonly code: C }) => void,
 ): YamlFile {
   const held: (Problem & { readonly code: ConfigCode })[] = [];
-  const inside = holdBack(held);
+  const inside = heldBack(held);
   const file = readYaml(source, inside);
   if (isOurs(file, expected.keys, held.length > 0)) {
     for (const problem of held) problems.add(problem);
@@ -54,19 +54,19 @@ export function readIfOurs<C extends DiagnosticCode>(
 function isOurs({ root, text }: YamlFile, keys: readonly string[], isBroken: boolean): boolean {
   if (isMap(root)) {
     const written = Object.keys(root);
-    return written.length === 0 || written.some((key) => isKnown(key, keys));
+    return written.length === 0 || written.some((key) => isKeyKnown(key, keys));
   }
   if (!isBroken && (root === undefined || root === null)) return true;
   if (!isBroken) return false;
   // A file that cannot be read as YAML is known by how its lines begin.
-  return [...text.matchAll(/^(?:\{\s*)?["']?([A-Za-z_-]+)["']?\s*:/gm)].some(([, key = ""]) => isKnown(key, keys));
+  return [...text.matchAll(/^(?:\{\s*)?["']?([A-Za-z_-]+)["']?\s*:/gm)].some(([, key = ""]) => isKeyKnown(key, keys));
 }
 
-const isKnown = (key: string, keys: readonly string[]): boolean =>
+const isKeyKnown = (key: string, keys: readonly string[]): boolean =>
   keys.includes(key) || key.startsWith("x-") || nearestName(key, keys) !== undefined;
 
 /** Keeps problems until it is known whether they may be told. */
-function holdBack(held: (Problem & { readonly code: ConfigCode })[]): Problems {
+function heldBack(held: (Problem & { readonly code: ConfigCode })[]): Problems {
   return {
     diagnostics: [],
     get reported() {

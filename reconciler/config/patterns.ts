@@ -6,7 +6,7 @@ import { type Context, createContext, Script } from "node:vm";
 
 export type Fit = "fits" | "differs" | "endless";
 
-const limitMs = 1000;
+const patternLimitMs = 1000;
 
 const test = new Script("pattern.test(text)");
 let context: Context | undefined;
@@ -18,7 +18,7 @@ export function fitOf(pattern: RegExp, text: string): Fit {
   context ??= createContext({});
   Object.assign(context, { pattern, text });
   try {
-    return test.runInContext(context, { timeout: limitMs }) === true ? "fits" : "differs";
+    return test.runInContext(context, { timeout: patternLimitMs }) === true ? "fits" : "differs";
   } catch {
     // Nothing else throws here.
     givenUp.add(pattern);
@@ -26,5 +26,5 @@ export function fitOf(pattern: RegExp, text: string): Fit {
   }
 }
 
-export const endlessDetail = `it was not decided within ${limitMs / 1000} s`;
+export const endlessDetail = `it was not decided within ${patternLimitMs / 1000} s`;
 export const endlessFix = "write the pattern without a repetition within a repetition, such as a+ in place of (a+)+";

@@ -4,7 +4,6 @@ import { type Kind, kindRows } from "../core/model/kinds";
 import type { Amount, Checks, Hours, Policy } from "../core/model/policy";
 import { keysOf, onlyDefined } from "../core/text/objects";
 import {
-  type Block,
   fieldOf,
   readBoolean,
   readDuration,
@@ -15,6 +14,7 @@ import {
   reportValue,
   type Subject,
   type Values,
+  type ValuesOfRow,
 } from "./fields";
 import { readPrice } from "./read-prices";
 import type { ChecksBlock, PolicyBlock } from "./rows/sections";
@@ -23,20 +23,20 @@ import { type Path, positionOf } from "./yaml-file";
 const reasons = ["rebuild", "resize", "delete"] as const;
 const dayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 
-export function readChecks(subject: Subject, values: Block<ChecksBlock>): Checks {
+export function readChecks(subject: Subject, values: ValuesOfRow<ChecksBlock>): Checks {
   const lists = (key: "flavors" | "images" | "regions"): readonly string[] | undefined =>
-    readTexts(subject, values, key);
+    readTextList(subject, values, key);
   const [flavors, images, regions] = [lists("flavors"), lists("images"), lists("regions")];
   const required = readMap(subject, values, "lifecycle");
   const lifecycleOf = (kind: string): Values => readMap(subject, required, kind, ["lifecycle"]);
   const preventDestroy = keysOf(kindRows).filter(
     (kind) => readBoolean(subject, lifecycleOf(kind), "prevent_destroy", ["lifecycle", kind]) === true,
   );
-  const asked = readTexts(subject, lifecycleOf("vm"), "snapshot_before", ["lifecycle", "vm"]) ?? [];
+  const asked = readTextList(subject, lifecycleOf("vm"), "snapshot_before", ["lifecycle", "vm"]) ?? [];
   const snapshotBefore = reasons.filter((reason) => asked.includes(reason));
   const names = readNames(subject, readMap(subject, values, "names"));
-  const limits: Block<ChecksBlock["at_most"]> = readMap(subject, values, "at_most");
-  const [remove, stop] = [readAmount(subject, limits, "remove"), readAmount(subject, limits, "stop")];
+  const limits: ValuesOfRow<ChecksBlock["at_most"]> = readMap(subject, values, "at_most");
+  const [remove, stop] = [readMost(subject, limits, "remove"), readMost(subject, limits, "stop")];
   const monthlyCost = readPrice(subject, limits, "monthly_cost", ["at_most"]);
   const monthlyIncrease = readPrice(subject, limits, "monthly_increase", ["at_most"]);
   const atMost = onlyDefined({ remove, stop, monthlyCost, monthlyIncrease });
@@ -56,7 +56,7 @@ export function readChecks(subject: Subject, values: Block<ChecksBlock>): Checks
   };
 }
 
-function readTexts<V extends object>(
+function readTextList<V extends object>(
   subject: Subject,
   values: V,
   key: keyof V & string,
@@ -87,9 +87,9 @@ function readNames(subject: Subject, values: Values): Partial<Record<Kind, strin
   return names;
 }
 
-function readAmount(
+function readMost(
   subject: Subject,
-  values: Block<ChecksBlock["at_most"]>,
+  values: ValuesOfRow<ChecksBlock["at_most"]>,
   key: "remove" | "stop",
 ): Amount | undefined {
   const value = fieldOf(values, key);
@@ -101,9 +101,9 @@ function readAmount(
   return match[2] === "%" ? { percent: number } : { count: number };
 }
 
-function readHours(subject: Subject, values: Block<ChecksBlock["hours"]>): Hours | undefined {
+function readHours(subject: Subject, values: ValuesOfRow<ChecksBlock["hours"]>): Hours | undefined {
   if (Object.keys(values).length === 0) return undefined;
-  const days = readTexts(subject, values, "days", ["hours"]) ?? [];
+  const days = readTextList(subject, values, "days", ["hours"]) ?? [];
   const wrong = days.find((day) => !dayNames.some((known) => known === day));
   if (wrong !== undefined) reportValue(subject, ["hours", "days"], wrong, `days of ${dayNames.join(", ")}`);
   const time = (key: "from" | "to"): number | undefined => {
@@ -125,7 +125,7 @@ function readHours(subject: Subject, values: Block<ChecksBlock["hours"]>): Hours
   };
 }
 
-export function readPolicy(subject: Subject, values: Block<PolicyBlock>): Policy | undefined {
+export function readPolicy(subject: Subject, values: ValuesOfRow<PolicyBlock>): Policy | undefined {
   const command = fieldOf(values, "command");
   const timeoutMs = readDuration(subject, values, "timeout", []) ?? 60_000;
   if (command === undefined) {

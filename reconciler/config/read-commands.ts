@@ -3,7 +3,6 @@
 import type { CommandFiles, FlushPolicy } from "../core/model/desired";
 import { type Duty, type GuestCommand, usualTimeoutMs } from "../core/model/guest";
 import {
-  type Block,
   fieldOf,
   isGiven,
   readArgv,
@@ -14,6 +13,7 @@ import {
   reportMissing,
   type Subject,
   type Values,
+  type ValuesOfRow,
 } from "./fields";
 import type { Flush, GuestCommand as GuestBlock } from "./rows/kinds";
 import { positionOf } from "./yaml-file";
@@ -21,7 +21,7 @@ import { positionOf } from "./yaml-file";
 /** `undefined`: the block says nothing of it. */
 export function readFlush(subject: Subject, values: Values): FlushPolicy | undefined {
   if (fieldOf(values, "flush") === undefined) return undefined;
-  const flush: Block<Flush> = readMap(subject, values, "flush");
+  const flush: ValuesOfRow<Flush> = readMap(subject, values, "flush");
   const via = readEnum(subject, flush, "via", ["ask", "command", "stop"], ["flush"]) ?? "ask";
   // A command may stay in the file beside another `via`: it is checked, and not used.
   const argv = readArgv(subject, flush, "command", ["flush"]);
@@ -37,7 +37,7 @@ export function readFlush(subject: Subject, values: Values): FlushPolicy | undef
 /** `undefined`: the block says nothing of it, or nothing that can be run. */
 export function readGuestCommand(subject: Subject, values: Values, duty: Duty): GuestCommand | undefined {
   if (fieldOf(values, duty) === undefined) return undefined;
-  const written: Block<GuestBlock> = readMap(subject, values, duty);
+  const written: ValuesOfRow<GuestBlock> = readMap(subject, values, duty);
   const argv = readArgv(subject, written, "command", [duty]);
   const env = readVariables(subject, written, [duty]);
   const timeoutMs = readDuration(subject, written, "timeout", [duty]) ?? usualTimeoutMs[duty];
@@ -48,7 +48,7 @@ export function readGuestCommand(subject: Subject, values: Values, duty: Duty): 
 }
 
 /** Paths in a command are relative to the file that names it. */
-export const filesOf = (
+export const commandFilesOf = (
   subject: Subject,
   commands: Readonly<Partial<Record<keyof CommandFiles, unknown>>>,
 ): CommandFiles | undefined => {

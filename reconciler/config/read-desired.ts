@@ -21,11 +21,11 @@ import { type OwnSsh, readSsh } from "../kinds/vm/read-ssh";
 import { readVolume } from "../kinds/volume/read";
 import { type Instance, inheritedBy, placeInBlock, storedInTheClear, writtenAt } from "./blocks";
 import type { ComponentFiles } from "./component-file";
-import { chooseEnvironment, type OpenFile, openOrSayWhy } from "./environments";
+import { chooseEnvironment, type OpenNamedFile, openOrSayWhy } from "./environments";
 import { isGiven, readText, type Subject, type Values } from "./fields";
 import { problemsOf } from "./generated/desired-state";
-import { type InterpolationScope, interpolate, type Variables } from "./interpolation";
-import { type Expected, readOwnYaml, topKeys } from "./own-files";
+import { type InterpolationScope, interpolate, type VariableValues } from "./interpolation";
+import { type ExpectedFile, readOwnYaml, topKeys } from "./own-files";
 import { endlessDetail, endlessFix, fitOf } from "./patterns";
 import { addNumberProblems, collectProblems, type Problems, shown } from "./problems";
 import { externalValue, type GivenExternal, readExternal } from "./read-external";
@@ -43,7 +43,7 @@ import { type Merged, mergeSources, placeIn } from "./sources";
 import { type GivenVars, readVars, sensitiveTexts } from "./vars";
 import { type ConfigSource, isMap, type Path, positionOf, type YamlFile, type YamlMap } from "./yaml-file";
 
-export type { OpenFile } from "./environments";
+export type { OpenNamedFile as OpenFile } from "./environments";
 export type { GivenExternal } from "./read-external";
 export type { ConfigSource } from "./yaml-file";
 
@@ -52,7 +52,7 @@ export interface ReadOptions extends GivenVars {
   /** --env */
   readonly env?: string;
   /** How another file is read that one of them names: a file of variables, a component. Left out: none is. */
-  readonly open?: OpenFile;
+  readonly open?: OpenNamedFile;
   /**
    * The values found elsewhere, or `later`: somebody will look. Left out: a file that reads from elsewhere is an error.
    */
@@ -80,12 +80,12 @@ export interface ReadResult<D extends Desired = Closed> {
  * The largest size in characters: about a million resources, which no run could hold in its memory however they are
  * written.
  */
-const mostText = 64_000_000;
+const mostTextOfFiles = 64_000_000;
 
-const tooLarge = (characters: number): Diagnostic => ({
+const filesTooLarge = (characters: number): Diagnostic => ({
   severity: "error",
   code: "config/too-large",
-  summary: `the files of the desired state are too large: ${Math.round(characters / 1e6)} MB, and ${mostText / 1e6} MB are the most`,
+  summary: `the files of the desired state are too large: ${Math.round(characters / 1e6)} MB, and ${mostTextOfFiles / 1e6} MB are the most`,
   detail: "A desired state is read and held as a whole, with its state: that many resources would take gigabytes.",
   fix: "split it into projects, each in a folder and with a state of its own; what one needs of another it gets with outputs and reads",
 });
@@ -108,7 +108,7 @@ function refuseEndlessNames(desired: Desired | undefined, { settings }: Merged, 
   }
 }
 
-const expected = (): Expected => ({
+const expectedDesired = (): ExpectedFile => ({
   what: "desired state",
   code: "config/wrong-type",
   keys: topKeys(problemsOf),
@@ -133,8 +133,8 @@ export function readDesired(
 function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadOptions): ReadResult<Desired> {
   const problems = collectProblems();
   const characters = sources.reduce((sum, { text }) => sum + text.length, 0);
-  if (characters > mostText) return { diagnostics: [tooLarge(characters)] };
-  const files = sources.map((source) => ("root" in source ? source : readOwnYaml(source, problems, expected())));
+  if (characters > mostTextOfFiles) return { diagnostics: [filesTooLarge(characters)] };
+  const files = sources.map((source) => ("root" in source ? source : readOwnYaml(source, problems, expectedDesired())));
   // An unreadable section would make everything in it look undeclared.
   if (files.some(({ isIncomplete }) => isIncomplete === true)) {
     for (const file of files) addShapeProblems(file, problems);
@@ -142,7 +142,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   }
   const written = mergeSources(files, problems);
   const opened: ConfigSource[] = [];
-  const open: OpenFile = (path, beside) => {
+  const open: OpenNamedFile = (path, beside) => {
     const found = openOrSayWhy(path, beside, options.open);
     if ("source" in found) opened.push(found.source);
     return found;
@@ -156,7 +156,7 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
   const { merged } = chosen;
   const vars = readVars(merged.vars, options, problems, chosen.vars, chosen.name);
   const secrets: string[] = [];
-  const reading: Reading = {
+  const reading: DesiredReading = {
     vars,
     environment: chosen.name,
     components: { open, known: new Map() },
@@ -175,11 +175,11 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
 
 const isMapped = (name: string): boolean => name === "service" || name === "ssh";
 
-type Parts = Record<string, Record<string, Json>>;
+type MergedParts = Record<string, Record<string, Json>>;
 
 /** The settings with which the files are read, once the environment is chosen. */
-interface Reading {
-  readonly vars: Variables;
+interface DesiredReading {
+  readonly vars: VariableValues;
   readonly environment: string | undefined;
   readonly components: ComponentFiles;
   readonly prices: ConfigSource | undefined;
@@ -191,7 +191,7 @@ interface Reading {
 function readMerged(
   merged: Merged,
   files: readonly YamlFile[],
-  { vars, environment, components, prices: priceList, given, hide }: Reading,
+  { vars, environment, components, prices: priceList, given, hide }: DesiredReading,
   problems: Problems,
 ): Desired & { readonly ssh?: SshAccess } {
   checkVersion(merged, files, problems);
@@ -228,7 +228,7 @@ function readMerged(
     region: readText(region.subject, region.values, "region") ?? (merged.settings.has("region") ? "" : undefined),
   };
   const external = readExternal(merged.reads, merged.lookups, scope, problems);
-  const used: Record<"reads" | "lookups", Parts> = { reads: {}, lookups: {} };
+  const used: Record<"reads" | "lookups", MergedParts> = { reads: {}, lookups: {} };
   const use: Parameters<typeof externalValue>[4] = ({ of, name, part, value }) => {
     used[of][name] = { ...used[of][name], [part]: value };
   };
@@ -253,7 +253,7 @@ function readMerged(
     region: top.region,
     environment,
     ...(merged.protection === undefined ? {} : { isProtected: true as const, protection: merged.protection }),
-    ...readState(setting("state")),
+    ...readStatePlace(setting("state")),
     service: readServiceSettings(service.subject, service.values, service.raw),
     resources: withWayBack(resources, guards.rollouts ?? []).sort((a, b) => compareAddresses(a.address, b.address)),
     ...lists,
@@ -304,7 +304,7 @@ function readInstances(
 const guardPath = ["lifecycle", "prevent_destroy"] as const;
 
 /** The place of the state, where the file names it. */
-function readState({ subject, values }: { subject: Subject; values: Values }): Pick<Desired, "state"> {
+function readStatePlace({ subject, values }: { subject: Subject; values: Values }): Pick<Desired, "state"> {
   const location = readText(subject, values, "state");
   if (location === undefined) return {};
   const source = positionOf(subject.place(["state"]));

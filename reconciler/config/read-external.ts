@@ -10,7 +10,7 @@ import {
 } from "../core/model/external";
 import type { Json } from "../core/model/output";
 import { nearestName } from "../core/text/nearest";
-import { readId, readMap, readText, reportMissing, reportValue, type Subject, type Values } from "./fields";
+import { readMap, readText, readUnmanagedId, reportMissing, reportValue, type Subject, type Values } from "./fields";
 import { type InterpolationProblem, type InterpolationScope, interpolate, keyOf, type Report } from "./interpolation";
 import { listed, type Problems } from "./problems";
 import { type MergedEntry, placeOf } from "./sources";
@@ -32,7 +32,7 @@ export function readExternal(
   };
 }
 
-function subjectOf(
+function externalSubject(
   section: string,
   { key, value, source }: MergedEntry,
   scope: InterpolationScope,
@@ -51,7 +51,7 @@ function subjectOf(
 }
 
 function readRead(entry: MergedEntry, scope: InterpolationScope, problems: Problems): Read[] {
-  const found = subjectOf("reads", entry, scope, problems);
+  const found = externalSubject("reads", entry, scope, problems);
   if (found === undefined) return [];
   const { subject, values } = found;
   const state = readText(subject, values, "state");
@@ -62,7 +62,7 @@ function readRead(entry: MergedEntry, scope: InterpolationScope, problems: Probl
 }
 
 function readLookup(entry: MergedEntry, scope: InterpolationScope, problems: Problems): LookupRequest[] {
-  const found = subjectOf("lookups", entry, scope, problems);
+  const found = externalSubject("lookups", entry, scope, problems);
   if (found === undefined) return [];
   const { subject, values } = found;
   refuseOthers(subject, values, lookupKinds);
@@ -74,7 +74,7 @@ function readLookup(entry: MergedEntry, scope: InterpolationScope, problems: Pro
   }
   const what = readMap(subject, values, kind);
   refuseOthers(subject, what, ["id", "name"], [kind]);
-  const id = readId(subject, what, [kind]);
+  const id = readUnmanagedId(subject, what, [kind]);
   const name = readText(subject, what, "name", [kind]);
   const source = positionOf(subject.place([]));
   if (id !== undefined && name === undefined) return [{ name: entry.key, kind, by: "id", wanted: id, source }];
@@ -136,7 +136,7 @@ export function externalValue(
   const found = declared.find(({ name }) => name === first.name);
   if (found === undefined)
     return say(
-      undeclared(
+      undeclaredProblem(
         isRead,
         first.name,
         second.name,
@@ -179,7 +179,7 @@ function noAttribute(
   };
 }
 
-function undeclared(
+function undeclaredProblem(
   isRead: boolean,
   name: string,
   part: string,

@@ -5,7 +5,6 @@ import type { Text } from "../core/model/computed";
 import type { DesiredGroup, DesiredVm, HealthCheck, VerifyResize } from "../core/model/desired";
 import { ignorable } from "../core/model/fields";
 import {
-  type Block,
   fieldOf,
   readArgv,
   readBoolean,
@@ -19,10 +18,11 @@ import {
   reportValue,
   type Subject,
   type Values,
+  type ValuesOfRow,
 } from "./fields";
 import type { CheckBlock, GroupLifecycle, VmLifecycle, VolumeLifecycle } from "./rows/kinds";
 
-const within = ["lifecycle"] as const;
+const lifecyclePath = ["lifecycle"] as const;
 const defaultVerify: VerifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" };
 
 /**
@@ -40,40 +40,46 @@ const usualVm: DesiredVm["lifecycle"] = {
 
 export function readVmLifecycle(subject: Subject, values: Values): DesiredVm["lifecycle"] {
   if (fieldOf(values, "lifecycle") === undefined) return usualVm;
-  const lifecycle: Block<VmLifecycle> = readMap(subject, values, "lifecycle");
-  const deleteFloatingIp = readBoolean(subject, lifecycle, "delete_floating_ip", within);
+  const lifecycle: ValuesOfRow<VmLifecycle> = readMap(subject, values, "lifecycle");
+  const deleteFloatingIp = readBoolean(subject, lifecycle, "delete_floating_ip", lifecyclePath);
   return {
     onImageChange:
-      readEnum(subject, lifecycle, "on_image_change", ["rebuild", "replace", "ignore"], within) ?? "rebuild",
-    snapshotBefore: readEnumList(subject, lifecycle, "snapshot_before", ["rebuild", "resize", "delete"], within),
+      readEnum(subject, lifecycle, "on_image_change", ["rebuild", "replace", "ignore"], lifecyclePath) ?? "rebuild",
+    snapshotBefore: readEnumList(subject, lifecycle, "snapshot_before", ["rebuild", "resize", "delete"], lifecyclePath),
     deleteFloatingIp,
-    preservedVolumes: readEnum(subject, lifecycle, "preserved_volumes", ["retain", "delete"], within) ?? "retain",
+    preservedVolumes:
+      readEnum(subject, lifecycle, "preserved_volumes", ["retain", "delete"], lifecyclePath) ?? "retain",
     verifyResize: readVerifyResize(subject, lifecycle),
-    ...readCommon(subject, lifecycle, "vm"),
+    ...readCommonLifecycle(subject, lifecycle, "vm"),
   };
 }
 
 /** The lifecycle of a kind that has nothing of its own in it. */
 export const readPlainLifecycle = (subject: Subject, values: Values, kind: Kind) =>
-  readCommon(subject, readMap(subject, values, "lifecycle"), kind);
+  readCommonLifecycle(subject, readMap(subject, values, "lifecycle"), kind);
 
 export function readGroupLifecycle(subject: Subject, values: Values): DesiredGroup["lifecycle"] {
-  const lifecycle: Block<GroupLifecycle> = readMap(subject, values, "lifecycle");
+  const lifecycle: ValuesOfRow<GroupLifecycle> = readMap(subject, values, "lifecycle");
   return {
-    onRuleRemoval: readEnum(subject, lifecycle, "on_rule_removal", ["replace", "keep"], within) ?? "replace",
-    ...readCommon(subject, lifecycle, "group"),
+    onRuleRemoval: readEnum(subject, lifecycle, "on_rule_removal", ["replace", "keep"], lifecyclePath) ?? "replace",
+    ...readCommonLifecycle(subject, lifecycle, "group"),
   };
 }
 
-const readCommon = (subject: Subject, lifecycle: Block<VolumeLifecycle>, kind: Kind) => ({
-  preventDestroy: readBoolean(subject, lifecycle, "prevent_destroy", within) ?? false,
-  ignoreChanges: readEnumList(subject, lifecycle, "ignore_changes", ignorable[kind], within),
+const readCommonLifecycle = (subject: Subject, lifecycle: ValuesOfRow<VolumeLifecycle>, kind: Kind) => ({
+  preventDestroy: readBoolean(subject, lifecycle, "prevent_destroy", lifecyclePath) ?? false,
+  ignoreChanges: readEnumList(subject, lifecycle, "ignore_changes", ignorable[kind], lifecyclePath),
 });
 
-function readVerifyResize(subject: Subject, lifecycle: Block<VmLifecycle>): VerifyResize {
+function readVerifyResize(subject: Subject, lifecycle: ValuesOfRow<VmLifecycle>): VerifyResize {
   if (fieldOf(lifecycle, "verify_resize") === undefined) return defaultVerify;
-  const verify: Block<NonNullable<VmLifecycle>["verify_resize"]> = readMap(subject, lifecycle, "verify_resize", within);
-  const path = [...within, "verify_resize"];
+  const verify: ValuesOfRow<NonNullable<VmLifecycle>["verify_resize"]> = readMap(
+    subject,
+    lifecycle,
+    "verify_resize",
+    lifecyclePath,
+  );
+  const path = [...lifecyclePath, "verify_resize"];
   const check = readCheck(subject, verify, path);
   return {
     confirm: readEnum(subject, verify, "confirm", ["auto", "manual"], path) ?? defaultVerify.confirm,
@@ -90,7 +96,7 @@ export function readCheck(
   within: readonly string[],
 ): HealthCheck | undefined {
   if (fieldOf(verify, "check") === undefined) return undefined;
-  const check: Block<CheckBlock> = readMap(subject, verify, "check", within);
+  const check: ValuesOfRow<CheckBlock> = readMap(subject, verify, "check", within);
   const path = [...within, "check"];
   const given = (["tcp", "http", "command"] as const).filter((form) => fieldOf(check, form) !== undefined);
   if (given.length > 1)

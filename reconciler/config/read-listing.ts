@@ -31,7 +31,7 @@ export interface ReadListing {
   readonly problems: readonly string[];
 }
 
-type Json = Readonly<Record<string, unknown>>;
+type JsonMap = Readonly<Record<string, unknown>>;
 
 export function readListing(listing: unknown): ReadListing {
   const problems: string[] = [];
@@ -39,41 +39,43 @@ export function readListing(listing: unknown): ReadListing {
   const listed = root?.["SecurityGroups"];
   if (!Array.isArray(listed))
     return { groups: [], problems: ["SecurityGroups must be an array at the top of the file"] };
-  const groups = listed.map((group, index) => readGroup(group, `SecurityGroups[${index}]`, problems));
+  const groups = listed.map((group, index) => readListedGroup(group, `SecurityGroups[${index}]`, problems));
   return { groups, problems };
 }
 
-function readGroup(value: unknown, at: string, problems: string[]): ListedGroup {
+function readListedGroup(value: unknown, at: string, problems: string[]): ListedGroup {
   const group = objectAt(value, at, problems);
-  const id = textAt(group, "GroupId", at, problems);
-  const name = textAt(group, "GroupName", at, problems);
+  const id = textUnder(group, "GroupId", at, problems);
+  const name = textUnder(group, "GroupName", at, problems);
   if (name === "") problems.push(`${at}.GroupName is missing`);
   const permissions = (key: string): ListedPermission[] =>
-    listAt(group, key, at, problems).map((item, index) => readPermission(item, `${at}.${key}[${index}]`, problems));
+    listUnder(group, key, at, problems).map((item, index) =>
+      readListedPermission(item, `${at}.${key}[${index}]`, problems),
+    );
   return {
     name,
     id: id === "" ? undefined : id,
-    description: textAt(group, "Description", at, problems),
+    description: textUnder(group, "Description", at, problems),
     ingress: permissions("IpPermissions"),
     egress: permissions("IpPermissionsEgress"),
   };
 }
 
-function readPermission(value: unknown, at: string, problems: string[]): ListedPermission {
+function readListedPermission(value: unknown, at: string, problems: string[]): ListedPermission {
   const permission = objectAt(value, at, problems);
   const sources = (key: string, idKey: string): ListedSource[] =>
-    listAt(permission, key, at, problems).map((item, index) => {
+    listUnder(permission, key, at, problems).map((item, index) => {
       const place = `${at}.${key}[${index}]`;
       const source = objectAt(item, place, problems);
       return {
-        id: textAt(source, idKey, place, problems),
-        description: textAt(source, "Description", place, problems),
+        id: textUnder(source, idKey, place, problems),
+        description: textUnder(source, "Description", place, problems),
       };
     });
   const from = portAt(permission, "FromPort", at, problems);
   const to = portAt(permission, "ToPort", at, problems);
   return {
-    protocol: textAt(permission, "IpProtocol", at, problems).toLowerCase(),
+    protocol: textUnder(permission, "IpProtocol", at, problems).toLowerCase(),
     from,
     to,
     ipv4: sources("IpRanges", "CidrIp"),
@@ -83,35 +85,35 @@ function readPermission(value: unknown, at: string, problems: string[]): ListedP
   };
 }
 
-const isObject = (value: unknown): value is Json =>
+const isJsonObject = (value: unknown): value is JsonMap =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const asObject = (value: unknown): Json | undefined => (isObject(value) ? value : undefined);
+const asObject = (value: unknown): JsonMap | undefined => (isJsonObject(value) ? value : undefined);
 
-function objectAt(value: unknown, at: string, problems: string[]): Json {
+function objectAt(value: unknown, at: string, problems: string[]): JsonMap {
   const found = asObject(value);
   if (found === undefined) problems.push(`${at} must be an object`);
   return found ?? {};
 }
 
-const own = (object: Json, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined);
+const ownValue = (object: JsonMap, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined);
 
-function textAt(object: Json, key: string, at: string, problems: string[]): string {
-  const value = own(object, key) ?? "";
+function textUnder(object: JsonMap, key: string, at: string, problems: string[]): string {
+  const value = ownValue(object, key) ?? "";
   if (typeof value === "string") return value;
   problems.push(`${at}.${key} must be a string`);
   return "";
 }
 
-function listAt(object: Json, key: string, at: string, problems: string[]): readonly unknown[] {
-  const value = own(object, key) ?? [];
+function listUnder(object: JsonMap, key: string, at: string, problems: string[]): readonly unknown[] {
+  const value = ownValue(object, key) ?? [];
   if (Array.isArray(value)) return value;
   problems.push(`${at}.${key} must be an array`);
   return [];
 }
 
-function portAt(object: Json, key: string, at: string, problems: string[]): number | undefined {
-  const value = own(object, key) ?? undefined;
+function portAt(object: JsonMap, key: string, at: string, problems: string[]): number | undefined {
+  const value = ownValue(object, key) ?? undefined;
   if (value === undefined || (typeof value === "number" && Number.isInteger(value))) return value;
   problems.push(`${at}.${key} must be a whole number`);
   return undefined;

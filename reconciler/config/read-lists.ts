@@ -4,8 +4,8 @@ import type { ImportRequest, MovedRequest, RemovedRequest } from "../core/model/
 import {
   isGiven,
   readBoolean,
-  readId,
   readText,
+  readUnmanagedId,
   reportMissing,
   reportValue,
   type Subject,
@@ -31,15 +31,15 @@ export interface ListContext {
 }
 
 export function readLists(lists: Merged["lists"], context: ListContext): ReadLists {
-  const moves = itemsOf("moved", lists, context).flatMap((item) => {
-    const from = readAddress(item, "from", context);
-    const to = readAddress(item, "to", context);
+  const moves = itemsOfList("moved", lists, context).flatMap((item) => {
+    const from = readMovedAddress(item, "from", context);
+    const to = readMovedAddress(item, "to", context);
     return from === undefined || to === undefined ? [] : [{ from, to, subject: item.subject }];
   });
   return {
-    imports: readImports(itemsOf("imports", lists, context), context),
+    imports: readImports(itemsOfList("imports", lists, context), context),
     moved: resolveMoves(moves, context.declared),
-    removed: readRemoved(itemsOf("removed", lists, context), new Set(moves.map(({ from }) => from)), context),
+    removed: readRemoved(itemsOfList("removed", lists, context), new Set(moves.map(({ from }) => from)), context),
   };
 }
 
@@ -48,7 +48,7 @@ interface Item {
   readonly values: Values;
 }
 
-function itemsOf(name: ListName, lists: Merged["lists"], { scope, problems }: ListContext): Item[] {
+function itemsOfList(name: ListName, lists: Merged["lists"], { scope, problems }: ListContext): Item[] {
   return lists[name].flatMap(({ value, source, index }: ListItem) => {
     const subject: Subject = {
       problems,
@@ -62,7 +62,7 @@ function itemsOf(name: ListName, lists: Merged["lists"], { scope, problems }: Li
 }
 
 /** `orComponent`: the entry may name a whole component too. */
-function readAddress(
+function readMovedAddress(
   { subject, values }: Item,
   key: "from" | "to",
   orComponent?: Pick<ListContext, "declared">,
@@ -89,8 +89,8 @@ function readImports(items: readonly Item[], context: ListContext): ImportReques
   const byThing = new Map<string, Place>();
   return items.flatMap((item) => {
     const { subject, values } = item;
-    const to = readAddress(item, "to");
-    const id = readId(subject, values);
+    const to = readMovedAddress(item, "to");
+    const id = readUnmanagedId(subject, values);
     const name = readText(subject, values, "name");
     if (to === undefined) return [];
     const report = reporter(subject, "config/invalid-import", to);
@@ -105,11 +105,11 @@ function readImports(items: readonly Item[], context: ListContext): ImportReques
       report("an import needs the id of what exists", [], kindOf(to) === "vm" ? "add id: or name:" : "add id:");
     else if (name !== undefined && kindOf(to) !== "vm")
       report("only a VM can be imported by its name", ["name"], "give its id: instead");
-    once(byTarget, to, subject.place(["to"]), (first) =>
+    oncePerKey(byTarget, to, subject.place(["to"]), (first) =>
       report(`${to} is imported twice`, ["to"], "keep one of the two", `first in ${lineOf(first)}`),
     );
     if (id !== undefined)
-      once(byThing, `${kindOf(to)} ${id}`, subject.place(["id"]), (first) =>
+      oncePerKey(byThing, `${kindOf(to)} ${id}`, subject.place(["id"]), (first) =>
         report(
           `the id ${id} is imported twice`,
           ["id"],
@@ -126,14 +126,14 @@ function readRemoved(items: readonly Item[], moved: ReadonlySet<string>, context
   const seen = new Map<string, Place>();
   return items.flatMap((item) => {
     const { subject, values } = item;
-    const from = readAddress(item, "from", context);
+    const from = readMovedAddress(item, "from", context);
     const destroy = readBoolean(subject, values, "destroy") ?? false;
     if (from === undefined) return [];
     const report = reporter(subject, "config/invalid-removal", from);
     if (isDeclared(from, context.declared))
       report(`${from} is removed, and still declared`, ["from"], "take its block out of the file, or this removal");
     if (moved.has(from)) report(`${from} is both moved and removed`, ["from"], "keep one of the two");
-    once(seen, from, subject.place(["from"]), (first) =>
+    oncePerKey(seen, from, subject.place(["from"]), (first) =>
       report(`${from} is removed twice`, ["from"], "keep one of the two", `first in ${lineOf(first)}`),
     );
     return [{ from, destroy, source: positionOf(subject.place([])) }];
@@ -145,7 +145,7 @@ const reporter =
   (summary: string, path: readonly string[], fix: string, detail?: string): void =>
     subject.problems.add({ code, summary, detail, fix, address, at: subject.place(path) });
 
-function once(seen: Map<string, Place>, key: string, place: Place, again: (first: Place) => void): void {
+function oncePerKey(seen: Map<string, Place>, key: string, place: Place, again: (first: Place) => void): void {
   const first = seen.get(key);
   if (first === undefined) seen.set(key, place);
   else again(first);

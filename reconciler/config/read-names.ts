@@ -88,7 +88,7 @@ export function claimName(
   subject.problems.add({
     code: "config/duplicate-name",
     summary: within ? `several instances of one ${kind} have the name ${name}` : `two ${kind}s have the name ${name}`,
-    detail: `${first.address} in ${placesOf(first, nameOf(first))} and ${instance.address} in ${placesOf(instance, nameOf(instance))}`,
+    detail: `${first.address} in ${placesOfName(first, nameOf(first))} and ${instance.address} in ${placesOfName(instance, nameOf(instance))}`,
     fix: isComponentTwice
       ? `put \${component} into the name: name: "\${component}-${instance.block.key}"`
       : within
@@ -100,5 +100,5 @@ export function claimName(
 }
 
 /** The place of the name; for a resource in a component, the place where the component is used. */
-const placesOf = ({ block: { use } }: Instance, name: Place): string =>
+const placesOfName = ({ block: { use } }: Instance, name: Place): string =>
   use === undefined ? lineOf(name) : `${lineOf(name)} (used in ${lineOf(use)})`;

@@ -8,7 +8,7 @@ import type { Problems } from "./problems";
 import { type MergedEntry, placeOf } from "./sources";
 import { isMap, positionOf } from "./yaml-file";
 
-const keys = ["value", "description", "sensitive"];
+const outputKeys = ["value", "description", "sensitive"];
 
 export function readOutputs(
   entries: readonly MergedEntry[],
@@ -55,7 +55,7 @@ function readOutput(
     return value === undefined ? [] : [{ name, value, source: positionOf(subject.place([])) }];
   }
   if (!isMap(values)) return [];
-  for (const key of Object.keys(values)) if (!keys.includes(key)) reportKey(key, subject);
+  for (const key of Object.keys(values)) if (!outputKeys.includes(key)) reportKey(key, subject);
   if (!Object.hasOwn(values, "value")) {
     problems.add({
       code: "config/missing",
@@ -82,7 +82,7 @@ function readOutput(
 }
 
 function reportKey(key: string, subject: Subject): void {
-  const near = nearestName(key, keys);
+  const near = nearestName(key, outputKeys);
   reportValue(subject, [key], key, "value, description or sensitive", {
     code: "config/unknown-key",
     fix: near === undefined ? "put what it holds under value:" : `write ${near}`,

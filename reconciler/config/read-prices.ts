@@ -3,8 +3,17 @@
 import type { Prices } from "../core/model/prices";
 import { decimalOf, decimalText } from "../core/text/decimal";
 import { nearestName } from "../core/text/nearest";
-import { type OpenFile, openOrSayWhy } from "./environments";
-import { type Block, fieldOf, readEnum, readMap, readText, reportMissing, reportValue, type Subject } from "./fields";
+import { type OpenNamedFile, openOrSayWhy } from "./environments";
+import {
+  fieldOf,
+  readEnum,
+  readMap,
+  readText,
+  reportMissing,
+  reportValue,
+  type Subject,
+  type ValuesOfRow,
+} from "./fields";
 import { type InterpolationScope, interpolate } from "./interpolation";
 import { readOwnYaml } from "./own-files";
 import { addNumberProblems, type Problems } from "./problems";
@@ -14,19 +23,19 @@ import {
   type ConfigSource,
   isMap,
   keyOffset,
-  offsetAt,
+  offsetOfPath,
   type Path,
   positionOf,
   valueAt,
   type YamlFile,
 } from "./yaml-file";
 
-const keys = ["currency", "per", "vm", "volume_gb", "floating_ip", "image_gb"] as const;
+const priceKeys = ["currency", "per", "vm", "volume_gb", "floating_ip", "image_gb"] as const;
 
 export interface PricesContext {
   readonly scope: InterpolationScope;
   readonly problems: Problems;
-  readonly open: OpenFile | undefined;
+  readonly open: OpenNamedFile | undefined;
   /** A list that was given beside the files: it stands in place of theirs. */
   readonly given?: ConfigSource | undefined;
 }
@@ -40,7 +49,7 @@ export function readPrices({ settings }: Merged, context: PricesContext): Prices
   const value: unknown = interpolate(found.value, scope, (problem, path) =>
     problems.add({ ...problem, at: subject.place(path) }),
   );
-  if (isMap(value)) return readList(subject, value);
+  if (isMap(value)) return readPriceList(subject, value);
   if (typeof value !== "string") return undefined;
   const opened = openOrSayWhy(value, positionOf(subject.place([])).file, open);
   if ("source" in opened) return readPriceFile(opened.source, problems);
@@ -59,7 +68,7 @@ export function placesOfAmounts(file: YamlFile): ReadonlySet<number> {
 function placesIn({ root }: YamlFile, lists: readonly Path[]): ReadonlySet<number> {
   const places = new Set<number>();
   const visit = (value: unknown, path: Path): void => {
-    if (typeof value === "number") places.add(offsetAt(root, path, "value").offset);
+    if (typeof value === "number") places.add(offsetOfPath(root, path, "value").offset);
     else if (isMap(value)) for (const key of Object.keys(value)) visit(value[key], [...path, key]);
   };
   for (const path of lists) visit(path.length === 0 ? root : valueAt(root, path), path);
@@ -70,29 +79,30 @@ function readPriceFile(source: ConfigSource, problems: Problems): Prices | undef
   const file = readOwnYaml(source, problems, {
     what: "price list",
     code: "config/wrong-type",
-    keys: [...keys],
+    keys: [...priceKeys],
     fix: "write currency: EUR, vm: { m1.small: 9.90 } and what else has a price",
   });
   addNumberProblems(file, problems, placesIn(file, [[]]));
   if (!isMap(file.root)) return undefined;
   for (const key of Object.keys(file.root)) refuseUnknown(key, file, problems);
   const subject: Subject = { problems, place: (path, on) => placeOf(file, path, on ?? "value") };
-  return readList(subject, file.root);
+  return readPriceList(subject, file.root);
 }
 
 /** A key of a price list that stands in the desired state is judged by the schema. */
 function refuseUnknown(key: string, file: YamlFile, problems: Problems): void {
-  if (keys.some((known) => known === key) || key.startsWith("x-") || key === "$schema" || !isMap(file.root)) return;
-  const nearest = nearestName(key, keys);
+  if (priceKeys.some((known) => known === key) || key.startsWith("x-") || key === "$schema" || !isMap(file.root))
+    return;
+  const nearest = nearestName(key, priceKeys);
   problems.add({
     code: "config/unknown-key",
     summary: `the key ${key} is not known here`,
-    fix: nearest === undefined ? `one of ${keys.join(", ")}` : `write ${nearest}`,
+    fix: nearest === undefined ? `one of ${priceKeys.join(", ")}` : `write ${nearest}`,
     at: { source: file, offset: keyOffset(file.root, key) ?? 0 },
   });
 }
 
-function readList(subject: Subject, values: Block<PriceList>): Prices | undefined {
+function readPriceList(subject: Subject, values: ValuesOfRow<PriceList>): Prices | undefined {
   const currency = readText(subject, values, "currency");
   if (currency === undefined) reportMissing(subject, "currency", "add currency: EUR");
   else if (!/^[A-Za-z]{2,8}$/.test(currency)) reportValue(subject, ["currency"], currency, "a currency such as EUR");

@@ -20,7 +20,7 @@ import { readName } from "./read-names";
 /** Values at the top of the file that hold for every block. */
 export type TopValues = Readonly<Record<string, string | undefined>>;
 
-type Read = (subject: Subject, instance: Instance, row: FieldRow) => Text | number | boolean | undefined;
+type RowReader = (subject: Subject, instance: Instance, row: FieldRow) => Text | number | boolean | undefined;
 
 const readers = {
   name: (subject, { values }, { field }) => readText(subject, values, field),
@@ -28,27 +28,27 @@ const readers = {
   remark: (subject, { values }, { field }) => readOpenText(subject, values, field, [], true),
   size: (subject, { values }, { field }) => readSize(subject, values, field),
   flag: (subject, { values }, { field }) => readBoolean(subject, values, field),
-} satisfies Record<string, Read>;
+} satisfies Record<string, RowReader>;
 
 /** A stand-in for a value that could not be read and was reported, so that reading goes on. */
 const standIns = { name: "", text: "", remark: "", size: 1, flag: false };
-type PlainType = keyof typeof readers | readonly string[];
+type ReadType = keyof typeof readers | readonly string[];
 
 /** The rows that hold plain values; the others (references, rules, how to flush) have readers of their own. */
-type PlainKeys<F extends Rows> = { [K in keyof F]: F[K]["type"] extends PlainType ? K : never }[keyof F];
+type PlainKeys<F extends Rows> = { [K in keyof F]: F[K]["type"] extends ReadType ? K : never }[keyof F];
 export type PlainFields<F extends Rows> = Pick<DesiredFields<F>, PlainKeys<F> & keyof DesiredFields<F>>;
 
-const isPlain = (type: FieldRow["type"]): type is PlainType => typeof type !== "string" || type in readers;
+const isPlain = (type: FieldRow["type"]): type is ReadType => typeof type !== "string" || type in readers;
 
 interface PlainRow {
   readonly key: string;
   readonly row: FieldRow;
-  readonly type: PlainType;
+  readonly type: ReadType;
 }
 
 const plainRowsIn = (rows: Rows): readonly PlainRow[] =>
   Object.entries(rows).flatMap(([key, row]) => (isPlain(row.type) ? [{ key, row, type: row.type }] : []));
-const plainRows = perKind((kind) => plainRowsIn(fieldsOf[kind]));
+const plainRowsOfKind = perKind((kind) => plainRowsIn(fieldsOf[kind]));
 
 /** The block as far as it could be read; what is missing is reported. */
 export function readRows<K extends Kind>(
@@ -58,7 +58,7 @@ export function readRows<K extends Kind>(
   top: TopValues = {},
 ): PlainFields<(typeof fieldsOf)[K]> {
   const fields: Record<string, unknown> = {};
-  for (const { key, row, type } of plainRows[kind]) {
+  for (const { key, row, type } of plainRowsOfKind[kind]) {
     const value = readRow(row, type, subject, instance, top);
     if (value !== undefined) fields[key] = value;
   }
@@ -66,7 +66,7 @@ export function readRows<K extends Kind>(
   return fields as PlainFields<(typeof fieldsOf)[K]>;
 }
 
-function readRow(row: FieldRow, type: PlainType, subject: Subject, instance: Instance, top: TopValues): unknown {
+function readRow(row: FieldRow, type: ReadType, subject: Subject, instance: Instance, top: TopValues): unknown {
   const { absent } = row;
   if (absent === "key") return readName(subject, instance);
   const value =

@@ -2,23 +2,27 @@
 
 import type { ServiceSettings, Timing } from "../core/model/desired";
 import { keysOf } from "../core/text/objects";
-import { type Block, fieldOf, readDuration, readMap, readText, reportValue, type Subject } from "./fields";
+import { fieldOf, readDuration, readMap, readText, reportValue, type Subject, type ValuesOfRow } from "./fields";
 import { isHttpUrl } from "./read-lifecycle";
 import type { Service } from "./rows/desired";
 import { isMap, positionOf } from "./yaml-file";
 
 /** `raw` is the block before interpolation: a dialect has its own placeholders, and none of ours. */
-export function readServiceSettings(subject: Subject, values: Block<Service>, raw: Block<Service>): ServiceSettings {
+export function readServiceSettings(
+  subject: Subject,
+  values: ValuesOfRow<Service>,
+  raw: ValuesOfRow<Service>,
+): ServiceSettings {
   const baseUrl = readBaseUrl(subject, values);
-  const dialect = readDialect(subject, values, raw);
+  const dialect = readServiceDialect(subject, values, raw);
   return {
     baseUrl,
     dialect,
-    timing: readTiming(subject, readMap(subject, values, "timing")),
+    timing: readServiceTiming(subject, readMap(subject, values, "timing")),
   };
 }
 
-function readBaseUrl(subject: Subject, values: Block<Service>): string | undefined {
+function readBaseUrl(subject: Subject, values: ValuesOfRow<Service>): string | undefined {
   const text = readText(subject, values, "base_url");
   if (text === undefined || text === "embedded") return text;
   if (!isHttpUrl(text))
@@ -33,7 +37,11 @@ function readBaseUrl(subject: Subject, values: Block<Service>): string | undefin
   return undefined;
 }
 
-function readDialect(subject: Subject, values: Block<Service>, raw: Block<Service>): ServiceSettings["dialect"] {
+function readServiceDialect(
+  subject: Subject,
+  values: ValuesOfRow<Service>,
+  raw: ValuesOfRow<Service>,
+): ServiceSettings["dialect"] {
   const value = fieldOf(values, "dialect");
   if (value === undefined) return undefined;
   const source = positionOf(subject.place(["dialect"], "key"));
@@ -49,7 +57,7 @@ const timingKeys = {
   discovery_window: "discoveryWindowMs",
 } as const satisfies Record<string, keyof Timing>;
 
-function readTiming(subject: Subject, values: Block<NonNullable<Service>["timing"]>): Partial<Timing> {
+function readServiceTiming(subject: Subject, values: ValuesOfRow<NonNullable<Service>["timing"]>): Partial<Timing> {
   const timing: { -readonly [Key in keyof Timing]?: Timing[Key] } = {};
   for (const key of keysOf(timingKeys)) {
     const ms = readDuration(subject, values, key, ["timing"]);

@@ -1,13 +1,13 @@
 /** Tests of a user's own file, from YAML to values: what is given, what is wanted, and what is expected of the plan. */
 import { type Diagnostic, hasErrors, type SourcePosition } from "../core/model/diagnostic";
-import type { Expected } from "../core/model/expected";
+import type { ExpectedPlan } from "../core/model/expected";
 import type { ExternalValues } from "../core/model/external";
 import { onlyDefined } from "../core/text/objects";
 import { problemsOf } from "./generated/tests";
 import { collectProblems, problemAsDiagnostic } from "./problems";
 import type { ExpectBlock, SideBlock, SideMap, TestBlock, TestsFile } from "./rows/tests";
 import { type SchemaWords, schemaProblems } from "./schema-problems";
-import { type ConfigSource, isMap, offsetAt, positionOf, type YamlMap } from "./yaml-file";
+import { type ConfigSource, isMap, offsetOfPath, positionOf, type YamlMap } from "./yaml-file";
 import { readYaml } from "./yaml-reader";
 
 /** A desired state: files beside the test, a state written out, changes over them, and what they are read with. */
@@ -27,7 +27,7 @@ export interface FileTest {
   readonly when: TestSide;
   readonly destroy: boolean;
   readonly replace: readonly string[];
-  readonly expect: Expected;
+  readonly expect: ExpectedPlan;
   readonly source: SourcePosition;
 }
 
@@ -39,7 +39,7 @@ export interface ReadTests {
 type Several = string | readonly string[] | null;
 type Surroundings = Pick<TestBlock, "vars" | "env" | "reads" | "lookups">;
 
-const words: SchemaWords = {
+const wordsOfTests: SchemaWords = {
   area: "config",
   patterns: {
     "^[a-z.]+ +[^ ]+$": "an operation and an address, such as volume.detach volume.data",
@@ -54,9 +54,12 @@ export function readTests(source: ConfigSource): ReadTests {
   if (hasErrors(problems.diagnostics)) return { tests: [], diagnostics: problems.diagnostics };
   const root: unknown = file.root ?? {};
   if (!isTests(root))
-    return { tests: [], diagnostics: schemaProblems(file, problemsOf(root), words, root).map(problemAsDiagnostic) };
+    return {
+      tests: [],
+      diagnostics: schemaProblems(file, problemsOf(root), wordsOfTests, root).map(problemAsDiagnostic),
+    };
   const placeOf = (index: number): SourcePosition =>
-    positionOf({ source: file, offset: offsetAt(root, ["tests", index], "value").offset });
+    positionOf({ source: file, offset: offsetOfPath(root, ["tests", index], "value").offset });
   return { tests: root.tests.map((test, index) => readTest(test, placeOf(index))), diagnostics: problems.diagnostics };
 }
 
@@ -71,7 +74,7 @@ function readTest(test: TestBlock, source: SourcePosition): FileTest {
     given,
     when,
     destroy: destroy === true,
-    replace: several(replace) ?? [],
+    replace: severalTexts(replace) ?? [],
     expect: readExpected(test.expect ?? {}),
     source,
   };
@@ -81,7 +84,7 @@ function readSide(side: SideBlock | undefined, test: TestBlock): TestSide | unde
   const shared = surroundingsOf(test);
   const { files, inline, set, ...own }: SideMap = isFiles(side) ? { files: side } : side;
   return {
-    files: several(files) ?? (inline === undefined ? ["reconcile.yaml"] : []),
+    files: severalTexts(files) ?? (inline === undefined ? ["reconcile.yaml"] : []),
     inline,
     set,
     ...shared,
@@ -108,18 +111,22 @@ function surroundingsOf({ vars, env, reads, lookups }: Surroundings): Pick<TestS
   };
 }
 
-const several = (texts: Several | undefined): readonly string[] | undefined =>
+const severalTexts = (texts: Several | undefined): readonly string[] | undefined =>
   texts === undefined || texts === null ? undefined : typeof texts === "string" ? [texts] : texts;
 
-function readExpected(block: NonNullable<ExpectBlock>): Expected {
+function readExpected(block: NonNullable<ExpectBlock>): ExpectedPlan {
   const { changes, exit_code, outputs, reachability, converges } = block;
-  const [steps, consents, findings] = [several(block.steps), several(block.consents), several(block.findings)];
+  const [steps, consents, findings] = [
+    severalTexts(block.steps),
+    severalTexts(block.consents),
+    severalTexts(block.findings),
+  ];
   return {
     changes: changes === undefined || changes === null ? undefined : changes,
     steps,
     consents,
     findings,
-    owed: several(block.owed),
+    owed: severalTexts(block.owed),
     outputs,
     reachability,
     exitCode: exit_code,

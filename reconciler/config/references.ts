@@ -4,7 +4,7 @@ import type { Reference } from "../core/model/desired";
 import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
 import type { Block, ExpandedBlocks } from "./blocks";
-import { isGiven, readId, reportMissing, reportValue, type Subject } from "./fields";
+import { isGiven, readUnmanagedId, reportMissing, reportValue, type Subject } from "./fields";
 import { referenceIn, withoutReference } from "./open-text";
 import { type ConfigCode, listed } from "./problems";
 import { isMap, type Path } from "./yaml-file";
@@ -69,7 +69,7 @@ export function readReference(
   declared: Declared,
 ): Reference | undefined {
   if (isMap(value)) {
-    const id = readId(subject, value, path);
+    const id = readUnmanagedId(subject, value, path);
     if (!isGiven(value, "id")) reportMissing(subject, "id", "add id: and the id of the resource", path);
     return id === undefined ? undefined : { id };
   }
@@ -93,7 +93,7 @@ export function readReference(
   return undefined;
 }
 
-interface Unknown {
+interface UnknownReference {
   readonly code: ConfigCode;
   readonly summary: string;
   readonly detail?: string;
@@ -101,7 +101,7 @@ interface Unknown {
 }
 
 /** Why an address names nothing, and what it might have meant. `full`: suggest addresses and not keys. */
-export function unknownAddress(address: string, kind: Kind, declared: Declared, full: boolean): Unknown {
+export function unknownAddress(address: string, kind: Kind, declared: Declared, full: boolean): UnknownReference {
   const parts = parseAddress(address);
   const room = parts?.within === undefined ? declared.rooms.get("") : declared.rooms.get(parts.within);
   if (room === undefined) return unknownComponent(parts?.within ?? "", declared);
@@ -113,7 +113,7 @@ export function unknownAddress(address: string, kind: Kind, declared: Declared, 
       ? formatAddress({ within, kind, key, each })
       : formatAddress({ kind, key, each }).slice(kind.length + 1);
   };
-  const named: Named = { address, kind, key: parts?.key ?? address.slice(kind.length + 1), each: parts?.each };
+  const named: NamedResource = { address, kind, key: parts?.key ?? address.slice(kind.length + 1), each: parts?.each };
   const block = parts === undefined ? undefined : declared.blocks[kind].get(parts.key);
   if (block !== undefined) return unknownInstance(named, block.eachKeys, declared, written);
   if (declared.disabled[kind].has(named.key))
@@ -126,22 +126,22 @@ export function unknownAddress(address: string, kind: Kind, declared: Declared, 
   return unknownBlock(named, declared, written, full);
 }
 
-interface Named {
+interface NamedResource {
   readonly address: string;
   readonly kind: Kind;
   readonly key: string;
   readonly each: string | undefined;
 }
 
-type Written = (key: string, each: string | undefined) => string;
+type AddressWriter = (key: string, each: string | undefined) => string;
 
 /** The block exists, but not this instance of it. */
 function unknownInstance(
-  { address, kind, key, each }: Named,
+  { address, kind, key, each }: NamedResource,
   keys: readonly string[] | undefined,
   declared: Declared,
-  written: Written,
-): Unknown {
+  written: AddressWriter,
+): UnknownReference {
   if (keys === undefined)
     return {
       code: "config/unknown-reference",
@@ -149,7 +149,7 @@ function unknownInstance(
       detail: `${kind}.${key} has no for_each`,
       fix: `write ${written(key, undefined)}`,
     };
-  const nearest = each === undefined ? keys[0] : (suggest(each, keys, declared) ?? keys[0]);
+  const nearest = each === undefined ? keys[0] : (didYouMean(each, keys, declared) ?? keys[0]);
   return {
     ...(each === undefined
       ? {
@@ -163,13 +163,13 @@ function unknownInstance(
 }
 
 function unknownBlock(
-  { address, kind, key, each: wanted }: Named,
+  { address, kind, key, each: wanted }: NamedResource,
   declared: Declared,
-  written: Written,
+  written: AddressWriter,
   full: boolean,
-): Unknown {
+): UnknownReference {
   const blocks = declared.blocks[kind];
-  const nearest = suggest(key, blocks.keys(), declared);
+  const nearest = didYouMean(key, blocks.keys(), declared);
   const keys = nearest === undefined ? undefined : blocks.get(nearest)?.eachKeys;
   const each = wanted !== undefined && keys?.includes(wanted) ? wanted : keys?.[0];
   const declareFirst = `declare it under ${sectionOf[kind]}${full ? "" : ", or write { id: … } for one that is not managed here"}`;
@@ -186,6 +186,6 @@ function unknownBlock(
   };
 }
 
-function suggest(name: string, candidates: Iterable<string>, declared: Declared): string | undefined {
+function didYouMean(name: string, candidates: Iterable<string>, declared: Declared): string | undefined {
   return declared.suggestions.left-- > 0 ? nearestName(name, candidates) : undefined;
 }

@@ -34,7 +34,7 @@ export interface Room {
 }
 
 /** What a room is made from. */
-interface Plan {
+interface RoomPlan {
   readonly within: string;
   readonly merged: Pick<Merged, "entries" | "components" | "outputs">;
   readonly defaults: Readonly<Record<Kind, Defaults>>;
@@ -67,14 +67,14 @@ export function openRooms(
   merged: Merged,
   base: InterpolationScope,
   problems: Problems,
-  { files, outside, secrets }: Pick<House, "files" | "secrets"> & Pick<Plan, "outside">,
+  { files, outside, secrets }: Pick<House, "files" | "secrets"> & Pick<RoomPlan, "outside">,
 ): readonly Room[] {
   const house: House = { files, rooms: new Map(), addresses: new Set(), opened: [], secrets };
   openRoom({ within: "", merged, defaults: merged.defaults, base, problems, trail: [], outside }, house);
   return house.opened;
 }
 
-function openRoom(plan: Plan, house: House): Room & { readonly uses: Uses } {
+function openRoom(plan: RoomPlan, house: House): Room & { readonly uses: Uses } {
   const { within, merged, defaults, base, problems, use } = plan;
   const expanded = perKind((kind) =>
     expandBlocks(kind, merged.entries[kind], defaults[kind], base, problems, { within, use: use ? use : undefined }),
@@ -85,7 +85,7 @@ function openRoom(plan: Plan, house: House): Room & { readonly uses: Uses } {
     ...base,
     elsewhere: (expression, report, inner) => {
       if (expression.root === "component") return outputOf(expression, inner, uses, report);
-      if (isOfKind(expression)) return openValue(expression, inner, declared, report);
+      if (isKindExpression(expression)) return openValue(expression, inner, declared, report);
       return plan.outside === undefined
         ? refuseOutsideReference(expression, report)
         : plan.outside(expression, report, inner);
@@ -97,7 +97,7 @@ function openRoom(plan: Plan, house: House): Room & { readonly uses: Uses } {
   return room;
 }
 
-const isOfKind = ({ root }: Expression): boolean => isKind(root);
+const isKindExpression = ({ root }: Expression): boolean => isKind(root);
 
 const refuseOutsideReference = ({ text }: Expression, report: Report): undefined =>
   void report({
@@ -130,7 +130,7 @@ interface Use {
   readonly place: (path: Path, on?: "key" | "value") => Place;
 }
 
-function readUses(plan: Plan, house: House, scopeOf: () => InterpolationScope): Uses {
+function readUses(plan: RoomPlan, house: House, scopeOf: () => InterpolationScope): Uses {
   const { merged, base, problems, within } = plan;
   const uses = new Map<string, Use>();
   const eachKeys = new Map<string, readonly string[] | undefined>();
@@ -188,7 +188,13 @@ function readUses(plan: Plan, house: House, scopeOf: () => InterpolationScope): 
   };
 }
 
-function openUse(name: string, use: Use, plan: Plan, house: House, parent: InterpolationScope): OpenUse | undefined {
+function openUse(
+  name: string,
+  use: Use,
+  plan: RoomPlan,
+  house: House,
+  parent: InterpolationScope,
+): OpenUse | undefined {
   const { problems, within, trail } = plan;
   const { entry, place } = use;
   const at = place([]);

@@ -13,15 +13,15 @@ export interface SchemaField {
 }
 
 /** A part of a schema with what it refers to. `about` stands where it is named, or else where it is defined. */
-interface Part {
+interface SchemaPart {
   readonly node: Fields;
   readonly about: string;
 }
 
 /** How deep fields are listed: none of the file's is deeper. */
-const deepest = 8;
+const deepestField = 8;
 
-function partOf(schema: Fields, given: unknown): Part {
+function schemaPart(schema: Fields, given: unknown): SchemaPart {
   const about: string[] = [];
   let node = fieldsIn(given);
   for (;;) {
@@ -33,26 +33,26 @@ function partOf(schema: Fields, given: unknown): Part {
 }
 
 /** A part and its alternatives: `anyOf: [text, { … }]` has the fields of each. */
-function* formsOf(schema: Fields, part: Part): Generator<Part> {
+function* schemaForms(schema: Fields, part: SchemaPart): Generator<SchemaPart> {
   yield part;
   for (const word of ["anyOf", "oneOf", "allOf"]) {
     const others = part.node[word];
-    if (Array.isArray(others)) for (const other of others) yield* formsOf(schema, partOf(schema, other));
+    if (Array.isArray(others)) for (const other of others) yield* schemaForms(schema, schemaPart(schema, other));
   }
 }
 
-function* below(schema: Fields, part: Part): Generator<{ readonly step: string; readonly part: Part }> {
-  for (const { node } of formsOf(schema, part)) {
+function* below(schema: Fields, part: SchemaPart): Generator<{ readonly step: string; readonly part: SchemaPart }> {
+  for (const { node } of schemaForms(schema, part)) {
     for (const [key, given] of Object.entries(fieldsIn(node["properties"])))
-      yield { step: `.${key}`, part: partOf(schema, given) };
+      yield { step: `.${key}`, part: schemaPart(schema, given) };
     if (typeof node["additionalProperties"] === "object")
-      yield { step: ".KEY", part: partOf(schema, node["additionalProperties"]) };
-    if (typeof node["items"] === "object") yield { step: "[]", part: partOf(schema, node["items"]) };
+      yield { step: ".KEY", part: schemaPart(schema, node["additionalProperties"]) };
+    if (typeof node["items"] === "object") yield { step: "[]", part: schemaPart(schema, node["items"]) };
   }
 }
 
-function wordsOf(schema: Fields, part: Part): string[] {
-  return [...formsOf(schema, part)].flatMap(({ node }) => {
+function wordsOf(schema: Fields, part: SchemaPart): string[] {
+  return [...schemaForms(schema, part)].flatMap(({ node }) => {
     const { enum: many, const: one } = node;
     const words = Array.isArray(many) ? many : one === undefined ? [] : [one];
     return node["type"] === "boolean" ? ["true", "false"] : words.map(String);
@@ -63,8 +63,8 @@ function wordsOf(schema: Fields, part: Part): string[] {
 export function fieldsOfSchema(schema: unknown): SchemaField[] {
   const root = fieldsIn(schema);
   const fields = new Map<string, SchemaField>();
-  const visit = (part: Part, name: string, depth: number): void => {
-    if (depth > deepest) return;
+  const visit = (part: SchemaPart, name: string, depth: number): void => {
+    if (depth > deepestField) return;
     for (const { step, part: inner } of below(root, part)) {
       const whole = `${name}${step}`;
       const shown = whole.replace(/^\./, "");
@@ -73,7 +73,7 @@ export function fieldsOfSchema(schema: unknown): SchemaField[] {
       visit(inner, whole, depth + 1);
     }
   };
-  visit(partOf(root, root), "", 0);
+  visit(schemaPart(root, root), "", 0);
   return [...fields.values()];
 }
 
@@ -102,14 +102,14 @@ export function fieldsCalled(fields: readonly SchemaField[], asked: string): Sch
     if (first === undefined) continue;
     const once = [...new Map(found.map((one) => [one.field.about, one])).values()];
     if (once.length > 1) return once.map(({ field }) => field);
-    return [first.field, ...names.flatMap(({ field, name }) => (isBelow(name, first.name) ? [field] : []))];
+    return [first.field, ...names.flatMap(({ field, name }) => (isFieldBelow(name, first.name) ? [field] : []))];
   }
   // `outputs.value`, or a misspelt key: what its section takes is told.
   const [section = ""] = words;
   return words.length > 1 && fields.some(({ name }) => name === section) ? fieldsCalled(fields, section) : [];
 }
 
-const isBelow = (name: string, above: string): boolean =>
+const isFieldBelow = (name: string, above: string): boolean =>
   name.startsWith(`${above}.`) && !name.slice(above.length + 1).includes(".");
 
 /** What may stand below a path of a file: the fields of the map there. A step of a list is any number. */
@@ -133,8 +133,8 @@ export function fieldAt(schema: unknown, path: readonly (string | number)[]): Sc
     : { name: String(path.at(-1) ?? ""), about: part.about, words: wordsOf(root, part) };
 }
 
-function partsAt(root: Fields, path: readonly (string | number)[]): Part[] {
-  let parts = [partOf(root, root)];
+function partsAt(root: Fields, path: readonly (string | number)[]): SchemaPart[] {
+  let parts = [schemaPart(root, root)];
   for (const step of path)
     parts = parts.flatMap((part) => {
       const inner = [...below(root, part)];

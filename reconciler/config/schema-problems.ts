@@ -6,11 +6,11 @@ import type { ErrorObject } from "ajv";
 import { nearestName } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
 import { listed, type Problem, shown } from "./problems";
-import { isMap, offsetAt, type Path, type Place, valueAt, type YamlFile } from "./yaml-file";
+import { isMap, offsetOfPath, type Path, type Place, valueAt, type YamlFile } from "./yaml-file";
 
-type Area = "config" | "dialect";
+type SchemaArea = "config" | "dialect";
 
-export interface SchemaWords<A extends Area = Area> {
+export interface SchemaWords<A extends SchemaArea = SchemaArea> {
   /** First part of each code: `config` gives `config/unknown-key`. */
   readonly area: A;
   /** The word for a text that fits a pattern, by pattern; a pattern with an empty word is not mentioned. */
@@ -19,15 +19,16 @@ export interface SchemaWords<A extends Area = Area> {
   readonly ignores?: (path: Path, value: unknown) => boolean;
 }
 
-type Code<A extends Area> = `${A}/${"invalid-name" | "missing" | "unknown-key" | "not-allowed" | "wrong-type"}`;
+type SchemaCode<A extends SchemaArea> =
+  `${A}/${"invalid-name" | "missing" | "unknown-key" | "not-allowed" | "wrong-type"}`;
 
-export interface SchemaProblem<A extends Area> extends Problem {
-  readonly code: Code<A>;
+export interface SchemaProblem<A extends SchemaArea> extends Problem {
+  readonly code: SchemaCode<A>;
   readonly at: Place;
 }
 
-interface Finding<A extends Area> extends Omit<Problem, "at"> {
-  readonly code: Code<A>;
+interface SchemaFinding<A extends SchemaArea> extends Omit<Problem, "at"> {
+  readonly code: SchemaCode<A>;
   readonly path: Path;
   readonly on: "key" | "value";
   /** A number, true or false where text is wanted: the value only needs quotes. */
@@ -35,14 +36,14 @@ interface Finding<A extends Area> extends Omit<Problem, "at"> {
 }
 
 /** `root` is the value that was validated, when it is not the whole file (then `within` is its path). */
-export function schemaProblems<A extends Area>(
+export function schemaProblems<A extends SchemaArea>(
   file: YamlFile,
   errors: readonly ErrorObject[],
   words: SchemaWords<A>,
   root: unknown = file.root,
   place: (path: Path, on: "key" | "value") => Place = (path, on) => ({
     source: file,
-    offset: offsetAt(root, path, on).offset,
+    offset: offsetOfPath(root, path, on).offset,
   }),
 ): SchemaProblem<A>[] {
   const byPath = new Map<string, ErrorObject[]>();
@@ -53,9 +54,9 @@ export function schemaProblems<A extends Area>(
   }
   // An error inside the value says more than the list of alternatives for the whole value.
   const inner = pathsWithSomethingInside(byPath);
-  const findings: Finding<A>[] = [];
+  const findings: SchemaFinding<A>[] = [];
   for (const [pointer, group] of byPath) {
-    const path = pathOf(pointer, root);
+    const path = pathOfPointer(pointer, root);
     const value = valueAt(root, path);
     if (words.ignores?.(path, value) !== true)
       findings.push(...findingsAt(group, path, value, inner.has(pointer), words));
@@ -87,7 +88,7 @@ function pathsWithSomethingInside(byPath: ReadonlyMap<string, readonly ErrorObje
 }
 
 /** What the errors of one place say, by what it is about. */
-function sorted<A extends Area>(errors: readonly ErrorObject[], words: SchemaWords<A>) {
+function sorted<A extends SchemaArea>(errors: readonly ErrorObject[], words: SchemaWords<A>) {
   const unknownKeys = new Set<string>();
   const badNames = new Set<string>();
   const missing = new Set<string>();
@@ -123,14 +124,14 @@ function sorted<A extends Area>(errors: readonly ErrorObject[], words: SchemaWor
   return { unknownKeys, badNames, missing, expected, enums };
 }
 
-function findingsAt<A extends Area>(
+function findingsAt<A extends SchemaArea>(
   errors: readonly ErrorObject[],
   path: Path,
   value: unknown,
   hasInner: boolean,
   words: SchemaWords<A>,
-): Finding<A>[] {
-  const findings: Finding<A>[] = [];
+): SchemaFinding<A>[] {
+  const findings: SchemaFinding<A>[] = [];
   const { unknownKeys, badNames, missing, expected, enums } = sorted(errors, words);
   for (const key of unknownKeys) findings.push(unknownKey(key, path, knownKeys(errors), words));
   for (const key of badNames)
@@ -167,12 +168,12 @@ function knownKeys(errors: readonly ErrorObject[]): readonly string[] {
 const wordsIn = (said: unknown): readonly string[] =>
   said === undefined ? [] : Array.isArray(said) ? said.map(String) : [String(said)];
 
-function unknownKey<A extends Area>(
+function unknownKey<A extends SchemaArea>(
   key: string,
   path: Path,
   known: readonly string[],
   words: SchemaWords<A>,
-): Finding<A> {
+): SchemaFinding<A> {
   const ours = foreignKeys[key];
   const nearest = ours !== undefined && known.includes(ours) ? ours : nearestName(key, known);
   return {
@@ -202,13 +203,13 @@ const foreignKeys: Readonly<Record<string, string>> = {
   cidr: "remote_ip",
 };
 
-function wrongValue<A extends Area>(
+function wrongValue<A extends SchemaArea>(
   enums: readonly string[],
   expected: readonly string[],
   path: Path,
   value: unknown,
   words: SchemaWords<A>,
-): Finding<A> {
+): SchemaFinding<A> {
   const all = [...new Set([...(enums.length > 0 ? [`one of ${[...new Set(enums)].join(", ")}`] : []), ...expected])];
   const nearest = typeof value === "string" ? nearestName(value, enums) : undefined;
   const field = path.findLast((step) => typeof step === "string") ?? "the file";
@@ -264,7 +265,7 @@ function expectationOf(keyword: string, params: Record<string, unknown>, words: 
 }
 
 /** A JSON pointer as path, with numbers where the value has lists. */
-function pathOf(pointer: string, root: unknown): Path {
+function pathOfPointer(pointer: string, root: unknown): Path {
   if (pointer === "") return [];
   const path: (string | number)[] = [];
   let value = root;

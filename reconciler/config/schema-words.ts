@@ -24,7 +24,7 @@ export const filePatternWords: Readonly<Record<string, string>> = {
 };
 
 /** A value that is one reference has the type of what it refers to; whole blocks and sections are written out. */
-function isReference(path: Path, value: unknown): boolean {
+function isReferencePath(path: Path, value: unknown): boolean {
   const [section] = path;
   const least = section === "service" ? 2 : isBlockSection(section) ? 3 : Infinity;
   return path.length >= least && typeof value === "string" && parseTemplate(value).whole !== undefined;
@@ -36,5 +36,5 @@ const isBlockSection = (section: unknown): boolean =>
 export const schemaWords = (): SchemaWords<"config"> => ({
   area: "config",
   patterns: filePatternWords,
-  ignores: isReference,
+  ignores: isReferencePath,
 });

@@ -12,7 +12,7 @@ import type { VarDeclaration } from "./vars";
 import {
   isMap,
   keyOffset,
-  offsetAt,
+  offsetOfPath,
   type Path,
   type Place,
   positionOf,
@@ -34,7 +34,7 @@ export interface Layer {
 }
 
 /** A top-level setting and the file that gives it. */
-export interface Setting {
+export interface MergedSetting {
   readonly value: unknown;
   readonly layers: readonly [Layer, ...Layer[]];
 }
@@ -60,7 +60,7 @@ export type SettingName =
   | "rollout";
 
 export interface Merged {
-  readonly settings: ReadonlyMap<SettingName, Setting>;
+  readonly settings: ReadonlyMap<SettingName, MergedSetting>;
   readonly environments: readonly MergedEntry[];
   readonly vars: ReadonlyMap<string, VarDeclaration>;
   readonly defaults: Readonly<Record<Kind, Defaults>>;
@@ -81,7 +81,7 @@ export interface ListItem {
   readonly index: number;
 }
 
-const settingNames = [
+const settingSections = [
   "version",
   "project",
   "region",
@@ -96,8 +96,8 @@ const settingNames = [
 
 export function mergeSources(sources: readonly YamlFile[], problems: Problems): Merged {
   const roots = sources.filter(({ root }) => isMap(root));
-  const settings = new Map<SettingName, Setting>();
-  for (const name of settingNames) {
+  const settings = new Map<SettingName, MergedSetting>();
+  for (const name of settingSections) {
     const setting = mergeSetting(name, roots, problems);
     if (setting !== undefined) settings.set(name, setting);
   }
@@ -137,8 +137,8 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
   };
 }
 
-function mergeSetting(name: string, roots: readonly YamlFile[], problems: Problems): Setting | undefined {
-  let first: Setting | undefined;
+function mergeSetting(name: string, roots: readonly YamlFile[], problems: Problems): MergedSetting | undefined {
+  let first: MergedSetting | undefined;
   for (const source of roots) {
     // `roots` holds only files whose root is a map.
     const root = source.root as YamlMap;
@@ -186,7 +186,7 @@ function mergeMaps(path: Path, roots: readonly YamlFile[], problems: Problems): 
 
 export const placeOf = (source: YamlFile, path: Path, on: "key" | "value" = "key"): Place => ({
   source,
-  offset: offsetAt(source.root, path, on).offset,
+  offset: offsetOfPath(source.root, path, on).offset,
 });
 
 /** Where a value under one of the layers was written: in the first that has it, else as far as the first one leads. */
@@ -199,7 +199,7 @@ export function placeIn(layers: readonly [Layer, ...Layer[]], path: Path, on: "k
 
 export function findIn(layers: readonly Layer[], path: Path, on: "key" | "value"): Place | undefined {
   for (const { source, path: prefix } of layers) {
-    const { offset, found } = offsetAt(source.root, [...prefix, ...path], on);
+    const { offset, found } = offsetOfPath(source.root, [...prefix, ...path], on);
     if (found) return { source, offset };
   }
   return undefined;

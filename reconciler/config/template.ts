@@ -59,19 +59,19 @@ export interface Template {
 }
 
 /** The same texts are read once for each instance of a for_each, and are cut once. */
-const known = new Map<string, Template>();
-const mostKnown = 5_000;
+const templatesKnown = new Map<string, Template>();
+const mostTemplatesKnown = 5_000;
 
 export function parseTemplate(text: string): Template {
-  const before = known.get(text);
+  const before = templatesKnown.get(text);
   if (before !== undefined) return before;
-  const template = cut(text);
-  if (known.size >= mostKnown) known.clear();
-  known.set(text, template);
+  const template = cutTemplate(text);
+  if (templatesKnown.size >= mostTemplatesKnown) templatesKnown.clear();
+  templatesKnown.set(text, template);
   return template;
 }
 
-function cut(text: string): Template {
+function cutTemplate(text: string): Template {
   const parts: TemplatePart[] = [];
   const problems: TemplateProblem[] = [];
   let literal = "";
@@ -154,14 +154,14 @@ function parseExpression(text: string, offset: number): Expression | TemplatePro
   return { root, steps, text, offset };
 }
 
-const expected =
+const expectedReference =
   "expected ${var.NAME}, ${each}, ${each.value.FIELD}, ${env}, or a value of vm, volume, group, component, param, read or lookup";
 
 function unknownRoot(text: string, word: string): TemplateProblem {
   const nearest = nearestName(word, roots);
   return {
     summary: `\${${text}} is not known`,
-    detail: expected,
+    detail: expectedReference,
     unknown: text,
     fix: nearest === undefined ? "write $${ for a literal ${" : `write \${${nearest}${text.slice(word.length)}}`,
   };

@@ -103,10 +103,10 @@ export function fitToType(value: unknown, declaration: Declaration, isText: bool
   const { type } = declaration;
   if (type === undefined) {
     const meant = fallback === undefined || fallback === null ? undefined : typeOf(fallback);
-    const read = isText && meant !== undefined ? convert(value, meant, true) : undefined;
+    const read = isText && meant !== undefined ? valueOfType(value, meant, true) : undefined;
     return limit(read === undefined ? value : read, declaration, isText);
   }
-  const read = convert(value, type, isText);
+  const read = valueOfType(value, type, isText);
   if (read !== undefined) return limit(read, declaration, isText);
   const fix = type === "list" && typeof value !== "object" ? `write [${String(value)}]` : undefined;
   return { misfit: { code: "config/wrong-type", path: [], value, expected: expectations[type], fix } };
@@ -134,15 +134,15 @@ const converters: Readonly<Record<ValueType, Convert>> = {
     return value === "true" || value === "false" ? value === "true" : undefined;
   },
   cidr: (value) => (typeof value === "string" && parseCidr(value) !== undefined ? value.trim() : undefined),
-  port: (value) => (isPort(value) ? value : undefined),
+  port: (value) => (isPortValue(value) ? value : undefined),
   list: structured("list"),
   map: structured("map"),
 };
 
 /** `undefined`: the value is not of the type. */
-const convert = (value: unknown, type: ValueType, isText: boolean): unknown => converters[type](value, isText);
+const valueOfType = (value: unknown, type: ValueType, isText: boolean): unknown => converters[type](value, isText);
 
-function isPort(value: unknown): boolean {
+function isPortValue(value: unknown): boolean {
   const match = /^\s*([0-9]{1,5})\s*(?:-\s*([0-9]{1,5})\s*)?$/.exec(String(value));
   const [low, high] = [Number(match?.[1]), Number(match?.[2] ?? match?.[1])];
   return match !== null && typeof value !== "boolean" && low >= 1 && low <= high && high <= 65535;
@@ -169,7 +169,7 @@ function limitItems(
   const changed = new Map<string, unknown>();
   for (const [key, item] of items) {
     const path = [Array.isArray(value) ? Number(key) : key];
-    const read = of === undefined || item === null ? item : convert(item, of, isText);
+    const read = of === undefined || item === null ? item : valueOfType(item, of, isText);
     if (read === undefined && of !== undefined)
       return { misfit: { code: "config/wrong-type", path, value: item, expected: expectations[of] } };
     // In a map without a type for its values each value may be anything: limits are for single words.

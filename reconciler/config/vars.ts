@@ -3,11 +3,11 @@
  * RECONCILE_VAR_*, then what the chosen environment says, then the default, which may use other variables.
  */
 import { nearestName } from "../core/text/nearest";
-import { interpolate, type Variables } from "./interpolation";
+import { interpolate, type VariableValues } from "./interpolation";
 import { readOwnYaml } from "./own-files";
 import { addNumberProblems, listed, type Problems } from "./problems";
 import { type Declaration, fitToType, readDeclaration, reportMisfit } from "./typed-values";
-import { type ConfigSource, isMap, keyOffset, offsetAt, type Path, type Place, type YamlFile } from "./yaml-file";
+import { type ConfigSource, isMap, keyOffset, offsetOfPath, type Path, type Place, type YamlFile } from "./yaml-file";
 
 /** Values that are given from outside the files. */
 export interface GivenVars {
@@ -48,7 +48,7 @@ export function readVars(
   problems: Problems,
   below: ReadonlyMap<string, GivenValue> = new Map(),
   environment?: string,
-): Variables {
+): VariableValues {
   const given = new Map<string, GivenValue>(below);
   for (const [name, value] of Object.entries(options.environment ?? {}))
     given.set(name, { value, from: `RECONCILE_VAR_${name}`, isText: true, isTemplate: false });
@@ -104,7 +104,7 @@ export function resolveVars(
   names: { readonly environment?: string; readonly componentKey?: string },
   problems: Problems,
   hide?: (texts: readonly string[]) => void,
-): Variables {
+): VariableValues {
   const declared = new Map(declarations.map((each) => [each.name, each] as const));
   const types = new Map<string, Declaration>();
   const values = new Map<string, unknown>();
@@ -112,9 +112,9 @@ export function resolveVars(
   const open: string[] = [];
   const placeOf = ({ name, source }: VarDeclaration, path: Path, on: "key" | "value" = "key"): Place => ({
     source,
-    offset: offsetAt(source.root, [as.section, name, ...path], on).offset,
+    offset: offsetOfPath(source.root, [as.section, name, ...path], on).offset,
   });
-  const resolver: Variables = {
+  const resolver: VariableValues = {
     has: (name) => declared.has(name),
     keys: () => declared.keys(),
     isSensitive: (name) => sensitive.has(name),
@@ -204,7 +204,7 @@ function reportCircle({ what, root }: DeclaredAs, names: readonly string[], at: 
 }
 
 /** Every text in a sensitive value: output must not show it. */
-export function sensitiveTexts(vars: Variables): string[] {
+export function sensitiveTexts(vars: VariableValues): string[] {
   const texts = new Set<string>();
   const collect = (value: unknown): void => {
     if (typeof value === "object" && value !== null) Object.values(value).forEach(collect);
@@ -230,7 +230,7 @@ export function readVarFile(
   addNumberProblems(file, problems);
   if (!isMap(file.root)) return given;
   for (const [name, value] of Object.entries(file.root)) {
-    const within = (path: Path): Place => ({ source: file, offset: offsetAt(file.root, [name, ...path]).offset });
+    const within = (path: Path): Place => ({ source: file, offset: offsetOfPath(file.root, [name, ...path]).offset });
     given.set(name, { value, at: within([]), within, isText: false, isTemplate: false });
     if (declarations.has(name)) continue;
     const nearest = nearestName(name, declarations.keys());

@@ -32,11 +32,11 @@ export interface WrittenYaml {
   readonly reachability?: readonly { readonly [key: string]: Plain }[];
 }
 
-const sections = keysOf(kindRows);
+const sectionOrder = keysOf(kindRows);
 
 export function writeYaml(file: WrittenYaml): string {
   const contents: Record<string, Plain> = { ...file.head };
-  for (const kind of sections) {
+  for (const kind of sectionOrder) {
     const blocks = file.blocks.filter((block) => block.kind === kind);
     if (blocks.length > 0)
       contents[sectionOf[kind]] = Object.fromEntries(blocks.map(({ key, fields }) => [key, fields]));
@@ -70,17 +70,17 @@ function describeBlock(root: YAMLMap, { kind, key, notes = [] }: YamlBlock): voi
   if (!isMap(pair.value)) return;
   for (const name of ["rules", "lifecycle", "attach_to"]) {
     const value = pair.value.get(name, true);
-    for (const item of name === "rules" ? itemsOf(value) : [value]) if (isMap(item)) item.flow = true;
+    for (const item of name === "rules" ? nodeItems(value) : [value]) if (isMap(item)) item.flow = true;
     if (isSeq(value) && value.items.length === 0) value.flow = true;
   }
 }
 
-const itemsOf = (node: unknown): readonly unknown[] => (isSeq(node) ? node.items : []);
+const nodeItems = (node: unknown): readonly unknown[] => (isSeq(node) ? node.items : []);
 
 /** An import is on one line, and so is each party of an assertion. */
 function writeOnOneLine(root: YAMLMap): void {
-  for (const entry of itemsOf(root.get("imports", true))) if (isMap(entry)) entry.flow = true;
-  for (const entry of itemsOf(root.get("reachability", true)))
+  for (const entry of nodeItems(root.get("imports", true))) if (isMap(entry)) entry.flow = true;
+  for (const entry of nodeItems(root.get("reachability", true)))
     for (const pair of isMap(entry) ? entry.items : []) if (isMap(pair.value)) pair.value.flow = true;
 }
 

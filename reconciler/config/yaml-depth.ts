@@ -22,14 +22,14 @@ function mayNestDeeply(text: string): boolean {
   let atStart = true;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === newline) {
+    if (code === lineFeed) {
       indent = 0;
       marks = 0;
       atStart = true;
       continue;
     }
     if (atStart) {
-      if (code === space) {
+      if (code === spaceCode) {
         indent++;
         continue;
       }
@@ -40,14 +40,14 @@ function mayNestDeeply(text: string): boolean {
     if (code === 0x5b || code === 0x7b) brackets++;
     else if ((code === 0x5d || code === 0x7d) && brackets > 0) brackets--;
     // `- - a`, `? ? a` and `a: b: c` open a level for each mark within one line.
-    else if ((code === 0x2d || code === 0x3a || code === 0x3f) && !(text.charCodeAt(at + 1) > space)) marks++;
+    else if ((code === 0x2d || code === 0x3a || code === 0x3f) && !(text.charCodeAt(at + 1) > spaceCode)) marks++;
     if (brackets + marks + indents.length > deepestNesting) return true;
   }
   return false;
 }
 
-const newline = 0x0a;
-const space = 0x20;
+const lineFeed = 0x0a;
+const spaceCode = 0x20;
 
 interface Token {
   readonly offset?: number;

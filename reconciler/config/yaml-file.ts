@@ -40,10 +40,10 @@ export interface Place {
 
 export type Path = readonly (string | number)[];
 
-const marks = Symbol("marks");
+const markKey = Symbol("marks");
 /** A map of a file, or one made of such; only the reader's own know where they stand. */
-export type YamlMap = { [key: string]: unknown; [marks]?: Marks };
-type YamlList = unknown[] & { [marks]?: Marks };
+export type YamlMap = { [key: string]: unknown; [markKey]?: Marks };
+type YamlList = unknown[] & { [markKey]?: Marks };
 
 interface Marks {
   /** Where the map or list itself begins. */
@@ -57,12 +57,12 @@ interface Marks {
  * validators do not see it.
  */
 export function newMap(offset: number): YamlMap {
-  return { [marks]: { own: offset, keys: {}, values: {} } };
+  return { [markKey]: { own: offset, keys: {}, values: {} } };
 }
 
 export function newList(offset: number): unknown[] {
   const list: YamlList = [];
-  list[marks] = { own: offset, keys: {}, values: {} };
+  list[markKey] = { own: offset, keys: {}, values: {} };
   return list;
 }
 
@@ -89,14 +89,14 @@ export function pushItem(list: YamlList, value: unknown, offset: number): void {
   list.push(value);
 }
 
-const marksOf = (value: { readonly [marks]?: Marks }): Marks => {
-  const at = value[marks];
+const marksOf = (value: { readonly [markKey]?: Marks }): Marks => {
+  const at = value[markKey];
   invariant(at !== undefined, "a map of a file does not know where it stands");
   return at;
 };
 
 /** A map or a list. */
-const hasSteps = (value: unknown): value is { readonly [step: string | number]: unknown; readonly [marks]?: Marks } =>
+const hasSteps = (value: unknown): value is { readonly [step: string | number]: unknown; readonly [markKey]?: Marks } =>
   typeof value === "object" && value !== null;
 
 export const isMap = (value: unknown): value is YamlMap =>
@@ -112,16 +112,20 @@ export function valueAt(root: unknown, path: Path): unknown {
   return value;
 }
 
-export const keyOffset = (map: YamlMap, key: string): number | undefined => map[marks]?.keys[key];
-export const ownOffset = (value: unknown): number => (hasSteps(value) ? (value[marks]?.own ?? 0) : 0);
+export const keyOffset = (map: YamlMap, key: string): number | undefined => map[markKey]?.keys[key];
+export const ownOffset = (value: unknown): number => (hasSteps(value) ? (value[markKey]?.own ?? 0) : 0);
 
 /** The offset of a key or of its value; where the path leads further than the file does, of the deepest part there is. */
-export function offsetAt(root: unknown, path: Path, on: "key" | "value" = "value"): { offset: number; found: boolean } {
+export function offsetOfPath(
+  root: unknown,
+  path: Path,
+  on: "key" | "value" = "value",
+): { offset: number; found: boolean } {
   let value = root;
   let offset = ownOffset(root);
   for (const [index, step] of path.entries()) {
     if (!hasSteps(value) || !Object.hasOwn(value, step)) return { offset, found: false };
-    const at = value[marks];
+    const at = value[markKey];
     const wantsKey = on === "key" && index === path.length - 1;
     // For a path that does not exist, the last key of it that does: `db:` and not the first line below it.
     const isLast = index === path.length - 1 || !Object.hasOwn(Object(value[step]), path[index + 1] ?? "");
@@ -134,7 +138,7 @@ export function offsetAt(root: unknown, path: Path, on: "key" | "value" = "value
 }
 
 export function positionOf(place: Place): SourcePosition {
-  const { line, start } = lineOf(place);
+  const { line, start } = lineAround(place);
   return { file: place.source.file, line, column: place.offset - start + 1 };
 }
 
@@ -142,14 +146,14 @@ const longestExcerpt = 240;
 
 /** The source line, as far as it can be shown; `undefined` when the place lies beyond that. */
 export function excerptOf(place: Place): string | undefined {
-  const { line, start } = lineOf(place);
+  const { line, start } = lineAround(place);
   const end = (lineStartsOf(place.source)[line] ?? place.source.text.length + 1) - 1;
   if (place.offset - start > longestExcerpt) return undefined;
   const text = place.source.text.slice(start, Math.min(end, start + longestExcerpt)).trimEnd();
   return text === "" ? undefined : printableLine(text);
 }
 
-function lineOf({ source, offset }: Place): { line: number; start: number } {
+function lineAround({ source, offset }: Place): { line: number; start: number } {
   const starts = lineStartsOf(source);
   let low = 0;
   let high = starts.length - 1;

@@ -33,7 +33,7 @@ function yaml(): typeof import("yaml") {
 
 type Node = unknown;
 
-interface Reading {
+interface DocumentReading {
   readonly source: YamlFile;
   readonly problems: Problems;
   readonly anchors: Map<string, { value: unknown; size: number }>;
@@ -60,7 +60,7 @@ function checkDepth(source: YamlFile, problems: Problems): boolean {
 export function readPiece(source: YamlFile, start: number, end: number): YamlMap | undefined {
   const text = source.text.slice(start, end);
   if (findTooDeep(text) !== undefined) return undefined;
-  const document = parse(text);
+  const document = parseDocumentText(text);
   if (document.errors.length + document.warnings.length > 0) return undefined;
   if (document.contents !== null && !yaml().isMap(document.contents)) return undefined;
   const problems = countProblems();
@@ -74,7 +74,7 @@ export function readPiece(source: YamlFile, start: number, end: number): YamlMap
 export function readWhole(source: YamlFile, problems: Problems): unknown {
   source.isIncomplete = true;
   if (!checkDepth(source, problems)) return undefined;
-  const document = parse(source.text);
+  const document = parseDocumentText(source.text);
   const unquoted = bareReferences(source.text, document.errors);
   for (const offset of unquoted)
     problems.add({
@@ -108,7 +108,7 @@ export function readWhole(source: YamlFile, problems: Problems): unknown {
   }
   if (document.errors.length > 0) return undefined;
   const reading = newReading(source, problems);
-  const value = convert(document.contents, 0, reading);
+  const value = valueOfNode(document.contents, 0, reading);
   source.isIncomplete = reading.isIncomplete;
   source.oddNumbers = reading.oddNumbers;
   return value === null ? undefined : value;
@@ -140,14 +140,16 @@ function bareReferences(text: string, errors: readonly SyntaxError[]): number[] 
   const [first] = errors;
   if (first === undefined || !bracketInText.test(first.message) || text[first.pos[0] - 1] !== "$") return [];
   const { isCollection, visit } = yaml();
-  const covered = parse(text.replace(/\$\{[^{}\n]*\}/g, (reference) => `$${"_".repeat(reference.length - 1)}`));
+  const covered = parseDocumentText(
+    text.replace(/\$\{[^{}\n]*\}/g, (reference) => `$${"_".repeat(reference.length - 1)}`),
+  );
   if (covered.errors.length > 0) return [];
   const found: number[] = [];
   visit(covered, {
     Scalar(_key, node, path) {
       const inFlow = path.some((above) => isCollection(above) && above.flow === true);
       const at = node.source?.indexOf("$_") ?? -1;
-      if (inFlow && node.type === "PLAIN" && at >= 0) found.push(startOf(node) + at);
+      if (inFlow && node.type === "PLAIN" && at >= 0) found.push(offsetOfNode(node) + at);
     },
   });
   return found;
@@ -174,7 +176,7 @@ const syntaxFixes: Record<string, string> = {
   BAD_ALIAS: "put the text in quotes",
 };
 
-const newReading = (source: YamlFile, problems: Problems): Reading => ({
+const newReading = (source: YamlFile, problems: Problems): DocumentReading => ({
   source,
   problems,
   anchors: new Map(),
@@ -185,16 +187,16 @@ const newReading = (source: YamlFile, problems: Problems): Reading => ({
 });
 
 /** Repeated keys are found here and not by the parser, which compares each key with all before it. */
-const parse = (text: string) =>
+const parseDocumentText = (text: string) =>
   yaml().parseDocument(text, { uniqueKeys: false, prettyErrors: false, strict: true, stringKeys: false });
 
-function convert(node: Node, base: number, reading: Reading): unknown {
+function valueOfNode(node: Node, base: number, reading: DocumentReading): unknown {
   const { isAlias, isMap: isMapNode, isScalar, isSeq } = yaml();
   reading.size++;
   if (isScalar(node)) {
     const value = node.type === "PLAIN" ? plainValue(node.value, node.source) : node.value;
     if (typeof value === "number" && node.source !== undefined && !isFaithful(value, node.source))
-      reading.oddNumbers.push({ offset: base + startOf(node), written: node.source, value });
+      reading.oddNumbers.push({ offset: base + offsetOfNode(node), written: node.source, value });
     if (node.anchor !== undefined) reading.anchors.set(node.anchor, { value, size: 1 });
     return value;
   }
@@ -202,13 +204,13 @@ function convert(node: Node, base: number, reading: Reading): unknown {
   const before = reading.size;
   let value: unknown = null;
   if (isMapNode(node)) {
-    const map = newMap(base + startOf(node));
+    const map = newMap(base + offsetOfNode(node));
     reading.root ??= map;
     fillMap(map, node, base, reading);
     value = map;
   } else if (isSeq(node)) {
-    const list = newList(base + startOf(node));
-    for (const item of node.items) pushItem(list, convert(item, base, reading), base + startOf(item));
+    const list = newList(base + offsetOfNode(node));
+    for (const item of node.items) pushItem(list, valueOfNode(item, base, reading), base + offsetOfNode(item));
     value = list;
   }
   // The type of `Node` leaves out what only some nodes have.
@@ -228,14 +230,14 @@ function plainValue(value: unknown, source: string | undefined): unknown {
 const isFaithful = (value: number, written: string): boolean =>
   /^(?:[-+]?(?:0|[1-9][0-9]*)|0[ox].*)$/.test(written) || String(value) === written;
 
-function reportMerges(parts: readonly unknown[], offset: number, reading: Reading): void {
+function reportMerges(parts: readonly unknown[], offset: number, reading: DocumentReading): void {
   for (const part of parts) if (part !== null && !isMap(part)) reportMerge(part, offset, reading);
 }
 
-function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): void {
+function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: DocumentReading): void {
   const merged: unknown[] = [];
   for (const pair of node.items) {
-    const at = { source: reading.source, offset: base + startOf(pair.key) };
+    const at = { source: reading.source, offset: base + offsetOfNode(pair.key) };
     const key = keyText(pair);
     if (key === undefined) {
       reading.problems.add({
@@ -247,15 +249,15 @@ function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): v
       reading.isIncomplete = true;
       continue;
     }
-    const value = convert(pair.value, base, reading);
-    const valueStart = pair.value === null ? at.offset : base + startOf(pair.value);
+    const value = valueOfNode(pair.value, base, reading);
+    const valueStart = pair.value === null ? at.offset : base + offsetOfNode(pair.value);
     if (key === "__proto__") {
       reading.problems.add({ code: "config/forbidden-key", summary: "the key __proto__ is not allowed", at });
       reading.isIncomplete = true;
     } else if (key === "<<" && yaml().isScalar(pair.key) && pair.key.type === "PLAIN") {
       const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
       merged.push(...parts);
-      reportMerges(parts, base + startOf(pair.value), reading);
+      reportMerges(parts, base + offsetOfNode(pair.value), reading);
     } else if (Object.hasOwn(map, key)) {
       const first = { source: reading.source, offset: keyOffset(map, key) ?? 0 };
       reading.problems.add({
@@ -275,7 +277,7 @@ function fillMap(map: YamlMap, node: YAMLMap, base: number, reading: Reading): v
 }
 
 /** `<<: base` for `<<: *base`: everything the base holds would be missing without a word. */
-function reportMerge(part: unknown, offset: number, reading: Reading): void {
+function reportMerge(part: unknown, offset: number, reading: DocumentReading): void {
   const isAnchor = typeof part === "string" && isMap(reading.anchors.get(part)?.value);
   reading.problems.add({
     code: "config/wrong-type",
@@ -302,9 +304,9 @@ function keyText({ key }: Pair): string | undefined {
   return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
 }
 
-function resolveAlias(node: Alias, base: number, reading: Reading): unknown {
+function resolveAlias(node: Alias, base: number, reading: DocumentReading): unknown {
   const target = reading.anchors.get(node.source);
-  const at = { source: reading.source, offset: base + startOf(node) };
+  const at = { source: reading.source, offset: base + offsetOfNode(node) };
   if (target === undefined) {
     reading.isIncomplete = true;
     reading.problems.add({
@@ -330,4 +332,4 @@ function resolveAlias(node: Alias, base: number, reading: Reading): unknown {
 }
 
 // The type of `Node` leaves out the range, which every parsed node has.
-const startOf = (node: Node): number => (node as { range?: readonly number[] | null } | null)?.range?.[0] ?? 0;
+const offsetOfNode = (node: Node): number => (node as { range?: readonly number[] | null } | null)?.range?.[0] ?? 0;

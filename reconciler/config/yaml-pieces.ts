@@ -7,7 +7,7 @@
  * before it. Whatever could make that untrue (tabs, anchors that reach across entries, document markers, a line
  * that fits no pattern) gives `undefined`, and so should a piece with a syntax error: then the file is parsed whole.
  */
-export interface Piece {
+export interface YamlPiece {
   /** The section of these entries; `undefined`: keys of the file itself. */
   readonly section?: string;
   readonly start: number;
@@ -22,23 +22,23 @@ export interface SectionHeader {
 }
 
 export interface Pieces {
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly YamlPiece[];
   readonly sections: readonly SectionHeader[];
 }
 
 const worthCutting = 64 * 1024;
-const batchSize = 16 * 1024;
+const pieceSize = 16 * 1024;
 
 const crossesPieces = /\t|(?:^|[\s,[{:-])[&*][^\s&*,\]}]|^%|^(?:---|\.\.\.)(?:\s|$)/m;
-const header = /^(vms|volumes|groups):[ ]*(?:#[^\n]*)?\r?$/;
+const sectionHeader = /^(vms|volumes|groups):[ ]*(?:#[^\n]*)?\r?$/;
 /** A key, an item of a list at its key's indent, or the end of brackets that were opened above. */
 const rootLine = /^(?:[A-Za-z0-9_-]+:(?:\s|$)|-(?:\s|$)|[\]}])/;
 const entryKey = /^[A-Za-z0-9_-]+:(?:\s|$)/;
 
 /** One pass over the lines; each branch is a kind of line that the premise above names. */
-export function cutIntoPieces(text: string, smallest = worthCutting, batch = batchSize): Pieces | undefined {
+export function cutIntoPieces(text: string, smallest = worthCutting, batch = pieceSize): Pieces | undefined {
   if (text.length < smallest || crossesPieces.test(text)) return undefined;
-  const pieces: Piece[] = [];
+  const pieces: YamlPiece[] = [];
   const sections: SectionHeader[] = [];
   let section: { readonly name: string; readonly indent: number } | undefined;
   let start = 0;
@@ -47,13 +47,13 @@ export function cutIntoPieces(text: string, smallest = worthCutting, batch = bat
     if (end > start) pieces.push({ section: section?.name, start, end });
     start = end;
   };
-  for (const line of linesOf(text)) {
+  for (const line of pieceLines(text)) {
     // A file whose first key is indented ends at a line that is not. Read in pieces, it would go on.
     if (isFirst && line.column > 0) return undefined;
     isFirst = false;
     if (line.column === 0) {
-      if (!rootLine.test(startOf(text, line))) return undefined;
-      const name = header.exec(text.slice(line.at, line.end).replace(/\n$/, ""))?.[1];
+      if (!rootLine.test(firstCharacters(text, line))) return undefined;
+      const name = sectionHeader.exec(text.slice(line.at, line.end).replace(/\n$/, ""))?.[1];
       if (section !== undefined || name !== undefined) close(line.at);
       section = undefined;
       const body = name === undefined ? undefined : firstEntry(text, line.end);
@@ -64,7 +64,7 @@ export function cutIntoPieces(text: string, smallest = worthCutting, batch = bat
     } else if (section !== undefined) {
       if (line.column < section.indent) return undefined;
       if (line.column > section.indent || line.closes) continue;
-      if (!entryKey.test(startOf(text, line))) return undefined;
+      if (!entryKey.test(firstCharacters(text, line))) return undefined;
       if (line.at - start >= batch) close(line.at);
     }
   }
@@ -73,7 +73,7 @@ export function cutIntoPieces(text: string, smallest = worthCutting, batch = bat
 }
 
 /** A line that is neither empty nor a comment. */
-interface Line {
+interface PieceLine {
   readonly at: number;
   /** After its line break. */
   readonly end: number;
@@ -83,7 +83,7 @@ interface Line {
   readonly closes: boolean;
 }
 
-function* linesOf(text: string): Generator<Line> {
+function* pieceLines(text: string): Generator<PieceLine> {
   for (let at = 0, end = 0; at < text.length; at = end) {
     const newline = text.indexOf("\n", at);
     end = newline === -1 ? text.length : newline + 1;
@@ -96,7 +96,7 @@ function* linesOf(text: string): Generator<Line> {
 }
 
 /** As much of a line as is needed to recognise a key. */
-const startOf = (text: string, { at, end, column }: Line): string =>
+const firstCharacters = (text: string, { at, end, column }: PieceLine): string =>
   text.slice(at + column, Math.min(end, at + column + 200));
 
 /** The first line below a header that is neither empty nor a comment, where it is indented as a section's body. */

@@ -13,7 +13,7 @@ import { newList, newMap, pushItem, setEntry, type YamlMap } from "./yaml-file";
  * The position of the reader. Between values it is at the first character of the next line that is neither empty nor a
  * comment.
  */
-interface Reader {
+interface PlainReader {
   readonly text: string;
   /** The offset of the text's first character in the file. */
   readonly base: number;
@@ -31,10 +31,10 @@ const flowKey = /([A-Za-z0-9_][A-Za-z0-9_.-]{0,199}): +/y;
 // A colon before a space and a number sign behind one mean something else.
 const blockWord = /[A-Za-z0-9_/$][^\n:#]*(?:(?::(?=[^\s])|(?<=[^\s])#)[^\n:#]*)*/y;
 const flowWord = /[A-Za-z0-9_/$][^\n:#,[\]{}]*(?::(?=[^\s,[\]{}])[^\n:#,[\]{}]*)*/y;
-const quoted = /"([^"\\\n]*)"|'([^'\n]*)'/y;
-const number = /^(?:[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+)$/;
-const wholeNumber = /^(?:0|[1-9][0-9]{0,14})$/;
-const deepest = 32;
+const quotedWord = /"([^"\\\n]*)"|'([^'\n]*)'/y;
+const yamlNumber = /^(?:[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?|0o[0-7]+|0x[0-9a-fA-F]+)$/;
+const wholeNumberPattern = /^(?:0|[1-9][0-9]{0,14})$/;
+const deepestPlain = 32;
 
 /**
  * Stands for the end of the text. Asking for a character code behind the end would make V8 drop the code that it
@@ -43,19 +43,19 @@ const deepest = 32;
 const over = -1;
 const newline = 0x0a;
 const space = 0x20;
-const hash = 0x23;
+const numberSign = 0x23;
 const dash = 0x2d;
 
 /** The map of a text; `undefined`: the library has to read it. */
 export function readPlain(text: string, base = 0): YamlMap | undefined {
   if (strange.test(text)) return undefined;
-  const reader: Reader = { text, base, at: 0, column: -1 };
+  const reader: PlainReader = { text, base, at: 0, column: -1 };
   toNextLine(reader, 0);
-  const map = readMap(reader, 0);
+  const map = readPlainMap(reader, 0);
   return map === unusual || reader.column !== -1 ? undefined : map;
 }
 
-function toNextLine(reader: Reader, from: number): void {
+function toNextLine(reader: PlainReader, from: number): void {
   const { text } = reader;
   let start = from;
   for (;;) {
@@ -66,26 +66,26 @@ function toNextLine(reader: Reader, from: number): void {
       start = at + 1;
       continue;
     }
-    const end = code === hash ? text.indexOf("\n", at) : -1;
+    const end = code === numberSign ? text.indexOf("\n", at) : -1;
     if (end !== -1) {
       start = end + 1;
       continue;
     }
-    const isOver = code === over || code === hash;
+    const isOver = code === over || code === numberSign;
     reader.at = isOver ? text.length : at;
     reader.column = isOver ? -1 : at - start;
     return;
   }
 }
 
-function skipSpaces(reader: Reader): void {
+function skipSpaces(reader: PlainReader): void {
   const { text } = reader;
   while (reader.at < text.length && text.charCodeAt(reader.at) === space) reader.at++;
 }
 
-function readMap(reader: Reader, depth: number): YamlMap | typeof unusual {
+function readPlainMap(reader: PlainReader, depth: number): YamlMap | typeof unusual {
   const { text, base, column } = reader;
-  if (depth > deepest) return unusual;
+  if (depth > deepestPlain) return unusual;
   const map = newMap(base + reader.at);
   do {
     const keyAt = reader.at;
@@ -101,7 +101,7 @@ function readMap(reader: Reader, depth: number): YamlMap | typeof unusual {
       const isList = startsItem(reader);
       if (reader.column > column || (reader.column === column && isList)) {
         valueAt = reader.at;
-        value = isList ? readList(reader, depth + 1) : readMap(reader, depth + 1);
+        value = isList ? readPlainList(reader, depth + 1) : readPlainMap(reader, depth + 1);
       }
     } else value = readRestOfLine(reader, depth);
     if (value === unusual) return unusual;
@@ -110,9 +110,9 @@ function readMap(reader: Reader, depth: number): YamlMap | typeof unusual {
   return map;
 }
 
-function readList(reader: Reader, depth: number): unknown[] | typeof unusual {
+function readPlainList(reader: PlainReader, depth: number): unknown[] | typeof unusual {
   const { base, column } = reader;
-  if (depth > deepest) return unusual;
+  if (depth > deepestPlain) return unusual;
   const list = newList(base + reader.at);
   do {
     const dashAt = reader.at;
@@ -123,7 +123,7 @@ function readList(reader: Reader, depth: number): unknown[] | typeof unusual {
     let value: unknown;
     if (blockKey.test(reader.text)) {
       reader.column = column + itemAt - dashAt;
-      value = readMap(reader, depth + 1);
+      value = readPlainMap(reader, depth + 1);
     } else value = readRestOfLine(reader, depth);
     if (value === unusual) return unusual;
     pushItem(list, value, base + itemAt);
@@ -131,19 +131,19 @@ function readList(reader: Reader, depth: number): unknown[] | typeof unusual {
   return list;
 }
 
-const startsItem = ({ text, at }: Reader): boolean =>
+const startsItem = ({ text, at }: PlainReader): boolean =>
   at + 1 < text.length &&
   text.charCodeAt(at) === dash &&
   (text.charCodeAt(at + 1) === space || text.charCodeAt(at + 1) === newline);
 
 /** Nothing but a comment follows on this line. */
-function isLineOver({ text, at }: Reader): boolean {
+function isLineOver({ text, at }: PlainReader): boolean {
   if (at >= text.length) return true;
   const code = text.charCodeAt(at);
-  return code === newline || (code === hash && text.charCodeAt(at - 1) === space);
+  return code === newline || (code === numberSign && text.charCodeAt(at - 1) === space);
 }
 
-function endOfLine({ text, at }: Reader): number {
+function endOfLine({ text, at }: PlainReader): number {
   const end = text.indexOf("\n", at);
   return end === -1 ? text.length : end + 1;
 }
@@ -152,30 +152,30 @@ function endOfLine({ text, at }: Reader): number {
  * A value that ends with its line. A deeper line below would continue it; no map or list takes such a line, so that
  * reading ends there, short of the end of the text.
  */
-function readRestOfLine(reader: Reader, depth: number): unknown {
-  const value = readValue(reader, depth, blockWord);
+function readRestOfLine(reader: PlainReader, depth: number): unknown {
+  const value = readPlainValue(reader, depth, blockWord);
   skipSpaces(reader);
   if (value === unusual || !isLineOver(reader)) return unusual;
   toNextLine(reader, endOfLine(reader));
   return value;
 }
 
-function readValue(reader: Reader, depth: number, word: RegExp): unknown {
+function readPlainValue(reader: PlainReader, depth: number, word: RegExp): unknown {
   const { text, at } = reader;
   const first = text[at];
   if (first === "{") return readFlowMap(reader, depth + 1);
   if (first === "[") return readFlowList(reader, depth + 1);
-  const pattern = first === '"' || first === "'" ? quoted : word;
+  const pattern = first === '"' || first === "'" ? quotedWord : word;
   pattern.lastIndex = at;
   const match = pattern.exec(text);
   if (match === null) return unusual;
   reader.at = pattern.lastIndex;
-  return pattern === quoted ? (match[1] ?? match[2]) : meaningOf(trimSpaces(match[0]));
+  return pattern === quotedWord ? (match[1] ?? match[2]) : valueOfWord(trimSpaces(match[0]));
 }
 
-function readFlowMap(reader: Reader, depth: number): unknown {
+function readFlowMap(reader: PlainReader, depth: number): unknown {
   const { text, base } = reader;
-  if (depth > deepest) return unusual;
+  if (depth > deepestPlain) return unusual;
   const map = newMap(base + reader.at);
   for (;;) {
     reader.at++;
@@ -187,7 +187,7 @@ function readFlowMap(reader: Reader, depth: number): unknown {
     if (key === undefined || key === "__proto__" || Object.hasOwn(map, key)) return unusual;
     reader.at = flowKey.lastIndex;
     const valueAt = reader.at;
-    const value = readValue(reader, depth, flowWord);
+    const value = readPlainValue(reader, depth, flowWord);
     if (value === unusual) return unusual;
     setEntry(map, key, value, base + keyAt, base + valueAt);
     skipSpaces(reader);
@@ -198,16 +198,16 @@ function readFlowMap(reader: Reader, depth: number): unknown {
   return map;
 }
 
-function readFlowList(reader: Reader, depth: number): unknown {
+function readFlowList(reader: PlainReader, depth: number): unknown {
   const { text, base } = reader;
-  if (depth > deepest) return unusual;
+  if (depth > deepestPlain) return unusual;
   const list = newList(base + reader.at);
   for (;;) {
     reader.at++;
     skipSpaces(reader);
     if (text[reader.at] === "]") break;
     const itemAt = reader.at;
-    const value = readValue(reader, depth, flowWord);
+    const value = readPlainValue(reader, depth, flowWord);
     if (value === unusual) return unusual;
     pushItem(list, value, base + itemAt);
     skipSpaces(reader);
@@ -224,18 +224,18 @@ function trimSpaces(text: string): string {
   return end === text.length ? text : text.slice(0, end);
 }
 
-const words = new Map<string, boolean | null>([
+const constants = new Map<string, boolean | null>([
   ...["true", "True", "TRUE"].map((word) => [word, true] as const),
   ...["false", "False", "FALSE"].map((word) => [word, false] as const),
   ...["null", "Null", "NULL"].map((word) => [word, null] as const),
 ]);
 
 /** What an unquoted word stands for in YAML 1.2. */
-function meaningOf(word: string): unknown {
+function valueOfWord(word: string): unknown {
   if (word.charCodeAt(0) <= 0x39) {
-    if (wholeNumber.test(word)) return Number(word);
-    return number.test(word) ? unusual : word;
+    if (wholeNumberPattern.test(word)) return Number(word);
+    return yamlNumber.test(word) ? unusual : word;
   }
-  const meaning = word.length <= 5 ? words.get(word) : undefined;
+  const meaning = word.length <= 5 ? constants.get(word) : undefined;
   return meaning === undefined ? word : meaning;
 }

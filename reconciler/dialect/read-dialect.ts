@@ -8,11 +8,11 @@ import { problemsOf } from "../config/generated/dialect";
 import { readIfOurs, topKeys } from "../config/own-files";
 import { collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
-import { offsetAt, type Path, type YamlFile } from "../config/yaml-file";
+import { offsetOfPath, type Path, type YamlFile } from "../config/yaml-file";
 import { readYaml } from "../config/yaml-reader";
 import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from "../core/model/diagnostic";
 import { kinds } from "../core/model/kinds";
-import { type AssumedOperation, assumedOperations, documentedOperations, idsOf } from "../core/model/operation";
+import { type AssumedOperation, assumedOperations, documentedOperations, idsInPath } from "../core/model/operation";
 import { isOneOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
 import type { Dialect, Route } from "./dialect";
@@ -107,7 +107,7 @@ export const dialectPatternWords: Readonly<Record<string, string>> = {
 
 const placeOf = (file: YamlFile, path: Path, on: "key" | "value") => ({
   source: file,
-  offset: offsetAt(file.root, path, on).offset,
+  offset: offsetOfPath(file.root, path, on).offset,
 });
 
 /** Documented operations have a problem of their own, which says more than that the key is not known. */
@@ -138,7 +138,7 @@ function placeholderProblems(file: YamlFile, { operations = {}, values = {} }: D
     route: Pick<Route, "path" | "query" | "headers" | "body"> & { readonly for_each?: unknown },
   ): Problem[] {
     // A list that is read for each region names it once at least.
-    const ids = route.for_each === undefined ? idsOf(operation) : [...idsOf(operation), "region"];
+    const ids = route.for_each === undefined ? idsInPath(operation) : [...idsInPath(operation), "region"];
     const inPath = namesIn(route.path);
     const elsewhere = namesIn([route.query, route.headers, route.body]);
     // A rule has an id of its own; that of its group is not always asked for.

@@ -7,7 +7,7 @@ import { isKind, type Kind, kindRows, kinds, sectionOf } from "../core/model/kin
 import { isOneOf } from "../core/text/objects";
 import type { Cursor } from "./cursor";
 import { type SortOfName, sortsOfNames } from "./names";
-import { componentFileOf, declaredIn, filesOf, type Project } from "./project";
+import { componentFileOf, declaredIn, type EditedProject, filesFrom } from "./project";
 
 export interface Offer {
   readonly word: string;
@@ -21,7 +21,7 @@ export interface Offers {
   readonly offers: readonly Offer[];
 }
 
-export function complete(project: Project, file: string, cursor: Cursor, schema: unknown): Offers {
+export function complete(project: EditedProject, file: string, cursor: Cursor, schema: unknown): Offers {
   if (cursor.reference !== undefined) return inReference(project, file, cursor.reference, cursor.path);
   const { path, is, from } = cursor;
   if (is === "key") return { from, offers: fieldsHere(project, file, path, schema) };
@@ -31,12 +31,12 @@ export function complete(project: Project, file: string, cursor: Cursor, schema:
   return { from, offers: words.map((word) => ({ word, says: "", is: "word" })) };
 }
 
-function fieldsHere(project: Project, file: string, path: Cursor["path"], schema: unknown): Offer[] {
+function fieldsHere(project: EditedProject, file: string, path: Cursor["path"], schema: unknown): Offer[] {
   const [section, , part] = path;
-  if (section === "environments" && part === "vars" && path.length === 3) return keys(project, file, "var");
+  if (section === "environments" && part === "vars" && path.length === 3) return keysOffered(project, file, "var");
   if (section === "components" && part === "with" && path.length === 3) {
     const used = componentFileOf(project, file, String(path[1]));
-    return used === undefined ? [] : keys(project, used, "param");
+    return used === undefined ? [] : keysOffered(project, used, "param");
   }
   return fieldsBelow(schema, path).map(({ name, about }) => ({
     word: name,
@@ -46,11 +46,11 @@ function fieldsHere(project: Project, file: string, path: Cursor["path"], schema
   }));
 }
 
-const keys = (project: Project, home: string, sort: SortOfName): Offer[] =>
+const keysOffered = (project: EditedProject, home: string, sort: SortOfName): Offer[] =>
   declaredIn(project, home, sort).map(({ key }) => ({ word: key, says: sort, is: "name" }));
 
 /** The keys of blocks, `KEY[EACH]` for each of a for_each. */
-function resourcesOf(project: Project, file: string, kind: Kind): Offer[] {
+function resourcesOf(project: EditedProject, file: string, kind: Kind): Offer[] {
   return declaredIn(project, file, kind).flatMap(({ key, file: where }) => {
     const block = valueAt(project.files.get(where)?.source.root, [sectionOf[kind], key]);
     const each = eachOf(isMap(block) ? block["for_each"] : undefined);
@@ -60,20 +60,20 @@ function resourcesOf(project: Project, file: string, kind: Kind): Offer[] {
   });
 }
 
-const mostInstances = 50;
+const mostInstancesOffered = 50;
 
 function eachOf(given: unknown): string[] | undefined {
   if (given === undefined) return undefined;
-  if (Array.isArray(given)) return given.slice(0, mostInstances).map(String);
-  if (isMap(given)) return Object.keys(given).slice(0, mostInstances);
+  if (Array.isArray(given)) return given.slice(0, mostInstancesOffered).map(String);
+  if (isMap(given)) return Object.keys(given).slice(0, mostInstancesOffered);
   const count = Number(given);
   return Number.isInteger(count)
-    ? Array.from({ length: Math.min(count, mostInstances) }, (_, index) => String(index))
+    ? Array.from({ length: Math.min(count, mostInstancesOffered) }, (_, index) => String(index))
     : [];
 }
 
 /** The names that a field refers to; `undefined`: it refers to none. */
-function namesFor(project: Project, file: string, path: Cursor["path"]): Offer[] | undefined {
+function namesFor(project: EditedProject, file: string, path: Cursor["path"]): Offer[] | undefined {
   const field = path.findLast((step) => typeof step === "string");
   const [section] = path;
   if (field === "attach_to") return resourcesOf(project, file, "vm");
@@ -93,7 +93,7 @@ function namesFor(project: Project, file: string, path: Cursor["path"]): Offer[]
 
 /** Within `${…}`: the roots, then what each of them has. */
 function inReference(
-  project: Project,
+  project: EditedProject,
   file: string,
   { typed, from }: NonNullable<Cursor["reference"]>,
   path: Cursor["path"],
@@ -109,12 +109,12 @@ function inReference(
       from: at,
       offers: roots
         .filter((word) => !foreign.includes(word))
-        .map((word) => ({ word, says: meanings[word] ?? "", is: "word" })),
+        .map((word) => ({ word, says: wordMeanings[word] ?? "", is: "word" })),
     };
   if (words.length === 2) {
     if (root === "each") return { from: at, offers: ["key", "value"].map((word) => ({ word, says: "", is: "word" })) };
     if (isKind(root)) return { from: at, offers: resourcesOf(project, file, root) };
-    return { from: at, offers: isOneOf(root, sortsOfNames) ? keys(project, file, root) : [] };
+    return { from: at, offers: isOneOf(root, sortsOfNames) ? keysOffered(project, file, root) : [] };
   }
   const name = key.replace(/\[.*$/, "");
   if (isKind(root))
@@ -124,7 +124,7 @@ function inReference(
     };
   if (root === "component") {
     const used = componentFileOf(project, file, name);
-    return { from: at, offers: used === undefined ? [] : keys(project, used, "output") };
+    return { from: at, offers: used === undefined ? [] : keysOffered(project, used, "output") };
   }
   if (root === "lookup") {
     const wanted = lookedUp(project, file, name);
@@ -136,8 +136,8 @@ function inReference(
   return { from: at, offers: [] };
 }
 
-function lookedUp(project: Project, file: string, name: string): readonly string[] {
-  for (const one of filesOf(project, file)) {
+function lookedUp(project: EditedProject, file: string, name: string): readonly string[] {
+  for (const one of filesFrom(project, file)) {
     const block = valueAt(project.files.get(one)?.source.root, ["lookups", name]);
     const kind = isMap(block) ? Object.keys(lookupAttributes).find((each) => Object.hasOwn(block, each)) : undefined;
     for (const [each, attributes] of Object.entries(lookupAttributes)) if (each === kind) return attributes;
@@ -145,7 +145,7 @@ function lookedUp(project: Project, file: string, name: string): readonly string
   return ["id", "name"];
 }
 
-const meanings: Readonly<Record<string, string>> = {
+const wordMeanings: Readonly<Record<string, string>> = {
   var: "a variable of the file",
   each: "the key of the for_each, and its value",
   env: "the name of the environment",

@@ -35,7 +35,7 @@ function marksOfLine(line: string): readonly Mark[] {
   }
 }
 
-const isEmpty = (line: string): boolean => /^\s*(?:#|$)/.test(line);
+const isBlankLine = (line: string): boolean => /^\s*(?:#|$)/.test(line);
 
 /** The keys around the marks of a line, from the lines above. */
 function around(text: string, lineStart: number, marks: readonly Mark[], column: number): (string | number)[] {
@@ -54,7 +54,7 @@ function around(text: string, lineStart: number, marks: readonly Mark[], column:
   for (let end = lineStart - 1; end >= 0 && (limit > 0 || isItem); ) {
     const start = text.lastIndexOf("\n", end - 1) + 1;
     const line = text.slice(start, end);
-    if (!isEmpty(line)) for (const mark of [...marksOfLine(line)].reverse()) take(mark);
+    if (!isBlankLine(line)) for (const mark of [...marksOfLine(line)].reverse()) take(mark);
     end = start - 1;
   }
   return steps;

@@ -9,34 +9,34 @@ import { fieldsIn } from "../core/text/objects";
 import { recordText } from "../report/record-text";
 import type { Cursor } from "./cursor";
 import { placeAt } from "./names";
-import { type Name, nameOf, type Project, placesOf } from "./project";
+import { type EditedProject, nameAtPlace, type ProjectName, placesOfProject } from "./project";
 
 /** What the last look left in each state that lies on this machine, by environment. */
-export type States = ReadonlyMap<string | undefined, State>;
+export type StatesByEnvironment = ReadonlyMap<string | undefined, State>;
 
 export function hover(
-  project: Project,
+  project: EditedProject,
   file: string,
   offset: number,
   cursor: Cursor,
   schema: unknown,
-  states: States,
+  states: StatesByEnvironment,
 ): string | undefined {
   const names = project.files.get(file)?.names;
   const place = names === undefined ? undefined : placeAt(names, offset);
-  const name = place === undefined ? undefined : nameOf(project, file, place);
+  const name = place === undefined ? undefined : nameAtPlace(project, file, place);
   if (name !== undefined) return aboutName(project, name, states);
   return aboutField(project, file, cursor.path, schema, states);
 }
 
-function aboutName(project: Project, name: Name, states: States): string {
+function aboutName(project: EditedProject, name: ProjectName, states: StatesByEnvironment): string {
   const { sort, key, home } = name;
-  const declared = placesOf(project, name).find(({ is }) => is === "declared");
+  const declared = placesOfProject(project, name).find(({ is }) => is === "declared");
   const title = `**${sort}.${key}**`;
   if (declared === undefined) return `${title}: not declared`;
   const root = project.files.get(declared.file)?.source.root;
   if (isKind(sort)) {
-    const shown = recordsOf(project, home, sort, key, states).map(
+    const shown = recordsOfName(project, home, sort, key, states).map(
       ({ environment, record }) =>
         `${environment === undefined ? "" : `${environment}:\n`}${recordText(record.address, record, undefined, { width: 78 })}`,
     );
@@ -51,11 +51,11 @@ function aboutName(project: Project, name: Name, states: States): string {
 }
 
 function aboutField(
-  project: Project,
+  project: EditedProject,
   file: string,
   path: Cursor["path"],
   schema: unknown,
-  states: States,
+  states: StatesByEnvironment,
 ): string | undefined {
   const field = fieldAt(schema, path);
   if (field === undefined || path.length === 0) return undefined;
@@ -70,12 +70,19 @@ function aboutField(
   return `**${path.filter((step) => typeof step === "string").join(".")}**\n\n${field.about.replace(" A change: ", "\n\nA change: ")}${seen}`;
 }
 
-const mostShown = 5;
+const mostRecordsShown = 5;
 
 /** The recorded values of a field, `vm.web[a] m1.small` where there are several. */
-function lastValues(project: Project, file: string, kind: Kind, key: string, field: string, states: States): string[] {
+function lastValues(
+  project: EditedProject,
+  file: string,
+  kind: Kind,
+  key: string,
+  field: string,
+  states: StatesByEnvironment,
+): string[] {
   const under = Object.entries(fieldsOf[kind]).find(([, row]) => row.field === field)?.[0];
-  const found = recordsOf(project, file, kind, key, states).flatMap(({ environment, record }) => {
+  const found = recordsOfName(project, file, kind, key, states).flatMap(({ environment, record }) => {
     const value = under === undefined ? undefined : fieldsIn(record)[under];
     if (value === undefined || typeof value === "object") return [];
     return [
@@ -86,19 +93,19 @@ function lastValues(project: Project, file: string, kind: Kind, key: string, fie
     ];
   });
   if (found.length === 1) return found.map(({ value }) => value);
-  const more = found.length - mostShown;
+  const more = found.length - mostRecordsShown;
   return [
-    ...found.slice(0, mostShown).map(({ value, where }) => `${value} (${where})`),
+    ...found.slice(0, mostRecordsShown).map(({ value, where }) => `${value} (${where})`),
     ...(more > 0 ? [`and ${more} more`] : []),
   ];
 }
 
-function recordsOf(
-  { main }: Project,
+function recordsOfName(
+  { main }: EditedProject,
   home: string,
   kind: Kind,
   key: string,
-  states: States,
+  states: StatesByEnvironment,
 ): { readonly environment: string | undefined; readonly record: RecordedResource }[] {
   const isMain = main.includes(home);
   const fits = (address: Address): boolean => {

@@ -3,7 +3,7 @@
  * state together, or one component), as in the reading of them.
  */
 import { type Expression, parseTemplate } from "../config/template";
-import { isMap, keyOffset, offsetAt, type Path, valueAt, type YamlFile, type YamlMap } from "../config/yaml-file";
+import { isMap, keyOffset, offsetOfPath, type Path, valueAt, type YamlFile, type YamlMap } from "../config/yaml-file";
 import { type Kind, kinds, sectionOf } from "../core/model/kinds";
 import { isOneOf } from "../core/text/objects";
 
@@ -47,15 +47,15 @@ const sections: Readonly<Record<string, SortOfName>> = {
 export const sectionOfName = (sort: SortOfName): string =>
   Object.keys(sections).find((section) => sections[section] === sort) ?? "";
 
-const steps = /[A-Za-z0-9_-]+(?:\[[^[\]]*\])?\//g;
-const addressPattern = new RegExp(
+const componentSteps = /[A-Za-z0-9_-]+(?:\[[^[\]]*\])?\//g;
+const addressMentioned = new RegExp(
   `^((?:[A-Za-z0-9_-]+(?:\\[[^[\\]]*\\])?/)*)(?:(${kinds.join("|")})\\.([A-Za-z0-9_-]+)(?:\\[[^[\\]]*\\])?)?$`,
 );
 const keyed = /^([A-Za-z0-9_-]+)(?:\[[^[\]]*\])?$/;
 /** Fields that name a resource by its key, and its kind. */
 const fieldsWithKeys: Readonly<Record<string, Kind>> = { attach_to: "vm", remote_group: "group" };
 
-export function namesOf(file: YamlFile): FileNames {
+export function namesInFile(file: YamlFile): FileNames {
   const places: NamePlace[] = [];
   const links: FileLink[] = [];
   const components = new Map<string, string>();
@@ -86,11 +86,11 @@ export function namesOf(file: YamlFile): FileNames {
     return start + written.length;
   };
   const addAddress = (value: string, offset: number, path: Path): void => {
-    const match = addressPattern.exec(value);
+    const match = addressMentioned.exec(value);
     if (match === null || value === "") return;
     const [, within = "", kind, key] = match;
     const through: string[] = [];
-    for (const step of within.matchAll(steps)) {
+    for (const step of within.matchAll(componentSteps)) {
       const name = step[0].replace(/(?:\[[^[\]]*\])?\/$/, "");
       add("component", name, offset + step.index, "used", path, [...through]);
       through.push(name);
@@ -99,7 +99,7 @@ export function namesOf(file: YamlFile): FileNames {
       add(kind, key, offset + within.length + kind.length + 1, "used", path, through);
   };
   const addText = (value: string, path: Path): void => {
-    const { offset } = offsetAt(root, path, "value");
+    const { offset } = offsetOfPath(root, path, "value");
     if (value.includes("${")) {
       let from = offset;
       for (const part of parseTemplate(value).parts)

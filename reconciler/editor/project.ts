@@ -1,14 +1,14 @@
 /** The files that are read together, and questions about a name across them. */
 import type { YamlFile } from "../config/yaml-file";
 import type { Desired } from "../core/model/desired";
-import { type FileNames, type NamePlace, namesOf, type SortOfName } from "./names";
+import { type FileNames, type NamePlace, namesInFile, type SortOfName } from "./names";
 
 export interface ProjectFile {
   readonly source: YamlFile;
   readonly names: FileNames;
 }
 
-export interface Project {
+export interface EditedProject {
   /** The files of the desired state. Their names are one set. */
   readonly main: readonly string[];
   /** Those, and the components that they use, as they are now; a file that is no YAML has no names. */
@@ -19,53 +19,58 @@ export interface Project {
   besides(path: string, file: string): string;
 }
 
-export const projectFile = (source: YamlFile): ProjectFile => ({ source, names: namesOf(source) });
+export const projectFile = (source: YamlFile): ProjectFile => ({ source, names: namesInFile(source) });
 
 /** What a place names: a name of some files. */
-export interface Name {
+export interface ProjectName {
   readonly sort: SortOfName;
   readonly key: string;
   /** One of the files that it belongs to. */
   readonly home: string;
 }
 
-export interface Found extends NamePlace {
+export interface FoundName extends NamePlace {
   readonly file: string;
 }
 
 /** All files of the desired state are one home. */
-const homeOf = ({ main }: Project, file: string): string => (main.includes(file) ? (main[0] ?? file) : file);
+const homeOf = ({ main }: EditedProject, file: string): string => (main.includes(file) ? (main[0] ?? file) : file);
 
 /** The file of a component that a home uses; `undefined`: its path is no plain text, or there is no such component. */
-export function componentFileOf(project: Project, home: string, key: string): string | undefined {
-  for (const file of filesOf(project, home)) {
+export function componentFileOf(project: EditedProject, home: string, key: string): string | undefined {
+  for (const file of filesFrom(project, home)) {
     const from = project.files.get(file)?.names.components.get(key);
     if (from !== undefined && !from.includes("${")) return project.besides(from, file);
   }
   return undefined;
 }
 
-export const filesOf = ({ main }: Project, home: string): readonly string[] => (main.includes(home) ? main : [home]);
+export const filesFrom = ({ main }: EditedProject, home: string): readonly string[] =>
+  main.includes(home) ? main : [home];
 
-export function nameOf(project: Project, file: string, { sort, key, through }: NamePlace): Name | undefined {
+export function nameAtPlace(
+  project: EditedProject,
+  file: string,
+  { sort, key, through }: NamePlace,
+): ProjectName | undefined {
   let home: string | undefined = homeOf(project, file);
   for (const component of through) home = home === undefined ? undefined : componentFileOf(project, home, component);
   return home === undefined ? undefined : { sort, key, home };
 }
 
 /** Every place of a name in all files. */
-export function placesOf(project: Project, name: Name): Found[] {
+export function placesOfProject(project: EditedProject, name: ProjectName): FoundName[] {
   return [...project.files].flatMap(([file, { names }]) =>
     names.places.flatMap((place) => {
       if (place.key !== name.key || place.sort !== name.sort) return [];
-      return nameOf(project, file, place)?.home === name.home ? [{ ...place, file }] : [];
+      return nameAtPlace(project, file, place)?.home === name.home ? [{ ...place, file }] : [];
     }),
   );
 }
 
 /** The names of a sort that a home declares. */
-export const declaredIn = (project: Project, home: string, sort: SortOfName): Found[] =>
-  filesOf(project, homeOf(project, home)).flatMap((file) =>
+export const declaredIn = (project: EditedProject, home: string, sort: SortOfName): FoundName[] =>
+  filesFrom(project, homeOf(project, home)).flatMap((file) =>
     (project.files.get(file)?.names.places ?? []).flatMap((place) =>
       place.is === "declared" && place.sort === sort ? [{ ...place, file }] : [],
     ),

@@ -5,24 +5,32 @@
 import { parse } from "yaml";
 import { addItem, type Edited, removeItem, setIn } from "../config/edit-text";
 import { blockOrder } from "../config/format";
-import { isMap, offsetAt, type Path, valueAt, type YamlFile } from "../config/yaml-file";
+import { isMap, offsetOfPath, type Path, valueAt, type YamlFile } from "../config/yaml-file";
 import { componentOf, quoted } from "../core/model/address";
 import { isKind, sectionOf } from "../core/model/kinds";
-import { componentFileOf, declaredIn, type Found, filesOf, type Name, type Project, placesOf } from "./project";
-import { type Change, changesBetween, linesOf, spanOf } from "./text";
+import {
+  componentFileOf,
+  declaredIn,
+  type EditedProject,
+  type FoundName,
+  filesFrom,
+  type ProjectName,
+  placesOfProject,
+} from "./project";
+import { changesBetween, linesOf, type TextEdit, textSpanOf } from "./text";
 
-export type Renamed = { readonly changes: ReadonlyMap<string, readonly Change[]> } | { readonly problem: string };
+export type Renamed = { readonly changes: ReadonlyMap<string, readonly TextEdit[]> } | { readonly problem: string };
 
-export function rename(project: Project, name: Name, to: string): Renamed {
+export function renameName(project: EditedProject, name: ProjectName, to: string): Renamed {
   const { sort, key, home } = name;
   if (!/^[A-Za-z0-9_-]+$/.test(to)) return { problem: `${to} is no key: letters, digits, hyphens and underscores` };
   if (to === key) return { changes: new Map() };
   if (declaredIn(project, home, sort).some((place) => place.key === to))
     return { problem: `there is a ${sort} ${to} already` };
-  const places = placesOf(project, name);
+  const places = placesOfProject(project, name);
   if (!places.some(({ is }) => is === "declared")) return { problem: `${key} is not declared in these files` };
-  const changes = new Map<string, Change[]>();
-  const add = (file: string, more: readonly Change[]): void =>
+  const changes = new Map<string, TextEdit[]>();
+  const add = (file: string, more: readonly TextEdit[]): void =>
     void changes.set(file, [...(changes.get(file) ?? []), ...more]);
   for (const place of places) {
     // What was moved before keeps its chain: the new move goes on from there.
@@ -31,7 +39,7 @@ export function rename(project: Project, name: Name, to: string): Renamed {
     const source = project.files.get(place.file)?.source;
     if (source !== undefined)
       add(place.file, [
-        { range: spanOf(linesOf(source.text), place.offset, place.offset + place.length), newText: to },
+        { range: textSpanOf(linesOf(source.text), place.offset, place.offset + place.length), newText: to },
       ]);
   }
   if (!isKind(sort) && sort !== "component") return { changes };
@@ -53,14 +61,18 @@ export function rename(project: Project, name: Name, to: string): Renamed {
     text = edited.text;
   }
   const end = source.text.length;
-  if (moved !== undefined) add(first, changeOf(source.text, moved, text));
-  else add(first, changeOf(source.text, { text: "", offset: end }, /(?:^|\n)$/.test(source.text) ? text : `\n${text}`));
+  if (moved !== undefined) add(first, changeOfPiece(source.text, moved, text));
+  else
+    add(
+      first,
+      changeOfPiece(source.text, { text: "", offset: end }, /(?:^|\n)$/.test(source.text) ? text : `\n${text}`),
+    );
   return { changes };
 }
 
 /** The paths of components at which the names of a home stand in the world; "" for the files themselves. */
-function componentsWith(project: Project, home: string): string[] {
-  if (filesOf(project, home).some((file) => project.main.includes(file))) return [""];
+function componentsWith(project: EditedProject, home: string): string[] {
+  if (filesFrom(project, home).some((file) => project.main.includes(file))) return [""];
   const found = new Set<string>();
   for (const { resources } of project.desired.values())
     for (const { address } of resources) {
@@ -77,7 +89,7 @@ function componentsWith(project: Project, home: string): string[] {
 }
 
 /** A name that was taken from the key is written down, so that the service keeps it. */
-function keptName(project: Project, place: Found, kind: keyof typeof sectionOf): Change[] {
+function keptName(project: EditedProject, place: FoundName, kind: keyof typeof sectionOf): TextEdit[] {
   const file = project.files.get(place.file)?.source;
   const block = file === undefined ? undefined : valueAt(file.root, place.path);
   const isNamed = (isMap(block) && Object.hasOwn(block, "name")) || hasDefaultName(project, place.file, kind);
@@ -87,23 +99,23 @@ function keptName(project: Project, place: Found, kind: keyof typeof sectionOf):
   const piece = pieceAt(file, place.path);
   if (piece === undefined) return [];
   const edited = setIn(piece.text, [place.key, "name"], `${place.key}${each}`, blockOrder(section));
-  return "text" in edited ? changeOf(file.text, piece, edited.text) : [];
+  return "text" in edited ? changeOfPiece(file.text, piece, edited.text) : [];
 }
 
-const hasDefaultName = (project: Project, home: string, kind: string): boolean =>
-  filesOf(project, home).some((file) => {
+const hasDefaultName = (project: EditedProject, home: string, kind: string): boolean =>
+  filesFrom(project, home).some((file) => {
     const fields = valueAt(project.files.get(file)?.source.root, ["defaults", kind]);
     return isMap(fields) && Object.hasOwn(fields, "name");
   });
 
-interface Piece {
+interface RenamedPiece {
   readonly text: string;
   readonly offset: number;
 }
 
 /** A key with its value as a text of its own, up to the next key beside or above it: a large file is not read anew for one line. */
-function pieceAt({ root, text }: YamlFile, path: Path): Piece | undefined {
-  const at = offsetAt(root, path, "key");
+function pieceAt({ root, text }: YamlFile, path: Path): RenamedPiece | undefined {
+  const at = offsetOfPath(root, path, "key");
   if (!at.found) return undefined;
   const start = text.lastIndexOf("\n", at.offset - 1) + 1;
   const indent = at.offset - start;
@@ -115,17 +127,17 @@ function pieceAt({ root, text }: YamlFile, path: Path): Piece | undefined {
   return { text: text.slice(start, end), offset: start };
 }
 
-function changeOf(whole: string, { text, offset }: Piece, after: string): Change[] {
+function changeOfPiece(whole: string, { text, offset }: RenamedPiece, after: string): TextEdit[] {
   const lines = linesOf(whole);
   return changesBetween(text, after).map(({ from, to, by }) => ({
-    range: spanOf(lines, offset + from, offset + to),
+    range: textSpanOf(lines, offset + from, offset + to),
     newText: by,
   }));
 }
 
 /** A move back takes the earlier one away: two that contradict each other would be refused. */
 function withMove(text: string, from: string, to: string): Edited {
-  const moved = movesIn(text);
+  const moved = movedEntries(text);
   const back = moved?.findIndex((one) => isMap(one) && one["from"] === to && one["to"] === from) ?? -1;
   if (back >= 0) return removeItem(text, ["moved"], back);
   return moved === undefined || moved.length === 0
@@ -133,7 +145,7 @@ function withMove(text: string, from: string, to: string): Edited {
     : addItem(text, ["moved"], { from, to });
 }
 
-function movesIn(text: string): unknown[] | undefined {
+function movedEntries(text: string): unknown[] | undefined {
   const root: unknown = parse(text);
   const moved = isMap(root) ? root["moved"] : undefined;
   return Array.isArray(moved) ? moved : undefined;

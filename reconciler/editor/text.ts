@@ -4,35 +4,35 @@ export interface Spot {
   readonly line: number;
   readonly character: number;
 }
-export interface Span {
+export interface TextSpan {
   readonly start: Spot;
   readonly end: Spot;
 }
-export interface Change {
-  readonly range: Span;
+export interface TextEdit {
+  readonly range: TextSpan;
   readonly newText: string;
 }
 
 /** A text with the beginnings of its lines. */
-export interface Lines {
+export interface TextLines {
   readonly text: string;
   readonly starts: readonly number[];
 }
 
-export function linesOf(text: string): Lines {
+export function linesOf(text: string): TextLines {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return { text, starts };
 }
 
 /** An offset beyond the line or the text is its end. */
-export function offsetOf({ text, starts }: Lines, { line, character }: Spot): number {
+export function offsetOf({ text, starts }: TextLines, { line, character }: Spot): number {
   const start = starts[line];
   if (start === undefined) return text.length;
   return Math.min(start + character, (starts[line + 1] ?? text.length + 1) - 1);
 }
 
-export function spotOf({ starts }: Lines, offset: number): Spot {
+export function spotOf({ starts }: TextLines, offset: number): Spot {
   let low = 0;
   let high = starts.length - 1;
   while (low < high) {
@@ -43,7 +43,7 @@ export function spotOf({ starts }: Lines, offset: number): Spot {
   return { line: low, character: offset - (starts[low] ?? 0) };
 }
 
-export const spanOf = (lines: Lines, from: number, to: number): Span => ({
+export const textSpanOf = (lines: TextLines, from: number, to: number): TextSpan => ({
   start: spotOf(lines, from),
   end: spotOf(lines, to),
 });

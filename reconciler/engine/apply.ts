@@ -138,9 +138,9 @@ export async function applyPlan({ grants, ...input }: ApplyInput): Promise<RunRe
   return carryOutPermitted(PermittedPlan.of(input.prepared.plan, grants ?? noGrants), input);
 }
 
-const mostOpen = 1000;
+const mostOpenRecorded = 1000;
 
-function startOf(
+function recordedStart(
   plan: Plan,
   desired: Desired,
   { holder: { who, host, command }, commit }: Pick<ApplyInput, "holder" | "commit">,
@@ -148,7 +148,7 @@ function startOf(
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const open: Record<Address, string> = {};
   // For a run of very many changes, a list of those that were not reached is not worth its room in the state.
-  for (const { address } of plan.steps.slice(0, mostOpen)) {
+  for (const { address } of plan.steps.slice(0, mostOpenRecorded)) {
     const resource = declared.get(address);
     open[address] = resource === undefined ? "" : declarationMark(resource);
   }
@@ -187,7 +187,7 @@ async function rememberEnd(
     outcome,
     steps: counts,
     open: Object.fromEntries(Object.entries(open).filter(([address]) => left.has(address))),
-    unseen: unseen.length === 0 ? undefined : unseen.slice(0, mostOpen),
+    unseen: unseen.length === 0 ? undefined : unseen.slice(0, mostOpenRecorded),
   };
   const seen = [
     ...(sightings === undefined ? [] : [seenChange(sightings)]),
@@ -236,7 +236,7 @@ export async function carryOutPermitted(
     const { state } = opened.recorder;
     const doubt = await whyMayBeCreated(bookkeeping, state, prepared.live, ports.client, ports, input.stop.soft);
     if (doubt !== undefined) throw new StateMovedOn(`${doubt}; plan again`);
-    const run = startOf(permitted.plan, prepared.desired, input);
+    const run = recordedStart(permitted.plan, prepared.desired, input);
     const remembered = { id: input.planId, run };
     report = await runPlan(permitted, prepared.live, opened.recorder, ports, input.stop, remembered, prepared.scope);
     if (report.broken === undefined) report = { ...report, ...(await recordOutputs(prepared, plan, opened.recorder)) };

@@ -11,7 +11,7 @@ import type { Live } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
 import type { Intent, PlannedChange, State } from "../core/model/recorded";
 import { calendarLeft } from "../core/model/time";
-import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { mustGet } from "../core/text/invariant";
 import { keysOf } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
@@ -28,7 +28,7 @@ interface Listed {
   readonly name?: string;
 }
 
-type Looking = Pick<Ports, "timing"> & { readonly clock: Clock };
+type LookingForCreates = Pick<Ports, "timing"> & { readonly clock: Clock };
 
 interface Awaited {
   /** What tells it from everything else that this process looks for. */
@@ -41,7 +41,7 @@ interface Awaited {
 export async function awaitInterrupted(
   store: StateStore,
   client: ServiceReader,
-  ports: Looking,
+  ports: LookingForCreates,
   lineage: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -52,9 +52,9 @@ export async function awaitInterrupted(
     intents
       .filter((intent) => intent.operation === `${kind}.create`)
       .map((intent) => ({
-        key: keyOf(intent),
+        key: keyOfIntent(intent),
         windowMs: windowOf(intent, ports),
-        isIt: (one) => isNew(one, intent),
+        isIt: (one) => isMadeByIntent(one, intent),
       }));
   const vms = awaited("vm");
   const setting = { client, windowMs: timing.discoveryWindowMs, now: clock.instant() };
@@ -64,36 +64,37 @@ export async function awaitInterrupted(
   await Promise.all(
     keysOf(kindRows).map(async (kind) => {
       const all = kind === "vm" ? vms : awaited(kind);
-      if (all.length > 0 && client.can.canFindCreated(kind)) await lookFor(all, kind, client, ports, signal);
+      if (all.length > 0 && client.can.canFindCreated(kind)) await lookForCreates(all, kind, client, ports, signal);
     }),
   );
 }
 
-const keyOf = ({ operation, address, name, sentAt }: Intent): string => `${operation} ${address} ${name} ${sentAt}`;
+const keyOfIntent = ({ operation, address, name, sentAt }: Intent): string =>
+  `${operation} ${address} ${name} ${sentAt}`;
 
 /**
  * A create whose answer was lost is sent again when its window is over, so that is served from the first look. One that
  * was accepted is never sent again: it is given what is left of the time that the run which sent it would have waited.
  */
-function windowOf({ operation, accepted, sentAt }: Intent, { timing, clock }: Looking): number {
+function windowOf({ operation, accepted, sentAt }: Intent, { timing, clock }: LookingForCreates): number {
   const isAccepted = operation === "vm.create" && accepted === true;
   const left = isAccepted ? calendarLeft(sentAt, timing.vmCreateTimeoutMs, clock.instant()) : 0;
   return Math.max(left, timing.discoveryWindowMs);
 }
 
-type Looked =
+type LookedForCreates =
   | { readonly status: "seen"; readonly shown: readonly Awaited[] }
   | { readonly status: "blind"; readonly failure: Failure }
   | { readonly status: "aborted" };
 
 /** One list serves all of them, until each has shown or was missing in a list that was asked for after its window. */
-async function lookFor(
+async function lookForCreates(
   open: readonly Awaited[],
   kind: Kind,
   client: ServiceReader,
-  { clock, timing }: Looking,
+  { clock, timing }: LookingForCreates,
   signal: AbortSignal,
-): Promise<Looked> {
+): Promise<LookedForCreates> {
   const windows = windowsOf(client);
   const shown: Awaited[] = [];
   for (let left = open; ; ) {
@@ -102,7 +103,7 @@ async function lookFor(
       const begun = windows.get(key);
       windows.set(key, begun === undefined ? openWindow(windowMs, askedAt) : lookedAgain(begun, askedAt));
     }
-    const isServed = ({ key }: Awaited): boolean => isOver(mustGet(windows, key));
+    const isServed = ({ key }: Awaited): boolean => isWindowOver(mustGet(windows, key));
     const listed = await listOfKind(kind, client, { signal });
     if (signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {
@@ -114,7 +115,7 @@ async function lookFor(
   }
 }
 
-const isNew = (one: Listed, intent: Intent): boolean =>
+const isMadeByIntent = (one: Listed, intent: Intent): boolean =>
   one.name?.toLowerCase() === intent.name.toLowerCase() && !intent.idsBefore.includes(one.id);
 
 /**
@@ -126,7 +127,7 @@ export async function whyMayBeCreated(
   state: State,
   live: Live,
   client: ServiceReader,
-  ports: Looking,
+  ports: LookingForCreates,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const kept = new Set(bookkeeping.flatMap((change) => (change.type === "intent" ? [change.intent?.sentAt] : [])));
@@ -139,12 +140,12 @@ export async function whyMayBeCreated(
     const intents = ended.filter(({ operation }) => operation === `${kind}.create`);
     if (intents.length === 0) continue;
     const open = intents.map((intent) => ({
-      key: keyOf(intent),
+      key: keyOfIntent(intent),
       windowMs: windowOf(intent, ports),
       isIt: (one: Listed) =>
-        isNew(one, intent) && !live.of[kind].byId.has(one.id) && managed(identity(kind, one.id)) === undefined,
+        isMadeByIntent(one, intent) && !live.of[kind].byId.has(one.id) && managed(identity(kind, one.id)) === undefined,
     }));
-    const looked = await lookFor(open, kind, client, ports, signal);
+    const looked = await lookForCreates(open, kind, client, ports, signal);
     const names = intents.map(({ name }) => name).join(", ");
     if (looked.status === "blind")
       return `whether an interrupted run created ${names} cannot be told: ${failedBy(looked.failure).message}`;

@@ -15,13 +15,13 @@ import type { LiveGroup, LiveOf } from "../core/model/live";
 import { type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { OpenWrite } from "../core/plan/closing";
 import { cheaperLook } from "../core/schedule/pace";
-import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { vmsUnseen } from "../kinds/vm/watch";
 import { listOfKind, readOfKind } from "./observe";
 import { noSamples, type Ports, type Samples } from "./ports";
 import { failedBy } from "./run";
 
-export type Looking = Pick<Ports, "client" | "clock" | "timing" | "samples"> & {
+export type ClosingPorts = Pick<Ports, "client" | "clock" | "timing" | "samples"> & {
   readonly signal: AbortSignal;
   /** True once the run is asked to stop: what does not show at once is not looked for again. */
   readonly isStopping: () => boolean;
@@ -30,7 +30,7 @@ export type Looking = Pick<Ports, "client" | "clock" | "timing" | "samples"> & {
 /** What was not seen. Everything else was. */
 export async function closingLook(
   open: readonly OpenWrite[],
-  looking: Looking,
+  looking: ClosingPorts,
 ): Promise<ReadonlyMap<OpenWrite, WhyUnseen>> {
   const { clock, timing, signal } = looking;
   const unseen = new Map<OpenWrite, WhyUnseen>();
@@ -44,7 +44,7 @@ export async function closingLook(
   let samples = !before.isDoubtful;
   while (left.length > 0) {
     const { read, believed }: Sampled = samples ? sampled(left, looking, before) : { read: left, believed: [] };
-    const shown = await look(read, looking);
+    const shown = await lookForWrites(read, looking);
     const missing: readonly OpenWrite[] = read.filter((write) => shown.get(write)?.unseen === "not-shown");
     for (const [write, why] of shown) if (why !== undefined) unseen.set(write, why);
     for (const write of read) if (shown.get(write) === undefined) unseen.delete(write);
@@ -57,7 +57,7 @@ export async function closingLook(
     left = isDoubtful ? [...missing, ...believed] : missing;
     window = lookedAgain(window, clock.now());
     // What was only now found worth reading is read at least once.
-    if (left.length === 0 || ((isOver(window) || looking.isStopping()) && believedAreRead(left, unseen))) break;
+    if (left.length === 0 || ((isWindowOver(window) || looking.isStopping()) && believedAreRead(left, unseen))) break;
     await clock.sleep(pauseMs, signal);
     pauseMs = Math.min(pauseMs * growth, timing.discoveryWindowMs / 6);
     if (signal.aborted) break;
@@ -81,7 +81,7 @@ interface Sampled {
   readonly believed: readonly OpenWrite[];
 }
 
-function sampled(left: readonly OpenWrite[], { client }: Looking, { shown }: Samples): Sampled {
+function sampled(left: readonly OpenWrite[], { client }: ClosingPorts, { shown }: Samples): Sampled {
   const read: OpenWrite[] = [];
   const believed: OpenWrite[] = [];
   const readIds = new Map<Kind, Set<string>>(kinds.map((kind) => [kind, new Set(shown.get(kind))]));
@@ -102,7 +102,10 @@ function sampled(left: readonly OpenWrite[], { client }: Looking, { shown }: Sam
 }
 
 /** `undefined`: it shows. */
-async function look(writes: readonly OpenWrite[], looking: Looking): Promise<Map<OpenWrite, WhyUnseen | undefined>> {
+async function lookForWrites(
+  writes: readonly OpenWrite[],
+  looking: ClosingPorts,
+): Promise<Map<OpenWrite, WhyUnseen | undefined>> {
   const looks = await Promise.all(
     kinds.map((kind) => {
       const ofKind = writes.filter((write) => write.kind === kind);
@@ -112,14 +115,14 @@ async function look(writes: readonly OpenWrite[], looking: Looking): Promise<Map
   return new Map(looks.flat());
 }
 
-type Judged = readonly [OpenWrite, WhyUnseen | undefined];
+type JudgedWrite = readonly [OpenWrite, WhyUnseen | undefined];
 
 /** One resource as it was read. `live: undefined`: the service has none with that id. */
-type Seen<K extends Kind> =
+type SeenWrite<K extends Kind> =
   | { readonly live: LiveOf[K] | undefined; readonly where: string }
   | { readonly failure: Failure; readonly where: string };
 
-function judge<K extends Kind>(write: OpenWrite, seen: Seen<K>): WhyUnseen | undefined {
+function whyNotSeen<K extends Kind>(write: OpenWrite, seen: SeenWrite<K>): WhyUnseen | undefined {
   const { where } = seen;
   if (write.ofCreate === true) return isContradicted(write, seen) ? { unseen: "not-shown", where } : undefined;
   if ("failure" in seen) {
@@ -139,17 +142,17 @@ function judge<K extends Kind>(write: OpenWrite, seen: Seen<K>): WhyUnseen | und
   }
 }
 
-const isContradicted = <K extends Kind>(write: OpenWrite, seen: Seen<K>): boolean =>
+const isContradicted = <K extends Kind>(write: OpenWrite, seen: SeenWrite<K>): boolean =>
   "live" in seen && seen.live !== undefined && showsEffect<K>(write, seen.live) === "not-shown";
 
-const idsOf = (writes: readonly OpenWrite[]): string[] => [...new Set(writes.map(({ id }) => id))];
+const writtenIds = (writes: readonly OpenWrite[]): string[] => [...new Set(writes.map(({ id }) => id))];
 
 /** By one list, or one by one where that is fewer requests. */
-async function readAll<K extends Kind>(
+async function readWritten<K extends Kind>(
   kind: K,
   ids: readonly string[],
-  { client, signal }: Looking,
-): Promise<(id: string) => Seen<K>> {
+  { client, signal }: ClosingPorts,
+): Promise<(id: string) => SeenWrite<K>> {
   const cost = { pages: 1, ...(client.listCost?.(kind) ?? usualListCost) };
   const isListed = client.can.canFindCreated(kind);
   const noun = kindRows[kind].fullNoun;
@@ -171,30 +174,30 @@ async function readEach<K extends Kind>(
   ids: readonly string[],
   where: (id: string) => string,
   read: (id: string) => Promise<Outcome<LiveOf[K]>>,
-): Promise<(id: string) => Seen<K>> {
-  const looks = new Map<string, Seen<K>>(
+): Promise<(id: string) => SeenWrite<K>> {
+  const looks = new Map<string, SeenWrite<K>>(
     await Promise.all(ids.map(async (id) => [id, asSeen<K>(await read(id), where(id))] as const)),
   );
   return (id) => looks.get(id) ?? { live: undefined, where: where(id) };
 }
 
-function asSeen<K extends Kind>(outcome: Outcome<LiveOf[K]>, where: string): Seen<K> {
+function asSeen<K extends Kind>(outcome: Outcome<LiveOf[K]>, where: string): SeenWrite<K> {
   if (outcome.status === "accepted") return { live: outcome.value, where };
   return isGone(outcome) ? { live: undefined, where } : { failure: outcome, where };
 }
 
-type LookAtKind = (writes: readonly OpenWrite[], looking: Looking) => Promise<readonly Judged[]>;
+type LookAtKind = (writes: readonly OpenWrite[], looking: ClosingPorts) => Promise<readonly JudgedWrite[]>;
 
 const ownLooks: Readonly<Partial<Record<Kind, LookAtKind>>> = { vm: lookAtVms, group: lookAtGroups };
 
 const lookAtUsual =
   (kind: Kind): LookAtKind =>
   async (writes, looking) => {
-    const seen = await readAll(kind, idsOf(writes), looking);
-    return writes.map((write) => [write, judge(write, seen(write.id))]);
+    const seen = await readWritten(kind, writtenIds(writes), looking);
+    return writes.map((write) => [write, whyNotSeen(write, seen(write.id))]);
   };
 
-async function lookAtVms(writes: readonly OpenWrite[], looking: Looking): Promise<readonly Judged[]> {
+async function lookAtVms(writes: readonly OpenWrite[], looking: ClosingPorts): Promise<readonly JudgedWrite[]> {
   if (looking.client.can.seesVms === "never")
     return writes.map((write) => [write, { unseen: "nobody-can-look", because: vmsUnseen }]);
   return lookAtUsual("vm")(writes, looking);
@@ -203,21 +206,21 @@ async function lookAtVms(writes: readonly OpenWrite[], looking: Looking): Promis
 const isOfRules = ({ field }: OpenWrite): boolean => field === "rule" || field === "removed rule";
 
 /** Names and descriptions are in the group's record, rules in a list of their own. */
-async function lookAtGroups(writes: readonly OpenWrite[], looking: Looking): Promise<readonly Judged[]> {
+async function lookAtGroups(writes: readonly OpenWrite[], looking: ClosingPorts): Promise<readonly JudgedWrite[]> {
   const { client, signal } = looking;
   const hasHeads = client.can.seesGroups !== "rules";
-  const changed = new Set(idsOf(writes.filter((write) => isOfRules(write) && write.answered !== true)));
+  const changed = new Set(writtenIds(writes.filter((write) => isOfRules(write) && write.answered !== true)));
   // The rules of a group show that it exists.
   const ofHead = writes.filter((write) => !isOfRules(write) && (write.field !== "existence" || !changed.has(write.id)));
-  const heads = hasHeads && ofHead.length > 0 ? await readAll("group", idsOf(ofHead), looking) : undefined;
+  const heads = hasHeads && ofHead.length > 0 ? await readWritten("group", writtenIds(ofHead), looking) : undefined;
   const headShows = (write: OpenWrite): boolean =>
-    heads !== undefined && ofHead.some(({ id }) => id === write.id) && judge(write, heads(write.id)) === undefined;
+    heads !== undefined && ofHead.some(({ id }) => id === write.id) && whyNotSeen(write, heads(write.id)) === undefined;
   const byRules = writes.filter((write) => {
     if (ofHead.includes(write)) return !hasHeads;
     return write.answered !== true || !headShows(write);
   });
   const rules = await readEach<"group">(
-    idsOf(byRules),
+    writtenIds(byRules),
     (id) => `the rules of security group ${id} (group.rule.list)`,
     async (id): Promise<Outcome<LiveGroup>> => {
       const listed = await client.listRules(id, { signal });
@@ -226,7 +229,7 @@ async function lookAtGroups(writes: readonly OpenWrite[], looking: Looking): Pro
   );
   const read = new Set(byRules);
   return writes.map((write) => {
-    if (read.has(write)) return [write, judge(write, rules(write.id))];
-    return [write, heads === undefined ? undefined : judge(write, heads(write.id))];
+    if (read.has(write)) return [write, whyNotSeen(write, rules(write.id))];
+    return [write, heads === undefined ? undefined : whyNotSeen(write, heads(write.id))];
   });
 }

@@ -46,13 +46,13 @@ export interface Creation<K extends Kind> {
 }
 
 /** How often a create may prove not to have been done before the run gives up. */
-const attempts = 3;
+const createAttempts = 3;
 
 /** Nothing is sent while nobody can tell what a create of the same kind has made in this run. */
 export async function createOnce<K extends Kind>(step: Step, creation: Creation<K>, run: Run): Promise<StepResult> {
   const entering = run.firstCreate(creation.kind);
   const first = entering instanceof Promise ? await entering : entering;
-  if (first.unread !== undefined) return notSent(creation.what, first.unread);
+  if (first.unread !== undefined) return unsentFailure(creation.what, first.unread);
   try {
     return await createLooking(step, creation, first, run);
   } finally {
@@ -60,7 +60,7 @@ export async function createOnce<K extends Kind>(step: Step, creation: Creation<
   }
 }
 
-const notSent = (what: string, { name, reason, line }: Unread): StepResult => ({
+const unsentFailure = (what: string, { name, reason, line }: Unread): StepResult => ({
   end: "failed",
   code: "service/unreadable",
   message: `nothing was sent: what the create of ${what} ${name} made cannot be told, and neither could what this one makes (${reason})`,
@@ -107,7 +107,7 @@ async function createLooking<K extends Kind>(
     // A lost attempt, of this run or of the one before, may have taken the name: the refusal contradicts the list that
     // did not show it.
     const isTaken = (attempt > 1 || earlier !== undefined) && isNameConflict(outcome);
-    if (!isTaken && provesNothingDone(outcome)) return refused(outcome, intent, run);
+    if (!isTaken && provesNothingDone(outcome)) return settleRefused(outcome, intent, run);
     if (saysAccepted(outcome)) intent = { ...intent, accepted: true };
     // Where nobody can look, only an answer in the service's own form proves that the resource is being made.
     if (!run.ports.client.can.canFindCreated(kind)) {
@@ -115,17 +115,17 @@ async function createLooking<K extends Kind>(
       return whereNobodyLooks(creation, outcome, intent, run);
     }
     if (intent.accepted === true) await run.recorder.record([{ type: "intent", address, intent }]);
-    const found = await find(step, creation, intent, run);
+    const found = await findAfterCreate(step, creation, intent, run);
     if ("settled" in found) return found.settled;
     const { evidence, isOther, isDoubtful } = found;
     if (isTaken && outcome.status === "rejected" && isOther)
-      return refused({ ...outcome, message: `${outcome.message} (${evidence})` }, intent, run);
+      return settleRefused({ ...outcome, message: `${outcome.message} (${evidence})` }, intent, run);
     const isOpen = intent.accepted === true || isTaken || isDoubtful;
     if (!isOpen && outcome.status === "unknown" && outcome.refusal !== undefined)
-      return refused(outcome.refusal, intent, run);
-    if (isOpen || attempt >= attempts) {
+      return settleRefused(outcome.refusal, intent, run);
+    if (isOpen || attempt >= createAttempts) {
       first.leave(unreadIn(outcome, name));
-      return outcomeUnknown(what, intent, run, evidence ?? answered(outcome), hintOf(outcome));
+      return outcomeUnknown(what, intent, run, evidence ?? answerText(outcome), hintOf(outcome));
     }
     run.progress(step, "the lost create was not done; sending it again");
   }
@@ -140,7 +140,7 @@ const whereNobodyLooks = <K extends Kind>(
 ): StepResult | Promise<StepResult> =>
   outcome.status === "accepted" && unlisted !== undefined
     ? unlisted()
-    : outcomeUnknown(what, intent, run, answered(outcome), hintOf(outcome));
+    : outcomeUnknown(what, intent, run, answerText(outcome), hintOf(outcome));
 
 const hintOf = (outcome: Outcome<unknown>): string | undefined =>
   outcome.status === "unknown" ? outcome.hint : undefined;
@@ -152,7 +152,7 @@ const unreadIn = (outcome: Outcome<unknown>, name: string): Unread | undefined =
     : undefined;
 
 /** What came instead of an answer that can be read. Of a broken connection there is nothing to say. */
-const answered = (outcome: Outcome<unknown>): string | undefined =>
+const answerText = (outcome: Outcome<unknown>): string | undefined =>
   outcome.status === "unknown" && (outcome.httpStatus !== undefined || outcome.accepted === true)
     ? outcome.reason
     : undefined;
@@ -167,7 +167,7 @@ function existedBefore({ address }: Step, kind: Kind, id: string, run: Run): boo
   return run.recorder.state.orphans.has(orphanKey({ kind, id })) || sight(run.live, kind, id).seen === "yes";
 }
 
-type Found =
+type FoundMade =
   /** The step ends: the resource was found, or nobody can tell. */
   | { readonly settled: StepResult }
   | {
@@ -179,7 +179,12 @@ type Found =
     };
 
 /** Looks for what the create may have made, and judges what bears its name. */
-async function find<K extends Kind>(step: Step, creation: Creation<K>, intent: Intent, run: Run): Promise<Found> {
+async function findAfterCreate<K extends Kind>(
+  step: Step,
+  creation: Creation<K>,
+  intent: Intent,
+  run: Run,
+): Promise<FoundMade> {
   const { kind, name, what } = creation;
   const judge = (named: readonly LiveOf[K][]): Judged<LiveOf[K]> => {
     const isNew = ({ id }: LiveOf[K]): boolean =>
@@ -224,7 +229,7 @@ const provesNothingDone = (outcome: Outcome<unknown>): outcome is Rejection | Un
 const saysAccepted = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "accepted" || (outcome.status === "unknown" && outcome.accepted === true) || isUnreadable(outcome);
 
-async function refused(outcome: Failure, { address, name }: Intent, run: Run): Promise<StepResult> {
+async function settleRefused(outcome: Failure, { address, name }: Intent, run: Run): Promise<StepResult> {
   await run.recorder.record([{ type: "intent", address, intent: null }]);
   const failed = failedBy(outcome);
   return isNameConflict(outcome) && failed.fix === undefined

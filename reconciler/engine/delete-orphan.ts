@@ -10,7 +10,7 @@ import { failedBy, type StepResult } from "./run";
 /** `learnt`: what the orphan's entry in the state has wrong. */
 export type OrphanResult = (StepResult & { readonly learnt?: Pick<Orphan, "sizeGb"> }) | "not-found";
 
-const changed = (how: string, fix: string): StepResult => ({
+const volumeChanged = (how: string, fix: string): StepResult => ({
   end: "failed",
   code: "apply/volume-changed",
   message: `nothing was sent: ${how}`,
@@ -31,12 +31,12 @@ export const canDeleteOrphan = ({ kind }: Orphan, { deletesVolumes }: Abilities)
 
 const deletes: Readonly<Record<Orphan["kind"], typeof deleteOrphan | undefined>> = {
   vm: undefined,
-  volume: deleteVolume,
-  group: deleteGroup,
+  volume: deleteOrphanVolume,
+  group: deleteOrphanGroup,
   image: undefined,
 };
 
-async function deleteGroup({ id, name }: Orphan, watch: Watch): Promise<OrphanResult> {
+async function deleteOrphanGroup({ id, name }: Orphan, watch: Watch): Promise<OrphanResult> {
   const { client, signal } = watch;
   const outcome = await client.deleteGroup(id, { signal });
   if (isGone(outcome)) return "not-found";
@@ -44,16 +44,16 @@ async function deleteGroup({ id, name }: Orphan, watch: Watch): Promise<OrphanRe
   return waitUntilGroupGone(id, name, { ...watch, listGroups: () => client.listGroups({ signal }) });
 }
 
-async function deleteVolume({ id, sizeGb }: Orphan, watch: Watch): Promise<OrphanResult> {
+async function deleteOrphanVolume({ id, sizeGb }: Orphan, watch: Watch): Promise<OrphanResult> {
   const { client, signal } = watch;
   const look = await client.getVolume(id, { signal });
   if (look.status === "accepted") {
     const { attachedTo, sizeGb: now } = look.value;
     if (typeof attachedTo === "string")
-      return changed(`it hangs on VM ${attachedTo}`, "take it off that VM first, or declare and import it");
+      return volumeChanged(`it hangs on VM ${attachedTo}`, "take it off that VM first, or declare and import it");
     if (now !== undefined && sizeGb !== undefined && now !== sizeGb)
       return {
-        ...changed(
+        ...volumeChanged(
           `it has ${now} GB, and had ${sizeGb} when it was left`,
           "its new size is recorded; run the same command again to delete it all the same",
         ),

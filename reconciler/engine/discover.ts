@@ -7,7 +7,7 @@ import { hasPlainNames } from "../core/model/fields";
 import type { LiveOf, LiveVm } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
 import type { Step } from "../core/plan/step";
-import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
 import { listOfKind } from "./observe";
 import { blindAfter } from "./poller";
 import type { Run } from "./run";
@@ -75,7 +75,7 @@ async function lookThrough<K extends Kind>(
   for (let failures = 0; ; ) {
     await clock.sleep(timing.pollIntervalMs, run.signal);
     window = lookedAgain(window, clock.now());
-    const over = isOver(window);
+    const over = isWindowOver(window);
     const listed = await listOfKind(kind, client, { signal: run.signal, proves: over });
     if (run.signal.aborted) return { status: "aborted" };
     if (listed.status === "accepted") {

@@ -60,7 +60,7 @@ export async function findDrift(
   const seen =
     already === undefined
       ? await refresh(client, desired, state, { acceptService })
-      : await withCatalogue(client, desired, state, already);
+      : await sweepCatalogue(client, desired, state, already);
   assertShown(state, seen.live);
   const plan = makePlan({
     desired,
@@ -76,7 +76,7 @@ export async function findDrift(
       (change): Drift => ({
         address: change.address,
         name: change.name,
-        ...idOf(state.resources.get(change.address)),
+        ...knownId(state.resources.get(change.address)),
         gone: change.reason === "gone",
         fields:
           change.reason === "gone"
@@ -121,13 +121,13 @@ export async function findDrift(
  * The state may spell a flavor or image in another way than the service. Comparing them then takes a list that nobody
  * has read yet.
  */
-async function withCatalogue(client: ServiceReader, desired: Desired, state: State, live: Live): Promise<Refreshed> {
+async function sweepCatalogue(client: ServiceReader, desired: Desired, state: State, live: Live): Promise<Refreshed> {
   const findings: Diagnostic[] = [];
   const catalogue = await readCatalogue(catalogueLists(client, {}), desired, state, live.of.vm, findings);
   return { live: { ...live, catalogue }, findings };
 }
 
-const idOf = (record: RecordedResource | undefined): { readonly id?: string } =>
+const knownId = (record: RecordedResource | undefined): { readonly id?: string } =>
   record?.id === undefined ? {} : { id: record.id };
 
 /** The live rule that the change shows as this text. */

@@ -48,7 +48,7 @@ export async function closeDesired(
   if (hasErrors(diagnostics))
     return destroy === true && isOpen(desired) ? { desired: withoutWishes(desired) } : { problems: diagnostics };
   if (readAgain !== undefined) return { desired: readAgain(values) };
-  const moved = external.values === undefined ? [] : differences(external.values, values);
+  const moved = external.values === undefined ? [] : changedExternals(external.values, values);
   if (moved.length === 0) return { desired: asClosed(desired) };
   return {
     problems: [
@@ -66,8 +66,8 @@ function withoutWishes({ external: _, outputs: __, reachability: ___, rollouts: 
   return asClosed({ ...desired, resources: [], imports: [], moved: [], removed: [] });
 }
 
-function differences(then: ExternalValues, now: ExternalValues): string[] {
-  const compare = (root: string, before: Parts, after: Parts): string[] =>
+function changedExternals(then: ExternalValues, now: ExternalValues): string[] {
+  const compare = (root: string, before: ExternalParts, after: ExternalParts): string[] =>
     Object.entries(before).flatMap(([name, parts]) =>
       Object.entries(parts).flatMap(([part, value]) => {
         const present = after[name]?.[part];
@@ -80,7 +80,7 @@ function differences(then: ExternalValues, now: ExternalValues): string[] {
     );
   return [...compare("read", then.reads, now.reads), ...compare("lookup", then.lookups, now.lookups)];
 }
-type Parts = Readonly<Record<string, Readonly<Record<string, Json>>>>;
+type ExternalParts = Readonly<Record<string, Readonly<Record<string, Json>>>>;
 
 export interface ExternalFound {
   readonly values: ExternalValues;
@@ -104,7 +104,7 @@ export async function fetchExternal(
         const store = open(read.state, read);
         const stored = await store.read();
         if (stored.snapshot === undefined && stored.journal.length === 0) {
-          diagnostics.push(notThere(read));
+          diagnostics.push(outputNotThere(read));
           return;
         }
         const { outputs = {} } = openStoredState(stored, store.location, "none").state;
@@ -124,18 +124,18 @@ export async function fetchExternal(
       }
     }),
   );
-  const listed = new Map<LookupKind, Promise<Seen>>();
+  const listed = new Map<LookupKind, Promise<SeenThings>>();
   for (const lookup of lookups) {
     const seen = listed.get(lookup.kind) ?? see[lookup.kind](client);
     listed.set(lookup.kind, seen);
-    const answer = choose(lookup, await oneOf(lookup, await seen, client));
+    const answer = choose(lookup, await thingSeen(lookup, await seen, client));
     if ("problem" in answer) diagnostics.push({ severity: "error", ...answer.problem, source: lookup.source });
     else found.lookups[lookup.name] = answer.attributes;
   }
   return { values: found, diagnostics };
 }
 
-const notThere = ({ name, state, source }: Read): Diagnostic => ({
+const outputNotThere = ({ name, state, source }: Read): Diagnostic => ({
   severity: "error",
   code: "config/read-failed",
   summary: `there is no state at ${state}, which reads.${name} names`,
@@ -144,56 +144,60 @@ const notThere = ({ name, state, source }: Read): Diagnostic => ({
   source,
 });
 
-type Thing = Readonly<Record<string, string>> & { readonly id: string };
+type ExternalThing = Readonly<Record<string, string>> & { readonly id: string };
 /** `undefined`: this service has no such list. */
-type Seen = Outcome<readonly Thing[]> | undefined;
+type SeenThings = Outcome<readonly ExternalThing[]> | undefined;
 
-const vm = ({ id, name, privateIp, floatingIp }: LiveVm): Thing => ({
+const vmThing = ({ id, name, privateIp, floatingIp }: LiveVm): ExternalThing => ({
   id,
   name,
   ...onlyDefined({ private_ip: privateIp, floating_ip: floatingIp }),
 });
-const volume = ({ id, name, sizeGb }: LiveVolume): Thing => ({
+const volumeThing = ({ id, name, sizeGb }: LiveVolume): ExternalThing => ({
   id,
   ...onlyDefined({ name, size: sizeGb === undefined ? undefined : String(sizeGb) }),
 });
-const named = ({ id, name }: LiveGroup | CatalogueEntry): Thing => ({ id, ...onlyDefined({ name }) });
+const thingNamed = ({ id, name }: LiveGroup | CatalogueEntry): ExternalThing => ({ id, ...onlyDefined({ name }) });
 
-const things: { readonly [K in Kind]?: (one: LiveOf[K]) => Thing } = { vm, volume };
-const thingOf = <K extends Kind>(kind: K, one: LiveOf[K]): Thing => (things[kind] ?? named)(one);
+const things: { readonly [K in Kind]?: (one: LiveOf[K]) => ExternalThing } = { vm: vmThing, volume: volumeThing };
+const thingOfKind = <K extends Kind>(kind: K, one: LiveOf[K]): ExternalThing => (things[kind] ?? thingNamed)(one);
 
-async function all<T>(outcome: Promise<Outcome<readonly T[]>>, as: (one: T) => Thing): Promise<Seen> {
+async function all<T>(outcome: Promise<Outcome<readonly T[]>>, as: (one: T) => ExternalThing): Promise<SeenThings> {
   const got = await outcome;
   return got.status === "accepted" ? { ...got, value: got.value.map(as) } : got;
 }
 
-const see: Record<LookupKind, (client: ServiceReader) => Promise<Seen>> = {
-  vm: async (client) => (client.can.seesVms === "list" ? all(client.listVms(), vm) : undefined),
-  volume: async (client) => (client.can.seesVolumes === "list" ? all(client.listVolumes(), volume) : undefined),
-  group: async (client) => (client.can.seesGroups === "list" ? all(client.listGroups(), named) : undefined),
-  image: async (client) => (client.can.listsImages ? all(client.listImages(), named) : undefined),
-  flavor: async (client) => (client.can.listsFlavors ? all(client.listFlavors(), named) : undefined),
+const see: Record<LookupKind, (client: ServiceReader) => Promise<SeenThings>> = {
+  vm: async (client) => (client.can.seesVms === "list" ? all(client.listVms(), vmThing) : undefined),
+  volume: async (client) => (client.can.seesVolumes === "list" ? all(client.listVolumes(), volumeThing) : undefined),
+  group: async (client) => (client.can.seesGroups === "list" ? all(client.listGroups(), thingNamed) : undefined),
+  image: async (client) => (client.can.listsImages ? all(client.listImages(), thingNamed) : undefined),
+  flavor: async (client) => (client.can.listsFlavors ? all(client.listFlavors(), thingNamed) : undefined),
 };
 
 /** Without a list, a resource that is named by its id may be read by it. */
-async function oneOf({ kind, by, wanted }: LookupRequest, seen: Seen, client: ServiceReader): Promise<Seen> {
+async function thingSeen(
+  { kind, by, wanted }: LookupRequest,
+  seen: SeenThings,
+  client: ServiceReader,
+): Promise<SeenThings> {
   if (seen !== undefined || by === "name") return seen;
-  const single = <T>(outcome: Promise<Outcome<T>>, as: (one: T) => Thing) =>
+  const single = <T>(outcome: Promise<Outcome<T>>, as: (one: T) => ExternalThing) =>
     all(
       outcome.then((got) => (got.status === "accepted" ? { ...got, value: [got.value] } : got)),
       as,
     );
   if (!isKind(kind) || !client.can.readsOne(kind)) return undefined;
-  return single(readOfKind(kind, client, wanted), (one) => thingOf(one.kind, one));
+  return single(readOfKind(kind, client, wanted), (one) => thingOfKind(one.kind, one));
 }
 
-type Chosen =
-  | { readonly attributes: Thing }
+type ChosenThing =
+  | { readonly attributes: ExternalThing }
   | { readonly problem: Pick<Diagnostic, "code" | "summary" | "detail" | "fix"> };
 
-function choose({ name, kind, by, wanted }: LookupRequest, seen: Seen): Chosen {
+function choose({ name, kind, by, wanted }: LookupRequest, seen: SeenThings): ChosenThing {
   const what = `${kind} ${by === "id" ? "" : "named "}${wanted}`;
-  const problem = (summary: string, fix: string, detail?: string): Chosen => ({
+  const problem = (summary: string, fix: string, detail?: string): ChosenThing => ({
     problem: { code: "config/lookup-failed", summary, fix, detail },
   });
   if (seen === undefined)

@@ -41,7 +41,7 @@ export async function fillIn(
       const name = computedName(computed);
       if (!values.has(name)) values.set(name, await findValue(computed, step, run));
     }
-    const value: Value = (computed) => values.get(computedName(computed)) ?? computed;
+    const value: ValueOfComputed = (computed) => values.get(computedName(computed)) ?? computed;
     return { action: filled(action, value, (rule) => filledRule(rule, value)) };
   } catch (error) {
     if (error instanceof NoValue) return { end: error.result };
@@ -49,9 +49,9 @@ export async function fillIn(
   }
 }
 
-type Value = (computed: Computed) => string | Computed;
+type ValueOfComputed = (computed: Computed) => string | Computed;
 
-export function filledRule(rule: Rule, value: Value): Rule {
+export function filledRule(rule: Rule, value: ValueOfComputed): Rule {
   const described = rule.description === undefined ? rule : { ...rule, description: fillText(rule.description, value) };
   if (rule.remote.kind !== "computed") return described;
   const text = fillText(rule.remote.text, value);
@@ -76,7 +76,7 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
   const { address, attribute } = computed;
   const record = run.recorder.state.resources.get(address);
   if (!isAddressAttribute(attribute) || record?.kind !== "vm" || record.id === undefined || !canSee(run))
-    throw new NoValue(notShown(computed, "no record and no look has it"));
+    throw new NoValue(failedNotShown(computed, "no record and no look has it"));
   const { id } = record;
   const key = attribute === "private_ip" ? "privateIp" : "floatingIp";
   const started = run.ports.clock.now();
@@ -100,12 +100,12 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
     });
   const vm = waited.ended === "found" ? waited.value : undefined;
   const shown = vm?.[key];
-  if (shown === undefined) throw new NoValue(notShown(computed, `the service's record of it (${id}) shows none`));
+  if (shown === undefined) throw new NoValue(failedNotShown(computed, `the service's record of it (${id}) shows none`));
   await run.recorder.record([{ type: "patch", address, of: id, fields: addressesShown(vm) }]);
   return shown;
 }
 
-const notShown = ({ address, attribute }: Computed, why: string): StepResult => ({
+const failedNotShown = ({ address, attribute }: Computed, why: string): StepResult => ({
   end: "failed",
   code: "apply/value-not-shown",
   message: `nothing was sent: it needs the ${attribute} of ${address}, and ${why}`,

@@ -56,7 +56,7 @@ export async function oweNothing({ id }: Step, run: Run): Promise<void> {
   if (changes.length > 0) await run.recorder.record(changes);
 }
 
-export const pay: Performer<Duty> = async (step, action, run) => {
+export const performDuty: Performer<Duty> = async (step, action, run) => {
   const { address } = step;
   const { operation: duty } = action;
   const debt = debtAt({ address, command: duty }, run);
@@ -149,7 +149,7 @@ function notPaid(address: Address, duty: Duty, result: CommandResult, argv: read
     code: "apply/owed",
     message,
     ...onlyDefined({ output }),
-    fix: `try it by hand: ${argv.map(quoted).join(" ")}; the next run pays it first, and after it was done by hand: reconcile state resolve ${address} --paid`,
+    fix: `try it by hand: ${argv.map(shellWord).join(" ")}; the next run pays it first, and after it was done by hand: reconcile state resolve ${address} --paid`,
   };
 }
 
@@ -167,7 +167,7 @@ export function toldBy(
 }
 
 /** The word as a shell reads it, on one line. */
-const quoted = (word: string): string =>
+const shellWord = (word: string): string =>
   /^[A-Za-z0-9_@%+=:,./-]+$/.test(word)
     ? word
     : word.includes("\n")

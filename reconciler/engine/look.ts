@@ -11,7 +11,7 @@ import type { LiveOf } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import { keysOf } from "../core/text/objects";
 import type { ServiceReader } from "../service/client";
-import { type Asked, type Observed, observeGroups, observeUsual, observeVms } from "./observe";
+import { type LooksWanted, type Observed, observeGroups, observeUsual, observeVms } from "./observe";
 
 export type SeenByKind = { readonly [K in Kind]: Observed<LiveOf[K]> };
 
@@ -45,7 +45,7 @@ export async function lookAtKinds(
     signal: looking.signal,
     proves: isOpen(kind) ? true : undefined,
   });
-  const asked = (kind: Kind): Asked => ({ wanted: wanted[kind], known: known[kind], whole: whole(kind) });
+  const asked = (kind: Kind): LooksWanted => ({ wanted: wanted[kind], known: known[kind], whole: whole(kind) });
   const orphans = (kind: Kind) => allOfKind(state.orphans.values(), kind).map(({ id }) => id);
   const lookAtVms = async () => {
     const seen = await observeVms(client, asked("vm"), desired, state, findings, { ...optionsFor("vm"), young });
@@ -76,9 +76,9 @@ export const looksOf = (seen: SeenByKind): LooksOf => eachKind<LooksOf>((kind) =
 /** What two looks saw; the later one counts. */
 export const laterOver = (first: SeenByKind, then: SeenByKind): SeenByKind =>
   // Both are of the kind.
-  eachKind<SeenByKind>((kind) => merged<LiveOf[Kind]>(first[kind], then[kind]) as never);
+  eachKind<SeenByKind>((kind) => mergedLooks<LiveOf[Kind]>(first[kind], then[kind]) as never);
 
-const merged = <T>(first: Observed<T>, then: Observed<T>): Observed<T> => ({
+const mergedLooks = <T>(first: Observed<T>, then: Observed<T>): Observed<T> => ({
   looks: new Map<string, Look<T>>([...first.looks, ...then.looks]),
   listed: first.listed || then.listed,
   unlisted: then.unlisted.seen === "absent" ? then.unlisted : first.unlisted,
@@ -103,7 +103,7 @@ export function unseenNeighbours(seen: SeenByKind, wanted: IdsOfKinds, { known }
 }
 
 /** A few more resources of each kind that nobody has looked at or `tried` to look at yet. */
-export function others(seen: SeenByKind, { known }: Looking, tried: Set<string>, most: number): IdsOfKinds {
+export function otherIds(seen: SeenByKind, { known }: Looking, tried: Set<string>, most: number): IdsOfKinds {
   const of = (kind: Kind): ReadonlySet<string> => {
     const ids = new Set<string>();
     for (const id of known[kind]) {

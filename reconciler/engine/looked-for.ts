@@ -5,7 +5,7 @@
  */
 import type { RecordedVm } from "../core/model/recorded";
 import { calendarLeft, type Instant } from "../core/model/time";
-import { isOver, type Window } from "../core/schedule/window";
+import { isWindowOver, type Window } from "../core/schedule/window";
 import type { ServiceReader } from "../service/client";
 
 const lookedFor = new WeakMap<ServiceReader, Map<string, Window>>();
@@ -26,6 +26,6 @@ export function mayShowLater(
 ): boolean {
   if (createdAt === undefined || windowMs === 0) return false;
   const window = id === undefined ? undefined : lookedFor.get(client)?.get(id);
-  if (window !== undefined && isOver(window)) return false;
+  if (window !== undefined && isWindowOver(window)) return false;
   return building === true || calendarLeft(createdAt, windowMs, now) > 0;
 }

@@ -25,19 +25,19 @@ import { readFailed } from "./read-failed";
 
 // The reads that every kind has, for whoever asks the same of each.
 
-type List<L> = (options?: RequestOptions) => Promise<Outcome<readonly L[]>>;
-type Read<L> = (id: string, options?: RequestOptions) => Promise<Outcome<L>>;
+type ListAll<L> = (options?: RequestOptions) => Promise<Outcome<readonly L[]>>;
+type ReadById<L> = (id: string, options?: RequestOptions) => Promise<Outcome<L>>;
 
 /** The list of a kind, by the call of its row. */
 export const listOfKind = <K extends Kind>(kind: K, client: ServiceReader, options?: RequestOptions) =>
   // The row names the call, and its answers are read as the kind's own.
-  (Reflect.get(client, rowOf(`${kind}.list`).call) as List<LiveOf[K]>).call(client, options);
+  (Reflect.get(client, rowOf(`${kind}.list`).call) as ListAll<LiveOf[K]>).call(client, options);
 
 export const readOfKind = <K extends Kind>(kind: K, client: ServiceReader, id: string, options?: RequestOptions) =>
   // The same for one of them.
-  (Reflect.get(client, rowOf(`${kind}.get`).call) as Read<LiveOf[K]>).call(client, id, options);
+  (Reflect.get(client, rowOf(`${kind}.get`).call) as ReadById<LiveOf[K]>).call(client, id, options);
 
-export type Options = { readonly signal?: AbortSignal };
+export type LookOptions = { readonly signal?: AbortSignal };
 
 /** What one kind's look at the service found; `unlisted`: what it says of every other id. */
 export interface Observed<T> {
@@ -50,7 +50,7 @@ export interface Observed<T> {
 }
 
 /** What is to be looked at of one kind. */
-export interface Asked {
+export interface LooksWanted {
   /** Ids that have to be looked at. */
   readonly wanted: ReadonlySet<string>;
   /** All ids that the state and the file know: one that the list does not show is looked at by itself. */
@@ -60,12 +60,12 @@ export interface Asked {
 }
 
 /** Whether a list costs less than reading each by itself, or nothing but a list will do. */
-function isListCheaper(client: ServiceReader, kind: Kind, { wanted, known, whole }: Asked): boolean {
+function isListCheaper(client: ServiceReader, kind: Kind, { wanted, known, whole }: LooksWanted): boolean {
   const { pageItems, pageReads } = client.listCost?.(kind) ?? usualListCost;
   return whole || wanted.size > Math.ceil(known.size / pageItems) * pageReads;
 }
 
-const isNothing = ({ wanted, whole }: Asked): boolean => wanted.size === 0 && !whole;
+const wantsNothing = ({ wanted, whole }: LooksWanted): boolean => wanted.size === 0 && !whole;
 
 export const cannotLook = (what: string): Unobserved => ({
   seen: "unobserved",
@@ -75,11 +75,11 @@ export const cannotLook = (what: string): Unobserved => ({
 /** One part for each ability to look at VMs: the list, one by one, or not at all. */
 export async function observeVms(
   client: ServiceReader,
-  asked: Asked,
+  asked: LooksWanted,
   desired: Desired,
   state: State,
   findings: Diagnostic[],
-  options: Options & { readonly young: ReadonlySet<string> },
+  options: LookOptions & { readonly young: ReadonlySet<string> },
 ): Promise<Observed<LiveVm>> {
   const looks = new Map<string, Look<LiveVm>>();
   const read = (wanted: ReadonlySet<string>): Promise<readonly string[]> =>
@@ -87,7 +87,7 @@ export async function observeVms(
   const { known: ids } = asked;
   const concerned =
     ids.size > 0 || desired.resources.some((resource) => resource.kind === "vm") || state.intents.size > 0;
-  if (isNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [], listed: false };
+  if (wantsNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [], listed: false };
   if (client.can.seesVms === "list" && client.can.readsOneVm && !isListCheaper(client, "vm", asked))
     return { looks, unlisted: notLookedAt, forbidden: await read(asked.wanted), listed: false };
   if (client.can.seesVms === "list") {
@@ -99,7 +99,7 @@ export async function observeVms(
     }
     for (const vm of listed.value) looks.set(vm.id, { seen: "yes", value: vm });
     const unlisted = new Set([...ids].filter((id) => !looks.has(id)));
-    const forbidden = await lookAgain(client, unlisted, looks, findings, options);
+    const forbidden = await lookAtUnlisted(client, unlisted, looks, findings, options);
     const found = [...unlisted].flatMap((id) => {
       const look = looks.get(id);
       return look?.seen === "yes" ? [look.value] : [];
@@ -129,12 +129,12 @@ export async function observeVms(
  * A list may be behind, or lose an entry from one page to the next while it is read. What the state knows and the list
  * does not show is asked for by itself, or looked for once more where there is no such read.
  */
-async function lookAgain(
+async function lookAtUnlisted(
   client: ServiceReader,
   unlisted: ReadonlySet<string>,
   looks: Map<string, Look<LiveVm>>,
   findings: Diagnostic[],
-  options: Options & { readonly young: ReadonlySet<string> },
+  options: LookOptions & { readonly young: ReadonlySet<string> },
 ): Promise<readonly string[]> {
   if (unlisted.size === 0) return [];
   if (client.can.readsOneVm) return observeEach("vm", unlisted, (id) => client.getVm(id, options), looks, findings);
@@ -168,10 +168,10 @@ function lackedBy({ goneAs }: Accepted<unknown>, list: string, id: string): Abse
 export async function observeUsual<K extends Kind>(
   kind: K,
   client: ServiceReader,
-  asked: Asked,
+  asked: LooksWanted,
   also: readonly string[],
   findings: Diagnostic[],
-  options: Options,
+  options: LookOptions,
 ): Promise<Observed<LiveOf[K]>> {
   const looks = new Map<string, Look<LiveOf[K]>>();
   const noun = kindRows[kind].fullNoun;
@@ -195,13 +195,13 @@ export async function observeUsual<K extends Kind>(
 
 export async function observeGroups(
   client: ServiceReader,
-  asked: Asked,
+  asked: LooksWanted,
   state: State,
   findings: Diagnostic[],
-  options: Options,
+  options: LookOptions,
 ): Promise<Observed<LiveGroup>> {
   const looks = new Map<string, Look<LiveGroup>>();
-  if (isNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [], listed: false };
+  if (wantsNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [], listed: false };
   const ids = new Set(asked.wanted);
   let listed: ReadonlyMap<string, LiveGroup> | undefined;
   let unlisted: Look<never> = cannotLook("a security group by its list");

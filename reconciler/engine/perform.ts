@@ -11,7 +11,7 @@ import { performUsual } from "../kinds/usual/perform";
 import { vmPerformers } from "../kinds/vm/perform";
 import { volumePerformers } from "../kinds/volume/perform";
 import { fillIn, plainText } from "./fill-in";
-import { oweFirst, pay, toldBy } from "./guest";
+import { oweFirst, performDuty, toldBy } from "./guest";
 import { doneAndSeen, idOf, isoNow, type Performer, type Performers, type Run, type StepResult } from "./run";
 
 export async function performStep(step: Step, run: Run): Promise<StepResult> {
@@ -46,7 +46,7 @@ const outside: Performer<"outside"> = async (_, action) => ({
   fix: action.command,
 });
 
-const flush: Performer<"flush"> = async (step, action, run) => {
+const performFlush: Performer<"flush"> = async (step, action, run) => {
   const result = await run.ports.runCommand(
     { ...action, argv: action.argv.map(plainText) },
     { signal: run.signal, address: step.address },
@@ -67,9 +67,9 @@ const performers: Performers<StepOperation> = {
   ...groupPerformers,
   record,
   outside,
-  flush,
-  after_ready: pay,
-  after_attach: pay,
+  flush: performFlush,
+  after_ready: performDuty,
+  after_attach: performDuty,
 };
 
 /**

@@ -7,7 +7,7 @@ import { usualListCost } from "../core/model/list-cost";
 import type { LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import { cheaperLook, mayBeLate, mayLookSoon, togetherAt, untilNextLook } from "../core/schedule/pace";
-import { isOver, lookedAgain, openWindow, type Window } from "../core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow, type Window } from "../core/schedule/window";
 import { onAbort } from "../service/abort-listeners";
 import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
@@ -39,7 +39,7 @@ export interface WatchOptions {
   readonly soon?: string;
 }
 
-interface Watcher {
+interface PollWatcher {
   readonly look: WaitUntil<unknown>;
   readonly ids: readonly string[];
   readonly since: number;
@@ -59,10 +59,10 @@ export interface ByAndBy {
   busyAt(): number;
 }
 
-interface Look {
+interface PollLook {
   readonly seen: Outcome<SeenVms>;
   /** Whom it tells anything. */
-  readonly told: "all" | readonly Watcher[];
+  readonly told: "all" | readonly PollWatcher[];
   /** Of a list. */
   readonly pages?: number;
 }
@@ -77,7 +77,7 @@ export function createPoller(
   apart: (work: () => Promise<void>) => Promise<void> = (work) => work(),
   byAndBy?: ByAndBy,
 ): Poller {
-  const watchers = new Set<Watcher>();
+  const watchers = new Set<PollWatcher>();
   /** How long the last wait of each kind took. */
   const took = new Map<string, number>();
   const looks = { made: 0, early: 0, activeMs: 0 };
@@ -86,8 +86,8 @@ export function createPoller(
   let failures = 0;
   let last = { askedAt: Number.NEGATIVE_INFINITY, tookMs: 0, pages: 1 };
   let joinedAt = Number.NEGATIVE_INFINITY;
-  let wakeUp: ((joined: Watcher) => void) | undefined;
-  const idsOf = (some: Iterable<Watcher>): Set<string> => new Set([...some].flatMap(({ ids }) => ids));
+  let wakeUp: ((joined: PollWatcher) => void) | undefined;
+  const idsOf = (some: Iterable<PollWatcher>): Set<string> => new Set([...some].flatMap(({ ids }) => ids));
 
   /** What tells all who wait, by the fewest requests. */
   function nextLook(): "list" | "each" {
@@ -98,7 +98,7 @@ export function createPoller(
   }
 
   /** A look that costs much, because the list is long, is not repeated at once. */
-  function dueAt({ from, soon, since, lookedAt }: Watcher, kind: "list" | "each"): number {
+  function dueAt({ from, soon, since, lookedAt }: PollWatcher, kind: "list" | "each"): number {
     const tookMs = soon === undefined ? undefined : took.get(soon);
     const mayBeSoon = soon !== undefined && mayLookSoon(looks, intervalMs);
     const waiting = { waitedMs: lookedAt - from, mayBeSoon, tookMs };
@@ -121,7 +121,7 @@ export function createPoller(
       const left = due - clock.now();
       if (left <= 0 || watchers.size === 0) return;
       const cut = new AbortController();
-      const joined = new Promise<Watcher>((resolve) => {
+      const joined = new Promise<PollWatcher>((resolve) => {
         wakeUp = resolve;
       });
       const first = await Promise.race([joined, clock.sleep(left, cut.signal)]);
@@ -168,8 +168,8 @@ export function createPoller(
   }
 
   /** How a wait ends with what was just seen; `undefined`: it goes on. */
-  function endOf(watcher: Watcher, seen: Outcome<SeenVms>, asked: number): Waited<unknown> | undefined {
-    const over = isOver(watcher.window);
+  function endOf(watcher: PollWatcher, seen: Outcome<SeenVms>, asked: number): Waited<unknown> | undefined {
+    const over = isWindowOver(watcher.window);
     if (seen.status !== "accepted") {
       const isBlind = over || seen.status === "rejected" || failures >= blindAfter;
       return isBlind ? { ended: "blind", failure: seen } : undefined;
@@ -181,7 +181,7 @@ export function createPoller(
     return over ? { ended: "timeout" } : undefined;
   }
 
-  async function look(now: number): Promise<Look> {
+  async function look(now: number): Promise<PollLook> {
     const kind = nextLook();
     if (kind === "each") {
       const told = [...watchers].filter((watcher) => dueAt(watcher, kind) <= now);
@@ -192,7 +192,7 @@ export function createPoller(
     const listed = await client.listVms();
     if (listed.status !== "accepted") return { seen: listed, told: "all" };
     const pages = Math.max(1, Math.ceil(listed.value.length / listCost().pageItems));
-    return { seen: accepted(seenOf(new Map(listed.value.map((vm) => [vm.id, vm])))), told: "all", pages };
+    return { seen: accepted(seenVmsOf(new Map(listed.value.map((vm) => [vm.id, vm])))), told: "all", pages };
   }
 
   async function readEach(ids: ReadonlySet<string>): Promise<Outcome<SeenVms>> {
@@ -201,12 +201,12 @@ export function createPoller(
       if (outcome.status === "accepted") vms.set(outcome.value.id, outcome.value);
       else if (!isGone(outcome)) return outcome;
     }
-    return accepted(seenOf(vms));
+    return accepted(seenVmsOf(vms));
   }
 
   const listCost = () => client.listCost?.("vm") ?? usualListCost;
 
-  function finish(watcher: Watcher, waited: Waited<unknown>): void {
+  function finish(watcher: PollWatcher, waited: Waited<unknown>): void {
     watchers.delete(watcher);
     watcher.leave?.();
     watcher.settle(waited);
@@ -218,7 +218,7 @@ export function createPoller(
         if (signal?.aborted === true) return resolve({ ended: "aborted" });
         const now = clock.now();
         joinedAt = now;
-        const watcher: Watcher = {
+        const watcher: PollWatcher = {
           look,
           ids,
           since: turn,
@@ -238,7 +238,7 @@ export function createPoller(
   };
 }
 
-function seenOf(byId: ReadonlyMap<string, LiveVm>): SeenVms {
+function seenVmsOf(byId: ReadonlyMap<string, LiveVm>): SeenVms {
   let byName: Map<string, LiveVm[]> | undefined;
   return {
     byId,

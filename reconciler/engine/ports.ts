@@ -17,7 +17,7 @@ export interface CommandResult {
   readonly output: string;
 }
 
-export interface CommandOptions {
+export interface DutyOptions {
   readonly signal?: AbortSignal;
   /** The resource whose command this is. */
   readonly address?: Address;
@@ -28,7 +28,7 @@ export interface CommandOptions {
   readonly limitMs?: number;
 }
 
-interface StepEnd {
+interface StepEndTold {
   readonly end: string;
   readonly message?: string;
 }
@@ -45,7 +45,7 @@ export interface Ports {
   readonly client: ServiceClient;
   readonly clock: Clock;
   readonly timing: Timing;
-  readonly runCommand: (command: Command<string>, options?: CommandOptions) => Promise<CommandResult>;
+  readonly runCommand: (command: Command<string>, options?: DutyOptions) => Promise<CommandResult>;
   /** What keeps programs that a file names from being started, for messages. Absent: they are started. */
   readonly noPrograms?: string;
   /** Tries the check once, for no longer than `limitMs`: true when the VM answers as it should. */
@@ -58,7 +58,7 @@ export interface Ports {
   /** Runs work that belongs to no single step, such as a shared look. For traces. */
   readonly apart?: <T>(work: () => T) => T;
   /** Does the work of a step where what it sends and runs can be told to be its own. For traces. */
-  readonly within?: <T extends StepEnd>(step: Step, work: () => Promise<T>) => Promise<T>;
+  readonly within?: <T extends StepEndTold>(step: Step, work: () => Promise<T>) => Promise<T>;
   /** Where many runs of one resource follow each other: they sample together what one run of all would. */
   readonly samples?: Samples;
   /** No step starts before the one before it has ended, its wait included. */

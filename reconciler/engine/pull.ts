@@ -37,11 +37,11 @@ export async function pullWorld(client: ServiceReader, wanted: PullWanted): Prom
   const [{ all, chosen }, groups, listed] = await Promise.all([
     pullVms(client, wanted.vms ?? [], diagnostics),
     pullGroups(client, wanted.groups ?? [], diagnostics),
-    wanted.volumes === "all" ? listVolumes(client, diagnostics) : undefined,
+    wanted.volumes === "all" ? volumesById(client, diagnostics) : undefined,
   ]);
   const named = wanted.volumes === "all" ? [] : (wanted.volumes ?? []);
   const volumes = await readVolumes(client, listed, chosen, named, diagnostics);
-  const disksOf = new Map(all.map((vm) => [vm.id, tellDisks(vm, volumes)]));
+  const disksOf = new Map(all.map((vm) => [vm.id, disksOfVm(vm, volumes)]));
   // Root and data disks belong to their VM's block; what else hangs on a chosen VM is a volume of its own.
   const own = new Set(
     [...disksOf.values()].flatMap(({ root, data }) =>
@@ -66,7 +66,7 @@ export async function pullWorld(client: ServiceReader, wanted: PullWanted): Prom
   const others = await Promise.all(
     kinds.flatMap((kind) => {
       const section = sectionOf[kind];
-      return section in ownSections ? [] : [pullUsual(kind, client, wantedOf(wanted, section), diagnostics)];
+      return section in ownSections ? [] : [pullUsual(kind, client, wantedIds(wanted, section), diagnostics)];
     }),
   );
   return {
@@ -83,7 +83,7 @@ export async function pullWorld(client: ServiceReader, wanted: PullWanted): Prom
 const ownSections: Readonly<Record<Section, true>> = { vms: true, volumes: true, groups: true };
 
 /** A kind without a flag of its own is read where nothing, or everything, is asked for. */
-const wantedOf = (wanted: PullWanted, section: string): Wanted =>
+const wantedIds = (wanted: PullWanted, section: string): Wanted =>
   new Map(Object.entries(wanted)).get(section) ?? (wanted.vms === "all" && wanted.groups === "all" ? "all" : []);
 
 async function pullUsual(
@@ -93,7 +93,7 @@ async function pullUsual(
   diagnostics: Diagnostic[],
 ): Promise<readonly LiveOf[Kind][]> {
   const noun = kindRows[kind].fullNoun;
-  if (wanted !== "all") return readEach(wanted, (id) => readOfKind(kind, client, id), noun, diagnostics);
+  if (wanted !== "all") return readEachOf(wanted, (id) => readOfKind(kind, client, id), noun, diagnostics);
   if (!client.can.canFindCreated(kind)) return [];
   const listed = await listOfKind(kind, client);
   if (listed.status === "accepted") return listed.value;
@@ -127,14 +127,14 @@ async function withNames(client: ServiceReader, vms: readonly LiveVm[]): Promise
   return vms.map((vm) => ({
     ...vm,
     ...onlyDefined({
-      flavor: vm.flavor === undefined ? undefined : nameFor(vm.flavor, flavorIndex),
-      image: vm.image === undefined ? undefined : nameFor(vm.image, imageIndex),
+      flavor: vm.flavor === undefined ? undefined : catalogueName(vm.flavor, flavorIndex),
+      image: vm.image === undefined ? undefined : catalogueName(vm.image, imageIndex),
     }),
   }));
 }
 
 /** A name is written only when it leads back to the same entry. */
-function nameFor(shown: string, index: Index | undefined): string {
+function catalogueName(shown: string, index: Index | undefined): string {
   const entry = resolveEntry(shown, index);
   if (entry.found !== "one" || entry.entry.name === undefined) return shown;
   const back = resolveEntry(entry.entry.name, index);
@@ -153,7 +153,7 @@ async function pullVms(client: ServiceReader, wanted: Wanted, diagnostics: Diagn
       });
       return { all: [], chosen: [] };
     }
-    const chosen = await readEach(wanted, (id) => client.getVm(id), "VM", diagnostics);
+    const chosen = await readEachOf(wanted, (id) => client.getVm(id), "VM", diagnostics);
     return { all: chosen, chosen };
   }
   const listed = await client.listVms();
@@ -167,7 +167,7 @@ async function pullVms(client: ServiceReader, wanted: Wanted, diagnostics: Diagn
   for (const text of wanted) {
     const byId = all.filter((vm) => vm.id === text);
     const found = byId.length > 0 ? byId : all.filter((vm) => vm.name.toLowerCase() === text.toLowerCase());
-    if (found.length === 0) diagnostics.push(notThere("VM", text));
+    if (found.length === 0) diagnostics.push(missingId("VM", text));
     if (found.length > 1)
       diagnostics.push({
         severity: "error",
@@ -180,7 +180,7 @@ async function pullVms(client: ServiceReader, wanted: Wanted, diagnostics: Diagn
   return { all, chosen: all.filter((vm) => chosen.has(vm)) };
 }
 
-async function listVolumes(
+async function volumesById(
   client: ServiceReader,
   diagnostics: Diagnostic[],
 ): Promise<Map<string, LiveVolume> | undefined> {
@@ -200,12 +200,12 @@ async function readVolumes(
 ): Promise<ReadonlyMap<string, LiveVolume>> {
   const ids = new Set([...vms.flatMap((vm) => (vm.volumes ?? []).map(({ id }) => id)), ...wanted]);
   const unread = [...ids].filter((id) => listed?.has(id) !== true);
-  const read = await readEach(unread, (id) => client.getVolume(id), "volume", diagnostics);
+  const read = await readEachOf(unread, (id) => client.getVolume(id), "volume", diagnostics);
   return new Map([...(listed ?? []), ...read.map((volume) => [volume.id, volume] as const)]);
 }
 
 /** The first disk that is not the root disk is taken for the one that was created with the VM. */
-function tellDisks(vm: LiveVm, volumes: ReadonlyMap<string, LiveVolume>): VmDisks {
+function disksOfVm(vm: LiveVm, volumes: ReadonlyMap<string, LiveVolume>): VmDisks {
   const entries = vm.volumes;
   if (entries === undefined || (entries.length > 0 && entries.every((entry) => entry.root === undefined)))
     return { told: false };
@@ -227,7 +227,7 @@ async function pullGroups(client: ServiceReader, wanted: Wanted, diagnostics: Di
     else diagnostics.push(readFailed("the list of security groups", listed));
   }
   const ids = wanted === "all" ? [...(heads?.keys() ?? [])] : wanted;
-  return readEach(ids, (id) => fetchGroup(client, id, heads?.get(id)), "security group", diagnostics);
+  return readEachOf(ids, (id) => fetchGroup(client, id, heads?.get(id)), "security group", diagnostics);
 }
 
 export async function fetchGroup(client: ServiceReader, id: string, known?: LiveGroup): Promise<Outcome<LiveGroup>> {
@@ -240,7 +240,7 @@ export async function fetchGroup(client: ServiceReader, id: string, known?: Live
   return { status: "accepted", value: { kind: "group", id, ...(head?.value ?? known), rules: rules.value } };
 }
 
-async function readEach<T>(
+async function readEachOf<T>(
   ids: readonly string[],
   read: (id: string) => Promise<Outcome<T>>,
   what: string,
@@ -250,15 +250,15 @@ async function readEach<T>(
   const values: T[] = [];
   for (const [id, outcome] of outcomes) {
     if (outcome.status === "accepted") values.push(outcome.value);
-    else diagnostics.push(isAbsent(outcome) ? notThere(what, id) : readFailed(`${what} ${id}`, outcome));
+    else diagnostics.push(isNotThere(outcome) ? missingId(what, id) : readFailed(`${what} ${id}`, outcome));
   }
   return values;
 }
 
-const isAbsent = (failure: Failure): boolean =>
+const isNotThere = (failure: Failure): boolean =>
   failure.status === "rejected" && (failure.condition === "not_found" || failure.condition === "invalid_id");
 
-const notThere = (what: string, id: string): Diagnostic => ({
+const missingId = (what: string, id: string): Diagnostic => ({
   severity: "error",
   code: "pull/not-found",
   summary: `the service shows no ${what} ${id}`,

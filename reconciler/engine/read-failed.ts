@@ -18,7 +18,7 @@ export function readFailed(what: string, failure: Failure): Diagnostic {
     detail: failure.status === "rejected" && failure.hint !== undefined ? failure.hint : undefined,
     fix:
       failure.status === "rejected"
-        ? (ownFix(failure) ?? fixes[failure.condition])
+        ? (ownFix(failure) ?? fixesOfRead[failure.condition])
         : ((failure.status === "unavailable" ? failure.fix : undefined) ??
           "check the base URL and the network with: reconcile doctor"),
   };
@@ -33,7 +33,7 @@ const ownFix = ({ condition, hint }: Rejection): string | undefined =>
 
 export const forbiddenFix = "use a credential that may read this project";
 
-const fixes: Partial<Record<string, string>> = {
+const fixesOfRead: Partial<Record<string, string>> = {
   unauthenticated: "set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION to a valid credential",
   forbidden: forbiddenFix,
   invalid_id: "check the id; the service does not take it for one, which does not say that anything is gone",

@@ -11,7 +11,7 @@ import { fieldsIn } from "../core/text/objects";
 import { type DoneStep, doneAndSeen, doneUnseen, isoNow, type Run, type StepResult, type StepWrite } from "./run";
 
 /** The changes of the state after a successful step, with whatever else the step found out. */
-export function recordOf<O extends Existing>(step: Step<O>, run: Run, extra?: RecordPatch<O>): StepChange[] {
+export function recordOf<O extends ExistingOperation>(step: Step<O>, run: Run, extra?: RecordPatch<O>): StepChange[] {
   const { address } = step;
   // The change for which a snapshot was taken is done now.
   const taken =
@@ -24,7 +24,7 @@ export function recordOf<O extends Existing>(step: Step<O>, run: Run, extra?: Re
 }
 
 /** What acts on a resource that exists already. A create writes the record of what it made (create-once.ts). */
-type Existing = Exclude<StepOperation, `${Kind}.create`>;
+type ExistingOperation = Exclude<StepOperation, `${Kind}.create`>;
 
 const followsSnapshot: ReadonlySet<string> = new Set([
   "vm.rebuild",
@@ -37,7 +37,11 @@ const followsSnapshot: ReadonlySet<string> = new Set([
  * The request was refused, and what the step had written down before it sent it is taken back: those fields alone, for
  * others may have become true meanwhile.
  */
-export async function takeBack<O extends Existing>(step: Step<O>, before: RecordedResource, run: Run): Promise<void> {
+export async function takeBack<O extends ExistingOperation>(
+  step: Step<O>,
+  before: RecordedResource,
+  run: Run,
+): Promise<void> {
   const former: Record<string, unknown> = {};
   for (const key of Object.keys(step.record ?? {})) former[key] = fieldsIn(before)[key];
   // The keys are those of the step's own patch, with values of the same record.
@@ -98,21 +102,24 @@ export function missingInstead(
 }
 
 /** A look has shown it. */
-export const recordSeen = <O extends Existing>(step: Step<O>, run: Run, extra?: RecordPatch<O>): Promise<StepResult> =>
-  recordEnd(step, run, doneAndSeen, extra);
+export const recordSeen = <O extends ExistingOperation>(
+  step: Step<O>,
+  run: Run,
+  extra?: RecordPatch<O>,
+): Promise<StepResult> => recordEnd(step, run, doneAndSeen, extra);
 
 /**
  * Records what the service has accepted. The run looks for it at its end, and where it does not show, the field has its
  * former value again.
  */
-export const recordAccepted = <O extends Existing>(
+export const recordAccepted = <O extends ExistingOperation>(
   step: Step<O>,
   run: Run,
   writes: readonly StepWrite[],
   extra?: RecordPatch<O>,
 ): Promise<StepResult> => recordEnd(step, run, doneUnseen(...writes), extra);
 
-export async function recordEnd<O extends Existing>(
+export async function recordEnd<O extends ExistingOperation>(
   step: Step<O>,
   run: Run,
   { effect }: DoneStep,
@@ -121,11 +128,11 @@ export async function recordEnd<O extends Existing>(
   const before = run.recorder.state.resources.get(step.address);
   await run.recorder.record(recordOf(step, run, extra));
   if (effect.seen) return doneAndSeen;
-  return doneUnseen(...effect.writes.map((write) => ({ ...write, ifNot: takenBack(write, before) })));
+  return doneUnseen(...effect.writes.map((write) => ({ ...write, ifNot: effectTakenBack(write, before) })));
 }
 
 /** The key under which a record keeps what a write changes. */
-const keyOf: Readonly<Partial<Record<EffectField, string>>> = {
+const recordKeyOf: Readonly<Partial<Record<EffectField, string>>> = {
   name: "name",
   description: "description",
   power: "power",
@@ -135,8 +142,11 @@ const keyOf: Readonly<Partial<Record<EffectField, string>>> = {
   attach_to: "attachedTo",
 };
 
-function takenBack({ field, id, ifNot = [] }: StepWrite, before: RecordedResource | undefined): readonly StepChange[] {
-  const key = keyOf[field];
+function effectTakenBack(
+  { field, id, ifNot = [] }: StepWrite,
+  before: RecordedResource | undefined,
+): readonly StepChange[] {
+  const key = recordKeyOf[field];
   if (key === undefined || before?.id !== id) return ifNot;
   // The key is one of the record's own, with a value of the same record.
   const fields = { [key]: fieldsIn(before)[key] } as FieldsOf<"vm">;

@@ -97,9 +97,9 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
       const isGroup = !isSettledCreate(written);
       const lines = written.map((change, index) => {
         if (change.type === "resource") {
-          const former = keyOf(state.resources.get(change.address));
+          const former = keyOfRecord(state.resources.get(change.address));
           if (former !== undefined && addresses.get(former) === change.address) addresses.delete(former);
-          const present = keyOf(change.record ?? undefined);
+          const present = keyOfRecord(change.record ?? undefined);
           if (present !== undefined) addresses.set(present, change.address);
         }
         applyChange(state, change);
@@ -139,7 +139,7 @@ export function createRecorder(initial: FoldedState, session: StateSession): Rec
   };
 }
 
-const keyOf = (record: RecordedResource | undefined): string | undefined =>
+const keyOfRecord = (record: RecordedResource | undefined): string | undefined =>
   record?.id === undefined ? undefined : identityKey(identity(record.kind, record.id));
 
 /**

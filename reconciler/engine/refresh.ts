@@ -27,7 +27,7 @@ import {
   type LiveVolume,
   type SeenOfKind,
   seenBy,
-  seenIn,
+  seenByKind,
   sight,
 } from "../core/model/live";
 import { isGone } from "../core/model/outcome";
@@ -43,11 +43,11 @@ import {
   laterOver,
   lookAtKinds,
   looksOf,
-  others,
+  otherIds,
   type SeenByKind,
   unseenNeighbours,
 } from "./look";
-import { cannotLook, type Observed, type Options, observeEach } from "./observe";
+import { cannotLook, type LookOptions, type Observed, observeEach } from "./observe";
 import { askForCatalogueEarly, catalogueLists, readCatalogue } from "./observe-catalogue";
 import { forbiddenFix } from "./read-failed";
 import { scopeOf } from "./scope";
@@ -109,7 +109,7 @@ export async function refresh(
   const judge = async () => {
     await lookForVolumesLeft(client, state, seen, findings, signalOf(options));
     doubtContradictedAbsence(state, seen, findings);
-    const own = await witnessesOf(client, state, looksOf(seen), creates, part, signalOf(options));
+    const own = await witnessesRead(client, state, looksOf(seen), creates, part, signalOf(options));
     const { witnesses } = options;
     const evidence = witnesses === undefined || own.absent.length === 0 ? own : alsoBy(witnesses, state, own);
     const forbidden = [...new Set(kinds.flatMap((kind) => seen[kind].forbidden))];
@@ -127,16 +127,16 @@ export async function refresh(
   // shown, more is looked at: first a few of each kind, then more of each kind while nothing proves the absence, and at last everything, strangers included.
   const tried = new Set<string>();
   for (let round = 1; part !== undefined && !isClear && (round === 1 || isOpen(verdict)); round++) {
-    const more = others(seen, looking, tried, round === 1 ? fewWitnesses : manyWitnesses);
+    const more = otherIds(seen, looking, tried, round === 1 ? fewWitnesses : manyWitnesses);
     const isLast = isNobody(more);
     seen = laterOver(seen, await lookAtKinds(looking, more, () => isLast));
     ({ verdict, isClear, forbidden } = await judge());
     if (isLast) break;
   }
   findings.push(...importsUnseen(desired, state, seen, new Set(forbidden), verdict));
-  const live = liveOf(seen, verdict, state);
+  const live = liveSeen(seen, verdict, state);
   findings.push(...addressNotes(wanted.vm, live.of.vm.byId));
-  const meant = part === undefined || before !== undefined ? desired : within(desired, part);
+  const meant = part === undefined || before !== undefined ? desired : withinPart(desired, part);
   const { of: all } = before === undefined ? live : laidOver(live, before);
   const catalogue = await readCatalogue(lists, meant, state, all.vm, findings);
   return { live: { ...live, catalogue }, findings: part === undefined ? findings : eachOnce(findings) };
@@ -150,7 +150,7 @@ function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string
   return young;
 }
 
-function liveOf(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt, state: State): Live {
+function liveSeen(seen: SeenByKind, verdict: ScopeProof | ScopeDoubt, state: State): Live {
   const weighAll = <T>(found: Observed<T>, kind: Kind): SeenOfKind<T> => {
     const proof = proofOf(verdict, kind);
     return {
@@ -193,7 +193,7 @@ async function lookAtNeighbours(seen: SeenByKind, wanted: IdsOfKinds, looking: L
   return isNobody(ids) ? seen : laterOver(seen, await lookAtKinds(looking, ids, () => false));
 }
 
-const within = (desired: Desired, { addresses }: Part): Desired => ({
+const withinPart = (desired: Desired, { addresses }: Part): Desired => ({
   ...desired,
   resources: desired.resources.filter(({ address }) => addresses.has(address)),
 });
@@ -204,7 +204,7 @@ async function lookForVolumesLeft(
   state: State,
   { vm: vms, volume: volumes }: SeenByKind,
   findings: Diagnostic[],
-  options: Options,
+  options: LookOptions,
 ): Promise<void> {
   const left = new Set<string>();
   for (const record of allOfKind(state.resources.values(), "vm"))
@@ -289,19 +289,19 @@ function importsUnseen(
   });
 }
 
-const signalOf = ({ signal }: Options): Options => (signal === undefined ? {} : { signal });
+const signalOf = ({ signal }: LookOptions): LookOptions => (signal === undefined ? {} : { signal });
 
 /** Which ids of the state were seen again and which were not. An id at which nobody looked is in neither. */
-async function witnessesOf(
+async function witnessesRead(
   client: ServiceReader,
   state: State,
   looks: LooksOf,
   creates: boolean,
   part: Part | undefined,
-  options: Options,
+  options: LookOptions,
 ) {
   const seen = idsSeen(looks);
-  const { recorded, absent, dataVolumes, left } = remembered(state, looks, part, seen);
+  const { recorded, absent, dataVolumes, left } = idsRemembered(state, looks, part, seen);
   const lost: string[] = [];
   // Volumes outlive their VMs: where nothing else is seen, or no other volume, one of them tells that the credential is
   // still the same, or still sees volumes.
@@ -309,7 +309,7 @@ async function witnessesOf(
   const lacksVolumes = absent.some(isVolume) && !shows(recorded.filter(isVolume));
   const isAlone = creates && !shows([...recorded, ...(state.scope?.sees ?? [])]);
   if (lacksVolumes || isAlone || (absent.length > 0 && !shows(recorded)))
-    for (const id of [...dataVolumes, ...left].slice(0, mostWitnesses)) {
+    for (const id of [...dataVolumes, ...left].slice(0, mostWitnessesRead)) {
       const read = await client.getVolume(id, options);
       if (isGone(read)) lost.push(`volume:${id}`);
       if (read.status !== "accepted") continue;
@@ -355,7 +355,7 @@ function idsSeen(looks: LooksOf): Set<string> {
 }
 
 /** The ids in the state that were looked at, and those of them that the service does not show. */
-function remembered(state: State, looks: LooksOf, part: Part | undefined, seen: ReadonlySet<string>) {
+function idsRemembered(state: State, looks: LooksOf, part: Part | undefined, seen: ReadonlySet<string>) {
   const isLooked = (kind: Kind | "image", id: string): boolean =>
     part === undefined || (kind !== "image" && looks[kind].has(id));
   const absent: string[] = [];
@@ -383,7 +383,7 @@ function remembered(state: State, looks: LooksOf, part: Part | undefined, seen: 
   return { recorded, absent, dataVolumes, left };
 }
 
-const mostWitnesses = 3;
+const mostWitnessesRead = 3;
 
 /** Data volumes that are deleted with their VM: a plan names them with their present size. */
 function volumesThatMayGo(desired: Desired, records: readonly RecordedResource[]): string[] {
@@ -451,14 +451,14 @@ export async function observeOrphans(
     ),
     observeEach("volume", new Set(ids), (id) => client.getVolume(id), looks, findings),
   ]);
-  const seen = seenIn(live);
+  const seen = seenByKind(live);
   const all: LooksOf = { ...seen, volume: new Map([...seen.volume, ...[...looks].filter(isSeen)]) };
   const verdict = judgeScope({
     remembered: state.scope,
     now: scopeOf(client, desired),
     accepted: false,
     creates: false,
-    ...(await witnessesOf(client, state, all, false, undefined, {})),
+    ...(await witnessesRead(client, state, all, false, undefined, {})),
     absent: [...looks].flatMap(([id, { seen }]) => (seen === "absent" ? [`volume:${id}`] : [])),
     forbidden: [],
   });

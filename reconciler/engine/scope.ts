@@ -45,7 +45,7 @@ export function scopeOf(
 /** Sends no request, so it comes first. */
 export function assertSameScope(state: State, now: Scope): void {
   const doubt = compareScopes(state.scope, now);
-  if (doubt !== undefined) throw refusal(doubt, []);
+  if (doubt !== undefined) throw scopeRefusal(doubt, []);
 }
 
 /**
@@ -60,7 +60,7 @@ export function assertShown(state: State, live: Live, findings: readonly Diagnos
     const sighting = id === undefined ? undefined : sight(live, kind, id);
     if (sighting?.seen === "unobserved" && sighting.fix === acceptService) unseen.push(`${address} (${id})`);
   }
-  throw refusal(live.doubt, unseen);
+  throw scopeRefusal(live.doubt, unseen);
 }
 
 const rightWay: Record<ScopeDoubt["about"], string> = {
@@ -70,25 +70,25 @@ const rightWay: Record<ScopeDoubt["about"], string> = {
   credential: `use the credential of the project that this state is of; if it is the right one, and they are really gone: reconcile apply ${acceptService}, and --recreate ADDR for each resource to create again`,
 };
 
-const shown = 10;
+const mostNames = 10;
 
-function refusal(doubt: ScopeDoubt, unseen: readonly string[]): ScopeRefused {
-  const more = unseen.length > shown ? ` and ${unseen.length - shown} more` : "";
+function scopeRefusal(doubt: ScopeDoubt, unseen: readonly string[]): ScopeRefused {
+  const more = unseen.length > mostNames ? ` and ${unseen.length - mostNames} more` : "";
   return new ScopeRefused({
     severity: "error",
     code: "consent/accept-service",
     summary: doubt.reason,
-    detail: `Nothing was sent, and nothing counts as gone.${unseen.length === 0 ? "" : ` Not shown: ${unseen.slice(0, shown).join(", ")}${more}.`}`,
+    detail: `Nothing was sent, and nothing counts as gone.${unseen.length === 0 ? "" : ` Not shown: ${unseen.slice(0, mostNames).join(", ")}${more}.`}`,
     fix: rightWay[doubt.about],
   });
 }
 
 /** Strangers by which a later look may recognise the project, and that it still sees each kind. */
-const mostWitnesses = 5;
+const mostWitnessesTold = 5;
 const ofEachKind = 2;
 
 function witnessesAmong(shown: readonly string[]): readonly string[] {
-  const first = shown.slice(0, mostWitnesses);
+  const first = shown.slice(0, mostWitnessesTold);
   const others = kinds.flatMap((kind) => {
     const isOf = (one: string): boolean => one.startsWith(`${kind}:`);
     return first.some(isOf) ? [] : shown.filter(isOf).slice(0, ofEachKind);

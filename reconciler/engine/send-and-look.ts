@@ -14,7 +14,7 @@
  */
 import type { Failure, Outcome, Rejection } from "../core/model/outcome";
 import { untilNextLook } from "../core/schedule/pace";
-import { isOver, lookedAgain, openWindow } from "../core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
 import type { Run } from "./run";
 
 export type SeenAfterwards =
@@ -25,10 +25,10 @@ export type SeenAfterwards =
   /** Sending it once more does no harm, so nothing is looked at. */
   | "harmless";
 
-type Look = () => Promise<SeenAfterwards>;
+type LookAfterwards = () => Promise<SeenAfterwards>;
 
 /** How often a request is sent whose answer gets lost each time. */
-const attempts = 3;
+const sendAttempts = 3;
 
 /**
  * Sends a request, and when its answer is lost, looks before sending again. `look` says whether the effect is there. A
@@ -36,7 +36,7 @@ const attempts = 3;
  */
 export async function sendAndLook<T>(
   send: () => Promise<Outcome<T>>,
-  look: Look,
+  look: LookAfterwards,
   run: Run,
   isAlready: (failure: Failure) => boolean = () => false,
 ): Promise<Outcome<T | undefined>> {
@@ -51,7 +51,7 @@ export async function sendAndLook<T>(
       if (seen === "done") return isThere;
       if (seen === "not-done" && outcome.refusal !== undefined) return outcome.refusal;
       if (seen === "cannot-tell" || seen === "changing") return outcome;
-      if (attempt++ >= attempts) return outcome.refusal ?? outcome;
+      if (attempt++ >= sendAttempts) return outcome.refusal ?? outcome;
       continue;
     }
     if (outcome.status === "unavailable" || !isAlready(outcome)) return outcome;
@@ -68,7 +68,7 @@ const isThere: Outcome<undefined> = { status: "accepted", value: undefined };
 async function lookAfterRefusal(
   refusal: Rejection,
   lost: boolean,
-  look: Look,
+  look: LookAfterwards,
   run: Run,
 ): Promise<"done" | "may be asked again" | "refused"> {
   const first = await look();
@@ -93,7 +93,7 @@ const saysNotYet = ({ message }: Rejection): boolean =>
   );
 
 /** Looks until the effect shows, or a whole window has passed in which it did not and nothing was changing. */
-async function lookForWindow(look: Look, run: Run): Promise<SeenAfterwards> {
+async function lookForWindow(look: LookAfterwards, run: Run): Promise<SeenAfterwards> {
   const { clock, timing } = run.ports;
   const started = clock.now();
   let still = openWindow(timing.discoveryWindowMs, started);
@@ -107,19 +107,19 @@ async function lookForWindow(look: Look, run: Run): Promise<SeenAfterwards> {
     const now = clock.now();
     whole = lookedAgain(whole, now);
     still = seen === "changing" ? openWindow(timing.discoveryWindowMs, now) : lookedAgain(still, now);
-    if (seen === "changing" ? isOver(whole) : isOver(still)) return seen;
+    if (seen === "changing" ? isWindowOver(whole) : isWindowOver(still)) return seen;
   }
 }
 
 /** Looks until it is not changing any more, for as long as a create may take. */
-export async function onceArrived(look: Look, run: Run): Promise<SeenAfterwards> {
+export async function onceArrived(look: LookAfterwards, run: Run): Promise<SeenAfterwards> {
   const { clock, timing } = run.ports;
   const started = clock.now();
   let whole = openWindow(timing.vmCreateTimeoutMs, started);
   for (;;) {
     const seen = await look();
     whole = lookedAgain(whole, clock.now());
-    if (seen !== "changing" || isOver(whole)) return seen;
+    if (seen !== "changing" || isWindowOver(whole)) return seen;
     const waitedMs = clock.now() - started;
     await clock.sleep(untilNextLook({ waitedMs, mayBeSoon: true }, timing.pollIntervalMs), run.signal);
     if (run.signal.aborted) return "cannot-tell";

@@ -61,7 +61,7 @@ export async function sweepDuring({ swept, ...setting }: SweepSetting): Promise<
       );
       if (signal.aborted) return known;
       const isSame = isAsBefore(known, seen, ids);
-      known = sweptWith(known, liveOf(seen), state, clock.now());
+      known = sweptWith(known, liveSwept(seen), state, clock.now());
       if (!isSame) return known;
     }
   }
@@ -86,7 +86,7 @@ function isAsBefore({ live }: Swept, seen: SeenByKind, ids: IdsOfKinds): boolean
 }
 
 /** A resource that does not show is left for the round to prove: here it counts as not seen. */
-function liveOf(seen: SeenByKind): Live {
+function liveSwept(seen: SeenByKind): Live {
   const looks = looksOf(seen);
   return withSightings(notSeen, (kind) => sightings(looks[kind]));
 }

@@ -6,12 +6,18 @@
  *  2. the taking state writes the records, with where they come from        (`handOver`)
  *  3. the giving state lets them go, with where they went                   (`handOver`)
  *  4. the files are written, where there are any
- *  5. the taking state takes its note back, and then the giving one         (`takeBack`)
+ *  5. the taking state takes its note back, and then the giving one         (`takeBackTransfer`)
  *
  * Each is one append, and does nothing where it was done before. Before 2 the move never was, and can be taken back.
  */
 import type { State, StateChange, Transfer } from "../core/model/recorded";
-import { type Asked, decideHandover, type Handover, type HandoverProblem, letGo } from "../core/state/handover";
+import {
+  type Asked,
+  changesOfGiving,
+  decideHandover,
+  type Handover,
+  type HandoverProblem,
+} from "../core/state/handover";
 import { onlyDefined } from "../core/text/objects";
 import type { Holder, StateStore } from "../store/store";
 import { openForWriting } from "./apply";
@@ -19,25 +25,25 @@ import { assertWhole } from "./half-moved";
 import type { Recorder } from "./recorder";
 
 /** One of the two states, and where it lies as the other one names it. */
-export interface Side {
+export interface TransferSide {
   readonly store: StateStore;
   readonly shown: string;
 }
 
 export interface Sides {
-  readonly giving: Side;
-  readonly taking: Side;
+  readonly giving: TransferSide;
+  readonly taking: TransferSide;
 }
 
 /** Between which states, and under which name. */
-export interface Pair {
+export interface StatePair {
   readonly id: string;
   readonly sides: Sides;
   readonly holder: Holder;
   readonly lineage: () => string;
 }
 
-export interface Move extends Pair {
+export interface Move extends StatePair {
   readonly at: string;
   readonly by: string;
   /** What goes, from the states as they are under both locks. */
@@ -46,21 +52,21 @@ export interface Move extends Pair {
   readonly files?: string;
 }
 
-interface Opened {
+interface OpenedPair {
   readonly giving: Recorder;
   readonly taking: Recorder;
 }
 
 /** Locks both states, always in one order, so that two moves in opposite directions do not wait for each other. */
 async function underBoth<T>(
-  { sides: { giving, taking }, holder, lineage }: Pair,
-  use: (opened: Opened) => Promise<T>,
+  { sides: { giving, taking }, holder, lineage }: StatePair,
+  use: (opened: OpenedPair) => Promise<T>,
 ): Promise<T> {
   const isGivingFirst = giving.store.location < taking.store.location;
   const [first, second] = isGivingFirst ? [giving, taking] : [taking, giving];
-  const open = async ({ store }: Side): Promise<Recorder> =>
+  const open = async ({ store }: TransferSide): Promise<Recorder> =>
     (await openForWriting(store, holder, lineage(), undefined, { duringMove: true })).recorder;
-  const under = async <R>(side: Side, act: (recorder: Recorder) => Promise<R>): Promise<R> => {
+  const under = async <R>(side: TransferSide, act: (recorder: Recorder) => Promise<R>): Promise<R> => {
     const recorder = await open(side);
     let result: R;
     try {
@@ -98,11 +104,11 @@ export const noteMove = (
     if (decided.problems !== undefined) return { problems: decided.problems };
     const outputs = asked.outputs?.giving;
     if (giving.state.moves?.[id] === undefined)
-      await giving.record([noteOf(move, "giving", decided.handover, outputs === undefined ? {} : { outputs })]);
+      await giving.record([transferNote(move, "giving", decided.handover, outputs === undefined ? {} : { outputs })]);
     return { handover: decided.handover };
   });
 
-function noteOf(
+function transferNote(
   { id, at, by, files, sides }: Move,
   side: Transfer["side"],
   { addresses, orphans }: Handover,
@@ -132,17 +138,17 @@ export const handOver = (move: Move): Promise<void> =>
       const decided = decideHandover(giving.state, taking.state, move.decide(giving.state, taking.state));
       // Since it was noted nobody has written either state.
       if (decided.problems !== undefined) throw new Error(`a move that was noted cannot be made any more (${id})`);
-      await taking.record([...decided.handover.taken, noteOf(move, "taking", decided.handover)]);
+      await taking.record([...decided.handover.taken, transferNote(move, "taking", decided.handover)]);
     }
     await letRecordsGo(giving, id);
   });
 
 async function letRecordsGo(giving: Recorder, id: string): Promise<void> {
   const note = giving.state.moves?.[id];
-  if (note?.side === "giving") await giving.record(letGo(giving.state, id, note));
+  if (note?.side === "giving") await giving.record(changesOfGiving(giving.state, id, note));
 }
 
-export const takeBack = (pair: Pair): Promise<void> =>
+export const takeBackTransfer = (pair: StatePair): Promise<void> =>
   underBoth(pair, async ({ giving, taking }) => {
     const change: StateChange = { type: "transfer", id: pair.id, transfer: null };
     if (taking.state.moves?.[pair.id] !== undefined) await taking.record([change]);
@@ -150,7 +156,7 @@ export const takeBack = (pair: Pair): Promise<void> =>
   });
 
 /** How far a move has come, for whoever finds it. */
-export const standing = (pair: Pair): Promise<"nothing" | "noted" | "begun"> =>
+export const transferStanding = (pair: StatePair): Promise<"nothing" | "noted" | "begun"> =>
   underBoth(pair, async ({ giving, taking }) => {
     const given = giving.state.moves?.[pair.id];
     if (taking.state.moves?.[pair.id] !== undefined || given?.side === "gave") return "begun";
@@ -158,7 +164,7 @@ export const standing = (pair: Pair): Promise<"nothing" | "noted" | "begun"> =>
   });
 
 /** Goes on from the notes alone, as far as the states go. `undone`: it never began, and its note is taken back. */
-export async function finishStates(pair: Pair): Promise<"finished" | "undone"> {
+export async function finishStates(pair: StatePair): Promise<"finished" | "undone"> {
   const isBegun = await underBoth(pair, async ({ giving, taking }) => {
     const { id } = pair;
     const begun = taking.state.moves?.[id] !== undefined || giving.state.moves?.[id]?.side === "gave";

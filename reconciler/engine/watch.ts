@@ -54,7 +54,7 @@ export interface WatchSetting {
 
 /** How much longer a pause may be than its interval, so that watchers started together drift apart. */
 const jitter = 0.1;
-const longestPauseMs = 3_600_000;
+const longestRoundPauseMs = 3_600_000;
 /** A lease that lapsed should soon have a new holder. */
 const standbyMs = 30_000;
 
@@ -62,7 +62,7 @@ export function pauseMs(intervalMs: number, failures: number, result: RoundResul
   const base =
     result === "standby"
       ? Math.min(intervalMs, standbyMs)
-      : Math.min(intervalMs * 2 ** Math.min(failures, 20), Math.max(intervalMs, longestPauseMs));
+      : Math.min(intervalMs * 2 ** Math.min(failures, 20), Math.max(intervalMs, longestRoundPauseMs));
   return Math.round(base * (1 + jitter * random));
 }
 

@@ -6,7 +6,7 @@
 import { problemsOf } from "../config/generated/fleet";
 import { collectProblems, type Problem, problemAsDiagnostic } from "../config/problems";
 import { schemaProblems } from "../config/schema-problems";
-import { type ConfigSource, offsetAt, type Path } from "../config/yaml-file";
+import { type ConfigSource, offsetOfPath, type Path } from "../config/yaml-file";
 import { readYaml } from "../config/yaml-reader";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import { invariant } from "../core/text/invariant";
@@ -70,7 +70,7 @@ function readPart(source: ConfigSource, reading: FleetReading): ReadPart {
   }
   // A copy without the places that the reader keeps beside the values.
   const block = structuredClone(root);
-  const at = (path: Path): Problem["at"] => ({ source: file, offset: offsetAt(file.root, path, "value").offset });
+  const at = (path: Path): Problem["at"] => ({ source: file, offset: offsetOfPath(file.root, path, "value").offset });
   const reader: Reader = { file: source.file, at, problems, reading };
   return { ...unread, fleet: fleetOf(block, reader) };
 }

@@ -8,7 +8,7 @@ import { onlyDefined } from "../core/text/objects";
 import type { EngineEvent } from "../engine/events";
 import { notSeenIn, type RunReport } from "../engine/run-plan";
 import { leftInGuests } from "../report/owed-text";
-import { standingsOf, standingText } from "../report/run-standing";
+import { resourceStandings, standingText } from "../report/run-standing";
 import { describeHolder, LeaseLost, StateLocked, StoreFailed } from "../store/store";
 import type { PlanBody, StackRecord } from "./database/stacks";
 import { type Approval, type Decision, decide, type UndoRequest, undoneWhy, undoWhy } from "./decide";
@@ -352,7 +352,7 @@ function resultOfRun(report: RunReport, sent: boolean, stack: StackRecord): Roun
       .join("; ");
   if (counts.failed > 0) return { end: "failed", why: said("failed") || said("unknown") || "a step failed" };
   if (interrupted) {
-    const stood = standingText(standingsOf(report, { changes: [] }));
+    const stood = standingText(resourceStandings(report, { changes: [] }));
     return { ...handedOver, why: `${handedOver.why}; ${stood}`, stood };
   }
   const notSeen = notSeenIn(report);

@@ -57,7 +57,7 @@ function one<T extends Named>(name: string, sort: Sort<T>): Lookup {
     inputs: { name: text("Its name."), id: text("Its id; instead of the name.") },
     outputs: { ...ownOutputs, ...sort.outputs, ...alone?.outputs },
     async look(service, { id, name: wanted }) {
-      if ((id === undefined) === (wanted === undefined)) throw fail(`${name}: give either name or id`, "");
+      if ((id === undefined) === (wanted === undefined)) throw lookupFailure(`${name}: give either name or id`, "");
       const client = service.looks?.recent ?? service.client;
       const read = id === undefined ? undefined : sort.readsOne?.(client, String(id));
       const found =
@@ -72,10 +72,13 @@ function one<T extends Named>(name: string, sort: Sort<T>): Lookup {
     if (first === undefined) {
       const names = listed.flatMap(({ name }) => name ?? []);
       const near = nearestName(String(wanted ?? id), names);
-      throw fail(`there is no ${what} ${String(wanted ?? id)}`, near === undefined ? "" : `did you mean ${near}?`);
+      throw lookupFailure(
+        `there is no ${what} ${String(wanted ?? id)}`,
+        near === undefined ? "" : `did you mean ${near}?`,
+      );
     }
     if (found.length > 1)
-      throw fail(
+      throw lookupFailure(
         `${found.length} are named ${String(wanted)}`,
         `give one of their ids: ${found.map((one) => one.id).join(", ")}`,
       );
@@ -111,7 +114,7 @@ function several<T extends Named>(name: string, sort: Sort<T>): Lookup {
     async look(service, { name: pattern, newestFirst, ...filters }) {
       const unknown = Object.keys(filters).filter((filter) => !sort.filters.includes(filter));
       if (unknown.length > 0)
-        throw fail(
+        throw lookupFailure(
           `${name}: there is no ${unknown.join(", ")}`,
           `give name, ${[...sort.filters, "newestFirst"].join(", ")}`,
         );
@@ -138,10 +141,10 @@ const same = (shown: unknown, wanted: unknown): boolean =>
 function answered<T>(answer: Outcome<T>, name: string): T {
   if (answer.status === "accepted") return answer.value;
   const reason = answer.status === "rejected" ? answer.message : answer.reason;
-  throw fail(`${name}: what it asks for cannot be read: ${reason}`, "");
+  throw lookupFailure(`${name}: what it asks for cannot be read: ${reason}`, "");
 }
 
-const fail = (summary: string, fix: string): HandlerFailure =>
+const lookupFailure = (summary: string, fix: string): HandlerFailure =>
   new HandlerFailure([
     { severity: "error", code: "plan/import-not-found", summary, fix: fix === "" ? undefined : fix },
   ]);

@@ -60,7 +60,7 @@ export const isPartReference = (value: unknown): value is PartReference => typeo
 
 export const isPartText = (value: unknown): value is PartText => Array.isArray(fieldsIn(value)["pieces"]);
 
-const propertyOf: Record<Attribute, PartProperty | undefined> = {
+const partPropertyOf: Record<Attribute, PartProperty | undefined> = {
   id: undefined,
   name: "name",
   private_ip: "privateIp",
@@ -69,7 +69,7 @@ const propertyOf: Record<Attribute, PartProperty | undefined> = {
 };
 
 function partReference({ address, attribute }: Computed): PartReference {
-  const property = propertyOf[attribute];
+  const property = partPropertyOf[attribute];
   return { part: address, ...onlyDefined({ property }) };
 }
 

@@ -31,7 +31,7 @@ interface Outcome {
   readonly value?: unknown;
 }
 
-interface Answer {
+interface SharedAnswer {
   readonly startedAt: number;
   readonly writes: number;
   readonly removals: number;
@@ -80,7 +80,7 @@ type Call = (...args: unknown[]) => Promise<Outcome>;
 
 export function shareLooks(client: ServiceClient, now: () => number): SharedLooks {
   /** Of each look the newest answer, and the one before it: the newest may still be on its way. */
-  const answers = new Map<string, { readonly newest: Answer; readonly before?: Answer }>();
+  const answers = new Map<string, { readonly newest: SharedAnswer; readonly before?: SharedAnswer }>();
   const looks = new Map<string, () => Promise<Outcome>>();
   /** Requests that wait a moment for other calls that ask for the same. */
   const gathering = new Map<string, Promise<Outcome>>();
@@ -94,9 +94,9 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
   let removed = 0;
   let moves = 0;
 
-  const take = (key: string, outcome: Answer["outcome"], startedAt = now()): Answer => {
+  const take = (key: string, outcome: SharedAnswer["outcome"], startedAt = now()): SharedAnswer => {
     const counts = { writes, removals: removed, moves };
-    const answer: Answer = { startedAt, ...counts, forRecent: wantedByRecent.delete(key), outcome };
+    const answer: SharedAnswer = { startedAt, ...counts, forRecent: wantedByRecent.delete(key), outcome };
     const { newest, before } = answers.get(key) ?? {};
     const last = newest?.accepted === true ? newest : before;
     answers.set(key, { newest: answer, before: last });
@@ -110,7 +110,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
     return answer;
   };
 
-  const isTrueOf = (id: string, answer: Answer): boolean => (lastWrites.get(id) ?? 0) <= answer.writes;
+  const isTrueOf = (id: string, answer: SharedAnswer): boolean => (lastWrites.get(id) ?? 0) <= answer.writes;
 
   const look = (key: string, call: () => Promise<Outcome>) => {
     let shared = looks.get(key);
@@ -140,13 +140,13 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
   };
 
   /** The newest answer about one resource, if nothing was sent about it since. */
-  const shownAlone = (kind: "Vm" | "Volume", id: string): Answer | undefined => {
+  const shownAlone = (kind: "Vm" | "Volume", id: string): SharedAnswer | undefined => {
     const { newest, before } = answers.get(`get${kind} ${id}`) ?? {};
     return [newest, before].find((one) => one?.accepted === true && isTrueOf(id, one));
   };
 
   /** A list without what it is no longer true of; of that, what was shown since. */
-  const corrected = (method: string, list: Answer): Promise<Outcome> =>
+  const corrected = (method: string, list: SharedAnswer): Promise<Outcome> =>
     list.outcome.then((outcome) => {
       if (!Array.isArray(outcome.value)) return outcome;
       const kind = method === "listVms" ? "Vm" : "Volume";
@@ -160,7 +160,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
     });
 
   /** A VM without the volumes that were shown to hang elsewhere since. */
-  const withDisks = (vm: unknown, id: string, list: Answer): unknown => {
+  const withDisks = (vm: unknown, id: string, list: SharedAnswer): unknown => {
     const { volumes } = fieldsIn(vm);
     if (!Array.isArray(volumes)) return vm;
     const isStillOn = (disk: unknown): boolean => {
@@ -189,7 +189,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
   };
 
   const view = (
-    isGood: (answer: Answer, method: string, id: string) => boolean,
+    isGood: (answer: SharedAnswer, method: string, id: string) => boolean,
     { burst, isCorrected = false }: { readonly burst?: Burst; readonly isCorrected?: boolean } = {},
   ): ServiceClient =>
     new Proxy(client, {
@@ -237,16 +237,16 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
       },
     });
 
-  const age = ({ startedAt }: Answer): number => now() - startedAt;
+  const age = ({ startedAt }: SharedAnswer): number => now() - startedAt;
   /** One resource: nothing was sent about it. A list: nothing was put anywhere. */
-  const isStillSo = (answer: Answer, id: string): boolean =>
+  const isStillSo = (answer: SharedAnswer, id: string): boolean =>
     id === "" ? answer.moves === moves : isTrueOf(id, answer);
   const forRefresh = burstOf(now);
   const forRemoval = burstOf(now);
   const forSure = burstOf(now);
-  const isOf = (burst: Burst, answer: Answer): boolean =>
+  const isOf = (burst: Burst, answer: SharedAnswer): boolean =>
     age(answer) <= recentMs || (answer.startedAt >= burst.from() && age(answer) <= refreshMs);
-  const isCatalogue = (answer: Answer, method: string): boolean =>
+  const isCatalogue = (answer: SharedAnswer, method: string): boolean =>
     kindOfCall.get(method) === "catalogue" && age(answer) <= catalogueMs;
   return {
     busyAt: () => (sending > 0 ? now() : sentAt),

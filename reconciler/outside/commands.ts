@@ -36,12 +36,12 @@ export async function runCommand(
     ...options,
     ...onlyDefined({ values: extra }),
   });
-  const output = toldOf(end, limitMs).split(/\r?\n/).map(printable).join("\n");
-  return { exitCode: exitCodeOf(end), output };
+  const output = endOfProgram(end, limitMs).split(/\r?\n/).map(printable).join("\n");
+  return { exitCode: exitCodeOfProgram(end), output };
 }
 
 /** As a shell says it: 124 out of time, 127 not started, 128 ended by a signal. */
-const exitCodeOf = (end: ProgramEnd): number =>
+const exitCodeOfProgram = (end: ProgramEnd): number =>
   end.kind === "ended"
     ? end.exitCode
     : end.kind === "out_of_time"
@@ -50,7 +50,7 @@ const exitCodeOf = (end: ProgramEnd): number =>
         ? 127
         : 128;
 
-function toldOf(end: ProgramEnd, limitMs: number): string {
+function endOfProgram(end: ProgramEnd, limitMs: number): string {
   const why = whyNotEnded(end, limitMs);
   if (why === undefined) return end.said;
   return end.said === "" ? why : `${why}; it said: ${end.said}`;
@@ -66,7 +66,7 @@ function whyNotEnded(end: ProgramEnd, limitMs: number): string | undefined {
     case "not_started":
       return end.why;
     case "out_of_time":
-      return `it did not end within ${describeMs(limitMs)} and was stopped`;
+      return `it did not end within ${limitText(limitMs)} and was stopped`;
     case "too_long":
       return "it printed more than an answer may be long and was stopped";
     case "interrupted":
@@ -95,7 +95,7 @@ export async function askProgram(
 ): Promise<CommandAnswer> {
   const end = await runProgram({ argv, folder, input, limitMs, longestAnswer, env });
   const parts = [whyNotEnded(end, limitMs) ?? "", end.said].filter((part) => part !== "");
-  return { exitCode: exitCodeOf(end), stdout: end.stdout, said: printable(parts.join("; ")) };
+  return { exitCode: exitCodeOfProgram(end), stdout: end.stdout, said: printable(parts.join("; ")) };
 }
 
 const longestCredential = 1 << 20;
@@ -114,10 +114,10 @@ export const runHelperIn =
     };
   };
 
-const describeMs = (ms: number): string => (ms < 60_000 ? `${ms / 1000} s` : `${ms / 60_000} min`);
+const limitText = (ms: number): string => (ms < 60_000 ? `${ms / 1000} s` : `${ms / 60_000} min`);
 
 /** The address at which the VM answers. The reader of the record lets nothing through that is no IP address. */
-const addressOf = (vm: LiveVm): string | undefined => vm.floatingIp ?? vm.privateIp;
+const reachableAt = (vm: LiveVm): string | undefined => vm.floatingIp ?? vm.privateIp;
 
 export async function checkHealth(
   check: HealthCheck<string>,
@@ -125,7 +125,7 @@ export async function checkHealth(
   folder: string,
   { signal, limitMs }: Pick<CommandOptions, "signal" | "limitMs"> = {},
 ): Promise<boolean> {
-  const address = addressOf(vm);
+  const address = reachableAt(vm);
   switch (check.kind) {
     case "tcp":
       return address !== undefined && answersTcp(address, check.port);

@@ -2,14 +2,14 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-const hash = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
+const commitPattern = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
-export function commitOf(folder: string, environment: NodeJS.ProcessEnv = process.env): string | undefined {
+export function checkedOutCommit(folder: string, environment: NodeJS.ProcessEnv = process.env): string | undefined {
   const checkout = findCheckout(resolve(folder));
-  const read = checkout === undefined ? undefined : headOf(checkout);
+  const read = checkout === undefined ? undefined : commitAtHead(checkout);
   if (read !== undefined) return read;
   const told = environment["GITHUB_SHA"] ?? environment["CI_COMMIT_SHA"];
-  return told !== undefined && hash.test(told) ? told : undefined;
+  return told !== undefined && commitPattern.test(told) ? told : undefined;
 }
 
 /** `.git`, or the folder that the `.git` file of a worktree names. */
@@ -19,24 +19,24 @@ function findCheckout(folder: string): string | undefined {
     const there = statSync(git, { throwIfNoEntry: false });
     if (there?.isDirectory()) return git;
     if (there?.isFile()) {
-      const named = /^gitdir: (.+)$/m.exec(textOf(git) ?? "")?.[1];
+      const named = /^gitdir: (.+)$/m.exec(textIfThere(git) ?? "")?.[1];
       return named === undefined ? undefined : resolve(at, named);
     }
     if (dirname(at) === at) return undefined;
   }
 }
 
-function headOf(git: string): string | undefined {
-  const head = textOf(join(git, "HEAD"))?.trim();
-  if (head === undefined || hash.test(head)) return head;
+function commitAtHead(git: string): string | undefined {
+  const head = textIfThere(join(git, "HEAD"))?.trim();
+  if (head === undefined || commitPattern.test(head)) return head;
   const ref = /^ref: (.+)$/.exec(head)?.[1];
   if (ref === undefined) return undefined;
   // The branches of a worktree are in the folder of the checkout that it belongs to.
-  const common = textOf(join(git, "commondir"))?.trim();
+  const common = textIfThere(join(git, "commondir"))?.trim();
   for (const place of common === undefined ? [git] : [git, resolve(git, common)]) {
-    const direct = textOf(join(place, ref))?.trim();
-    if (direct !== undefined && hash.test(direct)) return direct;
-    const packed = textOf(join(place, "packed-refs"))
+    const direct = textIfThere(join(place, ref))?.trim();
+    if (direct !== undefined && commitPattern.test(direct)) return direct;
+    const packed = textIfThere(join(place, "packed-refs"))
       ?.split("\n")
       .find((line) => line.endsWith(` ${ref}`));
     if (packed !== undefined) return packed.slice(0, packed.indexOf(" "));
@@ -44,7 +44,7 @@ function headOf(git: string): string | undefined {
   return undefined;
 }
 
-function textOf(path: string): string | undefined {
+function textIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {

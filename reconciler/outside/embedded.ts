@@ -17,11 +17,11 @@ import {
 } from "../../emulator";
 import { isSingleExecutable } from "../version";
 
-const idleMs = 20_000;
+const idleWorldMs = 20_000;
 const startMs = 10_000;
-const lookEveryMs = 30;
+const lookForWorldMs = 30;
 
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+const nextLook = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, lookForWorldMs));
 
 export interface EmbeddedWorld extends Served {
   /** Ends when no guest uses the world any more; `onWait` is called once if other guests still use it. */
@@ -36,7 +36,7 @@ interface EmbeddedOptions {
 
 /** Serves the world from this process, or uses it beside the process that serves it. */
 export async function openWorld(dir: string, options: EmbeddedOptions): Promise<EmbeddedWorld> {
-  for (const deadline = performance.now() + startMs; ; await pause()) {
+  for (const deadline = performance.now() + startMs; ; await nextLook()) {
     try {
       return await serveWorld(dir, options);
     } catch (error) {
@@ -61,7 +61,7 @@ async function serveWorld(dir: string, options: EmbeddedOptions): Promise<Embedd
       withdraw();
       let guests = countGuests(dir);
       if (guests > 0) onWait(guests);
-      for (; guests > 0; guests = countGuests(dir)) await pause();
+      for (; guests > 0; guests = countGuests(dir)) await nextLook();
       await emulator.close();
     },
   };
@@ -84,13 +84,13 @@ export async function shareWorld(dir: string, timeScale: number): Promise<Served
   if (known !== undefined) return known;
   mkdirSync(dir, { recursive: true });
   const program = isSingleExecutable() ? serveWorldWord : require.resolve("../../emulator/shared");
-  const child = spawn(process.execPath, [program, dir, String(timeScale), String(idleMs)], {
+  const child = spawn(process.execPath, [program, dir, String(timeScale), String(idleWorldMs)], {
     detached: true,
     stdio: "ignore",
     env: { PATH: process.env["PATH"] ?? "" },
   });
   child.unref();
-  for (const deadline = performance.now() + startMs; performance.now() < deadline; await pause()) {
+  for (const deadline = performance.now() + startMs; performance.now() < deadline; await nextLook()) {
     const world = await findSharedWorld(dir);
     if (world !== undefined) return world;
   }

@@ -24,7 +24,7 @@ export function readPlainFile(path: string, most: number): FileText {
           ? "it is a folder"
           : "it is no plain file, but a device, a pipe or a socket, which may have no end",
       );
-    return there.size > most ? tooLarge(most) : readUpTo(file, most);
+    return there.size > most ? fileTooLarge(most) : readUpTo(file, most);
   } catch (error) {
     return { problem: asError(error).message, isMissing: errorCode(error) === "ENOENT" };
   } finally {
@@ -45,8 +45,8 @@ function readUpTo(file: number, most: number): FileText {
     parts.push(part.subarray(0, read));
     length += read;
   }
-  return tooLarge(most);
+  return fileTooLarge(most);
 }
 
 const refused = (problem: string): FileText => ({ problem, isMissing: false });
-const tooLarge = (most: number): FileText => refused(`it is larger than ${most / (1 << 20)} MiB`);
+const fileTooLarge = (most: number): FileText => refused(`it is larger than ${most / (1 << 20)} MiB`);

@@ -7,7 +7,7 @@ import { runInNewContext } from "node:vm";
 
 /** How much the heap of a large run may grow before it is collected again. */
 const growthPercent = 20;
-let collect: (() => void) | undefined;
+let collectGarbage: (() => void) | undefined;
 
 export function growSlowly(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
@@ -16,10 +16,10 @@ export function growSlowly(): void {
 /** Called where one part of the work ends and most of its values are no longer used. */
 export function freeMemory(): void {
   growSlowly();
-  if (collect === undefined) {
+  if (collectGarbage === undefined) {
     setFlagsFromString("--expose-gc");
     const exposed: unknown = runInNewContext("gc");
-    collect = typeof exposed === "function" ? () => void exposed() : () => undefined;
+    collectGarbage = typeof exposed === "function" ? () => void exposed() : () => undefined;
   }
-  collect();
+  collectGarbage();
 }

@@ -31,7 +31,7 @@ export function writePrivately(path: string, text: string, { isNew = false } = {
     writeFileSync(path, text);
     return;
   }
-  if (lookAt(path, lstatSync)?.isSymbolicLink() === true)
+  if (lookIfThere(path, lstatSync)?.isSymbolicLink() === true)
     throw new FileNotWritten(
       `${path} is a symbolic link, and nothing is written through one: name the file it leads to`,
     );
@@ -56,18 +56,18 @@ function nameAsNew(temporary: string, path: string): void {
     linkSync(temporary, path);
   } catch (error) {
     // The file system has no links.
-    if (errorCode(error) === "EEXIST" || lookAt(path, lstatSync) !== undefined) throw error;
+    if (errorCode(error) === "EEXIST" || lookIfThere(path, lstatSync) !== undefined) throw error;
     renameSync(temporary, path);
   }
 }
 
 /** /dev/stdout, a named pipe, a terminal: the text goes to its reader, and there is no file to replace. */
 function isStream(path: string): boolean {
-  const there = lookAt(path, statSync);
+  const there = lookIfThere(path, statSync);
   return /^\/(dev|proc)\//.test(path) || (there !== undefined && !there.isFile() && !there.isDirectory());
 }
 
-function lookAt(path: string, look: (path: string) => Stats): Stats | undefined {
+function lookIfThere(path: string, look: (path: string) => Stats): Stats | undefined {
   try {
     return look(path);
   } catch {

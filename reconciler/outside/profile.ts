@@ -12,14 +12,14 @@ export interface Profile extends Tracing {
   ran(steps: readonly StepReport[]): void;
 }
 
-interface Place {
+interface SpanPlace {
   /** The step around the span. */
   readonly step?: string;
 }
 
 export function profileInto(file: string, command: string, clean: Clean): Profile {
-  const here = new AsyncLocalStorage<Place>();
-  const places = new WeakMap<Span, Place>();
+  const here = new AsyncLocalStorage<SpanPlace>();
+  const places = new WeakMap<Span, SpanPlace>();
   const spans: ProfiledSpan[] = [];
   let steps: readonly StepReport[] = [];
   // The time on the clock of the run's reports.

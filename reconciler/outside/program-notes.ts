@@ -27,12 +27,12 @@ interface Note extends OpenCreate {
   readonly by: Writer;
 }
 
-interface Made {
+interface MadeFile {
   readonly file: string;
 }
 
 /** How often to look for a process that still works on the create, and how many times. */
-const lookEveryMs = 200;
+const lookForNoteMs = 200;
 const looks = 300;
 
 /** `resource`: its URN, and the service that it is of. */
@@ -43,12 +43,12 @@ export function programNotes(
 ): ProgramNotes {
   const creates = join(folder, "creates");
   const owners = join(folder, "owners");
-  const file = `${nameFor(`${service}\n${urn}`)}.json`;
+  const file = `${noteName(`${service}\n${urn}`)}.json`;
   const path = join(creates, file);
   const leaving = join(creates, file.replace(/json$/, "left.json"));
-  const madeAt = (thing: string): string => join(creates, `made-${nameFor(thing)}.json`);
-  const claimAt = (thing: string): string => join(owners, `${nameFor(thing)}.json`);
-  const write = (at: string, value: OpenDelete | Note | Made | Claim): void => {
+  const madeAt = (thing: string): string => join(creates, `made-${noteName(thing)}.json`);
+  const claimAt = (thing: string): string => join(owners, `${noteName(thing)}.json`);
+  const write = (at: string, value: OpenDelete | Note | MadeFile | Claim): void => {
     mkdirSync(join(at, ".."), { recursive: true, mode: 0o700 });
     writePrivately(at, JSON.stringify(value));
   };
@@ -57,59 +57,59 @@ export function programNotes(
       for (let look = 0; ; look++) {
         const note = readNote(path);
         if (note === undefined || note.by.name === writer.name) return undefined;
-        const isAtWork = note.id === undefined && note.by.pid !== writer.pid && isAlive(note.by.pid);
+        const isAtWork = note.id === undefined && note.by.pid !== writer.pid && isProcessAlive(note.by.pid);
         if (!isAtWork || look >= looks || signal.aborted) return note;
-        await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+        await new Promise((resolve) => setTimeout(resolve, lookForNoteMs));
       }
     },
     write(open, thing) {
       // First where it is found by its id: a note with an id that nobody finds would never go.
       if (thing !== undefined) write(madeAt(thing), { file });
       write(path, { ...open, by: writer });
-      remove(leaving);
+      removeFile(leaving);
     },
     takeBackNone() {
       const { saidNone: _saidNone, ...note } = readNote(path) ?? {};
       if (isNote(note)) write(path, note);
     },
-    settled: () => remove(path),
+    settled: () => removeFile(path),
     isInState(thing, sentAt) {
       const made = madeAt(thing);
-      const pointer = existsSync(made) ? read(made, isMade) : undefined;
+      const pointer = existsSync(made) ? noteAt(made, isMadeFile) : undefined;
       if (pointer !== undefined) {
         const note = readNote(join(creates, pointer.file));
-        if (note?.id !== undefined && thing.endsWith(`:${note.id}`)) remove(join(creates, pointer.file));
-        remove(made);
+        if (note?.id !== undefined && thing.endsWith(`:${note.id}`)) removeFile(join(creates, pointer.file));
+        removeFile(made);
       }
       if (sentAt === undefined || !existsSync(path)) return;
       const note = readNote(path);
-      if (note?.id === undefined && note?.sentAt === sentAt) remove(path);
+      if (note?.id === undefined && note?.sentAt === sentAt) removeFile(path);
     },
     isKnownToEngine() {
       const note = readNote(path);
-      if (note?.id !== undefined && note.by.name === writer.name) remove(path);
+      if (note?.id !== undefined && note.by.name === writer.name) removeFile(path);
     },
     writeLeaving: (open) => write(leaving, open),
     findLeft(id) {
-      const note = read(leaving, isLeaving);
+      const note = noteAt(leaving, isLeaving);
       return note?.id === id ? note.disks : undefined;
     },
-    forgetLeaving: () => remove(leaving),
-    claimOf: (thing) => read(claimAt(thing), isClaim),
+    forgetLeaving: () => removeFile(leaving),
+    claimOf: (thing) => noteAt(claimAt(thing), isClaim),
     claim: (thing, owner, by = urn) => write(claimAt(thing), { owner, by }),
-    unclaim: (thing) => remove(claimAt(thing)),
+    unclaim: (thing) => removeFile(claimAt(thing)),
     claimAt,
   };
 }
 
-const nameFor = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
+const noteName = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);
 
-function remove(path: string): void {
+function removeFile(path: string): void {
   if (existsSync(path)) rmSync(path, { force: true });
 }
 
 /** A note that is there and cannot be read is not the same as none: going on without it could make something twice. */
-function read<T>(path: string, isOne: (value: unknown) => value is T): T | undefined {
+function noteAt<T>(path: string, isOne: (value: unknown) => value is T): T | undefined {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -131,30 +131,30 @@ class UnreadableNote extends Error {
   }
 }
 
-const has = <K extends string>(value: unknown, ...names: readonly K[]): value is Record<K, unknown> =>
+const hasKeys = <K extends string>(value: unknown, ...names: readonly K[]): value is Record<K, unknown> =>
   typeof value === "object" && value !== null && names.every((name) => name in value);
 
-const isMade = (note: unknown): note is Made => has(note, "file") && typeof note.file === "string";
+const isMadeFile = (note: unknown): note is MadeFile => hasKeys(note, "file") && typeof note.file === "string";
 
-const isLeaving = (note: unknown): note is OpenDelete => has(note, "id", "disks") && Array.isArray(note.disks);
+const isLeaving = (note: unknown): note is OpenDelete => hasKeys(note, "id", "disks") && Array.isArray(note.disks);
 
 const isClaim = (note: unknown): note is Claim =>
-  has(note, "owner", "by") && typeof note.owner === "string" && typeof note.by === "string";
+  hasKeys(note, "owner", "by") && typeof note.owner === "string" && typeof note.by === "string";
 
 const isWriter = (value: unknown): value is Writer =>
-  has(value, "name", "pid") && typeof value.name === "string" && typeof value.pid === "number";
+  hasKeys(value, "name", "pid") && typeof value.name === "string" && typeof value.pid === "number";
 
-const isOpen = (note: unknown): note is OpenCreate =>
-  has(note, "sentAt", "idsBefore") && typeof note.sentAt === "string" && Array.isArray(note.idsBefore);
+const isOpenCreate = (note: unknown): note is OpenCreate =>
+  hasKeys(note, "sentAt", "idsBefore") && typeof note.sentAt === "string" && Array.isArray(note.idsBefore);
 
-const isNote = (note: unknown): note is Note => isOpen(note) && has(note, "by") && isWriter(note.by);
+const isNote = (note: unknown): note is Note => isOpenCreate(note) && hasKeys(note, "by") && isWriter(note.by);
 
 /** Notes of earlier versions name their process by its number alone. */
 const isEarlierNote = (note: unknown): note is OpenCreate & { readonly pid: number } =>
-  isOpen(note) && has(note, "pid") && typeof note.pid === "number";
+  isOpenCreate(note) && hasKeys(note, "pid") && typeof note.pid === "number";
 
 function readNote(path: string): Note | undefined {
-  const note = read(
+  const note = noteAt(
     path,
     (value): value is Note | (OpenCreate & { pid: number }) => isNote(value) || isEarlierNote(value),
   );
@@ -162,7 +162,7 @@ function readNote(path: string): Note | undefined {
   return { ...note, by: { name: "", pid: note.pid } };
 }
 
-function isAlive(pid: number): boolean {
+function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -43,7 +43,7 @@ const keptOutput = 8000;
 /** Beside that, so that no secret is cut where what is kept begins, and shows in part. */
 const keptBeside = 4000;
 /** The time between asking a program to end and killing it. */
-const graceMs = 2000;
+const killGraceMs = 2000;
 /** What a program started may hold its output open after its end. */
 const lingerMs = 1000;
 
@@ -83,7 +83,7 @@ export function runProgram(program: Program): Promise<ProgramEnd> {
   const { input, limitMs, longestAnswer, signal, env = [] } = program;
   const masking = maskingFor(env);
   return new Promise((resolve) => {
-    const child = start(program);
+    const child = startProgram(program);
     if (child instanceof Error) return resolve({ kind: "not_started", why: child.message, stdout: "", said: "" });
     const answer: Buffer[] = [];
     let length = 0;
@@ -102,7 +102,7 @@ export function runProgram(program: Program): Promise<ProgramEnd> {
       child.stderr?.destroy();
       child.unref();
       if (how.kind !== "ended" || longestAnswer !== undefined) setImmediate(endGroup, child);
-      else letGo(child);
+      else releaseChild(child);
     };
     const interrupt = (): void => over({ kind: "interrupted" });
     const timer = setTimeout(() => over({ kind: "out_of_time" }), limitMs);
@@ -137,7 +137,7 @@ type HowItEnded = ProgramEnd extends infer End
   : never;
 
 /** Starting a program throws for a word with a null byte in it, which a service may have put into a name. */
-function start({ argv, folder, env, values }: Program): ChildProcess | Error {
+function startProgram({ argv, folder, env, values }: Program): ChildProcess | Error {
   try {
     const child = spawn(itemAt(argv, 0), argv.slice(1), {
       cwd: folder,
@@ -157,26 +157,26 @@ function start({ argv, folder, env, values }: Program): ChildProcess | Error {
 const hasGroups = process.platform !== "win32";
 
 /** Programs that run now. A terminal's Ctrl-C does not reach their groups, so that it is passed on. */
-const running = new Set<ChildProcess>();
-const passedOn = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const runningPrograms = new Set<ChildProcess>();
+const signalsPassedOn = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 function watchOver(child: ChildProcess): void {
-  if (running.size === 0) {
+  if (runningPrograms.size === 0) {
     process.on("exit", endAll);
-    for (const name of passedOn) process.on(name, endWithThem);
+    for (const name of signalsPassedOn) process.on(name, endWithThem);
   }
-  running.add(child);
+  runningPrograms.add(child);
 }
 
-function letGo(child: ChildProcess): void {
-  running.delete(child);
-  if (running.size > 0) return;
+function releaseChild(child: ChildProcess): void {
+  runningPrograms.delete(child);
+  if (runningPrograms.size > 0) return;
   process.off("exit", endAll);
-  for (const name of passedOn) process.off(name, endWithThem);
+  for (const name of signalsPassedOn) process.off(name, endWithThem);
 }
 
 const endAll = (): void => {
-  for (const child of running) send(child, "SIGTERM");
+  for (const child of runningPrograms) signalChild(child, "SIGTERM");
 };
 
 /** A command that listens for the signal itself decides what becomes of its programs. */
@@ -188,12 +188,12 @@ function endWithThem(name: NodeJS.Signals): void {
 }
 
 function endGroup(child: ChildProcess): void {
-  if (send(child, "SIGTERM")) setTimeout(() => send(child, "SIGKILL"), graceMs).unref();
-  letGo(child);
+  if (signalChild(child, "SIGTERM")) setTimeout(() => signalChild(child, "SIGKILL"), killGraceMs).unref();
+  releaseChild(child);
 }
 
 /** False: nothing of it is there any more. */
-function send(child: ChildProcess, name: NodeJS.Signals): boolean {
+function signalChild(child: ChildProcess, name: NodeJS.Signals): boolean {
   try {
     if (!hasGroups || child.pid === undefined) return child.kill(name);
     return process.kill(-child.pid, name);

@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 
-const tickMs = 1000;
+const stuckTickMs = 1000;
 
 /**
  * A thread of its own counts its looks at which the loop had not turned. They are counted, not timed, because a machine
@@ -26,12 +26,12 @@ setInterval(() => {
 
 export function endWhenStuck(limitMs: number, what: string): { stop(): Promise<void> } {
   const turns = new Int32Array(new SharedArrayBuffer(4));
-  const timer = setInterval(() => Atomics.add(turns, 0, 1), tickMs);
+  const timer = setInterval(() => Atomics.add(turns, 0, 1), stuckTickMs);
   timer.unref();
   const words = `${what} did nothing for ${limitMs / 1000} s and is ended.\n`;
   const thread = new Worker(watch, {
     eval: true,
-    workerData: { turns, most: Math.ceil(limitMs / tickMs), tickMs, words },
+    workerData: { turns, most: Math.ceil(limitMs / stuckTickMs), tickMs: stuckTickMs, words },
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
   });
   thread.unref();

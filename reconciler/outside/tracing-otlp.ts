@@ -27,7 +27,7 @@ interface EndedSpan {
   readonly problem: string | undefined;
 }
 
-const batchSize = 512;
+const spansAtOnce = 512;
 /** More spans than this wait only when no collector takes any; the oldest ones are kept. */
 const mostWaiting = 20_000;
 /** A collector that hangs must not hold up a command that is done. */
@@ -46,7 +46,7 @@ export function traceToCollector(exporting: Exporting, parent: string | undefine
     const batch = waiting;
     waiting = [];
     sending = sending.then(async () => {
-      const failed = limit?.aborted === true ? tookTooLong : await post(exporting, batch, limit);
+      const failed = limit?.aborted === true ? tookTooLong : await postSpans(exporting, batch, limit);
       if (failed === undefined) return;
       problem = failed;
       lost += batch.length;
@@ -83,7 +83,7 @@ export function traceToCollector(exporting: Exporting, parent: string | undefine
             attributes: cleanAttributes({ ...attributes, ...more }, clean),
             problem: why === undefined ? undefined : clean(why),
           });
-          if (waiting.length >= batchSize) send();
+          if (waiting.length >= spansAtOnce) send();
         },
       };
       contexts.set(span, context);
@@ -102,7 +102,7 @@ export function traceToCollector(exporting: Exporting, parent: string | undefine
       if (waiting.length > 0) send(limit);
       await sending;
       const said =
-        problem === undefined ? undefined : `${lost} spans were not sent to ${shown(exporting.url)}: ${problem}`;
+        problem === undefined ? undefined : `${lost} spans were not sent to ${shownUrl(exporting.url)}: ${problem}`;
       lost = 0;
       problem = undefined;
       return said;
@@ -115,7 +115,7 @@ const tookTooLong = "it took too long";
 const nowMs = (): number => performance.timeOrigin + performance.now();
 
 /** A URL without the parts that may hold a credential. */
-function shown(url: string): string {
+function shownUrl(url: string): string {
   try {
     const { origin, pathname } = new URL(url);
     return origin + pathname;
@@ -124,7 +124,7 @@ function shown(url: string): string {
   }
 }
 
-async function post(
+async function postSpans(
   { url, headers, timeoutMs, resource }: Exporting,
   spans: readonly EndedSpan[],
   limit: AbortSignal = AbortSignal.timeout(Math.min(timeoutMs, longestFlushMs)),

@@ -12,14 +12,14 @@ import type { Attributes, Span, Tracing } from "./spans";
 import { traceWithApi } from "./tracing-api";
 import { type Exporting, traceToCollector } from "./tracing-otlp";
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type TraceEnvironment = Readonly<Record<string, string | undefined>>;
 
-let known: { readonly tracing: Tracing | undefined } | undefined;
+let tracingKnown: { readonly tracing: Tracing | undefined } | undefined;
 
 /** The tracing of this process; undefined when nothing asks for traces. */
 export function tracing(): Tracing | undefined {
-  known ??= { tracing: openTracing(process.env) };
-  return known.tracing;
+  tracingKnown ??= { tracing: openTracing(process.env) };
+  return tracingKnown.tracing;
 }
 
 let profile: Profile | undefined;
@@ -28,9 +28,9 @@ let profile: Profile | undefined;
 export function profileTo(file: string, command: string): void {
   const others = tracing();
   keepOutOfTraces(secretVariables.map((name) => process.env[name] ?? ""));
-  const masking = createMasking(secrets);
+  const masking = createMasking(secretsOfTrace);
   profile = profileInto(file, command, (text) => masking.text(text));
-  known = { tracing: others === undefined ? profile : both(others, profile) };
+  tracingKnown = { tracing: others === undefined ? profile : both(others, profile) };
 }
 
 export const tellProfile = (steps: readonly StepReport[]): void => profile?.ran(steps);
@@ -84,14 +84,14 @@ export async function inSpan<T>(
   }
 }
 
-function openTracing(environment: Environment): Tracing | undefined {
+function openTracing(environment: TraceEnvironment): Tracing | undefined {
   if (environment["OTEL_SDK_DISABLED"]?.toLowerCase() === "true" || environment["OTEL_TRACES_EXPORTER"] === "none")
     return undefined;
   const registered = isSdkRegistered();
   const exporting = registered ? undefined : exportingOf(environment);
   if (!registered && exporting === undefined) return undefined;
   keepOutOfTraces(secretVariables.map((name) => environment[name] ?? ""));
-  const masking = createMasking(secrets);
+  const masking = createMasking(secretsOfTrace);
   const clean = (text: string): string => masking.text(text);
   const parent = environment["TRACEPARENT"];
   return exporting === undefined ? traceWithApi(parent, clean) : traceToCollector(exporting, parent, clean);
@@ -103,7 +103,7 @@ const isSdkRegistered = (): boolean => {
   return typeof registered === "object" && registered !== null && "trace" in registered;
 };
 
-function exportingOf(environment: Environment): Exporting | undefined {
+function exportingOf(environment: TraceEnvironment): Exporting | undefined {
   const of = (name: string): string | undefined =>
     environment[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || environment[`OTEL_EXPORTER_OTLP_${name}`] || undefined;
   const whole = environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || undefined;
@@ -139,9 +139,9 @@ function pairsOf(text = ""): Readonly<Record<string, string>> {
   return Object.fromEntries(pairs);
 }
 
-const secrets = new Set<string>();
+const secretsOfTrace = new Set<string>();
 
 /** Masks these texts in every later span. */
 export function keepOutOfTraces(texts: readonly string[]): void {
-  for (const text of texts) if (text.length > 2) secrets.add(text);
+  for (const text of texts) if (text.length > 2) secretsOfTrace.add(text);
 }

@@ -35,8 +35,8 @@ export function trustFrom(flag?: boolean): Trust {
 
 export const closedTrust = (closedBy: string, root: string, addresses: readonly string[] = []): Trust => ({
   closedBy,
-  root: realPath(root),
-  addresses: addresses.flatMap((address) => originOf(address) ?? []),
+  root: realPathAbove(root),
+  addresses: addresses.flatMap((address) => originIfUrl(address) ?? []),
 });
 
 function closedByOf(flag: boolean | undefined): string | undefined {
@@ -60,33 +60,33 @@ function checkoutOf(folder: string): string {
   }
 }
 
-function realPath(path: string): string {
+function realPathAbove(path: string): string {
   try {
     return realpathSync(path);
   } catch {
     // What is not there yet lies where its folder does.
-    return dirname(path) === path ? path : join(realPath(dirname(path)), relative(dirname(path), path));
+    return dirname(path) === path ? path : join(realPathAbove(dirname(path)), relative(dirname(path), path));
   }
 }
 
-const isBelow = (path: string, root: string): boolean => {
+const isPathBelow = (path: string, root: string): boolean => {
   const way = relative(root, path);
   return way !== ".." && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
 };
 
-type Refusal = Pick<Diagnostic, "severity" | "summary" | "source"> & {
+type TrustRefusal = Pick<Diagnostic, "severity" | "summary" | "source"> & {
   readonly code: DiagnosticCode;
   readonly detail: string;
   readonly fix: string;
 };
 
-const refusal = (
+const trustRefusal = (
   { closedBy = "" }: Trust,
   code: DiagnosticCode,
   summary: string,
   fix: string,
   source?: SourcePosition,
-): Refusal => ({
+): TrustRefusal => ({
   severity: "error",
   code,
   summary,
@@ -96,9 +96,9 @@ const refusal = (
 });
 
 /** The credential goes to no address that only a file names. `embedded` is no address. */
-export function refusedAddress(trust: Trust, address: string): Refusal | undefined {
-  if (trust.closedBy === undefined || address === "embedded" || isKnown(trust, address)) return undefined;
-  return refusal(
+export function refusedAddress(trust: Trust, address: string): TrustRefusal | undefined {
+  if (trust.closedBy === undefined || address === "embedded" || isAddressTrusted(trust, address)) return undefined;
+  return trustRefusal(
     trust,
     "trust/address",
     `the file says where the credential is sent: ${shownAddress(address)}`,
@@ -115,18 +115,19 @@ export function refusedState(
   location: string,
   given: string | undefined,
   source?: SourcePosition,
-): Refusal | undefined {
+): TrustRefusal | undefined {
   if (trust.closedBy === undefined) return undefined;
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase();
   // A request to a bucket is signed: it carries no secret, and goes where the environment says.
   if (scheme === "s3") return undefined;
   if (scheme === undefined || scheme === "file") {
     const path = scheme === undefined ? location : location.slice("file://".length);
-    if (isBelow(realPath(resolve(path)), trust.root)) return undefined;
-    return refusal(trust, "trust/state", `the file names a state outside of ${trust.root}`, stateFix, source);
+    if (isPathBelow(realPathAbove(resolve(path)), trust.root)) return undefined;
+    return trustRefusal(trust, "trust/state", `the file names a state outside of ${trust.root}`, stateFix, source);
   }
-  if (isKnown(trust, location) || (given !== undefined && originOf(given) === originOf(location))) return undefined;
-  return refusal(
+  if (isAddressTrusted(trust, location) || (given !== undefined && originIfUrl(given) === originIfUrl(location)))
+    return undefined;
+  return trustRefusal(
     trust,
     "trust/state",
     `the file says where the password of the state is sent: ${shownAddress(location)}`,
@@ -142,7 +143,7 @@ export function refusedPath(
   trust: Trust,
   path: string,
 ): { readonly code: DiagnosticCode; readonly problem: string; readonly fix: string } | undefined {
-  if (trust.closedBy === undefined || isBelow(realPath(resolve(path)), trust.root)) return undefined;
+  if (trust.closedBy === undefined || isPathBelow(realPathAbove(resolve(path)), trust.root)) return undefined;
   return {
     code: "trust/path",
     problem: `${path} is not read: it lies outside of ${trust.root}, and ${trust.closedBy} closes this run`,
@@ -152,21 +153,21 @@ export function refusedPath(
 
 /** A file that a person named: only a link that leads out of the root is refused, since others may have made it. */
 export const refusedLink = (trust: Trust, path: string): ReturnType<typeof refusedPath> =>
-  isBelow(resolve(path), trust.root) || isBelow(realPath(dirname(resolve(path))), trust.root)
+  isPathBelow(resolve(path), trust.root) || isPathBelow(realPathAbove(dirname(resolve(path))), trust.root)
     ? refusedPath(trust, path)
     : undefined;
 
-const isKnown = ({ addresses }: Trust, address: string): boolean => {
-  const origin = originOf(address);
+const isAddressTrusted = ({ addresses }: Trust, address: string): boolean => {
+  const origin = originIfUrl(address);
   return origin !== undefined && addresses.includes(origin);
 };
 
 /** Scheme, host and port of a URL, also of a database. */
-function originOf(address: string): string | undefined {
+function originIfUrl(address: string): string | undefined {
   if (!URL.canParse(address)) return undefined;
   const { protocol, host } = new URL(address);
   return `${protocol}//${host}`.toLowerCase();
 }
 
 /** Without a user and a password. */
-const shownAddress = (address: string): string => originOf(address) ?? "no URL";
+const shownAddress = (address: string): string => originIfUrl(address) ?? "no URL";

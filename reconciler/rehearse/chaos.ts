@@ -66,7 +66,7 @@ export async function runWithBadLuck(setting: TwinSetting, calm: Rehearsal, seed
     for (let clean = 0; clean < cleanRuns; clean++, runs++) {
       const end = await runOnce(twin, setting, undefined);
       if (end.asks) asked += await answerForPerson(twin);
-      problems = await compare(twin, setting, calm);
+      problems = await compareWithCalm(twin, setting, calm);
       if (problems.length === 0) break;
     }
     return { seed, runs: runs + 1, kills, faults, asked, ok: problems.length === 0, problems };
@@ -226,7 +226,7 @@ function namedLike(intent: Intent, world: WorldDump): string[] {
   return things.filter(({ name }) => name === intent.name).map(({ id }) => id);
 }
 
-async function compare(twin: RunningTwin, setting: TwinSetting, calm: Rehearsal): Promise<string[]> {
+async function compareWithCalm(twin: RunningTwin, setting: TwinSetting, calm: Rehearsal): Promise<string[]> {
   const client: ServiceClient = twin.connect();
   const { replace: _done, ...options } = setting.prepared.plan.options;
   const plan: Plan = await planOnTwin(twin, client, setting.prepared, options);

@@ -8,7 +8,7 @@ import { type Finding, isRefused } from "../core/findings/finding";
 import { findingsOfPlan } from "../core/findings/plan-findings";
 import type { Closed } from "../core/model/desired";
 import { hasErrors } from "../core/model/diagnostic";
-import type { Expected } from "../core/model/expected";
+import type { ExpectedPlan } from "../core/model/expected";
 import { allOfKind } from "../core/model/kinds";
 import type { Outputs } from "../core/model/output";
 import { PermittedPlan } from "../core/plan/permitted";
@@ -26,27 +26,27 @@ import type { StateStore, StoredState } from "../store/store";
 import { newService, type VirtualMoment, virtualService } from "./virtual-service";
 
 /** What a test starts from: a service, and what the state remembers of it. */
-export interface Given {
+export interface TestGround {
   readonly service: VirtualMoment;
   readonly stored: StoredState;
 }
 
-export const nothingGiven = (now: Date): Given => ({ service: newService(now), stored: { journal: [] } });
+export const nothingGiven = (now: Date): TestGround => ({ service: newService(now), stored: { journal: [] } });
 
 export interface RunTest {
-  readonly given: Given;
+  readonly given: TestGround;
   readonly when: Closed;
   readonly destroy: boolean;
   readonly replace: readonly string[];
-  readonly expect: Expected;
+  readonly expect: ExpectedPlan;
   /** Today, in UTC. */
   readonly now: Date;
 }
 
-const holder = { who: "reconcile test", host: "here", pid: 0, since: "", command: "reconcile test" };
+const testHolder = { who: "reconcile test", host: "here", pid: 0, since: "", command: "reconcile test" };
 
 /** A service for one test, on which plans are made and carried out. */
-function benchOf(given: Given) {
+function benchOf(given: TestGround) {
   const service = virtualService(given.service);
   const { client, clock } = service;
   const never = new AbortController().signal;
@@ -72,7 +72,7 @@ function benchOf(given: Given) {
     },
     /** Answers with a sentence when the run did not succeed. */
     async apply(prepared: Prepared): Promise<string | undefined> {
-      const input = { prepared, store, ports, holder, stop: { soft: never, hard: never }, planId: "test" };
+      const input = { prepared, store, ports, holder: testHolder, stop: { soft: never, hard: never }, planId: "test" };
       const report = await carryOutPermitted(PermittedPlan.onTwin(prepared.plan), input);
       const failed = report.steps.filter(({ result }) => result.end !== "done");
       return failed.length === 0
@@ -81,7 +81,7 @@ function benchOf(given: Given) {
             .map(({ step, result }) => `${step.title}: ${"message" in result ? result.message : result.end}`)
             .join("; ");
     },
-    now: async (): Promise<Given> => ({ service: service.moment(), stored: await store.read() }),
+    now: async (): Promise<TestGround> => ({ service: service.moment(), stored: await store.read() }),
     outputs: async () => openStoredState(await store.read(), "memory", "test").state.outputs ?? {},
   };
 }
@@ -90,10 +90,10 @@ function benchOf(given: Given) {
  * Carries out what is given; every test with the same `given` starts from the result. A sentence: it cannot be carried
  * out.
  */
-export async function carryOutGiven(desired: Closed, now: Date): Promise<Given | string> {
+export async function carryOutGiven(desired: Closed, now: Date): Promise<TestGround | string> {
   const bench = benchOf(nothingGiven(now));
   const prepared = await bench.plan(desired);
-  const errors = errorsOf(prepared.plan);
+  const errors = errorText(prepared.plan);
   if (errors !== "") return `what is given cannot be planned: ${errors}`;
   const failed = await bench.apply(prepared);
   return failed === undefined ? bench.now() : `what is given cannot be applied: ${failed}`;
@@ -110,7 +110,7 @@ export async function runFileTest(test: RunTest): Promise<string[]> {
     replace: test.replace.length === 0 ? undefined : test.replace,
   };
   const prepared = await bench.plan(test.when, options);
-  const judged = judge(prepared, test);
+  const judged = judgeTest(prepared, test);
   const problems = comparePlan(prepared, judged, test.expect);
   if (judged.exitCode !== 0 || problems.length > 0) return problems;
   const { expect } = test;
@@ -131,16 +131,16 @@ const otherOutputs = (expected: Readonly<Record<string, unknown>>, outputs: Outp
     return [`output ${name}: expected ${JSON.stringify(value)}, is ${JSON.stringify(is ?? null)}`];
   });
 
-const errorsOf = ({ diagnostics }: Plan): string =>
+const errorText = ({ diagnostics }: Plan): string =>
   diagnostics.flatMap(({ severity, summary }) => (severity === "error" ? [summary] : [])).join("; ");
 
-interface Judged {
+interface JudgedTest {
   readonly findings: readonly Finding[];
   readonly verdicts: readonly { readonly verdict: string }[];
   readonly exitCode: number;
 }
 
-function judge(prepared: Prepared, { now }: RunTest): Judged {
+function judgeTest(prepared: Prepared, { now }: RunTest): JudgedTest {
   const { plan, desired, state } = prepared;
   const exposure = touchesGroups(plan.changes) ? exposureOf(prepared, { touchedOnly: true }) : undefined;
   const { findings: broken, verdicts } = judgeReachability(prepared, { today: now.toISOString().slice(0, 10) });
@@ -153,7 +153,7 @@ function judge(prepared: Prepared, { now }: RunTest): Judged {
   return { findings, verdicts, exitCode };
 }
 
-function comparePlan({ plan }: Prepared, { findings, verdicts, exitCode }: Judged, expect: Expected): string[] {
+function comparePlan({ plan }: Prepared, { findings, verdicts, exitCode }: JudgedTest, expect: ExpectedPlan): string[] {
   const problems: string[] = [];
   const differ = (what: string, expected: readonly string[] | undefined, is: readonly string[]): void => {
     if (expected === undefined || deepEqual(expected, is)) return;

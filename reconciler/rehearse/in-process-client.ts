@@ -3,7 +3,7 @@
  * waiting.
  */
 
-import type { Decision } from "../../emulator/decision";
+import type { EmulatorDecision } from "../../emulator/decision";
 import { abilitiesOf } from "../core/model/abilities";
 import { type ListOperation, type Operation, operations } from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
@@ -21,7 +21,7 @@ export interface WorldCalls {
     operation: Operation,
     body?: unknown,
     options?: { readonly id?: string; readonly ruleId?: string; readonly query?: string },
-  ): Decision;
+  ): EmulatorDecision;
 }
 
 export interface SentRequest {
@@ -46,16 +46,20 @@ export interface InProcessClient extends ServiceClient {
  * The caller says which operations are served; the answers are read by the built-in dialect with every list that it
  * knows.
  */
-const listed = (name: ListOperation) => ({ method: "GET" as const, path: `/${name}`, items: operations[name].items });
+const listRoute = (name: ListOperation) => ({
+  method: "GET" as const,
+  path: `/${name}`,
+  items: operations[name].items,
+});
 const dialect = {
   ...builtInDialect,
   operations: {
     ...builtInDialect.operations,
-    "volume.list": listed("volume.list"),
-    "group.list": listed("group.list"),
+    "volume.list": listRoute("volume.list"),
+    "group.list": listRoute("group.list"),
   },
 };
-const read = createRecordReaders(dialect);
+const recordReaders = createRecordReaders(dialect);
 
 export function inProcessClient(
   emulated: WorldCalls,
@@ -69,7 +73,7 @@ export function inProcessClient(
     operation: Operation,
     request: OneRequest,
     reader: (payload: unknown) => Reading<T>,
-  ): Promise<Outcome<T>> => call(operation, request, (body) => reader(read.payload(operation, body)));
+  ): Promise<Outcome<T>> => call(operation, request, (body) => reader(recordReaders.payload(operation, body)));
 
   async function call<T>(
     operation: Operation,
@@ -108,8 +112,8 @@ export function inProcessClient(
     for (let page: string | undefined = ""; page !== undefined; ) {
       let next: string | undefined;
       const outcome: Outcome<readonly T[]> = await call(operation, { ids, query: page }, (body) => {
-        next = read.nextPage(operation, body);
-        const found = read.page(operation, body, {});
+        next = recordReaders.nextPage(operation, body);
+        const found = recordReaders.page(operation, body, {});
         return found.status === "accepted" ? readAll(found.value.items, readRecord) : found;
       });
       if (outcome.status !== "accepted") return outcome;
@@ -132,6 +136,6 @@ export function inProcessClient(
     },
     takesPortRanges: dialect.rules.port_range !== null,
     close: async () => undefined,
-    ...callsOver({ send, list }, read, dialect.rules),
+    ...callsOver({ send, list }, recordReaders, dialect.rules),
   };
 }

@@ -3,14 +3,14 @@ import { type Operation, operationNames, operations, rowOf } from "../core/model
 import type { Failure, Outcome } from "../core/model/outcome";
 import type { ServiceClient } from "../service/client";
 
-type Calls = Exclude<
+type InterceptedCalls = Exclude<
   keyof ServiceClient,
   "can" | "origin" | "subject" | "takesPortRanges" | "volumesChange" | "names" | "unique" | "listCost" | "close"
 >;
 type CallOf = { readonly [O in Operation]: (typeof operations)[O]["call"] };
 // Every operation has a call of the client, and every call has an operation.
-operations satisfies { readonly [O in Operation]: { readonly call: Calls } };
-type Uncalled = Exclude<Calls, CallOf[Operation]>;
+operations satisfies { readonly [O in Operation]: { readonly call: InterceptedCalls } };
+type Uncalled = Exclude<InterceptedCalls, CallOf[Operation]>;
 true satisfies Uncalled extends never ? true : Uncalled;
 
 const operationOf: ReadonlyMap<PropertyKey, Operation> = new Map(

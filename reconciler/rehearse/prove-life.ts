@@ -13,11 +13,11 @@ export interface Chapter {
   readonly destroy?: true;
 }
 
-type Block = Readonly<Record<string, unknown>>;
+type ProvenBlock = Readonly<Record<string, unknown>>;
 interface Blocks {
-  readonly vms?: Readonly<Record<string, Block>>;
-  readonly volumes?: Readonly<Record<string, Block>>;
-  readonly groups?: Readonly<Record<string, Block>>;
+  readonly vms?: Readonly<Record<string, ProvenBlock>>;
+  readonly volumes?: Readonly<Record<string, ProvenBlock>>;
+  readonly groups?: Readonly<Record<string, ProvenBlock>>;
 }
 
 export function lifeIn(dialect: Dialect): readonly Chapter[] {
@@ -25,12 +25,12 @@ export function lifeIn(dialect: Dialect): readonly Chapter[] {
   const can = abilitiesOf(has, dialect.limits);
   const hasVms = can.canFindCreated("vm");
   const named = (kind: Kind, name: string): string => fitting(dialect.names[kind], name);
-  const vm = (key: string, more: Block = {}): Block => ({ name: named("vm", key), ...more });
-  const volume = (key: string, more: Block): Block => ({ name: named("volume", key), ...more });
-  const group = (key: string, more: Block): Block => ({ name: named("group", key), ...more });
-  const on = (address: string): Block => (hasVms ? { attach_to: address, flush: { via: "ask" } } : {});
-  const free: Block = hasVms ? { flush: { via: "ask" } } : {};
-  const tcp = (port: number | string, remote: Block = { remote_ip: "0.0.0.0/0" }): Block => ({
+  const vm = (key: string, more: ProvenBlock = {}): ProvenBlock => ({ name: named("vm", key), ...more });
+  const volume = (key: string, more: ProvenBlock): ProvenBlock => ({ name: named("volume", key), ...more });
+  const group = (key: string, more: ProvenBlock): ProvenBlock => ({ name: named("group", key), ...more });
+  const on = (address: string): ProvenBlock => (hasVms ? { attach_to: address, flush: { via: "ask" } } : {});
+  const free: ProvenBlock = hasVms ? { flush: { via: "ask" } } : {};
+  const tcp = (port: number | string, remote: ProvenBlock = { remote_ip: "0.0.0.0/0" }): ProvenBlock => ({
     protocol: "tcp",
     dst_port: port,
     ...remote,
@@ -84,7 +84,7 @@ export function lifeIn(dialect: Dialect): readonly Chapter[] {
   ];
   return chapters.map(([title, { vms, ...blocks }]) => ({
     title,
-    desired: desiredOf(hasVms && vms !== undefined ? { vms, ...blocks } : blocks),
+    desired: desiredBlocks(hasVms && vms !== undefined ? { vms, ...blocks } : blocks),
     destroy: title === "gone" ? (true as const) : undefined,
   }));
 }
@@ -105,7 +105,7 @@ function fitting(rule: NameRule | undefined, name: string): string {
   return tries.find(isRight) ?? name;
 }
 
-function desiredOf(blocks: Blocks): Desired {
+function desiredBlocks(blocks: Blocks): Desired {
   const vm = { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 };
   const value = { version: 1, project: "acme", region: "in-west-1", defaults: { vm }, ...blocks };
   const { desired, diagnostics } = readDesired([{ file: "life.yaml", text: JSON.stringify(value) }]);

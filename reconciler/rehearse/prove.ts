@@ -56,7 +56,7 @@ export async function proveDialect(dialect: Dialect, options: ProofOptions): Pro
   };
   const isOver = (): boolean => options.signal?.aborted === true;
   const moments: Moment[] = [];
-  const world = await openWorld(dialect, { pace: 0 });
+  const world = await openProofWorld(dialect, { pace: 0 });
   try {
     for (const [index, chapter] of lifeIn(dialect).entries()) {
       if (isOver()) return checks;
@@ -100,7 +100,7 @@ const faultsIn = (dialect: Dialect, moments: readonly Moment[]): readonly Misfor
   paces.flatMap((pace) =>
     moments.flatMap(({ before, chapter, writes, after }) =>
       [...new Set(writes)].flatMap((operation) =>
-        faults.map(([words, fault]) => ({
+        faultsTried.map(([words, fault]) => ({
           part: "faults" as const,
           title: `${chapter.title}: ${operation} ${words}${paceWords(pace)}`,
           happen: () => disturb(dialect, { ...before, pace }, chapter, { operation, ...fault }, after),
@@ -116,10 +116,10 @@ interface Moment {
   readonly chapter: Chapter;
   /** The operations that changed something, in their order. */
   readonly writes: readonly Operation[];
-  readonly after: Shape;
+  readonly after: WorldShape;
 }
 
-const faults = [
+const faultsTried = [
   ["lost before it was done", { kind: "drop-before", count: 1 }],
   ["lost after it was done", { kind: "drop-after", count: 1 }],
   ["answered with 500 after it was done", { kind: "status", code: 500, when: "after", count: 1 }],
@@ -127,8 +127,8 @@ const faults = [
   ["throttled", { kind: "status", code: 429, retry_after: 0, count: 1 }],
 ] as const;
 
-const token = "ops-token";
-const holder = { who: "reconcile dialect prove", host: "here", pid: 0, since: "", command: "dialect prove" };
+const proofToken = "ops-token";
+const proofHolder = { who: "reconcile dialect prove", host: "here", pid: 0, since: "", command: "dialect prove" };
 
 interface WorldStart {
   readonly pace: number;
@@ -142,16 +142,16 @@ interface ProofWorld {
   readonly client: ServiceClient;
   plan(chapter: Chapter, client?: ServiceClient): Promise<Prepared>;
   /** One run; `undefined`: there was nothing to do. */
-  run(chapter: Chapter, client?: ServiceClient): Promise<RunEnd>;
+  run(chapter: Chapter, client?: ServiceClient): Promise<ProofRun>;
   close(): Promise<void>;
 }
 
-interface RunEnd {
+interface ProofRun {
   readonly plan: Plan;
   readonly problems: readonly string[];
 }
 
-async function openWorld(dialect: Dialect, { pace, stored, seed }: WorldStart): Promise<ProofWorld> {
+async function openProofWorld(dialect: Dialect, { pace, stored, seed }: WorldStart): Promise<ProofWorld> {
   const emulator = await startEmulator({
     speaks: dialect,
     timeScale: pace,
@@ -171,7 +171,7 @@ async function openWorld(dialect: Dialect, { pace, stored, seed }: WorldStart): 
     baseUrl: emulator.url,
     origin: "embedded",
     dialect,
-    credential: new Credential(dialect.authorization.header.replace("{token}", token), { kind: "fixed" }),
+    credential: new Credential(dialect.authorization.header.replace("{token}", proofToken), { kind: "fixed" }),
     timing,
     // Waits before a request is repeated are a hundredth of what they are.
     clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 100, signal) },
@@ -191,7 +191,7 @@ async function openWorld(dialect: Dialect, { pace, stored, seed }: WorldStart): 
       desired: asClosed(chapter.desired),
       store,
       client: used,
-      options: optionsOf(chapter),
+      options: planOptionsOf(chapter),
       clock: systemClock,
       lineage: "prove",
       observe: true,
@@ -205,14 +205,14 @@ async function openWorld(dialect: Dialect, { pace, stored, seed }: WorldStart): 
     async run(chapter, used: ServiceClient = client) {
       await awaitInterrupted(store, used, portsOf(used), "prove", never);
       const prepared = await plan(chapter, used);
-      const problems = errorsOf(prepared.plan);
+      const problems = planErrors(prepared.plan);
       if (problems.length > 0 || (isEmpty(prepared.plan) && prepared.plan.bookkeeping.length === 0))
         return { plan: prepared.plan, problems };
       const report = await carryOutPermitted(PermittedPlan.onTwin(prepared.plan), {
         prepared,
         store,
         ports: portsOf(used),
-        holder,
+        holder: proofHolder,
         stop: { soft: never, hard: never },
         planId: "prove",
       });
@@ -230,9 +230,9 @@ async function openWorld(dialect: Dialect, { pace, stored, seed }: WorldStart): 
   };
 }
 
-const optionsOf = ({ destroy }: Chapter): PlanOptions => (destroy === true ? { destroy: true } : {});
+const planOptionsOf = ({ destroy }: Chapter): PlanOptions => (destroy === true ? { destroy: true } : {});
 
-const errorsOf = (plan: Plan): string[] =>
+const planErrors = (plan: Plan): string[] =>
   hasErrors(plan.diagnostics)
     ? plan.diagnostics.flatMap(({ severity, summary, fix }) =>
         severity === "error" ? [`${summary}${fix === undefined ? "" : ` (${fix})`}`] : [],
@@ -254,7 +254,7 @@ async function live(
   const [first] = problems;
   if (first !== undefined) return { problem: first, writes: watched.writes };
   const again = await world.plan(chapter);
-  return { problem: errorsOf(again.plan)[0] ?? stillToDo(again.plan), writes: watched.writes };
+  return { problem: planErrors(again.plan)[0] ?? stillToDo(again.plan), writes: watched.writes };
 }
 
 async function dieAt(
@@ -262,9 +262,9 @@ async function dieAt(
   start: WorldStart,
   chapter: Chapter,
   at: { readonly nth: number; readonly when: "before" | "after" },
-  expected: Shape,
+  expected: WorldShape,
 ): Promise<string | undefined> {
-  const world = await openWorld(dialect, start);
+  const world = await openProofWorld(dialect, start);
   try {
     const dying = mortal(world.client, at);
     await Promise.race([world.run(chapter, dying.client), dying.death]);
@@ -280,10 +280,10 @@ async function disturb(
   dialect: Dialect,
   start: WorldStart,
   chapter: Chapter,
-  fault: (typeof faults)[number][1] & { readonly operation: Operation },
-  expected: Shape,
+  fault: (typeof faultsTried)[number][1] & { readonly operation: Operation },
+  expected: WorldShape,
 ): Promise<string | undefined> {
-  const world = await openWorld(dialect, start);
+  const world = await openProofWorld(dialect, start);
   try {
     world.emulator.setFaults([fault]);
     return await goesOn(world, chapter, expected);
@@ -293,8 +293,8 @@ async function disturb(
 }
 
 /** The runs that follow: they end with the world that an undisturbed run makes, or ask where nothing can be looked up. */
-async function goesOn(world: ProofWorld, chapter: Chapter, expected: Shape): Promise<string | undefined> {
-  let last: RunEnd | undefined;
+async function goesOn(world: ProofWorld, chapter: Chapter, expected: WorldShape): Promise<string | undefined> {
+  let last: ProofRun | undefined;
   for (let run = 0; run < 3; run++) {
     last = await world.run(chapter);
     if (last.problems.length === 0) break;
@@ -305,21 +305,21 @@ async function goesOn(world: ProofWorld, chapter: Chapter, expected: Shape): Pro
   if (last !== undefined && last.problems.length > 0)
     return asksRightly(world.client, last) ? undefined : last.problems[0];
   const again = await world.plan(chapter);
-  const open = errorsOf(again.plan)[0] ?? stillToDo(again.plan);
+  const open = planErrors(again.plan)[0] ?? stillToDo(again.plan);
   if (open !== undefined) return open;
-  const [other] = differences(shape, expected);
+  const [other] = shapeDifferences(shape, expected);
   return other;
 }
 
 /** Where no list shows what was made, only a person can say whether a create whose answer was lost was done. */
-const asksRightly = ({ can }: ServiceClient, { plan }: RunEnd): boolean =>
+const asksRightly = ({ can }: ServiceClient, { plan }: ProofRun): boolean =>
   plan.diagnostics.some(({ code }) => code === "plan/outcome-unknown") &&
   !(["vm", "volume", "group"] as const).every((kind) => can.canFindCreated(kind));
 
-type Shape = readonly string[];
+type WorldShape = readonly string[];
 
 /** What is in the project, in a form without ids. */
-function shapeOf(dump: WorldDump): Shape {
+function shapeOf(dump: WorldDump): WorldShape {
   const nameOf = new Map(dump.vms.map(({ id, name }) => [id, name]));
   const groupOf = new Map(dump.groups.map(({ id, name }) => [id, name]));
   const vms = dump.vms.map((vm) => `vm ${vm.name} ${vm.flavor_id} ${vm.image_id} ${vm.status}`);
@@ -337,25 +337,27 @@ function shapeOf(dump: WorldDump): Shape {
   return [...vms, ...volumes, ...own.map(({ name }) => `group ${name}`), ...rules].sort();
 }
 
-const nameIn = (line: string): string => line.split(" ").slice(0, 2).join(" ");
-const isMade = (line: string): boolean => !line.startsWith("rule ");
+const firstTwoWords = (line: string): string => line.split(" ").slice(0, 2).join(" ");
+const isNoRule = (line: string): boolean => !line.startsWith("rule ");
 
 /** What was made more than once. */
-function twinsIn(shape: Shape, expected: Shape): string | undefined {
-  const count = (all: Shape, name: string): number =>
-    all.filter((line) => isMade(line) && nameIn(line) === name).length;
+function twinsIn(shape: WorldShape, expected: WorldShape): string | undefined {
+  const count = (all: WorldShape, name: string): number =>
+    all.filter((line) => isNoRule(line) && firstTwoWords(line) === name).length;
   const twin = shape.find(
-    (line) => isMade(line) && count(shape, nameIn(line)) > Math.max(1, count(expected, nameIn(line))),
+    (line) => isNoRule(line) && count(shape, firstTwoWords(line)) > Math.max(1, count(expected, firstTwoWords(line))),
   );
-  return twin === undefined ? undefined : `${nameIn(twin)} was made twice`;
+  return twin === undefined ? undefined : `${firstTwoWords(twin)} was made twice`;
 }
 
-const differences = (shape: Shape, expected: Shape): readonly string[] => [
+const shapeDifferences = (shape: WorldShape, expected: WorldShape): readonly string[] => [
   ...expected.filter((line) => !shape.includes(line)).map((line) => `in the end there is no ${line}`),
   ...shape.filter((line) => !expected.includes(line)).map((line) => `in the end there is ${line} as well`),
 ];
 
-const callOf = new Map<string, Operation>(operationNames.map((operation) => [rowOf(operation).call, operation]));
+const operationByCall = new Map<string, Operation>(
+  operationNames.map((operation) => [rowOf(operation).call, operation]),
+);
 
 /** A client that answers nobody any more from the n-th write on, as if its process had been killed. */
 function mortal(client: ServiceClient, at?: { readonly nth: number; readonly when: "before" | "after" }) {
@@ -391,7 +393,7 @@ function mortal(client: ServiceClient, at?: { readonly nth: number; readonly whe
   const watched = new Proxy(client, {
     get(target, key) {
       const member: unknown = Reflect.get(target, key);
-      const operation = callOf.get(String(key));
+      const operation = operationByCall.get(String(key));
       if (typeof member !== "function" || operation === undefined) return member;
       const write = rowOf(operation).kind === "read" ? undefined : operation;
       return (...args: unknown[]) => pass(write, async (): Promise<unknown> => Reflect.apply(member, target, args));

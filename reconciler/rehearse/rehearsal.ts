@@ -120,7 +120,7 @@ async function rehearseOn(
       ...planDifferences(plan, seenAlike),
       ...after.diagnostics.filter(({ severity }) => severity === "error"),
     ],
-    verdict: verdictOf(report, after),
+    verdict: rehearsalVerdict(report, after),
     world: describeWorld(twin.emulator.dump()),
   };
 }
@@ -138,7 +138,7 @@ export async function planOnTwin(
   return (await preparePlan({ desired, store, client, options, clock, lineage: state.lineage, observe: true })).plan;
 }
 
-function verdictOf(report: RunReport, after: Plan): Rehearsal["verdict"] {
+function rehearsalVerdict(report: RunReport, after: Plan): Rehearsal["verdict"] {
   const { failed, waiting } = report.counts;
   if (report.broken !== undefined || failed > 0 || report.interrupted || hasErrors(after.diagnostics)) return "failed";
   if (waiting > 0) return "waits";

@@ -1,6 +1,6 @@
 /** Rules of the twin's groups: as the service returned them, or as they were recorded where the service shows none. */
 
-import type { Group, Rule as TwinRule } from "../../emulator/entities";
+import type { Group, RuleEntity as TwinRule } from "../../emulator/entities";
 import { canonicalLiveRule } from "../core/canonical/rules";
 import { textKey } from "../core/model/computed";
 import type { LiveGroup, LiveRule } from "../core/model/live";

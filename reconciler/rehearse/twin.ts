@@ -41,7 +41,7 @@ export interface Twin {
 export const twinToken = "twin";
 const twinProject = "00000000-0000-4000-8001-0000000000f1";
 /** The project of the VM that stands for the unknown users of a retired group; no list shows that VM. */
-const elsewhere = "00000000-0000-4000-8001-0000000000f2";
+const idOfElsewhere = "00000000-0000-4000-8001-0000000000f2";
 
 interface Builder extends TwinInput {
   readonly createdAt: string;
@@ -63,10 +63,10 @@ export function buildTwin(input: TwinInput): Twin {
       record.id !== undefined ? [[record.id, record] as const] : [],
     ),
   );
-  const flavors = entriesOf(live.catalogue.flavors, flavorNames(input, wantedVms)).map(
+  const flavors = catalogueOf(live.catalogue.flavors, flavorNames(input, wantedVms)).map(
     (entry): Flavor => ({ ...entry, vcpus: 1, ram_gb: 1, provisionable: true }),
   );
-  const images = entriesOf(live.catalogue.images, imageNames(input, wantedVms)).map(
+  const images = catalogueOf(live.catalogue.images, imageNames(input, wantedVms)).map(
     (entry): Image => ({ ...entry, project_id: null, created_at: createdAt }),
   );
   const builder: Builder = {
@@ -82,7 +82,7 @@ export function buildTwin(input: TwinInput): Twin {
   const vms = twinVms(builder);
   const volumes = twinVolumes(builder, vms);
   const { groups, rules } = twinGroups(builder);
-  const regions: Region[] = entriesOf(live.catalogue.regions, [
+  const regions: Region[] = catalogueOf(live.catalogue.regions, [
     ...wantedVms.map((vm) => vm.region),
     ...[...vmRecords.values()].flatMap(({ region }) => region ?? []),
   ]);
@@ -93,7 +93,7 @@ export function buildTwin(input: TwinInput): Twin {
     flavors,
     images,
     regions,
-    vms: [...vms, ...attachedElsewhere(builder)],
+    vms: [...vms, ...vmsElsewhere(builder)],
     volumes,
     groups,
     rules,
@@ -114,19 +114,19 @@ export function buildTwin(input: TwinInput): Twin {
   return { world, strict: seen.images !== undefined && projects.length <= 1, assumptions: builder.assumptions };
 }
 
-const distinct = (texts: Iterable<string>): string[] => [...new Set(texts)].sort();
+const sortedOnce = (texts: Iterable<string>): string[] => [...new Set(texts)].sort();
 
 function projectNames(desired: Desired, state: State): string[] {
   const named = allOfKind(desired.resources, "vm").map((resource) => resource.project);
   if (named.length === 0)
     for (const record of allOfKind(state.resources.values(), "vm"))
       if (record.project !== undefined) named.push(record.project);
-  return distinct(named);
+  return sortedOnce(named);
 }
 
 /** The list as it was read; without one, an entry for every name in use. */
-const entriesOf = (listed: readonly CatalogueEntry[] | undefined, inUse: readonly string[]) =>
-  listed?.map(({ id, name }) => ({ id, name: name ?? id })) ?? distinct(inUse).map((name) => ({ id: name, name }));
+const catalogueOf = (listed: readonly CatalogueEntry[] | undefined, inUse: readonly string[]) =>
+  listed?.map(({ id, name }) => ({ id, name: name ?? id })) ?? sortedOnce(inUse).map((name) => ({ id: name, name }));
 
 const flavorNames = ({ live, state }: TwinInput, wanted: readonly DesiredVm[]): string[] => [
   ...wanted.map((vm) => vm.flavor),
@@ -150,9 +150,9 @@ function twinUsers({ live, state, newId }: Builder, wanted: readonly DesiredVm[]
   for (const vm of shownOf(live, "vm")) if (vm.owner !== undefined) owners.add(vm.owner);
   for (const record of allOfKind(state.resources.values(), "vm"))
     if (record.owner !== undefined) owners.add(record.owner);
-  const emails = distinct([...owners].filter((owner) => owner.includes("@")));
+  const emails = sortedOnce([...owners].filter((owner) => owner.includes("@")));
   const known = new Set(emails.map((email) => localPart(email).toLowerCase()));
-  const names = distinct([...owners].filter((owner) => !owner.includes("@") && !known.has(owner.toLowerCase())));
+  const names = sortedOnce([...owners].filter((owner) => !owner.includes("@") && !known.has(owner.toLowerCase())));
   const member = [{ project_id: twinProject, role: "member", active: true }] as const;
   const caller: User = {
     id: newId(),
@@ -185,7 +185,7 @@ function twinVms(builder: Builder): Vm[] {
       const phase = record.power === "stopped" ? "stopped" : "running";
       vms.push(twinVm(builder, { kind: "vm", id, name: record.name, phase }));
     }
-  for (const id of distinct(hostsNamed(builder)))
+  for (const id of sortedOnce(hostsNamed(builder)))
     if (isUnseen(id) && !builder.vmRecords.has(id))
       vms.push(twinVm(builder, { kind: "vm", id, name: `vm-${id}`.toLowerCase(), phase: "running" }));
   return vms;
@@ -199,7 +199,7 @@ const hostsNamed = ({ live, desired, state }: Builder): string[] => [
   ...[...live.of.volume.byId.values()].flatMap((sighting) =>
     sighting.seen === "yes" ? (sighting.value.attachedTo ?? []) : [],
   ),
-  ...recordsOf(state, "volume").flatMap(({ attachedTo }) => attachedTo ?? []),
+  ...recordsOfKind(state, "volume").flatMap(({ attachedTo }) => attachedTo ?? []),
 ];
 
 /** One row for each field: the value that was seen, else the recorded one, else the wanted one. */
@@ -266,7 +266,8 @@ function twinVolumes(builder: Builder, vms: readonly Vm[]): Volume[] {
   const liveVms = shownVms(builder.live);
   const placed = new Map(knownVolumes(builder, liveVms).map((volume) => [volume.id, volume]));
   for (const vm of vms)
-    for (const disk of disksOf(builder, vm, liveVms.get(vm.id))) if (!placed.has(disk.id)) placed.set(disk.id, disk);
+    for (const disk of disksPlaced(builder, vm, liveVms.get(vm.id)))
+      if (!placed.has(disk.id)) placed.set(disk.id, disk);
   return [...placed.values()].map((volume) => ({
     ...volume,
     seq: builder.seq++,
@@ -279,7 +280,7 @@ function twinVolumes(builder: Builder, vms: readonly Vm[]): Volume[] {
 /** The VMs that were seen, in a list or one by one. */
 const shownVms = (live: Live): ReadonlyMap<string, LiveVm> => new Map(shownOf(live, "vm").map((vm) => [vm.id, vm]));
 
-const recordsOf = <K extends Kind>(state: State, kind: K): readonly Extract<RecordedResource, { kind: K }>[] =>
+const recordsOfKind = <K extends Kind>(state: State, kind: K): readonly Extract<RecordedResource, { kind: K }>[] =>
   [...state.resources.values()].flatMap((record) => ofKind(record, kind) ?? []);
 
 /** What was seen or is recorded, unless it is gone. */
@@ -298,7 +299,7 @@ function knownVolumes({ live, state }: Builder, liveVms: ReadonlyMap<string, Liv
   const hangsOn = new Map<string, { readonly vm: string; readonly root: boolean }>();
   for (const vm of liveVms.values())
     for (const { id, root } of vm.volumes ?? []) hangsOn.set(id, { vm: vm.id, root: root === true });
-  const records = new Map(recordsOf(state, "volume").map((record) => [record.id, record]));
+  const records = new Map(recordsOfKind(state, "volume").map((record) => [record.id, record]));
   return Array.from(notGone(live.of.volume.byId, records), ({ id, seen, record }) => {
     const place = hangsOn.get(id);
     const host = place?.vm ?? (seen === undefined ? record?.attachedTo : undefined) ?? null;
@@ -313,7 +314,7 @@ function knownVolumes({ live, state }: Builder, liveVms: ReadonlyMap<string, Liv
 }
 
 /** Every VM has a root disk and the data volume that it was created with, also where records do not show volumes. */
-function disksOf(builder: Builder, vm: Vm, live: LiveVm | undefined): Placed[] {
+function disksPlaced(builder: Builder, vm: Vm, live: LiveVm | undefined): Placed[] {
   const record = builder.vmRecords.get(vm.id);
   const wanted = record === undefined ? undefined : builder.wanted.get(record.address);
   const disks = live?.volumes ?? [
@@ -347,7 +348,7 @@ function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rule
     groups.set(id, group);
     return group;
   };
-  const records = new Map(recordsOf(state, "group").map((record) => [record.id, record]));
+  const records = new Map(recordsOfKind(state, "group").map((record) => [record.id, record]));
   const wanted = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const withRules: [Group, LiveGroup | RecordedGroup][] = [];
   for (const { id, seen, record } of notGone(live.of.group.byId, records)) {
@@ -363,7 +364,7 @@ function twinGroups(builder: Builder): { readonly groups: Group[]; readonly rule
   const { rules, strangers } = twinRules(withRules, builder);
   // A group outside of this file, known only because a rule names it.
   if (!live.of.group.listed)
-    for (const id of distinct([...strangers, ...namedById(desired)])) if (!groups.has(id)) put(id, `group-${id}`, "");
+    for (const id of sortedOnce([...strangers, ...namedById(desired)])) if (!groups.has(id)) put(id, `group-${id}`, "");
   return { groups: [...groups.values()], rules };
 }
 
@@ -374,12 +375,12 @@ const namedById = ({ resources }: Desired): string[] =>
     .flatMap((rule) => groupIdNamed(rule) ?? []);
 
 /** An earlier run could not delete its retired groups because VMs still use them, so the twin has such VMs. */
-function attachedElsewhere(builder: Builder): Vm[] {
+function vmsElsewhere(builder: Builder): Vm[] {
   const retired = allOfKind(builder.state.resources.values(), "group").flatMap((record) =>
     (record.retired ?? []).map(({ id }) => id),
   );
   if (retired.length === 0) return [];
   builder.assumptions.push("the security groups that earlier replacements left are still attached to VMs");
   const stranger = twinVm(builder, { kind: "vm", id: builder.newId(), name: "uses-retired-groups", phase: "running" });
-  return [{ ...stranger, project_id: elsewhere, groups: retired }];
+  return [{ ...stranger, project_id: idOfElsewhere, groups: retired }];
 }

@@ -3,9 +3,9 @@
  * waits.
  */
 import { authenticate } from "../../emulator/access";
-import type { Change } from "../../emulator/entities";
-import { isUuid } from "../../emulator/fields";
-import { decide } from "../../emulator/operations";
+import type { WorldChange } from "../../emulator/entities";
+import { isEntityId } from "../../emulator/fields";
+import { decideOperation } from "../../emulator/operations";
 import { seedChanges } from "../../emulator/seed";
 import { applyChanges, createWorld } from "../../emulator/world";
 import { documentedOperations, type Operation } from "../core/model/operation";
@@ -17,7 +17,7 @@ import { virtualClock } from "./virtual-clock";
 
 /** A service at one moment. Each caller that starts from it gets a service of its own with that history. */
 export interface VirtualMoment {
-  readonly changes: readonly Change[];
+  readonly changes: readonly WorldChange[];
   readonly ids: number;
   readonly nowMs: number;
 }
@@ -27,24 +27,28 @@ export interface VirtualService {
   readonly clock: Clock;
   moment(): VirtualMoment;
   /** Adds flavors, images and regions by name or id; existing ones stay as they are. */
-  provide(named: { readonly flavors: Names; readonly images: Names; readonly regions: Names }): void;
+  provide(named: {
+    readonly flavors: OperationNames;
+    readonly images: OperationNames;
+    readonly regions: OperationNames;
+  }): void;
 }
-type Names = Iterable<string>;
+type OperationNames = Iterable<string>;
 
 export function newService(from: Date): VirtualMoment {
   let ids = 0;
-  const changes = seedChanges({}, () => idOf(++ids), 0);
+  const changes = seedChanges({}, () => numberedId(++ids), 0);
   return { changes, ids, nowMs: from.getTime() };
 }
 
-const idOf = (count: number): string => `11111111-1111-4111-8111-${String(count).padStart(12, "0")}`;
+const numberedId = (count: number): string => `11111111-1111-4111-8111-${String(count).padStart(12, "0")}`;
 
 export function virtualService(from: VirtualMoment): VirtualService {
   const world = createWorld();
   let { ids } = from;
-  const newId = (): string => idOf(++ids);
+  const newId = (): string => numberedId(++ids);
   applyChanges(world, from.changes);
-  const changed: Change[] = [...from.changes];
+  const changed: WorldChange[] = [...from.changes];
   const caller = authenticate(world, "Bearer ops-token", true);
   if (caller === undefined) throw new Error("the embedded service knows no caller");
   const settings = {
@@ -58,7 +62,7 @@ export function virtualService(from: VirtualMoment): VirtualService {
   const calls: WorldCalls = {
     nowMs: from.nowMs,
     call(operation, body, options = {}) {
-      const decision = decide(operation, {
+      const decision = decideOperation(operation, {
         world,
         settings,
         caller,
@@ -78,14 +82,14 @@ export function virtualService(from: VirtualMoment): VirtualService {
   const clock = virtualClock((now) => {
     calls.nowMs = now;
   }, from.nowMs);
-  const client = inProcessClient(calls, has, (until) => clock.sleep(Math.max(0, until - clock.now())));
-  const missing = (kind: "flavor" | "image" | "region", names: Names): string[] =>
+  const client = inProcessClient(calls, hasOperation, (until) => clock.sleep(Math.max(0, until - clock.now())));
+  const missing = (kind: "flavor" | "image" | "region", names: OperationNames): string[] =>
     [...new Set(names)].filter((name) => !world.index.has(`${kind}/name/${name}`) && !world.tables[kind].has(name));
-  const known = (name: string) => ({ id: isUuid(name) ? name : newId(), name });
+  const known = (name: string) => ({ id: isEntityId(name) ? name : newId(), name });
   function provide({ flavors, images, regions }: Parameters<VirtualService["provide"]>[0]): void {
     const created_at = new Date(from.nowMs).toISOString();
     const sizes = { vcpus: 1, ram_gb: 1, provisionable: true };
-    const changes: Change[] = [
+    const changes: WorldChange[] = [
       ...missing("flavor", flavors).map((name) => ({ put: "flavor", value: { ...known(name), ...sizes } }) as const),
       ...missing("image", images).map(
         (name) => ({ put: "image", value: { ...known(name), project_id: null, created_at } }) as const,
@@ -98,8 +102,8 @@ export function virtualService(from: VirtualMoment): VirtualService {
   return { client, clock, provide, moment: () => ({ changes: [...changed], ids, nowMs: clock.now() }) };
 }
 
-const known = new Set<string>([
+const operationsKnown = new Set<string>([
   ...documentedOperations,
   ...Object.entries(builtInDialect.operations).flatMap(([name, route]) => (route === null ? [] : [name])),
 ]);
-const has = (operation: Operation): boolean => known.has(operation);
+const hasOperation = (operation: Operation): boolean => operationsKnown.has(operation);

@@ -79,13 +79,13 @@ const githubWords: Record<Severity, string> = { error: "error", warning: "warnin
  * Every character with a meaning in a workflow command is encoded, so that no text of a service can become a command.
  */
 function githubCommand({ severity, code, message, file, line, column }: Annotation): string {
-  const place = [`file=${propertyText(file)}`, `line=${line}`, ...(column === undefined ? [] : [`col=${column}`])];
-  return `::${githubWords[severity]} ${[...place, `title=${propertyText(code)}`].join(",")}::${messageText(message)}\n`;
+  const place = [`file=${escapedProperty(file)}`, `line=${line}`, ...(column === undefined ? [] : [`col=${column}`])];
+  return `::${githubWords[severity]} ${[...place, `title=${escapedProperty(code)}`].join(",")}::${escapedMessage(message)}\n`;
 }
 
-const messageText = (text: string): string =>
+const escapedMessage = (text: string): string =>
   printable(text).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-const propertyText = (text: string): string => messageText(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+const escapedProperty = (text: string): string => escapedMessage(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 
 const gitlabWords: Record<Severity, string> = { error: "critical", warning: "major", note: "info" };
 

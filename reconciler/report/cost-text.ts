@@ -1,21 +1,21 @@
 /** What a plan costs, in words: a line for the whole, a few words for each change. */
 import type { PlannedCost } from "../core/model/prices";
 import type { CostOfOrphans } from "../core/plan/cost";
-import { decimalText, knownDecimal, minus, plus, signedText, zero } from "../core/text/decimal";
+import { decimalText, knownDecimal, minus, plus, signedText, zeroDecimal } from "../core/text/decimal";
 import { countOf } from "./style";
 
 /** So many addresses without a price are named; the JSON has them all. */
-const mostNamed = 5;
+const mostNamesInCost = 5;
 
-const named = (unknown: readonly string[]): string =>
-  unknown.length > mostNamed
-    ? `${unknown.slice(0, mostNamed).join(", ")} and ${unknown.length - mostNamed} more`
+const someNames = (unknown: readonly string[]): string =>
+  unknown.length > mostNamesInCost
+    ? `${unknown.slice(0, mostNamesInCost).join(", ")} and ${unknown.length - mostNamesInCost} more`
     : unknown.join(", ");
 
 /** `Cost: +24.90 EUR a month (144.90 after)`. */
 export function costText({ currency, before, after, unknown }: PlannedCost): string {
   const difference = signedText(minus(knownDecimal(after), knownDecimal(before)));
-  const without = unknown.length === 0 ? "" : `, without what has no price: ${named(unknown)}`;
+  const without = unknown.length === 0 ? "" : `, without what has no price: ${someNames(unknown)}`;
   return `Cost: ${difference} ${currency} a month (${after} after)${without}`;
 }
 
@@ -26,7 +26,7 @@ export function partText(cost: PlannedCost | undefined, addresses: readonly stri
   const isPartial = addresses.some((address) => cost.unknown.includes(address));
   const open = isPartial ? "something of it has no price" : undefined;
   if (known.length === 0) return open;
-  const sum = known.reduce((total, part) => plus(total, knownDecimal(part)), zero);
+  const sum = known.reduce((total, part) => plus(total, knownDecimal(part)), zeroDecimal);
   const text = `${signedText(sum)} ${cost.currency} a month`;
   return open === undefined ? text : `${text}, and ${open}`;
 }

@@ -15,7 +15,7 @@ export interface DiagnosticsStyle {
   readonly width?: number;
 }
 
-const hues: Record<Severity, number> = { error: 31, warning: 33, note: 36 };
+const hueOfSeverity: Record<Severity, number> = { error: 31, warning: 33, note: 36 };
 
 export function diagnosticsText(
   diagnostics: readonly Diagnostic[],
@@ -36,21 +36,21 @@ export function diagnosticsText(
   return parts.length === 0 ? "" : `${parts.join("\n\n")}\n`;
 }
 
-type Paint = (codes: string, text: string) => string;
+type PaintCodes = (codes: string, text: string) => string;
 
 const othersShown = 5;
 
 function diagnosticText(
   diagnostic: Diagnostic,
   others: readonly Diagnostic[],
-  paint: Paint,
+  paint: PaintCodes,
   width = Number.POSITIVE_INFINITY,
 ): string {
   const { severity, code, summary, detail, fix, address, source, excerpt } = diagnostic;
   const label = `${severity}[${code}]`;
   const [first, ...more] = wrapBeside(label.length + 2, printable(summary), width);
   const head = [
-    `${paint(`1;${hues[severity]}`, label)}${paint("1", `: ${first}`)}`,
+    `${paint(`1;${hueOfSeverity[severity]}`, label)}${paint("1", `: ${first}`)}`,
     ...more.map((line) => `    ${paint("1", line)}`),
   ];
   const gutter = " ".repeat(source === undefined ? 2 : String(source.line).length);
@@ -64,7 +64,7 @@ function diagnosticText(
       if (source.column !== undefined && source.column <= excerpt.length + 1) {
         const width = caretWidth(excerpt, source.column - 1);
         lines.push(
-          `${gutter} ${bar} ${" ".repeat(source.column - 1)}${paint(`1;${hues[severity]}`, "^".repeat(width))}`,
+          `${gutter} ${bar} ${" ".repeat(source.column - 1)}${paint(`1;${hueOfSeverity[severity]}`, "^".repeat(width))}`,
         );
       }
     }

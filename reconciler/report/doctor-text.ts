@@ -52,7 +52,7 @@ function seenRecordLines({ record, looked, keys, fields }: DoctorReport["records
   const lines = [`Record of ${aOrAn(record)} (${looked} looked at)`];
   for (const { field, place, shows } of fields) {
     const where = place === undefined ? "not found" : flow(place);
-    const text = `${where}${shows === undefined ? "" : `  shows ${shown(shows)}`}`;
+    const text = `${where}${shows === undefined ? "" : `  shows ${oneLineOf(shows)}`}`;
     lines.push(...hang(`  ${field.padEnd(12)} `, text, width));
   }
   if (fields.some(({ place }) => place === undefined)) lines.push(...hang("  its keys    ", keys.join(", "), width));
@@ -78,14 +78,14 @@ export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): strin
   if (origin !== undefined)
     lines.push(schemaLine, `# What reconcile doctor learnt on ${origin.date} from ${origin.baseUrl}`, "");
   const todo = [...report.todo, ...ownQuestions(saidAt(base, "todo"))];
-  if (todo.length > 0) lines.push("todo:", ...todo.flatMap((question) => folded(question)));
+  if (todo.length > 0) lines.push("todo:", ...todo.flatMap((question) => foldedLines(question)));
   const way = commonWay(report);
   const routes = report.operations.flatMap((finding) => {
     const { operation } = finding;
     const route = dialect.operations[operation];
     const isSaid = saidAt(base, "operations", operation) !== undefined;
     if (isSaid && isSameRoute(route, base?.dialect.operations[operation] ?? null, way)) return [];
-    return routeLines(operation, route, remarkOf(finding), way !== undefined);
+    return routeLines(operation, route, findingRemark(finding), way !== undefined);
   });
   if (routes.length > 0) lines.push("operations:", ...routes);
   if (way !== undefined) lines.push(`pagination: ${flow(way)}   # followed once`);
@@ -130,12 +130,12 @@ function toldAuthorization({ given, base }: DoctorReport): string[] {
 }
 
 /** A quoted text over as many lines as it needs; YAML folds them into one line. */
-function folded(text: string): string[] {
+function foldedLines(text: string): string[] {
   const [first = "", ...rest] = hang("    ", JSON.stringify(text), 78);
   return [`  - ${first.trimStart()}`, ...rest];
 }
 
-const remarkOf = ({ verdict, items, isTried, isSaid }: OperationFinding): string => {
+const findingRemark = ({ verdict, items, isTried, isSaid }: OperationFinding): string => {
   if (isSaid === true) return "   # there is none, as was told";
   if (isTried === true) return "   # tried, and seen to work";
   if (verdict === "not_tried") return "   # not tried";
@@ -174,7 +174,7 @@ function answerLines({ dialect, operations, base }: DoctorReport): string[] {
     const like = isSeen
       ? ""
       : `   # not tried; as ${operation === "group.create" && hasGroup ? "group.get" : "volume.get"} answers`;
-    return `  ${operation}: { item: ${places(answer?.item ?? [])} }${like}`;
+    return `  ${operation}: { item: ${placesText(answer?.item ?? [])} }${like}`;
   });
   return lines.length === 0 ? [] : ["answers:", ...lines];
 }
@@ -188,24 +188,24 @@ function recordLines({ records }: DoctorReport): string[] {
     if (learnt.length === 0) continue;
     lines.push(`  ${record}:`);
     for (const { field, place, also, shows } of own)
-      lines.push(`    ${field}: ${places([place, also].filter((one) => one !== undefined))}${seenRemark(shows)}`);
+      lines.push(`    ${field}: ${placesText([place, also].filter((one) => one !== undefined))}${seenRemark(shows)}`);
     if (entry.length > 0) {
       lines.push("    volume_entry:");
       for (const { field, place, shows } of entry)
         lines.push(
-          `      ${field.slice("volume_entry.".length)}: ${places(place === undefined ? [] : [place])}${seenRemark(shows)}`,
+          `      ${field.slice("volume_entry.".length)}: ${placesText(place === undefined ? [] : [place])}${seenRemark(shows)}`,
         );
     }
   }
   return lines.length === 0 ? [] : ["records:", ...lines];
 }
 
-const seenRemark = (shows: string | undefined): string => (shows === undefined ? "" : `   # shows ${shown(shows)}`);
+const seenRemark = (shows: string | undefined): string => (shows === undefined ? "" : `   # shows ${oneLineOf(shows)}`);
 
 function stateLines({ likelyStates, unknownVmStates, trial }: DoctorReport): string[] {
   const vm = wordLines(trial?.states.vm ?? {}, likelyStates);
   const volume = wordLines(trial?.states.volume ?? {}, {});
-  const questions = unknownVmStates.map((word) => `    # what does ${shown(word)} mean?`);
+  const questions = unknownVmStates.map((word) => `    # what does ${oneLineOf(word)} mean?`);
   if (vm.length + volume.length === 0) return questions.map((line) => line.trimStart());
   return [
     "states:",
@@ -215,9 +215,9 @@ function stateLines({ likelyStates, unknownVmStates, trial }: DoctorReport): str
   ];
 }
 
-type Words = Readonly<Record<string, readonly string[] | undefined>>;
+type WordLists = Readonly<Record<string, readonly string[] | undefined>>;
 
-function wordLines(seen: Words, likely: Words): string[] {
+function wordLines(seen: WordLists, likely: WordLists): string[] {
   return [...new Set([...Object.keys(seen), ...Object.keys(likely)])].flatMap((phase) => {
     const [known, guessed] = [seen[phase] ?? [], likely[phase] ?? []];
     if (known.length + guessed.length === 0) return [];
@@ -263,7 +263,7 @@ function refusalLines({ refusal, trial }: DoctorReport): string[] {
     ...(envelope.length === 0 ? [] : ["envelope:", ...envelope]),
     ...(rules.length === 0
       ? []
-      : [`errors:   # to a volume that nobody has it said: ${shown(refusal.said)}`, ...rules]),
+      : [`errors:   # to a volume that nobody has it said: ${oneLineOf(refusal.said)}`, ...rules]),
   ];
 }
 
@@ -302,7 +302,7 @@ function triedLines(tried: OperationFinding["tried"], width: number): string[] {
   );
 }
 
-const places = (all: readonly RecordPlace[]): string => (all.length === 1 ? flow(all[0]) : flow(all));
+const placesText = (all: readonly RecordPlace[]): string => (all.length === 1 ? flow(all[0]) : flow(all));
 
 /** A value in YAML's flow style, quoted where a plain word could be read as something else. */
 function flow(value: unknown): string {
@@ -320,7 +320,7 @@ const quoted = (text: string): string =>
     : JSON.stringify(text);
 
 /** A value in a remark: on one line, cut short, and without anything that a terminal would act on. */
-const shown = (text: string): string => {
+const oneLineOf = (text: string): string => {
   const oneLine = text.replaceAll(/[^\x20-\x7e\u00a0-\uffff]+/g, " ");
   return oneLine.length > 40 ? `${oneLine.slice(0, 39)}…` : oneLine;
 };

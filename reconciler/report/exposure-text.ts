@@ -25,14 +25,20 @@ export interface ExposureTextOptions extends TextOptions {
 
 /** With more groups than this the rest is counted, so that a large plan stays readable. */
 const mostGroups = 40;
-const mostLines = 60;
+const mostExposureLines = 60;
 
-interface Line {
+interface ExposureLine {
   readonly sign: "+" | "-" | " " | "!" | "=";
   readonly text: string;
 }
 
-const hues: Record<Line["sign"], Hue> = { "+": "change", "-": "note", " ": "quiet", "!": "danger", "=": "good" };
+const hueOfSign: Record<ExposureLine["sign"], Hue> = {
+  "+": "change",
+  "-": "note",
+  " ": "quiet",
+  "!": "danger",
+  "=": "good",
+};
 
 export function exposureText(exposure: Exposure, options: ExposureTextOptions = {}): string {
   const { paint, width } = { paint: painter(options.colour === true), width: Math.max(40, options.width ?? 80) };
@@ -43,9 +49,9 @@ export function exposureText(exposure: Exposure, options: ExposureTextOptions = 
   for (const group of changesOnly ? groups.slice(0, mostGroups) : groups) {
     lines.push(`  ${paint("strong", printable(group.address))}`);
     const all = groupLines(group, changesOnly);
-    const shown = changesOnly ? all.slice(0, mostLines) : all;
+    const shown = changesOnly ? all.slice(0, mostExposureLines) : all;
     for (const { sign, text } of shown)
-      for (const line of hang(`    ${sign} `, printable(text), width)) lines.push(paint(hues[sign], line));
+      for (const line of hang(`    ${sign} `, printable(text), width)) lines.push(paint(hueOfSign[sign], line));
     if (shown.length < all.length) lines.push(`      and ${all.length - shown.length} more lines: reconcile exposure`);
   }
   if (changesOnly && groups.length > mostGroups)
@@ -73,7 +79,11 @@ export function exposureMarkdown(exposure: Exposure, limit: number): string {
 
 /** What the plan opens and closes, group by group, for an HTML page; groups beyond the limit are counted. */
 export function exposureRows(exposure: Exposure): {
-  readonly groups: readonly { readonly address: string; readonly lines: readonly Line[]; readonly more: number }[];
+  readonly groups: readonly {
+    readonly address: string;
+    readonly lines: readonly ExposureLine[];
+    readonly more: number;
+  }[];
   readonly more: number;
 } {
   const groups = exposure.groups.filter(changesExposure);
@@ -82,17 +92,17 @@ export function exposureRows(exposure: Exposure): {
       const lines = groupLines(group, true);
       return {
         address: group.address,
-        lines: lines.slice(0, mostLines),
-        more: Math.max(0, lines.length - mostLines),
+        lines: lines.slice(0, mostExposureLines),
+        more: Math.max(0, lines.length - mostExposureLines),
       };
     }),
     more: Math.max(0, groups.length - mostGroups),
   };
 }
 
-function groupLines(group: GroupExposure, changesOnly: boolean): Line[] {
-  const lines: Line[] = [];
-  const add = (sign: Line["sign"], traffic: Traffic): void => {
+function groupLines(group: GroupExposure, changesOnly: boolean): ExposureLine[] {
+  const lines: ExposureLine[] = [];
+  const add = (sign: ExposureLine["sign"], traffic: Traffic): void => {
     for (const admission of describeTraffic(traffic))
       lines.push({ sign, text: `${admission.direction} ${admissionText(admission)}` });
   };
@@ -116,7 +126,7 @@ function groupLines(group: GroupExposure, changesOnly: boolean): Line[] {
   return [...lines, ...proofLines(group)];
 }
 
-const proofLines = (group: GroupExposure): Line[] => [
+const proofLines = (group: GroupExposure): ExposureLine[] => [
   ...(group.proof?.holds === true && changesBoth(group)
     ? [
         {
@@ -171,13 +181,17 @@ export const shownExposure = ({ groups }: Exposure): readonly ShownExposure[] =>
     ingress: shownDirection(ingress),
     egress: shownDirection(egress),
     openPorts: openPorts.map(({ port, service, families, known }) => ({ port, service, families, known })),
-    idleEgress: told(idleEgress),
+    idleEgress: admittedRows(idleEgress),
     proof:
       proof === undefined
         ? undefined
         : {
             holds: proof.holds,
-            violations: proof.violations.map(({ step, admits, traffic }) => ({ step, admits, traffic: told(traffic) })),
+            violations: proof.violations.map(({ step, admits, traffic }) => ({
+              step,
+              admits,
+              traffic: admittedRows(traffic),
+            })),
           },
     observed: !unobserved,
     retired,
@@ -198,11 +212,11 @@ export const exposureEvents = (exposure: Exposure): readonly object[] =>
   }));
 
 const shownDirection = ({ before, after, gained, lost }: DirectionExposure): ShownDirection => ({
-  before: told(before),
-  after: told(after),
-  gained: told(gained),
-  lost: told(lost),
+  before: admittedRows(before),
+  after: admittedRows(after),
+  gained: admittedRows(gained),
+  lost: admittedRows(lost),
 });
 
-const told = (traffic: Traffic): readonly Admitted[] =>
+const admittedRows = (traffic: Traffic): readonly Admitted[] =>
   describeTraffic(traffic).map(({ service, peer, ethertype }: Admission) => ({ service, peer, ethertype }));

@@ -15,7 +15,7 @@ export interface NamedField {
  * Finds fields by `flavor_id`, `vm.flavor_id` or `vm.db.flavor_id`; an address means every field of its kind, and an
  * empty name every field.
  */
-export function fieldsNamed(name: string): readonly NamedField[] {
+export function namedFields(name: string): readonly NamedField[] {
   const all = kinds.flatMap((kind) =>
     Object.values(fieldsOf[kind]).map(({ field, about, costs }): NamedField => ({ kind, field, about, costs })),
   );

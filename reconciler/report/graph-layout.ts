@@ -45,7 +45,7 @@ const gapY = 18;
 const gapParts = 40;
 const sweeps = 6;
 /** With more passing places than this, long edges are drawn straight: the picture is too dense to show more. */
-const mostPasses = 20_000;
+const mostLayoutPasses = 20_000;
 
 export interface LayoutOptions {
   /** The space between columns, which holds the labels of edges. */
@@ -129,7 +129,7 @@ function layOutPart(
   for (const node of nodes) cellOf.set(node.id, addCell(mustGet(columnOf, node.id), node.height, node));
 
   let passes = 0;
-  for (const index of edgeIndexes) passes += Math.max(0, span(itemAt(edges, index), columnOf) - 1);
+  for (const index of edgeIndexes) passes += Math.max(0, columnSpan(itemAt(edges, index), columnOf) - 1);
   const passing = new Map<number, Cell[]>();
   for (const index of edgeIndexes) {
     const { from, to } = itemAt(edges, index);
@@ -137,14 +137,14 @@ function layOutPart(
     const [start, end] = mustGet(columnOf, from) <= mustGet(columnOf, to) ? [from, to] : [to, from];
     let last = mustGet(cellOf, start);
     const own: Cell[] = [];
-    if (passes <= mostPasses)
+    if (passes <= mostLayoutPasses)
       for (let column = last.column + 1; column < mustGet(columnOf, end); column++) {
         const cell = addCell(column, 0);
-        connect(last, cell);
+        joinCells(last, cell);
         own.push(cell);
         last = cell;
       }
-    connect(last, mustGet(cellOf, end));
+    joinCells(last, mustGet(cellOf, end));
     passing.set(index, start === from ? own : own.reverse());
   }
   orderColumns(columns);
@@ -176,10 +176,10 @@ function layOutPart(
   return { width: x - gapX, height: bottom, places, bends };
 }
 
-const span = ({ from, to }: LayoutEdge, columnOf: ReadonlyMap<string, number>): number =>
+const columnSpan = ({ from, to }: LayoutEdge, columnOf: ReadonlyMap<string, number>): number =>
   Math.abs(mustGet(columnOf, to) - mustGet(columnOf, from));
 
-function connect(from: Cell, to: Cell): void {
+function joinCells(from: Cell, to: Cell): void {
   from.after.push(to);
   to.before.push(from);
 }
@@ -242,11 +242,11 @@ function middleRank(cells: readonly Cell[]): number | undefined {
 }
 
 function placeColumns(columns: readonly Cell[][]): void {
-  for (const cells of columns) settle(cells, (cell) => cell.y);
+  for (const cells of columns) settleColumn(cells, (cell) => cell.y);
   for (let sweep = 0; sweep < sweeps; sweep++) {
     const forth = sweep % 2 === 0;
     for (const cells of forth ? columns : [...columns].reverse()) {
-      settle(cells, (cell) => {
+      settleColumn(cells, (cell) => {
         const neighbours = forth ? cell.before : cell.after;
         if (neighbours.length === 0) return cell.y;
         let sum = 0;
@@ -261,7 +261,7 @@ function placeColumns(columns: readonly Cell[][]): void {
  * The places closest to the wished ones that keep the order and the distances. With the distances subtracted, places
  * must not decrease; where wishes cross, those cells share their mean (pool adjacent violators).
  */
-function settle(cells: readonly Cell[], wish: (cell: Cell) => number): void {
+function settleColumn(cells: readonly Cell[], wish: (cell: Cell) => number): void {
   const blocks: { sum: number; count: number }[] = [];
   const offsets: number[] = [];
   let offset = 0;

@@ -13,7 +13,7 @@ const paddingX = 14;
 const paddingY = 10;
 const margin = 24;
 /** The longest name of the service (50 characters) fits on a line after the word before it. */
-const widest = 60;
+const widestText = 60;
 const labelColumn = 6.8;
 const widestLabel = 320;
 
@@ -31,7 +31,7 @@ export function graphSvg(graph: Graph): string {
   const layout = layOutInside(boxes, graph.edges, gapX, 0);
   const both = new Set(graph.edges.map((edge) => `${edge.to}\n${edge.from}`));
   const boxById = new Map(boxes.map((box) => [box.id, box]));
-  const place = (point: Point): Point => ({ x: round(point.x + margin), y: round(point.y + margin) });
+  const place = (point: Point): Point => ({ x: roundTenth(point.x + margin), y: roundTenth(point.y + margin) });
   const legend = graph.edges.some((edge) => edge.conditional === true) ? 24 : 0;
   const width = Math.ceil(layout.width + 2 * margin);
   const height = Math.ceil(layout.height + 2 * margin + legend);
@@ -69,7 +69,7 @@ export function graphSvg(graph: Graph): string {
 }
 
 /** The box around a component. */
-interface Frame extends Point {
+interface DrawnFrame extends Point {
   readonly name: string;
   readonly width: number;
   readonly height: number;
@@ -89,7 +89,7 @@ function layOutInside(
   edges: readonly GraphEdge[],
   gapX: number,
   depth: number,
-): Layout & { readonly frames: readonly Frame[] } {
+): Layout & { readonly frames: readonly DrawnFrame[] } {
   const components = [...byComponent(boxes, depth)].map(([name, its]) => {
     const ids = new Set(its.map(({ id }) => id));
     const own = edges.filter(({ from, to }) => ids.has(from) && ids.has(to));
@@ -111,7 +111,7 @@ function layOutInside(
   const outer = edges.map(({ from, to }) => ({ from: placeOf.get(from) ?? from, to: placeOf.get(to) ?? to }));
   const around = layOut(nodes, outer, options);
   const places = new Map(around.places);
-  const frames: Frame[] = [];
+  const frames: DrawnFrame[] = [];
   const bends = edges.map((edge, index) => (placeOf.get(edge.from) === edge.from ? (around.bends[index] ?? []) : []));
   for (const { name, own, inner } of components) {
     const corner = mustGet(around.places, `component:${name}`);
@@ -132,9 +132,9 @@ function layOutInside(
   return { width: around.width, height: around.height, places, bends, frames };
 }
 
-const frameLines = ({ name, width, height }: Frame, { x, y }: Point): string[] => [
-  `<rect class="frame" x="${x}" y="${y}" width="${round(width)}" height="${round(height)}" rx="10"/>`,
-  `<text class="quiet" x="${round(x + framePadding)}" y="${round(y + frameHead)}">${escapeXml(name)}</text>`,
+const frameLines = ({ name, width, height }: DrawnFrame, { x, y }: Point): string[] => [
+  `<rect class="frame" x="${x}" y="${y}" width="${roundTenth(width)}" height="${roundTenth(height)}" rx="10"/>`,
+  `<text class="quiet" x="${roundTenth(x + framePadding)}" y="${roundTenth(y + frameHead)}">${escapeXml(name)}</text>`,
 ];
 
 function boxOf(node: GraphNode): Box {
@@ -148,20 +148,20 @@ function boxOf(node: GraphNode): Box {
   return {
     ...node,
     text,
-    width: round(columns * column + 2 * paddingX),
+    width: roundTenth(columns * column + 2 * paddingX),
     height: text.length * lineHeight + 2 * paddingY,
   };
 }
 
 /** A word that is wider than its box is broken, with a hyphen at the break. */
-const breakWords = (text: string): string[] => wrapText(text, widest).flatMap(breakWord);
+const breakWords = (text: string): string[] => wrapText(text, widestText).flatMap(breakWord);
 
 function breakWord(line: string): string[] {
   const pieces: string[] = [];
   let rest = [...line];
-  while (rest.length > widest) {
-    const sign = rest.slice(0, widest).findLastIndex((character) => "-/._:, ".includes(character));
-    const at = sign < widest / 3 ? widest : sign + 1;
+  while (rest.length > widestText) {
+    const sign = rest.slice(0, widestText).findLastIndex((character) => "-/._:, ".includes(character));
+    const at = sign < widestText / 3 ? widestText : sign + 1;
     pieces.push(rest.slice(0, at).join(""));
     rest = rest.slice(at);
   }
@@ -172,11 +172,11 @@ function boxLines(box: Box, { x, y }: Point): string[] {
   const lines = [
     `<g class="${box.tone}"><title>${escapeXml([box.head, ...box.lines].filter((part) => part !== "").join(": "))}</title>`,
     `<rect class="box" x="${x}" y="${y}" width="${box.width}" height="${box.height}" rx="7"/>`,
-    `<rect class="edge-mark" x="${x}" y="${round(y + 7)}" width="4" height="${round(box.height - 14)}" rx="2"/>`,
+    `<rect class="edge-mark" x="${x}" y="${roundTenth(y + 7)}" width="4" height="${roundTenth(box.height - 14)}" rx="2"/>`,
   ];
   for (const [index, { words, strong }] of box.text.entries())
     lines.push(
-      `<text class="${strong ? "strong" : "plain-text"}" x="${round(x + paddingX)}" y="${round(y + paddingY + index * lineHeight + 12.5)}">${escapeXml(words)}</text>`,
+      `<text class="${strong ? "strong" : "plain-text"}" x="${roundTenth(x + paddingX)}" y="${roundTenth(y + paddingY + index * lineHeight + 12.5)}">${escapeXml(words)}</text>`,
     );
   return [...lines, "</g>"];
 }
@@ -214,7 +214,7 @@ function curve(points: readonly Point[]): string {
   let last = itemAt(points, 0);
   let path = `M${last.x} ${last.y}`;
   for (const point of points.slice(1)) {
-    const half = round((last.x + point.x) / 2);
+    const half = roundTenth((last.x + point.x) / 2);
     path +=
       last.x === point.x ? ` L${point.x} ${point.y}` : ` C${half} ${last.y} ${half} ${point.y} ${point.x} ${point.y}`;
     last = point;
@@ -222,27 +222,27 @@ function curve(points: readonly Point[]): string {
   return path;
 }
 
-interface Area extends Point {
+interface DrawnArea extends Point {
   readonly width: number;
   readonly height: number;
 }
 
 interface Areas {
-  readonly add: (area: Area) => void;
-  readonly isFree: (area: Area) => boolean;
+  readonly add: (area: DrawnArea) => void;
+  readonly isFree: (area: DrawnArea) => boolean;
 }
 
 /** The areas that are taken, found by the squares of the sheet that they touch. */
 function areas(): Areas {
   const square = 128;
-  const bySquare = new Map<string, Area[]>();
-  const squaresOf = ({ x, y, width, height }: Area): string[] => {
+  const bySquare = new Map<string, DrawnArea[]>();
+  const squaresOf = ({ x, y, width, height }: DrawnArea): string[] => {
     const squares: string[] = [];
     for (let column = Math.floor(x / square); column * square < x + width; column++)
       for (let row = Math.floor(y / square); row * square < y + height; row++) squares.push(`${column} ${row}`);
     return squares;
   };
-  const meet = (a: Area, b: Area): boolean =>
+  const meet = (a: DrawnArea, b: DrawnArea): boolean =>
     a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
   return {
     add: (area) => {
@@ -261,11 +261,11 @@ const alongPiece = [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8, 0.1, 0.9];
  */
 function labelAt(label: string, points: readonly Point[], taken: Areas): string {
   const width = displayColumns(label) * labelColumn;
-  const areaAt = ({ x, y }: Point): Area => ({ x: x - width / 2, y: y - 11, width, height: 14 });
+  const areaAt = ({ x, y }: Point): DrawnArea => ({ x: x - width / 2, y: y - 11, width, height: 14 });
   const candidates = [...placesOnEdge(points, width)];
   const at = candidates.find((one) => taken.isFree(areaAt(one))) ?? itemAt(candidates, 0);
   taken.add(areaAt(at));
-  return `<text class="label" x="${round(at.x)}" y="${round(at.y)}" text-anchor="middle">${escapeXml(label)}</text>`;
+  return `<text class="label" x="${roundTenth(at.x)}" y="${roundTenth(at.y)}" text-anchor="middle">${escapeXml(label)}</text>`;
 }
 
 function* placesOnEdge(points: readonly Point[], width: number): Iterable<Point> {
@@ -289,7 +289,7 @@ function* placesOnEdge(points: readonly Point[], width: number): Iterable<Point>
   }
 }
 
-const round = (value: number): number => Math.round(value * 10) / 10;
+const roundTenth = (value: number): number => Math.round(value * 10) / 10;
 
 const escapeXml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`).replace(/[\ud800-\udfff]/gu, "\ufffd");

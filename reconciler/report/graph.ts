@@ -135,7 +135,7 @@ const mostInstances = 12;
 export function resourceGraph(resources: readonly DesiredResource[]): Graph {
   const nodes = new Map<string, GraphNode>();
   const nodeOf = new Map<string, string>();
-  for (const [block, instances] of byBlock(resources)) {
+  for (const [block, instances] of resourcesByBlock(resources)) {
     const folded = instances.length > mostInstances;
     if (folded) nodes.set(block, foldedNode(block, instances));
     for (const resource of instances) {
@@ -192,7 +192,7 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
     if (host !== undefined) link(here, refer(host), "attached to");
     if (resource.kind === "group")
       for (const rule of resource.rules) {
-        const traffic = trafficOf(rule);
+        const traffic = ruleTraffic(rule);
         for (const other of peersOf(rule))
           if (rule.direction === "ingress") link(other, here, traffic);
           else link(here, other, `egress ${traffic}`);
@@ -202,19 +202,19 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
     title: "Resources",
     description: `${countOf(resources.length, "resource")}. An arrow leads from a volume to its VM, and from where traffic comes from to the group that admits it (egress: from the group that lets it out).`,
     nodes: [...nodes.values()],
-    edges: [...links.values()].map(({ from, to, words }) => ({ from, to, label: printable(labelOf(words)) })),
+    edges: [...links.values()].map(({ from, to, words }) => ({ from, to, label: printable(edgeLabel(words)) })),
   };
 }
 
 /** A rule as text without its direction and its remote, which the arrow shows. */
-const trafficOf = (rule: Rule): string => {
+const ruleTraffic = (rule: Rule): string => {
   const [, ...words] = describeRule(rule).split(" ");
   const remote = words.findLastIndex((word) => word === "from" || word === "to");
   return words.slice(0, remote === -1 ? words.length : remote).join(" ");
 };
 
 /** The resources by block, in their order. A resource without for_each is a block of its own. */
-function byBlock(resources: readonly DesiredResource[]): Map<string, DesiredResource[]> {
+function resourcesByBlock(resources: readonly DesiredResource[]): Map<string, DesiredResource[]> {
   const blocks = new Map<string, DesiredResource[]>();
   for (const resource of resources) {
     const { address } = resource;
@@ -245,7 +245,7 @@ function foldedNode(block: string, instances: readonly DesiredResource[]): Graph
 const mostLabels = 3;
 
 /** The label of an arrow that stands for several rules: equal texts are counted, and so are many different ones. */
-function labelOf(words: ReadonlyMap<string, number>): string {
+function edgeLabel(words: ReadonlyMap<string, number>): string {
   if (words.size > mostLabels)
     return countOf(
       [...words.values()].reduce((sum, count) => sum + count, 0),

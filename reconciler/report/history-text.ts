@@ -24,20 +24,20 @@ export function historyText(runs: readonly RecordedRun[], options: TextOptions =
       ...(run.by?.commit === undefined ? [] : [`commit ${shortCommit(run.by.commit)}`]),
       ...((run.consents ?? []).length === 0 ? [] : [`permitted: ${(run.consents ?? []).join(", ")}`]),
       ...((run.unseen ?? []).length === 0 ? [] : [`accepted and not seen: ${(run.unseen ?? []).join("; ")}`]),
-      ...(Object.keys(run.open).length === 0 ? [] : [`not done: ${openText(run)}`]),
+      ...(Object.keys(run.open).length === 0 ? [] : [`not done: ${openAddressesText(run)}`]),
     ];
     for (const detail of details) lines.push(...hang("          ", printable(detail), width));
   }
   return `${lines.join("\n")}\n`;
 }
 
-const mostOpen = 5;
+const mostOpenTold = 5;
 
-function openText({ open }: RecordedRun): string {
+function openAddressesText({ open }: RecordedRun): string {
   const addresses = Object.keys(open);
-  return addresses.length <= mostOpen
+  return addresses.length <= mostOpenTold
     ? addresses.join(", ")
-    : `${addresses.slice(0, mostOpen - 1).join(", ")} and ${addresses.length - mostOpen + 1} more`;
+    : `${addresses.slice(0, mostOpenTold - 1).join(", ")} and ${addresses.length - mostOpenTold + 1} more`;
 }
 
 function outcomeText(run: RecordedRun): string {

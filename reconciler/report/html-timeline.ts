@@ -61,7 +61,7 @@ export function timelineHtml(run: RunReport): string {
     "</p>",
     '<div class="r-scroll" tabindex="0" role="region" aria-label="Timeline"><div class="r-gantt">',
     axis(scale.length),
-    ...[...rows].map(([address, reports], index) => row(address, reports, scale, onPath, index >= roomAbove)),
+    ...[...rows].map(([address, reports], index) => timelineRow(address, reports, scale, onPath, index >= roomAbove)),
     ...(rows.size > roomAbove ? [] : ['<div class="r-room"></div>']),
     "</div></div>",
     "<h3>Critical path</h3>",
@@ -97,7 +97,7 @@ const laneRem = 1.5;
 /** Below this many rows, the description of a bar opens upwards: the scrolling frame would cut it off further down. */
 const roomAbove = 4;
 
-function row(
+function timelineRow(
   address: string,
   reports: readonly Ran[],
   scale: Scale,
@@ -141,10 +141,10 @@ function bar(report: Ran, lane: number, { from, length }: Scale, critical: boole
   const parts =
     waited === 0
       ? '<i class="r-requests r-only" style="width:100%"></i>'
-      : `<i class="r-requests" style="width:${requests}%"></i><i class="r-waits" style="width:${round(100 - requests)}%"></i>`;
-  const style = `left:${left}%;width:${width}%;top:${round(lane * laneRem + 0.15)}rem`;
+      : `<i class="r-requests" style="width:${requests}%"></i><i class="r-waits" style="width:${roundHundredth(100 - requests)}%"></i>`;
+  const style = `left:${left}%;width:${width}%;top:${roundHundredth(lane * laneRem + 0.15)}rem`;
   return `<span class="${classes.join(" ")}" tabindex="0" role="img" aria-label="${escapeHtml(facts.join("; "))}" style="${style}">${parts}<span class="r-tip">${facts.map(escapeHtml).join("<br>")}</span></span>`;
 }
 
-const round = (value: number): number => Math.round(value * 100) / 100;
-const percent = (part: number, whole: number): number => round((part * 100) / whole);
+const roundHundredth = (value: number): number => Math.round(value * 100) / 100;
+const percent = (part: number, whole: number): number => roundHundredth((part * 100) / whole);

@@ -17,8 +17,8 @@ import { code, escapeHtml } from "./html-text";
 import { shortTime, stepsThatRan, timelineHtml } from "./html-timeline";
 import { owedText } from "./owed-text";
 import { outlinePlan, type PlanBlock, summaryText } from "./plan-outline";
-import { signs } from "./plan-text";
-import { standingsOf } from "./run-standing";
+import { signOfAction } from "./plan-text";
+import { resourceStandings } from "./run-standing";
 import { orphanText } from "./run-text";
 import { countOf, durationText, type Hue, valueText } from "./style";
 
@@ -43,17 +43,17 @@ export interface HtmlReport {
 }
 
 /** A graph of more steps than this shows nothing; the table of steps lists them all. */
-const mostDrawn = 300;
+const mostDrawnInHtml = 300;
 
 export function htmlReport(report: HtmlReport): string {
   const { plan, run } = report;
   const sections = [
     { id: "outcome", title: "Outcome", body: outcome(report) },
     { id: "timeline", title: "Timeline", body: run === undefined ? "" : timelineHtml(run) },
-    { id: "changes", title: "Changes", body: changes(plan, run) },
+    { id: "changes", title: "Changes", body: changesPart(plan, run) },
     { id: "exposure", title: "Who can reach what", body: exposed(report) },
     { id: "graph", title: "Plan", body: graph(plan) },
-    { id: "steps", title: "Steps", body: run === undefined ? "" : steps(run) },
+    { id: "steps", title: "Steps", body: run === undefined ? "" : stepsTable(run) },
   ].filter(({ body }) => body !== "");
   return `${[
     "<!doctype html>",
@@ -68,7 +68,7 @@ export function htmlReport(report: HtmlReport): string {
     "</head>",
     "<body>",
     '<a class="r-skip" href="#outcome">To the outcome</a>',
-    header(report),
+    headerPart(report),
     `<nav aria-label="Sections"><p>${sections.map(({ id, title }) => `<a href="#${id}">${title}</a>`).join(" · ")}</p></nav>`,
     "<main>",
     ...sections.map(
@@ -95,7 +95,7 @@ function verdict({ exitCode, run }: HtmlReport): { readonly word: string; readon
   }
 }
 
-function header(report: HtmlReport): string {
+function headerPart(report: HtmlReport): string {
   const { plan, run } = report;
   const { word, hue } = verdict(report);
   const ran = run === undefined ? [] : stepsThatRan(run);
@@ -198,7 +198,7 @@ function card(
   return `<div class="r-card r-${hue}"><strong>${escapeHtml(head)}</strong>${lines.join("")}</div>`;
 }
 
-function changes(plan: Plan, run: RunReport | undefined): string {
+function changesPart(plan: Plan, run: RunReport | undefined): string {
   const { blocks } = outlinePlan(plan);
   if (blocks.length === 0) return "<p>No resource changes.</p>";
   const ends = run === undefined ? undefined : run.interrupted ? standingWords(run, plan) : endsOf(run);
@@ -215,20 +215,20 @@ function changes(plan: Plan, run: RunReport | undefined): string {
 /** After an interruption it matters what was begun: `in progress: in VERIFY_RESIZE, …`. */
 const standingWords = (run: RunReport, plan: Plan): ReadonlyMap<string, string> =>
   new Map(
-    standingsOf(run, plan).map(({ address, standing, waitsFor }) => [
+    resourceStandings(run, plan).map(({ address, standing, waitsFor }) => [
       address,
       `${standing.replace("_", " ")}${waitsFor === undefined ? "" : `: ${waitsFor}`}`,
     ]),
   );
 
 /** The ends of a step from the mildest to the gravest; a resource is shown with the gravest of its steps. */
-const gravity = ["done", "skipped", "waiting", "unknown", "failed"] as const;
+const gravityOfEnd = ["done", "skipped", "waiting", "unknown", "failed"] as const;
 
 function endsOf(run: RunReport): ReadonlyMap<string, string> {
-  const ends = new Map<string, (typeof gravity)[number]>();
+  const ends = new Map<string, (typeof gravityOfEnd)[number]>();
   for (const { step, result } of run.steps) {
     const before = ends.get(step.address) ?? "done";
-    ends.set(step.address, gravity.indexOf(result.end) > gravity.indexOf(before) ? result.end : before);
+    ends.set(step.address, gravityOfEnd.indexOf(result.end) > gravityOfEnd.indexOf(before) ? result.end : before);
   }
   return ends;
 }
@@ -241,7 +241,7 @@ function endCell(end: string | undefined): string {
 }
 
 function changeRow({ change, verb, loses, downtimeMs }: PlanBlock, end: string | undefined): string {
-  const { sign } = signs[change.action];
+  const { sign } = signOfAction[change.action];
   const fields = change.fields.map(({ field, before, after }) => {
     const gone = before === null ? "" : escapeHtml(valueText(field, before));
     const come = after === null ? "" : `<strong>${escapeHtml(valueText(field, after))}</strong>`;
@@ -271,12 +271,12 @@ function changeRow({ change, verb, loses, downtimeMs }: PlanBlock, end: string |
 
 function graph(plan: Plan): string {
   if (plan.steps.length === 0) return "";
-  if (plan.steps.length > mostDrawn)
+  if (plan.steps.length > mostDrawnInHtml)
     return `<p>${countOf(plan.steps.length, "step")}: too many for a picture that anybody reads. <code>reconcile graph --plan --target ADDR</code> draws a part.</p>`;
   return `<div class="r-scroll r-graph" tabindex="0" role="region" aria-label="The plan as a graph">\n${graphSvg(planGraph(plan))}</div>`;
 }
 
-function steps(run: RunReport): string {
+function stepsTable(run: RunReport): string {
   const rank = ({ startedAt }: StepReport): number => startedAt ?? Number.MAX_SAFE_INTEGER;
   const ordered = [...run.steps].sort((a, b) => rank(a) - rank(b));
   const began = Math.min(...ordered.map(rank));

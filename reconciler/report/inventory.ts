@@ -195,7 +195,7 @@ export function ansibleList({ hosts }: Inventory, outputs: Outputs, routes: Rout
     return { ...known, name };
   };
   for (const host of hosts) {
-    for (const group of groupsOf(host)) groupOf(group).hosts.add(host.name);
+    for (const group of inventoryGroups(host)) groupOf(group).hosts.add(host.name);
     if (host.each !== undefined) top.add(groupOf(eachGroup(host.each)).name);
     // The group of the block is a child of its component's group, and that one a child of the component around it.
     let inner = groupOf(blockGroup(host)).name;
@@ -229,7 +229,7 @@ export function ansibleList({ hosts }: Inventory, outputs: Outputs, routes: Rout
 
 const blockGroup = ({ within = "", block }: InventoryHost): string => `${within}${block}`;
 const eachGroup = (each: string): string => `each_${each}`;
-const groupsOf = (host: InventoryHost): string[] => [
+const inventoryGroups = (host: InventoryHost): string[] => [
   blockGroup(host),
   ...(host.each === undefined ? [] : [eachGroup(host.each)]),
 ];
@@ -247,7 +247,7 @@ const groupName = (text: string): string => {
 function groupNames(hosts: readonly InventoryHost[]): Map<string, string> {
   const names = new Map<string, string>();
   const taken = new Set(["all", "ungrouped", "_meta"]);
-  for (const group of new Set(hosts.flatMap((host) => [...groupsOf(host), ...componentsAround(host.address)]))) {
+  for (const group of new Set(hosts.flatMap((host) => [...inventoryGroups(host), ...componentsAround(host.address)]))) {
     let name = groupName(group);
     for (let n = 2; taken.has(name); n++) name = `${groupName(group)}_${n}`;
     taken.add(name);
@@ -259,17 +259,17 @@ function groupNames(hosts: readonly InventoryHost[]): Map<string, string> {
 /** The outputs as shell variables: `eval "$(reconcile output --format env)"`. */
 export function envText(outputs: Outputs): string {
   return Object.entries(outputs)
-    .map(([name, { value }]) => `${variableName(name)}=${quoted(plainText(value))}\n`)
+    .map(([name, { value }]) => `${variableName(name)}=${singleQuoted(inventoryText(value))}\n`)
     .join("");
 }
 
 export const variableName = (name: string): string => groupName(name).toUpperCase();
 
 /** A list of plain values as words, everything else as JSON. */
-function plainText(value: Json): string {
+function inventoryText(value: Json): string {
   if (typeof value === "string") return value;
   const isWords = Array.isArray(value) && value.every((item) => typeof item === "string" && !/\s/.test(item));
   return isWords ? value.join(" ") : JSON.stringify(value);
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const singleQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

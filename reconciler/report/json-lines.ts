@@ -15,7 +15,7 @@ import type { Owed } from "../kinds/vm/guest-steps";
 import { costForPrograms } from "./cost-text";
 import { outputsForPrograms } from "./output-lines";
 import { owedForPrograms } from "./owed-text";
-import { isUnfinished, standingsOf } from "./run-standing";
+import { isUnfinished, resourceStandings } from "./run-standing";
 
 /**
  * Control characters and direction marks are written as escapes: the value is the same, and a terminal does not act on
@@ -170,7 +170,7 @@ export function summaryLine(input: SummaryInput): object {
     resources:
       plan === undefined || run === undefined || !isUnfinished(run)
         ? undefined
-        : standingsOf(run, plan).map(({ address, standing, waitsFor }) => ({
+        : resourceStandings(run, plan).map(({ address, standing, waitsFor }) => ({
             address,
             standing,
             waits_for: waitsFor ?? null,

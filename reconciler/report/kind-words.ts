@@ -36,14 +36,14 @@ import { printable } from "../core/text/printable";
 import { countOf, cutToColumns, valueText } from "./style";
 
 /** The words for a value. A list is shown as lines of its own; `undefined` leaves the field out. */
-export type Told = string | number | boolean | readonly string[] | undefined;
-export type LabelledRow<T> = readonly [label: string, tell: (record: T) => Told];
-type Rows<T> = Readonly<Record<Exclude<keyof T, "kind" | "address">, LabelledRow<T>>>;
+export type ToldValue = string | number | boolean | readonly string[] | undefined;
+export type LabelledRow<T> = readonly [label: string, tell: (record: T) => ToldValue];
+type WordRows<T> = Readonly<Record<Exclude<keyof T, "kind" | "address">, LabelledRow<T>>>;
 
 /** A row with its words. */
-export type ToldRow = readonly [label: string, words: Told];
+export type ToldRow = readonly [label: string, words: ToldValue];
 
-export const toldBy = <T>(rows: Readonly<Record<string, LabelledRow<T>>>, one: T): ToldRow[] =>
+export const rowsToldBy = <T>(rows: Readonly<Record<string, LabelledRow<T>>>, one: T): ToldRow[] =>
   Object.values(rows).map(([label, tell]) => [label, tell(one)]);
 
 export interface SideRow {
@@ -60,7 +60,7 @@ export interface SideRow {
 }
 
 /** One resource as it is wanted, recorded and seen. */
-interface Looked<K extends Kind> {
+interface RowSources<K extends Kind> {
   readonly want: Extract<DesiredResource, { readonly kind: K }> | undefined;
   readonly record: Extract<RecordedResource, { readonly kind: K }> | undefined;
   readonly shown: Extract<LiveOf[Kind], { readonly kind: K }> | undefined;
@@ -68,15 +68,15 @@ interface Looked<K extends Kind> {
   readonly addressOf: ReadonlyMap<string, Address>;
 }
 
-interface Words<K extends Kind> {
-  rows(addressOf: AddressOf): Rows<RecordedByKind[K]>;
+interface WordsOfKind<K extends Kind> {
+  rows(addressOf: AddressOf): WordRows<RecordedByKind[K]>;
   /** The remarks on a record, such as an unfinished build; empty when there are none. */
   remarks(record: RecordedByKind[K]): readonly string[];
   described(desired: DesiredByKind[K]): string;
-  sides(looked: Looked<K>): readonly SideRow[];
+  sides(looked: RowSources<K>): readonly SideRow[];
 }
 
-const isSo = (condition: boolean | undefined, remark: string): string => (condition === true ? remark : "");
+const remarkIf = (condition: boolean | undefined, remark: string): string => (condition === true ? remark : "");
 
 export const yes = (value: boolean | undefined, words = "yes"): string | undefined =>
   value === true ? words : undefined;
@@ -107,9 +107,9 @@ const owesRow: LabelledRow<Pick<RecordedVm, "owes">> = [
 const deletingRow: LabelledRow<{ readonly deleting?: boolean }> = ["delete sent", ({ deleting }) => yes(deleting)];
 
 /** The kinds of fields whose value is told as it is. */
-type PlainType = "text" | "name" | "remark" | "size" | "flag" | readonly string[];
+type WordsType = "text" | "name" | "remark" | "size" | "flag" | readonly string[];
 type ToldAsItIs<F extends FieldTable> = {
-  readonly [K in KeysWith<F, { recorded: "always" | "known"; type: PlainType }>]: LabelledRow<object>;
+  readonly [K in KeysWith<F, { recorded: "always" | "known"; type: WordsType }>]: LabelledRow<object>;
 };
 
 /** The rows of fields that are told as they are, under their names in the file. */
@@ -132,7 +132,7 @@ const toldAsTheyAre = <F extends FieldTable>(fields: F): ToldAsItIs<F> =>
 
 const { name, flavor, image, ...otherVmRows } = toldAsTheyAre(vmFields);
 
-const vmRows: Rows<RecordedVm> = {
+const vmWordRows: WordRows<RecordedVm> = {
   id: ["id", ({ id }) => id ?? "(not known yet)"],
   name,
   flavor,
@@ -174,7 +174,7 @@ const vmRows: Rows<RecordedVm> = {
   unseen: unseenRow,
 };
 
-const volumeRows = (addressOf: AddressOf): Rows<RecordedVolume> => ({
+const volumeRows = (addressOf: AddressOf): WordRows<RecordedVolume> => ({
   id: ["id", ({ id }) => id],
   name: [volumeFields.name.field, ({ name }) => name],
   sizeGb: [volumeFields.sizeGb.field, ({ sizeGb }) => sizeGb],
@@ -201,7 +201,7 @@ const volumeRows = (addressOf: AddressOf): Rows<RecordedVolume> => ({
   unseen: unseenRow,
 });
 
-const groupRows = (addressOf: AddressOf): Rows<RecordedGroup> => ({
+const groupRows = (addressOf: AddressOf): WordRows<RecordedGroup> => ({
   id: ["id", ({ id }) => id],
   name: [groupFields.name.field, ({ name }) => name],
   description: [groupFields.description.field, ({ description }) => description],
@@ -227,57 +227,57 @@ const groupRows = (addressOf: AddressOf): Rows<RecordedGroup> => ({
   unseen: unseenRow,
 });
 
-const vm: Words<"vm"> = {
-  rows: () => vmRows,
+const vmWords: WordsOfKind<"vm"> = {
+  rows: () => vmWordRows,
   remarks: (record) => [
-    isSo(record.building, "being built"),
-    isSo(record.resizing !== undefined, "resize not decided"),
-    isSo(record.stoppedForFlush, "stopped for a flush"),
-    isSo(record.dataVolumeDetached, "data volume detached"),
-    isSo(record.dataVolumeMoving !== undefined, `data volume ${record.dataVolumeMoving}`),
+    remarkIf(record.building, "being built"),
+    remarkIf(record.resizing !== undefined, "resize not decided"),
+    remarkIf(record.stoppedForFlush, "stopped for a flush"),
+    remarkIf(record.dataVolumeDetached, "data volume detached"),
+    remarkIf(record.dataVolumeMoving !== undefined, `data volume ${record.dataVolumeMoving}`),
   ],
   described: ({ name, flavor }) => `VM ${name}, ${flavor}`,
   sides({ want, record, shown: live, catalogue }) {
-    const shown: Partial<Record<keyof typeof vmFields, Value>> =
+    const shown: Partial<Record<keyof typeof vmFields, SideValue>> =
       live === undefined
         ? {}
         : {
             name: live.name,
-            flavor: named(live.flavor, catalogue.flavors),
-            image: named(live.image, catalogue.images),
+            flavor: nameInCatalogue(live.flavor, catalogue.flavors),
+            image: nameInCatalogue(live.image, catalogue.images),
             owner: live.owner,
             power: live.status ?? live.phase,
           };
-    return vmServiceFields.flatMap((key) => row(vmFields[key].field, want?.[key], shown[key], record?.[key]));
+    return vmServiceFields.flatMap((key) => rowOfSides(vmFields[key].field, want?.[key], shown[key], record?.[key]));
   },
 };
 
-const volume: Words<"volume"> = {
+const volumeWords: WordsOfKind<"volume"> = {
   rows: volumeRows,
   remarks: (record) => [
-    isSo(record.attaching !== undefined, "being attached"),
-    isSo(record.detaching !== undefined, "being detached"),
+    remarkIf(record.attaching !== undefined, "being attached"),
+    remarkIf(record.detaching !== undefined, "being detached"),
   ],
   described: ({ name, sizeGb }) => `volume ${name}, ${sizeGb} GB`,
   sides({ want, record, shown, addressOf }) {
-    const place = (on: string | null | undefined): Value => (on == null ? on : (addressOf.get(on) ?? on));
+    const place = (on: string | null | undefined): SideValue => (on == null ? on : (addressOf.get(on) ?? on));
     return [
-      ...row(volumeFields.name.field, want?.name, shown?.name, record?.name),
-      ...row(volumeFields.sizeGb.field, want?.sizeGb, shown?.sizeGb, record?.sizeGb),
-      ...row(volumeFields.attachTo.field, want?.attachTo, place(shown?.attachedTo), place(record?.attachedTo)),
+      ...rowOfSides(volumeFields.name.field, want?.name, shown?.name, record?.name),
+      ...rowOfSides(volumeFields.sizeGb.field, want?.sizeGb, shown?.sizeGb, record?.sizeGb),
+      ...rowOfSides(volumeFields.attachTo.field, want?.attachTo, place(shown?.attachedTo), place(record?.attachedTo)),
     ];
   },
 };
 
-const group: Words<"group"> = {
+const groupWords: WordsOfKind<"group"> = {
   rows: groupRows,
   remarks({ retired = [] }) {
-    return [isSo(retired.length > 0, `${countOf(retired.length, "replaced group")} to delete`)];
+    return [remarkIf(retired.length > 0, `${countOf(retired.length, "replaced group")} to delete`)];
   },
   described: ({ name, rules }) => `group ${name}, ${countOf(rules.length, "rule")}`,
   sides: ({ want, record, shown, addressOf }) => [
-    ...row(groupFields.name.field, want?.name, shown?.name, record?.name),
-    ...row(groupFields.description.field, want?.description, shown?.description, record?.description),
+    ...rowOfSides(groupFields.name.field, want?.name, shown?.name, record?.name),
+    ...rowOfSides(groupFields.description.field, want?.description, shown?.description, record?.description),
     ...ruleSides(want?.rules ?? [], record, shown, addressOf),
   ],
 };
@@ -312,15 +312,15 @@ function ruleSides(
   });
 }
 
-type Value = string | OpenText | number | boolean | Reference | null | undefined;
+type SideValue = string | OpenText | number | boolean | Reference | null | undefined;
 
 /** The most characters of a value that are shown; a text of the service may be of any length. */
 const widest = 300;
 const mostRules = 200;
 
 /** One row; none when nobody asks for the field and nobody shows it. */
-function row(field: string, desired: Value, live: Value, recorded: Value): SideRow[] {
-  const [left, right, kept] = [desired, live, recorded].map((value) => textOf(field, value));
+function rowOfSides(field: string, desired: SideValue, live: SideValue, recorded: SideValue): SideRow[] {
+  const [left, right, kept] = [desired, live, recorded].map((value) => textOfValue(field, value));
   const shown = right ?? kept;
   if (left === undefined && shown === undefined) return [];
   return [
@@ -333,7 +333,7 @@ function row(field: string, desired: Value, live: Value, recorded: Value): SideR
   ];
 }
 
-function textOf(field: string, value: Value): string | undefined {
+function textOfValue(field: string, value: SideValue): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value !== "object" || value === null) return short(valueText(field, value));
   if ("parts" in value) return short(shownText(value));
@@ -343,17 +343,17 @@ function textOf(field: string, value: Value): string | undefined {
 export const short = (text: string): string => cutToColumns(printable(text), widest);
 
 /** The name of what the service refers to by its id. */
-const named = (id: string | undefined, entries: readonly CatalogueEntry[] | undefined): string | undefined =>
+const nameInCatalogue = (id: string | undefined, entries: readonly CatalogueEntry[] | undefined): string | undefined =>
   entries?.find((entry) => entry.id === id)?.name ?? id;
 
 /** Of a kind that is its rows and its relations alone. */
-function usual(kind: Kind): Words<Kind> {
+function usualWords(kind: Kind): WordsOfKind<Kind> {
   const fields: FieldTable = fieldsOf[kind];
   const host = hostOf[kind];
   const onHost = (addressOf: AddressOf): Readonly<Record<string, LabelledRow<object>>> => {
     if (host === undefined) return {};
     const label = fields[host.field]?.field ?? host.field;
-    const tell = (record: object): Told => {
+    const tell = (record: object): ToldValue => {
       const id = fieldsIn(record)[host.recorded];
       return typeof id === "string"
         ? `${addressOf(identity(isKind(host.kind) ? host.kind : kind, id)) ?? "a"} (${id})`
@@ -371,7 +371,7 @@ function usual(kind: Kind): Words<Kind> {
         preventDestroy: ["prevent_destroy", ({ preventDestroy }: RecordedResource) => preventDestroy],
         deleting: deletingRow,
         unseen: unseenRow,
-      }) as unknown as Rows<RecordedByKind[Kind]>,
+      }) as unknown as WordRows<RecordedByKind[Kind]>,
     remarks: () => [],
     described: ({ name }) => `${kindRows[kind].fullNoun} ${name}`,
     sides: ({ want, record, shown, addressOf }) =>
@@ -380,29 +380,29 @@ function usual(kind: Kind): Words<Kind> {
         const [wanted, seen, known] = [want, shown, record].map((one, index) => {
           const value = fieldsIn(one)[isHost && index > 0 ? host.recorded : key];
           // A row has a plain value, and its host an id.
-          return (isHost && typeof value === "string" ? (addressOf.get(value) ?? value) : value) as Value;
+          return (isHost && typeof value === "string" ? (addressOf.get(value) ?? value) : value) as SideValue;
         });
-        return row(field, wanted, seen, known);
+        return rowOfSides(field, wanted, seen, known);
       }),
   };
 }
 
-const own: { readonly [K in Kind]?: Words<K> } = { vm, volume, group };
+const ownWords: { readonly [K in Kind]?: WordsOfKind<K> } = { vm: vmWords, volume: volumeWords, group: groupWords };
 // Each kind has its own words or those that follow from its rows.
-const words = eachKind<{ readonly [K in Kind]: Words<K> }>(
-  (kind) => own[kind] ?? (usual(kind) as unknown as Words<"volume">),
+const words = eachKind<{ readonly [K in Kind]: WordsOfKind<K> }>(
+  (kind) => ownWords[kind] ?? (usualWords(kind) as unknown as WordsOfKind<"volume">),
 );
 
 // The kind goes beside the resource: from that the compiler sees that both are of one kind.
 
-const told = <K extends Kind>(kind: K, record: RecordedByKind[K], addressOf: AddressOf): ToldRow[] =>
-  toldBy<RecordedByKind[K]>(words[kind].rows(addressOf), record);
+const toldRows = <K extends Kind>(kind: K, record: RecordedByKind[K], addressOf: AddressOf): ToldRow[] =>
+  rowsToldBy<RecordedByKind[K]>(words[kind].rows(addressOf), record);
 export const toldOfRecord = (record: RecordedResource, addressOf: AddressOf): ToldRow[] =>
-  told(record.kind, record, addressOf);
+  toldRows(record.kind, record, addressOf);
 
 const remarks = <K extends Kind>(kind: K, record: RecordedByKind[K]) => words[kind].remarks(record);
 export const remarksOn = (record: RecordedResource): readonly string[] => [
-  isSo(record.preventDestroy, "prevent_destroy"),
+  remarkIf(record.preventDestroy, "prevent_destroy"),
   ...remarks(record.kind, record),
   ...unseenRemarks(record),
 ];
@@ -417,7 +417,7 @@ export const sideRows = <K extends Kind>(
     record,
     shown,
     ...rest
-  }: Pick<Looked<K>, "catalogue" | "addressOf"> & {
+  }: Pick<RowSources<K>, "catalogue" | "addressOf"> & {
     readonly want: DesiredResource | undefined;
     readonly record: RecordedResource | undefined;
     readonly shown: LiveOf[Kind] | undefined;

@@ -12,7 +12,7 @@ import { costText, partText } from "./cost-text";
 import type { Where } from "./json-lines";
 import { owedText } from "./owed-text";
 import { consentBlocks, outlinePlan, type PlanBlock, stepTitles, summaryText } from "./plan-outline";
-import { bodyLines, type PlanLayout, signs, stepLines } from "./plan-text";
+import { bodyLines, type PlanLayout, signOfAction, stepLines } from "./plan-text";
 import { countOf, cutToColumns, durationText, numberText, painter, wrapWords } from "./style";
 import { whereText } from "./where-text";
 
@@ -109,7 +109,7 @@ function takeWhileFits(blocks: readonly PlanBlock[], part: (block: PlanBlock) =>
 function brieflyPart(blocks: readonly PlanBlock[], room: number): string {
   const byVerb = new Map<string, string[]>();
   for (const { change, verb } of blocks) {
-    const key = `${signs[change.action].sign} ${verb}`;
+    const key = `${signOfAction[change.action].sign} ${verb}`;
     const addresses = byVerb.get(key);
     const address = cutToColumns(printable(change.address), longestLine);
     if (addresses === undefined) byVerb.set(key, [address]);
@@ -119,7 +119,7 @@ function brieflyPart(blocks: readonly PlanBlock[], room: number): string {
     `${verb} (${numberText(addresses.length)})`,
     ...wrapWords(addresses, 100).map((line) => `    ${line}`),
   ]);
-  return folded(`The other ${countOf(blocks.length, "change")}, by address`, "text", lines, room);
+  return foldedBlock(`The other ${countOf(blocks.length, "change")}, by address`, "text", lines, room);
 }
 
 /** With more findings than this, equal ones are counted; each of them is listed in the folded part. */
@@ -208,8 +208,8 @@ function blockPart(block: PlanBlock, look: PlanLayout, room: number, cost: strin
   const verbs = loses ? `<strong>${escapeText(verb)}</strong>` : escapeText(verb);
   const body: string[] = [];
   for (const line of bodyLines(block, true, look)) body.push(cutToColumns(line.slice(6), longestLine));
-  return folded(
-    `${loses ? "⚠️ " : ""}${signs[change.action].sign} ${codeText(change.address)} ${verbs}`,
+  return foldedBlock(
+    `${loses ? "⚠️ " : ""}${signOfAction[change.action].sign} ${codeText(change.address)} ${verbs}`,
     "diff",
     body,
     room,
@@ -219,10 +219,10 @@ function blockPart(block: PlanBlock, look: PlanLayout, room: number, cost: strin
 function stepsPart(plan: Plan, look: PlanLayout, room: number): string {
   const body: string[] = [];
   for (const line of stepLines(plan, look)) body.push(cutToColumns(line, longestLine));
-  return folded("All steps, in order", "text", body.slice(1, -1), room);
+  return foldedBlock("All steps, in order", "text", body.slice(1, -1), room);
 }
 
-function folded(summary: string, language: string, body: readonly string[], room: number): string {
+function foldedBlock(summary: string, language: string, body: readonly string[], room: number): string {
   const kept: string[] = [];
   let used = summary.length + 100;
   for (const line of body) {

@@ -43,11 +43,11 @@ export function* plannedOutputLines(plan: Plan, width: number): Generator<string
   const changed = (plan.outputs ?? []).filter(({ changes }) => changes);
   if (changed.length === 0) return;
   yield "outputs:";
-  for (const output of changed) yield* hang("  ", `${output.name}: ${changeText(output)}`, width);
+  for (const output of changed) yield* hang("  ", `${output.name}: ${outputChangeText(output)}`, width);
   yield "";
 }
 
-function changeText({ before, after, known, sensitive }: PlannedOutput): string {
+function outputChangeText({ before, after, known, sensitive }: PlannedOutput): string {
   if (sensitive === true) return after === undefined ? "is taken away" : `${hiddenValue}, changes`;
   if (after === undefined) return `${outputText(before ?? null)} → is taken away`;
   const next = outputText(after);

@@ -62,7 +62,7 @@ export function outlinePlan(plan: Plan): Outline {
     const plain = change.action === "create" || change.action === "forget";
     return {
       change,
-      verb: verbOf(change, steps),
+      verb: verbOfChange(change, steps),
       loses: change.losses.length > 0,
       steps,
       orderMatters: steps.length > 1 && !plain,
@@ -129,19 +129,19 @@ export function fieldsOfAlike([first, ...others]: Alike): readonly FieldChange[]
     const all = [field, ...others.flatMap(({ change }) => change.fields[index] ?? [])];
     return {
       ...field,
-      before: spanOf(all.map(({ before }) => before)),
-      after: spanOf(all.map(({ after }) => after)),
+      before: rangeOfValues(all.map(({ before }) => before)),
+      after: rangeOfValues(all.map(({ after }) => after)),
     };
   });
 }
 
-function spanOf(values: readonly FieldChange["after"][]): FieldChange["after"] {
+function rangeOfValues(values: readonly FieldChange["after"][]): FieldChange["after"] {
   const different = new Set(values);
   if (different.size <= 1) return values[0] ?? null;
   return `${values[0]} … ${values.at(-1)} (${numberText(different.size)} values)`;
 }
 
-function verbOf(change: Change, steps: readonly Step[]): string {
+function verbOfChange(change: Change, steps: readonly Step[]): string {
   const remarks = stepRemarks(steps);
   switch (change.action) {
     case "create":
@@ -293,7 +293,7 @@ function consentBlock(kind: ConsentKind, consents: readonly Consent[]): ConsentB
 }
 
 /** Codes of findings that a resource was looked for and not seen. */
-const notSeen: ReadonlySet<string> = new Set(["plan/not-listed-yet", "plan/forbidden"]);
+const codesOfNotSeen: ReadonlySet<string> = new Set(["plan/not-listed-yet", "plan/forbidden"]);
 
 /** The plan in one line. */
 export function summaryText(plan: Plan): string {
@@ -320,7 +320,7 @@ function scopeText({ options: { targets, excludes } }: Plan): string {
 function emptyText(plan: Plan): string {
   if (plan.options.destroy === true) return "Nothing to do: the state holds nothing that could be destroyed.";
   const known = `${countOf(plan.unchanged, "resource")}${scopeText(plan)}`;
-  const unseen = plan.diagnostics.filter(({ code }) => notSeen.has(code)).length;
+  const unseen = plan.diagnostics.filter(({ code }) => codesOfNotSeen.has(code)).length;
   if (unseen > 0)
     return `Nothing to do as far as could be seen: what the service shows matches the file (${known}, ${numberText(unseen)} of them not seen).`;
   const memory = memoryText(plan);

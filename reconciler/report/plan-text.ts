@@ -83,7 +83,7 @@ export function* planLines(plan: Plan, options: PlanTextOptions = {}): Generator
     const component = componentOf(alike[0].change.address);
     if (component !== within) yield look.paint("strong", `${printable(component)}  ${counts.get(component) ?? ""}`);
     within = component;
-    yield* headLines(alike, look, partOf(plan, alike));
+    yield* headLines(alike, look, costPart(plan, alike));
     if (options.summary === true) continue;
     yield* alike.length === 1 ? bodyLines(alike[0], options.steps !== true, look) : alikeLines(alike, look);
     yield "";
@@ -111,13 +111,13 @@ function* owedLines({ owed = [] }: Plan, { paint, width }: PlanLayout) {
   if (owed.length > 0) yield "";
 }
 
-const partOf = ({ cost }: Plan, alike: Alike): string | undefined =>
+const costPart = ({ cost }: Plan, alike: Alike): string | undefined =>
   partText(
     cost,
     alike.map(({ change }) => change.address),
   );
 
-export const signs: Record<PlanBlock["change"]["action"], { readonly sign: string; readonly hue: Hue }> = {
+export const signOfAction: Record<PlanBlock["change"]["action"], { readonly sign: string; readonly hue: Hue }> = {
   create: { sign: "+", hue: "good" },
   update: { sign: "~", hue: "change" },
   replace: { sign: "±", hue: "danger" },
@@ -133,7 +133,7 @@ function* headLines(alike: Alike, look: PlanLayout, cost: string | undefined) {
   const [{ change, verb: does, loses }] = alike;
   const verb = cost === undefined ? does : `${does}, ${cost}`;
   const { paint, width } = look;
-  const { sign, hue } = signs[change.action];
+  const { sign, hue } = signOfAction[change.action];
   const address = printable(
     alike.length === 1
       ? change.address
@@ -238,7 +238,7 @@ function* orderLines(steps: readonly Step[], { paint, width, titles }: PlanLayou
     const mark = isFallback(step) ? "?" : `${++number}.`;
     const foreign = step.needs.filter((need) => !own.has(need.step));
     const elsewhere = [...new Set(foreign.map((need) => titles.get(need.step) ?? printable(need.step)))];
-    const after = elsewhere.length === 0 ? "" : ` (after ${fewOf(elsewhere)})`;
+    const after = elsewhere.length === 0 ? "" : ` (after ${fewWords(elsewhere)})`;
     const label = `      ${padTo(index === 0 ? "steps" : "", 12)}  ${padTo(mark, 3)} `;
     for (const line of hang(label, `${printable(step.title)}${after}`, width))
       yield isFallback(step) ? paint("quiet", line) : line;
@@ -266,7 +266,7 @@ export function* stepLines(plan: Plan, { paint, width }: PlanLayout) {
     conditional ||= fallback;
     const after = [...new Set(step.needs.flatMap((need) => names.get(need.step) ?? []))];
     const remarks = [
-      ...(after.length === 0 ? [] : [`after ${fewOf(after)}`]),
+      ...(after.length === 0 ? [] : [`after ${fewWords(after)}`]),
       ...(step.estimateMs >= 1000 ? [`about ${durationText(step.estimateMs)}`] : []),
     ];
     const label = `  ${(fallback ? "?" : mustGet(names, step.id)).padStart(digits)}  `;
@@ -277,7 +277,7 @@ export function* stepLines(plan: Plan, { paint, width }: PlanLayout) {
   yield "";
 }
 
-const fewOf = (words: readonly string[]): string =>
+const fewWords = (words: readonly string[]): string =>
   words.length <= 4 ? words.join(", ") : `${words.slice(0, 3).join(", ")} and ${words.length - 3} more`;
 
 /** How wide a column of addresses is: for the widest of them, as long as there is room beside it. */

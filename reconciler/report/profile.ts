@@ -57,7 +57,7 @@ export function traceOf({ command, version, spans, steps }: Profiled): object {
       command: `reconcile ${command}`,
       version,
       started: new Date(started).toISOString(),
-      requests: countsOf(spans.filter(({ isRequest }) => isRequest)),
+      requests: requestCounts(spans.filter(({ isRequest }) => isRequest)),
       critical_path: path.map(({ step, startedAt, endedAt }) => ({
         step: step.id,
         ms: Math.round(endedAt - startedAt),
@@ -138,7 +138,7 @@ function drawSteps(
       step: step.id,
       operation: step.action.operation,
       end: result.end,
-      requests: countsOf(requests),
+      requests: requestCounts(requests),
       waited_ms: Math.round(waitedMs),
       on_critical_path: onPath.has(step.id),
       needs: step.needs.map((need) => need.step),
@@ -181,7 +181,7 @@ function laneGiver(opened: (lane: number) => void) {
   };
 }
 
-function countsOf(requests: readonly ProfiledSpan[]): Readonly<Record<string, number>> {
+function requestCounts(requests: readonly ProfiledSpan[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { attributes } of requests) {
     const operation = String(attributes["reconcile.operation"]);

@@ -23,7 +23,7 @@ import {
   type TextOptions,
 } from "./style";
 
-interface Running {
+interface RunningStep {
   readonly address: string;
   readonly title: string;
   readonly startedAt: number;
@@ -35,7 +35,7 @@ export interface LiveState {
   startedAt?: number;
   total: number;
   readonly counts: { done: number; failed: number; unknown: number; skipped: number; waiting: number };
-  readonly running: Map<string, Running>;
+  readonly running: Map<string, RunningStep>;
   /** Steps that have started or ended, which the estimate of the rest leaves out. */
   readonly seen: Set<string>;
   /** The last few problems. */
@@ -100,7 +100,7 @@ export function updateLive(state: LiveState, event: EngineEvent, now: number): L
       state.running.delete(event.step);
       state.counts[event.unknown === true ? "unknown" : event.status]++;
       if (event.status === "failed" || event.status === "waiting") {
-        state.problems.push(`${endOf(event)} ${printable(event.title)}${messageText(event)}`);
+        state.problems.push(`${eventEnd(event)} ${printable(event.title)}${eventMessage(event)}`);
         if (state.problems.length > problemsKept) state.problems.shift();
       }
       return state;
@@ -110,7 +110,7 @@ export function updateLive(state: LiveState, event: EngineEvent, now: number): L
 }
 
 /** An unknown outcome is shown as such: the request may have taken effect. */
-const endOf = (event: StepEvent): string => (event.unknown === true ? "unknown" : event.status);
+const eventEnd = (event: StepEvent): string => (event.unknown === true ? "unknown" : event.status);
 
 /** Estimates the time left: the longest way from a running step, less the time it has run, or from a step to come. */
 export function leftMs(state: LiveState, now: number): number {
@@ -156,7 +156,7 @@ export function liveView(state: LiveState, { width = 80, height = 24, now, colou
   const shown = running.size <= room ? running.size : Math.max(0, room - 1);
   const frame = paint("note", itemAt(spinner, Math.floor(now / spinMs) % spinner.length));
   for (const [id, step] of [...running].slice(0, shown)) {
-    const time = timeOf(step, state.estimateOf.get(id) ?? 0, now);
+    const time = elapsedText(step, state.estimateOf.get(id) ?? 0, now);
     const text = `${step.title}${step.message === undefined ? "" : `: ${step.message}`}`;
     const room = Math.max(10, width - 4 - displayColumns(time) - 2);
     lines.push(`  ${frame} ${padTo(cutToColumns(text, room), room)}  ${paint("quiet", time)}`);
@@ -167,7 +167,7 @@ export function liveView(state: LiveState, { width = 80, height = 24, now, colou
   return lines.slice(0, rows);
 }
 
-function timeOf({ startedAt }: { readonly startedAt: number }, estimateMs: number, now: number): string {
+function elapsedText({ startedAt }: { readonly startedAt: number }, estimateMs: number, now: number): string {
   const had = durationText(now - startedAt);
   return estimateMs >= 2000 ? `${had} of about ${durationText(estimateMs)}` : had;
 }
@@ -184,14 +184,14 @@ export function progressLine(event: EngineEvent): string | undefined {
     case "step": {
       if (event.accepted === true || (event.status === "started" && !takesLong(event.operation))) return undefined;
       const took = event.status === "started" || event.elapsedMs < 1000 ? "" : ` (${durationText(event.elapsedMs)})`;
-      return `${endOf(event).padEnd(8)}  ${printable(event.address)}: ${printable(event.title)}${messageText(event)}${took}`;
+      return `${eventEnd(event).padEnd(8)}  ${printable(event.address)}: ${printable(event.title)}${eventMessage(event)}${took}`;
     }
     default:
       return event satisfies never;
   }
 }
 
-const messageText = (event: StepEvent): string => (event.message === undefined ? "" : `: ${printable(event.message)}`);
+const eventMessage = (event: StepEvent): string => (event.message === undefined ? "" : `: ${printable(event.message)}`);
 
 const long = 5000;
 // An event of the run names the operation of a step.

@@ -2,7 +2,7 @@
 import type { AddressOf } from "../core/model/identity";
 import type { Intent, RecordedResource } from "../core/model/recorded";
 import { printable } from "../core/text/printable";
-import { type LabelledRow, type ToldRow, toldBy, toldOfRecord, yes } from "./kind-words";
+import { type LabelledRow, rowsToldBy, type ToldRow, toldOfRecord, yes } from "./kind-words";
 import { displayColumns, hang, padTo, type TextOptions, valueText } from "./style";
 
 const intentRows: Readonly<Record<Exclude<keyof Intent, "address" | "record">, LabelledRow<Intent>>> = {
@@ -27,7 +27,7 @@ export function recordText(
   const lines = [printable(address)];
   if (record !== undefined) lines.push(...toldLines(toldOfRecord(record, addressOf), "  ", width));
   if (intent !== undefined)
-    lines.push("  begun and not settled:", ...toldLines(toldBy(intentRows, intent), "    ", width));
+    lines.push("  begun and not settled:", ...toldLines(rowsToldBy(intentRows, intent), "    ", width));
   return `${lines.join("\n")}\n`;
 }
 

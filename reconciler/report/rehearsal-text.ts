@@ -9,7 +9,7 @@ import { countOf, durationText, hang, type Paint, padTo, painter, type TextOptio
 
 const mostSteps = 200;
 
-const signs: Record<RehearsedStep["end"], { readonly word: string; readonly hue: Parameters<Paint>[0] }> = {
+const signOfEnd: Record<RehearsedStep["end"], { readonly word: string; readonly hue: Parameters<Paint>[0] }> = {
   done: { word: "", hue: "quiet" },
   failed: { word: "failed: ", hue: "danger" },
   unknown: { word: "unknown: ", hue: "danger" },
@@ -30,7 +30,7 @@ export function rehearsalText(
   };
   const hanging = (texts: readonly string[]): string[] => texts.flatMap((text) => hang("  ", printable(text), width));
 
-  section("Timeline, in the real service's time", timeline(rehearsal.steps, paint, width));
+  section("Timeline, in the real service's time", rehearsalTimeline(rehearsal.steps, paint, width));
   section(
     "Downtime",
     Object.entries(rehearsal.downtimeMs).map(
@@ -63,10 +63,10 @@ export function rehearsalText(
   return `${lines.join("\n")}\n`;
 }
 
-function timeline(steps: readonly RehearsedStep[], paint: Paint, width: number): string[] {
+function rehearsalTimeline(steps: readonly RehearsedStep[], paint: Paint, width: number): string[] {
   const ran = [...steps].sort((a, b) => (a.startMs ?? Number.MAX_VALUE) - (b.startMs ?? Number.MAX_VALUE));
   const shown = ran.slice(0, mostSteps).flatMap((step) => {
-    const { word, hue } = signs[step.end];
+    const { word, hue } = signOfEnd[step.end];
     const at = step.startMs === undefined ? "" : step.startMs < 1000 ? "at once" : `at ${durationText(step.startMs)}`;
     const takes = step.startMs === undefined || step.endMs === undefined ? "" : durationText(step.endMs - step.startMs);
     const lead = `  ${padTo(at, 14)}${padTo(takes, 13)}`;

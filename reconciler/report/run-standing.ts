@@ -8,7 +8,7 @@ import type { Step } from "../core/plan/step";
 import { notSeenIn, type RunReport, type StepReport } from "../engine/run-plan";
 import { isGate } from "./plan-outline";
 
-export interface Standing {
+export interface ResourceStanding {
   readonly address: Address;
   readonly standing: "done" | "in_progress" | "untouched";
   /** For what is in progress: the state it is left in, and what is next. */
@@ -24,7 +24,7 @@ export const isUnfinished = ({ interrupted, broken, bug, counts, steps }: RunRep
   notSeenIn({ steps }).length > 0;
 
 /** Every resource that the plan changes or acts on, by address. */
-export function standingsOf(run: RunReport, plan: Pick<Plan, "changes">): Standing[] {
+export function resourceStandings(run: RunReport, plan: Pick<Plan, "changes">): ResourceStanding[] {
   const steps = new Map<Address, StepReport[]>();
   for (const report of run.steps) {
     if (isGate(report.step)) continue;
@@ -36,10 +36,10 @@ export function standingsOf(run: RunReport, plan: Pick<Plan, "changes">): Standi
   const addresses = new Set([...plan.changes.map(({ address }) => address), ...steps.keys()]);
   return [...addresses]
     .sort(compareAddresses)
-    .map((address) => standingOf(address, steps.get(address) ?? [], unseen.has(address)));
+    .map((address) => resourceStanding(address, steps.get(address) ?? [], unseen.has(address)));
 }
 
-function standingOf(address: Address, reports: readonly StepReport[], isUnseen: boolean): Standing {
+function resourceStanding(address: Address, reports: readonly StepReport[], isUnseen: boolean): ResourceStanding {
   const open = reports.filter(({ result }) => result.end !== "done");
   if (open.length === 0 && isUnseen)
     return { address, standing: "in_progress", waitsFor: "accepted by the service, and its effect was not seen" };
@@ -49,12 +49,12 @@ function standingOf(address: Address, reports: readonly StepReport[], isUnseen: 
   return {
     address,
     standing: "in_progress",
-    waitsFor: first === undefined ? undefined : waitFor(first, reports),
+    waitsFor: first === undefined ? undefined : whyWaiting(first, reports),
   };
 }
 
 /** The first step that is not done says what is next; what a resize leaves behind has a name of its own. */
-function waitFor({ step, result }: StepReport, reports: readonly StepReport[]): string {
+function whyWaiting({ step, result }: StepReport, reports: readonly StepReport[]): string {
   const next = result.end === "skipped" ? `next: ${step.title}` : (result.message ?? step.title);
   return isUndecided(step, reports) ? `in VERIFY_RESIZE, neither confirmed nor reverted; ${next}` : next;
 }
@@ -81,8 +81,8 @@ function isUndecided(step: Step, reports: readonly StepReport[]): boolean {
 }
 
 /** `vm.web[1]: in VERIFY_RESIZE, …`, for a log and a message of one line. */
-export function standingText(standings: readonly Standing[]): string {
-  const count = (wanted: Standing["standing"]): number =>
+export function standingText(standings: readonly ResourceStanding[]): string {
+  const count = (wanted: ResourceStanding["standing"]): number =>
     standings.filter(({ standing }) => standing === wanted).length;
   const open = standings.filter(({ standing }) => standing === "in_progress");
   const parts = [`${count("done")} done`, `${open.length} in progress`, `${count("untouched")} untouched`];

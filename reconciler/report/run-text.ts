@@ -11,11 +11,11 @@ import { printable } from "../core/text/printable";
 import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { outputLines } from "./output-lines";
 import { isGate } from "./plan-outline";
-import { standingsOf } from "./run-standing";
+import { resourceStandings } from "./run-standing";
 import { sortOrphans } from "./state-text";
 import { countOf, durationText, hang, numberText, type Paint, painter, type TextOptions } from "./style";
 
-const listed = 20;
+const mostListed = 20;
 
 export function runText(run: RunReport, plan: Plan, options: TextOptions = {}): string {
   const paint = painter(options.colour === true);
@@ -32,7 +32,7 @@ export function runText(run: RunReport, plan: Plan, options: TextOptions = {}): 
   ];
   if (lines.length > 0) lines.unshift("");
   lines.push("");
-  lines.push(...hang("", endText(run, plan), width).map((line) => paint("strong", line)));
+  lines.push(...hang("", runEndText(run, plan), width).map((line) => paint("strong", line)));
   return `${lines.join("\n")}\n`;
 }
 
@@ -65,7 +65,7 @@ function doneLines(run: RunReport, plan: Plan, paint: Paint): string[] {
     );
   const finished = finishedChanges(run, plan);
   const hosts = new Map((run.hosts ?? []).map((host) => [host.address, host]));
-  const shown = finished.length <= listed ? finished : finished.slice(0, listed - 1);
+  const shown = finished.length <= mostListed ? finished : finished.slice(0, mostListed - 1);
   const lines = shown.map(({ action, address, id }) => {
     // The id of a new resource is taken from the state, because the plan has only the id of what was replaced.
     const host = hosts.get(address);
@@ -113,8 +113,8 @@ function skippedLines(run: RunReport, width: number): string[] {
   return [...byReason].flatMap(([reason, titles]) => [
     "",
     ...hang("  - ", `skipped ${countOf(titles.length, "step")}, ${printable(reason)}`, width),
-    ...titles.slice(0, listed).flatMap((title) => hang("      ", printable(title), width)),
-    ...(titles.length > listed ? [`      and ${numberText(titles.length - listed)} more`] : []),
+    ...titles.slice(0, mostListed).flatMap((title) => hang("      ", printable(title), width)),
+    ...(titles.length > mostListed ? [`      and ${numberText(titles.length - mostListed)} more`] : []),
   ]);
 }
 
@@ -124,7 +124,7 @@ function skippedLines(run: RunReport, width: number): string[] {
  */
 function standingLines(run: RunReport, plan: Plan, paint: Paint, width: number): string[] {
   if (!run.interrupted && run.broken === undefined) return [];
-  const standings = standingsOf(run, plan);
+  const standings = resourceStandings(run, plan);
   const open = standings.filter(({ standing }) => standing === "in_progress");
   const untouched = standings.filter(({ standing }) => standing === "untouched").map(({ address }) => address);
   const done = standings.length - open.length - untouched.length;
@@ -133,7 +133,7 @@ function standingLines(run: RunReport, plan: Plan, paint: Paint, width: number):
     `${numberText(open.length)} in progress`,
     `${numberText(untouched.length)} untouched`,
   ];
-  const shown = untouched.length <= listed ? untouched : untouched.slice(0, listed);
+  const shown = untouched.length <= mostListed ? untouched : untouched.slice(0, mostListed);
   const more = untouched.length - shown.length;
   return [
     "",
@@ -171,7 +171,7 @@ function waitingLines(run: RunReport, paint: Paint, width: number): string[] {
 function unseenLines(run: RunReport, paint: Paint, width: number): string[] {
   const unseen = unseenIn(run);
   return [
-    ...unseen.slice(0, listed).flatMap((one) => {
+    ...unseen.slice(0, mostListed).flatMap((one) => {
       const { address, title, why } = one;
       const { fix, detail = "", code } = unseenDiagnostic(one);
       const head = hang(`  ? ${"not seen".padEnd(9)}  `, `${printable(address)}: ${printable(title)}`, width);
@@ -184,7 +184,7 @@ function unseenLines(run: RunReport, paint: Paint, width: number): string[] {
         `      → reconcile explain ${code}`,
       ];
     }),
-    ...(unseen.length > listed ? [`      and ${numberText(unseen.length - listed)} more`] : []),
+    ...(unseen.length > mostListed ? [`      and ${numberText(unseen.length - mostListed)} more`] : []),
   ];
 }
 
@@ -194,9 +194,9 @@ function orphanLines(orphans: readonly Orphan[], paint: Paint, width: number): s
     "",
     paint("note", `  ${countOf(orphans.length, "orphan")}: left alive in the service, and managed by nothing`),
     ...sortOrphans(orphans)
-      .slice(0, listed)
+      .slice(0, mostListed)
       .flatMap((orphan) => hang("      ", orphanText(orphan), width)),
-    ...(orphans.length > listed ? [`      and ${numberText(orphans.length - listed)} more`] : []),
+    ...(orphans.length > mostListed ? [`      and ${numberText(orphans.length - mostListed)} more`] : []),
     "      → reconcile orphans list, reconcile orphans delete ID",
   ];
 }
@@ -204,7 +204,7 @@ function orphanLines(orphans: readonly Orphan[], paint: Paint, width: number): s
 export const orphanText = ({ kind, name, id, sizeGb, reason }: Orphan): string =>
   printable(`${kind} ${name} (${id})${sizeGb === undefined ? "" : `, ${sizeGb} GB`}: ${reason}`);
 
-function endText(run: RunReport, plan: Plan): string {
+function runEndText(run: RunReport, plan: Plan): string {
   const { done, failed, skipped, waiting } = run.counts;
   const unknown = run.steps.filter(({ result }) => result.end === "unknown").length;
   const counts = [

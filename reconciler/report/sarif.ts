@@ -27,24 +27,24 @@ export function sarifLog(results: readonly Result[], version: string): object {
             name: "reconcile",
             version,
             informationUri: "https://github.com/reconcile-cloud/reconcile-cloud",
-            rules: codes.map(ruleOf),
+            rules: codes.map(sarifRule),
           },
         },
         columnKind: "utf16CodeUnits",
-        results: results.map((result) => resultOf(result, codes)),
+        results: results.map((result) => sarifResult(result, codes)),
       },
     ],
   };
 }
 
-const ruleOf = (code: string): object => ({
+const sarifRule = (code: string): object => ({
   id: code,
   ...(isExplained(code)
     ? { shortDescription: { text: explanations[code].means }, help: { text: explanations[code].todo } }
     : { shortDescription: { text: `A finding of a policy: ${code}` } }),
 });
 
-const resultOf = ({ severity, code, message, file, line, column }: Result, codes: readonly string[]): object => ({
+const sarifResult = ({ severity, code, message, file, line, column }: Result, codes: readonly string[]): object => ({
   ruleId: code,
   ruleIndex: codes.indexOf(code),
   level: levels[severity],

@@ -54,7 +54,7 @@ export function sidesOf({ desired, records, live, changes }: SidesInput): Side[]
         kind,
         ...(change === undefined ? {} : { action: change.action, because: short(change.because) }),
         live: seenAs(sighting?.seen, id, live),
-        rows: marked(rows, change),
+        rows: markedRows(rows, change),
       },
     ];
   });
@@ -67,7 +67,7 @@ function seenAs(seen: "yes" | "gone" | "unobserved" | undefined, id: string | un
 }
 
 /** The rows with the differences that the plan has. The plan has a rule as its text. */
-function marked(rows: readonly SideRow[], change: Change | undefined): SideRow[] {
+function markedRows(rows: readonly SideRow[], change: Change | undefined): SideRow[] {
   if (change === undefined) return [...rows];
   if (change.action === "create" || change.action === "delete") return rows.map((one) => ({ ...one, differs: true }));
   const fields = new Map(change.fields.filter(({ field }) => field !== "rules").map((one) => [one.field, one]));

@@ -15,7 +15,7 @@ export function stateListText(state: State): string {
   for (const address of [...addresses].sort(compareAddresses)) {
     const record = state.resources.get(address);
     const intent = state.intents.get(address);
-    rows.push([address, record?.id ?? "(not known)", record?.name ?? intent?.name ?? "", remarkOf(record, intent)]);
+    rows.push([address, record?.id ?? "(not known)", record?.name ?? intent?.name ?? "", recordRemark(record, intent)]);
   }
   for (const piece of state.quarantined) rows.push([piece.address, "(damaged)", "", piece.problem]);
   if (rows.length === 0) return "The state holds nothing.\n";
@@ -23,7 +23,7 @@ export function stateListText(state: State): string {
   return `${columnsTable([["ADDRESS", "ID", "NAME", ""], ...rows])}\n${countOf(state.resources.size, "resource")}${orphans}.\n`;
 }
 
-function remarkOf(record: RecordedResource | undefined, intent: Intent | undefined): string {
+function recordRemark(record: RecordedResource | undefined, intent: Intent | undefined): string {
   const open =
     intent === undefined ? "" : `${intent.unknown === true ? "outcome unknown" : "begun"}: ${intent.operation}`;
   const remarks = [open, ...(record === undefined ? [] : remarksOn(record))];

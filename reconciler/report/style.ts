@@ -14,10 +14,10 @@ export type Hue = "good" | "change" | "danger" | "quiet" | "strong" | "note";
 export type Paint = (hue: Hue, text: string) => string;
 
 /** Of the 16 colours that a terminal's user can choose; no background, no white, no black. */
-const codes: Record<Hue, string> = { good: "32", change: "33", danger: "1;31", quiet: "2", strong: "1", note: "36" };
+const hueCodes: Record<Hue, string> = { good: "32", change: "33", danger: "1;31", quiet: "2", strong: "1", note: "36" };
 
 export const painter = (colour: boolean): Paint =>
-  colour ? (hue, text) => (text === "" ? text : `\u001b[${codes[hue]}m${text}\u001b[0m`) : (_, text) => text;
+  colour ? (hue, text) => (text === "" ? text : `\u001b[${hueCodes[hue]}m${text}\u001b[0m`) : (_, text) => text;
 
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;

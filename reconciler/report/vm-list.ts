@@ -30,7 +30,7 @@ export function vmRows(state: Pick<State, "resources">, live: readonly LiveVm[] 
     const vm = record.id === undefined ? undefined : seen.get(record.id);
     if (vm !== undefined) {
       managed.add(vm.id);
-      rows.push(rowOf(vm, record.address));
+      rows.push(vmRowOf(vm, record.address));
       continue;
     }
     const { address, id, name, flavor, privateIp, floatingIp } = record;
@@ -40,10 +40,10 @@ export function vmRows(state: Pick<State, "resources">, live: readonly LiveVm[] 
     });
   }
   const others = (live ?? []).filter(({ id }) => !managed.has(id));
-  return [...rows, ...others.sort((a, b) => (a.name < b.name ? -1 : 1)).map((vm) => rowOf(vm, null))];
+  return [...rows, ...others.sort((a, b) => (a.name < b.name ? -1 : 1)).map((vm) => vmRowOf(vm, null))];
 }
 
-const rowOf = (vm: LiveVm, address: Address | null): VmRow => ({
+const vmRowOf = (vm: LiveVm, address: Address | null): VmRow => ({
   ...{ address, id: vm.id, name: vm.name, status: vm.status ?? null, flavor: vm.flavor ?? null },
   ...{ private_ip: vm.privateIp ?? null, floating_ip: vm.floatingIp ?? null },
 });

@@ -58,10 +58,10 @@ export function afterStep(status: WatchStatus, event: StepEvent): WatchStatus {
   return { ...status, steps: { ...status.steps, [event.operation]: after } };
 }
 
-type Verdict = NonNullable<NonNullable<WatchStatus["seen"]>["assertions"]>[number]["verdict"];
+type JudgedVerdict = NonNullable<NonNullable<WatchStatus["seen"]>["assertions"]>[number]["verdict"];
 
 /** Samples of assertions. Two assertions with the same text are told apart by their place. */
-function assertionSamples(seen: WatchStatus["seen"], is: (verdict: Verdict) => boolean): [string, number][] {
+function assertionSamples(seen: WatchStatus["seen"], is: (verdict: JudgedVerdict) => boolean): [string, number][] {
   const told = new Set<string>();
   return (seen?.assertions ?? []).map(({ label, verdict }, index) => {
     const name = told.has(label) ? `${label} (${index + 1})` : label;
@@ -139,7 +139,7 @@ export function watchMetricsText(status: WatchStatus): string {
     "When a round last saw the service and did its work.",
     one(status.lastSuccessAt === undefined ? undefined : Date.parse(status.lastSuccessAt) / 1000),
   );
-  metric("last_round_duration_seconds", "gauge", "How long the last round took.", one(secondsOf(last?.durationMs)));
+  metric("last_round_duration_seconds", "gauge", "How long the last round took.", one(wholeSeconds(last?.durationMs)));
   const steps = Object.entries(status.steps).sort(([a], [b]) => (a < b ? -1 : 1));
   metric(
     "step_duration_seconds_sum",
@@ -162,7 +162,7 @@ export function watchMetricsText(status: WatchStatus): string {
   return `${lines.join("\n")}\n`;
 }
 
-const secondsOf = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
+const wholeSeconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
 
 /** Unhealthy: more than one round in a row has failed, or a round is long overdue. */
 export function healthOf(status: WatchStatus, now: Elapsed): { readonly healthy: boolean; readonly body: object } {
@@ -186,19 +186,19 @@ export function healthOf(status: WatchStatus, now: Elapsed): { readonly healthy:
 export function roundLine(round: Round, nextInMs: number): string {
   const { result, seen } = round;
   const next = nextInMs < 1000 ? `${nextInMs} ms` : `${Math.round(nextInMs / 1000)} s`;
-  return `${round.at}  ${words(result, seen)}; next in ${next}`;
+  return `${round.at}  ${roundText(result, seen)}; next in ${next}`;
 }
 
-function words(result: RoundResult, seen: Round["seen"]): string {
+function roundText(result: RoundResult, seen: Round["seen"]): string {
   switch (result.end) {
     case "in_sync":
       return `in sync (${seen?.resources ?? 0} in the state)`;
     case "pending":
-      return differences(seen);
+      return seenText(seen);
     case "applied":
-      return `corrected: ${differences(seen)}`;
+      return `corrected: ${seenText(seen)}`;
     case "blocked":
-      return `blocked: ${result.why}; ${differences(seen)}`;
+      return `blocked: ${result.why}; ${seenText(seen)}`;
     case "standby":
       return `standing by: ${result.why}`;
     case "failed":
@@ -208,20 +208,20 @@ function words(result: RoundResult, seen: Round["seen"]): string {
   }
 }
 
-function differences(seen: Round["seen"]): string {
+function seenText(seen: Round["seen"]): string {
   if (seen === undefined) return "nothing seen";
   const drifted = seen.drifted.length === 0 ? "no drift" : `drifted: ${seen.drifted.join(", ")}`;
   const pending = actions.flatMap((action) => (seen.pending[action] ? `${seen.pending[action]} to ${action}` : []));
   if (pending.length === 0) return `${drifted}; nothing pending`;
-  return `${drifted}; pending: ${pending.join(", ")}${seen.differs.length === 0 ? "" : `: ${fewOf(seen.differs)}`}`;
+  return `${drifted}; pending: ${pending.join(", ")}${seen.differs.length === 0 ? "" : `: ${firstNames(seen.differs)}`}`;
 }
 
-const mostNamed = 8;
+const mostNamesInStatus = 8;
 
-const fewOf = (words: readonly string[]): string =>
-  words.length <= mostNamed
+const firstNames = (words: readonly string[]): string =>
+  words.length <= mostNamesInStatus
     ? words.join(", ")
-    : `${words.slice(0, mostNamed - 1).join(", ")} and ${words.length - mostNamed + 1} more`;
+    : `${words.slice(0, mostNamesInStatus - 1).join(", ")} and ${words.length - mostNamesInStatus + 1} more`;
 
 export const roundEvent = (round: Round, nextInMs: number): object => ({
   type: "round",

@@ -4,16 +4,16 @@ import type { Where } from "./json-lines";
 import { wrapItems } from "./style";
 
 /** `environment prod · project acme · service https://… · state postgres://… · commit 1a2b3c4d5e6f`. */
-export const whereText = (where: Where): string => partsOf(where).join(" · ");
+export const whereText = (where: Where): string => partsOfPlace(where).join(" · ");
 
 /** The same for a terminal: broken between its parts. */
 export const whereLines = (where: Where, width: number): string =>
   wrapItems(
-    partsOf(where).map((part, index, all) => (index + 1 < all.length ? `${part} ·` : part)),
+    partsOfPlace(where).map((part, index, all) => (index + 1 < all.length ? `${part} ·` : part)),
     width,
   ).join("\n");
 
-function partsOf({ service, project, environment, state, commit, uncommitted = [] }: Where): readonly string[] {
+function partsOfPlace({ service, project, environment, state, commit, uncommitted = [] }: Where): readonly string[] {
   const parts = [
     ...(environment === undefined ? [] : [`environment ${environment}`]),
     ...(project === undefined || project === "" ? [] : [`project ${project}`]),
@@ -28,12 +28,12 @@ function partsOf({ service, project, environment, state, commit, uncommitted = [
 export const shortCommit = (commit: string): string =>
   `${commit.slice(0, 12)}${commit.endsWith("-dirty") ? "-dirty" : ""}`;
 
-const mostNamed = 3;
+const mostFilesNamed = 3;
 
 function notCommitted(files: readonly string[]): string {
   if (files.length === 0) return "";
-  const more = files.length > mostNamed ? ` and ${files.length - mostNamed} more` : "";
-  return ` (not committed: ${files.slice(0, mostNamed).join(", ")}${more})`;
+  const more = files.length > mostFilesNamed ? ` and ${files.length - mostFilesNamed} more` : "";
+  return ` (not committed: ${files.slice(0, mostFilesNamed).join(", ")}${more})`;
 }
 
 /** The parts that a person must not confuse, short enough for a question. */

@@ -32,24 +32,26 @@ export async function awaitJob(answer: unknown, ports: JobPorts): Promise<Outcom
   const id = findText(answer, compilePointers(wait.id));
   if (id === undefined || id === null || id === "") return undefined;
   const filled = fillRoute(wait, { id }, dialect);
-  if (filled === undefined) return lost(`the id of its job (${id}) is none`);
+  if (filled === undefined) return jobLost(`the id of its job (${id}) is none`);
   const start = clock.now();
   for (let waitMs = Math.min(pollMs, 250); ; waitMs = Math.min(waitMs * 2, pollMs)) {
     const outcome = await ports.ask(wait.method, filled.path, filled.headers, filled.body);
     if (outcome.status !== "accepted")
-      return lost(`its job ${id} cannot be read: ${outcome.status === "rejected" ? outcome.message : outcome.reason}`);
+      return jobLost(
+        `its job ${id} cannot be read: ${outcome.status === "rejected" ? outcome.message : outcome.reason}`,
+      );
     const job = readJob(wait, outcome.value);
-    if (job === undefined) return lost(`its job ${id} shows no state where operations.wait.status looks for it`);
+    if (job === undefined) return jobLost(`its job ${id} shows no state where operations.wait.status looks for it`);
     if (job.means === "done") return undefined;
     if (job.means === "failed")
       return { status: "rejected", condition: "refused", message: job.message ?? `its job ${id} ended as ${job.word}` };
-    if (clock.now() - start > mostMs) return lost(`its job ${id} is ${job.word} still`);
+    if (clock.now() - start > mostMs) return jobLost(`its job ${id} is ${job.word} still`);
     await clock.sleep(waitMs, signal);
-    if (signal?.aborted === true) return lost(`nobody waited for its job ${id}`);
+    if (signal?.aborted === true) return jobLost(`nobody waited for its job ${id}`);
   }
 }
 
-const lost = (reason: string): Outcome<never> => ({
+const jobLost = (reason: string): Outcome<never> => ({
   status: "unknown",
   accepted: true,
   reason: `it was accepted, and ${reason}`,

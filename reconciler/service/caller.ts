@@ -18,7 +18,7 @@ import { decideRetry, earn, fullBudget, type RetryPolicy, spend, throttledFix, t
 import { startAge } from "./system-clock";
 import type { Exchange, Transport, TransportRequest } from "./transport";
 
-type Limits = Pick<TransportRequest, "signal" | "age">;
+type CallLimits = Pick<TransportRequest, "signal" | "age">;
 
 /** One request sent, for logs and metrics: no body and no credential. */
 export interface RequestEvent {
@@ -95,7 +95,7 @@ export interface Caller {
   scrub<T>(outcome: Outcome<T>): Outcome<T>;
 }
 
-interface Sent extends Probed {
+interface SentCall extends Probed {
   readonly authorization: string;
   /** From its sending to the end of its answer, without what it waited for before. */
   readonly tookMs: number;
@@ -149,7 +149,7 @@ export function createCaller(parts: CallerParts): Caller {
    * Waits for a slot and sends. `undefined`: the request was given up before it was sent. The order counts: each wait may
    * end in giving up, and the permission to write is asked for last.
    */
-  async function sendInTurn(request: Call, attempt: number, options: RequestOptions): Promise<Sent | undefined> {
+  async function sendInTurn(request: Call, attempt: number, options: RequestOptions): Promise<SentCall | undefined> {
     const isRead = rowOf(request.operation).kind === "read";
     const slot = limiter.acquire(options.priority ?? 0, options.signal);
     if (!(slot === true || (slot !== false && (await slot)))) return undefined;
@@ -160,7 +160,7 @@ export function createCaller(parts: CallerParts): Caller {
       const authorization = asked instanceof Promise ? await asked : asked;
       if (typeof authorization !== "string") return authorization;
       if (!isRead && options.mayWrite !== undefined && !(await options.mayWrite())) return undefined;
-      const limits: Limits = {
+      const limits: CallLimits = {
         age: !isRead && options.mayWrite !== undefined ? startAge() : undefined,
         // A write in flight is never cut off: its effect would be unknown for nothing.
         signal: isRead && options.signal !== undefined ? options.signal : undefined,
@@ -206,8 +206,8 @@ export function createCaller(parts: CallerParts): Caller {
     return { ...outcome, gaveWay: true, reason: `${sentence} (${outcome.reason})`, fix: throttledFix };
   }
 
-  function authorize(): string | Sent | Promise<string | Sent> {
-    const refused = (error: unknown): Sent => ({
+  function authorize(): string | SentCall | Promise<string | SentCall> {
+    const refused = (error: unknown): SentCall => ({
       outcome: credentialRejection(error),
       answer: undefined,
       authorization: "",
@@ -221,7 +221,7 @@ export function createCaller(parts: CallerParts): Caller {
     }
   }
 
-  async function send(request: Call, attempt: number, authorization: string, limits: Limits): Promise<Sent> {
+  async function send(request: Call, attempt: number, authorization: string, limits: CallLimits): Promise<SentCall> {
     const { operation, method, path, body, headers } = request;
     const shownPath = scrub(path);
     const followed = parts.follow?.({ operation, method, path: shownPath, attempt });

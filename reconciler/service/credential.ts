@@ -19,7 +19,7 @@ export type RunHelper = (
   env?: readonly string[],
 ) => Promise<{ readonly output: string } | { readonly problem: string }>;
 
-type Source = { readonly kind: "fixed" } | { readonly kind: "command"; readonly run: () => Promise<string> };
+type CredentialSource = { readonly kind: "fixed" } | { readonly kind: "command"; readonly run: () => Promise<string> };
 
 /** The helper command failed, or printed what cannot be a credential; carries what to tell the user. */
 export class CredentialFailure extends Error {
@@ -30,12 +30,12 @@ export class CredentialFailure extends Error {
 export class Credential {
   // Private fields (#) are invisible to inspection, spreading and JSON; the methods below cover the rest.
   #value: string | undefined;
-  readonly #source: Source;
+  readonly #source: CredentialSource;
   readonly #seen = new Set<string>();
   readonly #masking = createMasking(this.#seen);
   #running: Promise<string> | undefined;
 
-  constructor(value: string | undefined, source: Source) {
+  constructor(value: string | undefined, source: CredentialSource) {
     this.#source = source;
     if (value !== undefined) this.#keep(value);
   }
@@ -138,7 +138,7 @@ export function findCredential(
     return { credential: new Credential(header(text), { kind: "fixed" }), diagnostics: [] };
   }
   const { command, env } = authorization;
-  if (command === null) return missing;
+  if (command === null) return missingCredential;
   const run = async () => {
     const result = await runHelper(command, env);
     const program = cleanMessage(command[0] ?? "");
@@ -156,7 +156,7 @@ export function findCredential(
 /** Printable ASCII alone: a line break would let a credential add headers, or a whole request, of its own. */
 const canBeHeader = (text: string): boolean => /^[\x20-\x7e]+$/.test(text);
 
-const missing: FoundCredential = {
+const missingCredential: FoundCredential = {
   credential: undefined,
   diagnostics: [
     {

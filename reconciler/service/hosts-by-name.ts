@@ -6,12 +6,12 @@ import type { LiveVm, LiveVolume } from "../core/model/live";
 import { accepted, type Outcome } from "../core/model/outcome";
 import type { RequestOptions, ServiceClient } from "./client";
 
-type Calls = Pick<
+type HostCalls = Pick<
   ServiceClient,
   "listVms" | "getVm" | "createVm" | "renameVm" | "deleteVm" | "listVolumes" | "getVolume" | "createVolume"
 >;
 
-export function withHostsByName<C extends Calls>(calls: C): C {
+export function withHostsByName<C extends HostCalls>(calls: C): C {
   /** Ids by name, as the last list showed them; absent once a VM may have another name since. */
   let known: ReadonlyMap<string, readonly string[]> | undefined;
   const learn = (vms: readonly LiveVm[]): ReadonlyMap<string, readonly string[]> => {
@@ -24,7 +24,7 @@ export function withHostsByName<C extends Calls>(calls: C): C {
     const [id, ...others] = names.get(name.toLowerCase()) ?? [];
     return others.length === 0 ? id : undefined;
   };
-  const listVms: Calls["listVms"] = async (options) => {
+  const listVms: HostCalls["listVms"] = async (options) => {
     const listed = await calls.listVms(options);
     if (listed.status === "accepted") learn(listed.value);
     return listed;
@@ -76,14 +76,14 @@ export function withHostsByName<C extends Calls>(calls: C): C {
     deleteVm: renaming(calls.deleteVm),
     async listVolumes(options) {
       const listed = await calls.listVolumes(options);
-      return listed.status === "accepted" ? placed(listed.value, optionsOf(options)) : listed;
+      return listed.status === "accepted" ? placed(listed.value, readOptionsOf(options)) : listed;
     },
-    getVolume: async (id, options) => one(await calls.getVolume(id, options), optionsOf(options)),
+    getVolume: async (id, options) => one(await calls.getVolume(id, options), readOptionsOf(options)),
     createVolume: async (name, sizeGb, options) =>
-      one(await calls.createVolume(name, sizeGb, options), optionsOf(options)),
+      one(await calls.createVolume(name, sizeGb, options), readOptionsOf(options)),
   };
 }
 
 /** The list of VMs that is read for it is no proof of anything. */
-const optionsOf = (options: RequestOptions | undefined): RequestOptions | undefined =>
+const readOptionsOf = (options: RequestOptions | undefined): RequestOptions | undefined =>
   options?.signal === undefined ? undefined : { signal: options.signal };

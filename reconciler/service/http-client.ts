@@ -166,7 +166,9 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     }
     const asked = `${route.method} ${basePath}${path.split("?", 1)[0]}`;
     return outcome.status === "accepted"
-      ? caller.scrub(withRequest(settle(operation, reader(read.payload(operation, outcome.value.body))), asked))
+      ? caller.scrub(
+          withRequest(outcomeOfReading(operation, reader(read.payload(operation, outcome.value.body))), asked),
+        )
       : caller.scrub(withRequest(outcome, asked));
   }
 
@@ -494,7 +496,7 @@ type ListCall = Pick<Call, "operation" | "method" | "headers"> & { readonly oper
  * The outcome of an unreadable answer. A write took effect all the same, so its effect has to be looked up; `rejected`
  * would say that nothing was done.
  */
-function settle<T>(operation: Operation, reading: Reading<T>): Outcome<T> {
+function outcomeOfReading<T>(operation: Operation, reading: Reading<T>): Outcome<T> {
   if (reading.status === "accepted" || rowOf(operation).kind === "read") return reading;
   const hint = reading.hint === undefined ? "" : ` (${reading.hint})`;
   return {

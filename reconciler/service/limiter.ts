@@ -18,7 +18,7 @@ export interface Limiter {
   readonly limit: number;
 }
 
-interface Waiter {
+interface LimitWaiter {
   readonly priority: number;
   readonly order: number;
   readonly give: (given: boolean) => void;
@@ -33,7 +33,7 @@ export function createLimiter(allowed: number, clock: Clock, perSecond = Number.
   let order = 0;
   let pausedUntil = Number.NEGATIVE_INFINITY;
   let waking = false;
-  const queue: Waiter[] = [];
+  const queue: LimitWaiter[] = [];
 
   const begin = () => {
     inUse += 1;
@@ -70,13 +70,13 @@ export function createLimiter(allowed: number, clock: Clock, perSecond = Number.
         return true;
       }
       return new Promise((resolve) => {
-        const waiter: Waiter = { priority, order: order++, give: resolve, gone: false };
+        const waiter: LimitWaiter = { priority, order: order++, give: resolve, gone: false };
         if (signal !== undefined)
           waiter.leave = onAbort(signal, () => {
             waiter.gone = true;
             resolve(false);
           });
-        add(queue, waiter);
+        addWaiter(queue, waiter);
         grant();
       });
     },
@@ -98,10 +98,10 @@ export function createLimiter(allowed: number, clock: Clock, perSecond = Number.
 }
 
 /** A binary heap: ten thousand requests may wait at once, and each must not cost a walk over the others. */
-const comesFirst = (a: Waiter, b: Waiter): boolean =>
+const comesFirst = (a: LimitWaiter, b: LimitWaiter): boolean =>
   a.priority > b.priority || (a.priority === b.priority && a.order < b.order);
 
-function add(heap: Waiter[], waiter: Waiter): void {
+function addWaiter(heap: LimitWaiter[], waiter: LimitWaiter): void {
   let at = heap.length;
   heap.push(waiter);
   while (at > 0) {
@@ -112,7 +112,7 @@ function add(heap: Waiter[], waiter: Waiter): void {
   }
 }
 
-function takeFirst(heap: Waiter[]): Waiter | undefined {
+function takeFirst(heap: LimitWaiter[]): LimitWaiter | undefined {
   const first = heap[0];
   const last = heap.pop();
   if (heap.length === 0 || last === undefined) return first;

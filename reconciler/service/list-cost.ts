@@ -11,7 +11,7 @@ import { onlyDefined } from "../core/text/objects";
 import type { PagedOperation } from "../dialect/records";
 
 /** The cost of a page is bounded, because a page is only one request where requests are counted. */
-const mostReads = 5;
+const mostSingleReads = 5;
 
 type OneRead = `${Kind}.get`;
 
@@ -51,7 +51,7 @@ export function measureLists(sizeAsked: (operation: PagedOperation) => number | 
         ...onlyDefined({ pages }),
         pageItems: pageItems.get(operation) ?? sizeAsked(operation) ?? usualListCost.pageItems,
         pageReads:
-          page === undefined || one === undefined ? 1 : Math.min(mostReads, Math.max(1, page / Math.max(1, one))),
+          page === undefined || one === undefined ? 1 : Math.min(mostSingleReads, Math.max(1, page / Math.max(1, one))),
       };
     },
   };

@@ -5,7 +5,7 @@
 import { credentialMask } from "../core/text/credential-mask";
 
 /** Shorter than this, a secret is an ordinary word too often for a record to be read without it. */
-const shortest = 8;
+const shortestMasked = 8;
 
 export interface Masking {
   /** Masks a text that is shown to people. */
@@ -19,7 +19,7 @@ export function createMasking(secrets: ReadonlySet<string>): Masking {
   const spellingsOf = (secret: string): readonly string[] => {
     let known = spellings.get(secret);
     if (known === undefined) {
-      known = secret.length < shortest ? [secret] : everySpelling(secret);
+      known = secret.length < shortestMasked ? [secret] : everySpelling(secret);
       spellings.set(secret, known);
     }
     return known;
@@ -34,7 +34,7 @@ export function createMasking(secrets: ReadonlySet<string>): Masking {
   };
   return {
     text: (text) => without(text, () => true),
-    body: (text) => without(withoutNeedlessEscapes(text), (secret) => secret.length >= shortest),
+    body: (text) => without(withoutNeedlessEscapes(text), (secret) => secret.length >= shortestMasked),
   };
 }
 

@@ -21,13 +21,13 @@ export interface RetryPolicy {
   readonly longestWaitMs: number;
 }
 
-const longestAskedMs = 5 * 60_000;
+const longestRetryAfterMs = 5 * 60_000;
 
 export const retryPolicy = (requestTimeoutMs: number): RetryPolicy => ({
   attempts: 5,
   throttledAttempts: 30,
   elapsedMs: 2 * requestTimeoutMs,
-  askedMs: Math.max(2 * requestTimeoutMs, longestAskedMs),
+  askedMs: Math.max(2 * requestTimeoutMs, longestRetryAfterMs),
   firstWaitMs: 200,
   longestWaitMs: 10_000,
 });
@@ -51,23 +51,23 @@ export type RetryDecision =
   /** `asked`: for as long as the service said. */
   | { readonly action: "wait"; readonly ms: number; readonly asked?: true };
 
-const giveUp: RetryDecision = { action: "give_up" };
+const noRetry: RetryDecision = { action: "give_up" };
 
 export function decideRetry(policy: RetryPolicy, last: Attempt): RetryDecision {
   const { outcome } = last;
-  if (outcome.status === "rejected") return giveUp;
-  if (outcome.status === "unknown" && last.kind !== "delete") return giveUp;
-  if (outcome.status === "unavailable" && outcome.fix !== undefined) return giveUp;
+  if (outcome.status === "rejected") return noRetry;
+  if (outcome.status === "unknown" && last.kind !== "delete") return noRetry;
+  if (outcome.status === "unavailable" && outcome.fix !== undefined) return noRetry;
   const retryAfterMs = outcome.status === "unavailable" ? outcome.retryAfterMs : undefined;
   const throttled = isThrottled(outcome);
   if (retryAfterMs !== undefined && retryAfterMs >= policy.firstWaitMs) return asAsked(policy, last, retryAfterMs);
-  if (last.attempt >= (throttled ? policy.throttledAttempts : policy.attempts)) return giveUp;
-  if (!throttled && last.budget < 1) return giveUp;
+  if (last.attempt >= (throttled ? policy.throttledAttempts : policy.attempts)) return noRetry;
+  if (!throttled && last.budget < 1) return noRetry;
   const doubled = Math.min(policy.firstWaitMs * 2 ** (last.attempt - 1), policy.longestWaitMs);
   // At least half, so that it does slow down; the rest by chance, so that those who failed together do not come back
   // together. "Come back at once", said again and again, would make a storm, so it counts as nothing said.
   const ms = Math.round(Math.max(doubled * (0.5 + last.random / 2), retryAfterMs ?? 0));
-  return last.elapsedMs + ms > policy.elapsedMs ? giveUp : { action: "wait", ms };
+  return last.elapsedMs + ms > policy.elapsedMs ? noRetry : { action: "wait", ms };
 }
 
 /**
@@ -76,7 +76,7 @@ export function decideRetry(policy: RetryPolicy, last: Attempt): RetryDecision {
  */
 function asAsked(policy: RetryPolicy, { askedMs, random }: Attempt, retryAfterMs: number): RetryDecision {
   const ms = Math.round(retryAfterMs + Math.min(retryAfterMs / 4, 1000) * random);
-  return askedMs + ms > policy.askedMs ? giveUp : { action: "wait", ms, asked: true };
+  return askedMs + ms > policy.askedMs ? noRetry : { action: "wait", ms, asked: true };
 }
 
 /** The longest wait that a service may ask for: nobody sits through a longer one without having been asked. */

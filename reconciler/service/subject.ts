@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 
 /** Claims that stay the same from one token of somebody to the next, and differ between projects. */
-const claims = [
+const subjectClaims = [
   "iss",
   "sub",
   "client_id",
@@ -33,7 +33,7 @@ function claimsIn(token: string): string | undefined {
   const [head = "", body = "", ...rest] = token.split(".");
   const told = rest.length === 1 && objectIn(head) !== undefined ? objectIn(body) : undefined;
   if (told?.["sub"] === undefined && told?.["client_id"] === undefined) return undefined;
-  return JSON.stringify(claims.map((claim) => told[claim] ?? null));
+  return JSON.stringify(subjectClaims.map((claim) => told[claim] ?? null));
 }
 
 function objectIn(part: string): Readonly<Record<string, unknown>> | undefined {

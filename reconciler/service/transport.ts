@@ -175,7 +175,7 @@ function dispatch(
       else chunks.push(chunk);
     },
     onResponseEnd() {
-      end({ kind: "answer", answer: answerOf(status, headers, chunks, spelling) });
+      end({ kind: "answer", answer: answerFrom(status, headers, chunks, spelling) });
     },
     onResponseError(_controller, error) {
       end({ kind: "broken", sent, ...describeError(error) });
@@ -193,7 +193,7 @@ function dispatch(
 
 const tooLarge = `the answer is larger than ${largestBody / 1024 / 1024} MiB`;
 
-function answerOf(
+function answerFrom(
   status: number,
   headers: Record<string, string | string[] | undefined>,
   chunks: readonly Buffer[],
@@ -261,7 +261,9 @@ function describeMs(ms: number): string {
   return ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`;
 }
 
-const faults: Readonly<Record<AddressFault, (address: string) => Pick<Diagnostic, "summary" | "fix" | "detail">>> = {
+const addressProblems: Readonly<
+  Record<AddressFault, (address: string) => Pick<Diagnostic, "summary" | "fix" | "detail">>
+> = {
   no_url: () => ({
     summary: "The base URL is not a URL",
     fix: "Set service.base_url to `embedded` or to http(s)://host[:port][/path].",
@@ -290,5 +292,5 @@ export function checkBaseUrl(baseUrl: string, insecureHttp: boolean): Diagnostic
   const fault = addressFault(URL.canParse(baseUrl) ? new URL(baseUrl) : null, insecureHttp);
   if (fault === undefined) return undefined;
   const code = fault === "in_the_clear" ? "service/insecure-http" : "service/base-url";
-  return { severity: "error", code, ...faults[fault](baseUrl) };
+  return { severity: "error", code, ...addressProblems[fault](baseUrl) };
 }

@@ -1,16 +1,16 @@
 /** What a server of the Terraform HTTP state protocol does with the requests on which the state relies. */
 import { randomUUID } from "node:crypto";
-import { breaks, type Finding, verdictOf } from "./check";
+import { breaks, probeVerdict, type StoreFinding } from "./check";
 import { type HttpStoreOptions, httpProbe } from "./http";
 
 const isYes = (status: number): boolean => status >= 200 && status < 300;
 
-export async function probeHttp(address: string, options: HttpStoreOptions): Promise<readonly Finding[]> {
+export async function probeHttp(address: string, options: HttpStoreOptions): Promise<readonly StoreFinding[]> {
   const server = httpProbe(address, options);
   const [mine, other] = [randomUUID(), randomUUID()];
   const absent = await server.read();
-  const findings: Finding[] = [
-    verdictOf(
+  const findings: StoreFinding[] = [
+    probeVerdict(
       absent.status === 404 || absent.status === 204,
       "absent",
       [`a state that does not exist is answered with ${absent.status}`, "a first run begins a state, after two looks"],
@@ -40,13 +40,13 @@ export async function probeHttp(address: string, options: HttpStoreOptions): Pro
   await server.unlock(other);
   await server.unlock(mine);
   findings.push(
-    verdictOf(
+    probeVerdict(
       !isYes(twice.status),
       "lock-twice",
       [`a second lock is refused (${twice.status})`, "two runs never write at once"],
       [`a second lock is granted (${twice.status})`, "two runs may write at once: run one at a time"],
     ),
-    verdictOf(
+    probeVerdict(
       isYes(written.status) && read.status === 200 && read.text.includes(mine),
       "document-after-write",
       ["a document is read at once as it was written", "a plan sees what the run before it did"],
@@ -55,13 +55,13 @@ export async function probeHttp(address: string, options: HttpStoreOptions): Pro
         "a run may fail, saying that its lock was taken over",
       ],
     ),
-    verdictOf(
+    probeVerdict(
       !isYes(sameSerial.status),
       "serial-twice",
       [`a serial that there was is refused (${sameSerial.status})`, "an older document never replaces a newer one"],
       ["a serial that there was is taken again", "the server keeps no order: the look before the first write does"],
     ),
-    verdictOf(
+    probeVerdict(
       !isYes(stranger.status),
       "write-of-another",
       [
@@ -73,7 +73,7 @@ export async function probeHttp(address: string, options: HttpStoreOptions): Pro
         "a run looks before each write whether the document is still its own, which leaves a moment between the two",
       ],
     ),
-    verdictOf(
+    probeVerdict(
       !relocked,
       "unlock-of-another",
       [

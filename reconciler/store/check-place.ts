@@ -1,7 +1,7 @@
 /** The trial of each kind of place: where its own state lies beside the one that is named, and how it is taken away again. */
 import { rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Trial } from "./check";
+import type { StoreTrial } from "./check";
 import { probeHttp, removeHttp } from "./check-http";
 import { emptyPrefix, probeBucket } from "./check-s3";
 import { besideHttp } from "./http";
@@ -12,7 +12,7 @@ import { type LeaseTimes, StoreFailed } from "./store";
 /** Long enough for every request of the check, so that no lease lapses during it. */
 const times: LeaseTimes = { leaseMs: 60_000, heartbeatMs: 10_000 };
 
-export interface PlaceTrial extends Trial {
+export interface PlaceTrial extends StoreTrial {
   /** Where the trial writes, for people. */
   readonly beside: string;
 }

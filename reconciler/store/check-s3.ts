@@ -1,9 +1,13 @@
 /** What a server of the S3 protocol does with the requests on which the state relies. */
 import { randomUUID } from "node:crypto";
-import { type Finding, verdictOf } from "./check";
+import { probeVerdict, type StoreFinding } from "./check";
 import { createBucket } from "./s3-bucket";
 
-export async function probeBucket(bucketName: string, prefix: string, location: string): Promise<readonly Finding[]> {
+export async function probeBucket(
+  bucketName: string,
+  prefix: string,
+  location: string,
+): Promise<readonly StoreFinding[]> {
   const bucket = createBucket(bucketName, location);
   const key = `${prefix}/probe`;
   const first = randomUUID();
@@ -17,7 +21,7 @@ export async function probeBucket(bucketName: string, prefix: string, location: 
   await bucket.remove(key);
   const gone = await bucket.get(key);
   return [
-    verdictOf(
+    probeVerdict(
       made && !again,
       "conditional-create",
       ["an object is created only where there is none (If-None-Match)", "two writers never get the same number"],
@@ -26,19 +30,19 @@ export async function probeBucket(bucketName: string, prefix: string, location: 
         "the state cannot be kept here: runs would overwrite each other",
       ],
     ),
-    verdictOf(
+    probeVerdict(
       !wrongTag && rightTag,
       "conditional-replace",
       ["an object is replaced only where it is as it was seen (If-Match)", "a lock goes to one of those who want it"],
       ["If-Match is not obeyed", "two runs may take a dead run's lock at once"],
     ),
-    verdictOf(
+    probeVerdict(
       read?.text === first,
       "object-after-write",
       ["an object is read as it was written, at once", "nothing is read twice"],
       ["an object is not read at once as it was written", "a run may fail, saying that its lock was taken over"],
     ),
-    verdictOf(
+    probeVerdict(
       listed.includes(key),
       "list-after-write",
       ["the list shows a new object at once", "a reader sees all that was recorded"],
@@ -47,7 +51,7 @@ export async function probeBucket(bucketName: string, prefix: string, location: 
         "a plan may be made from an older state; it is refused where this machine saw the newer one",
       ],
     ),
-    verdictOf(
+    probeVerdict(
       clock !== undefined,
       "clock",
       [
@@ -59,7 +63,7 @@ export async function probeBucket(bucketName: string, prefix: string, location: 
         "a dead run's lock lapses only once it was watched for a minute (--lock-timeout 2m), or with `state unlock`",
       ],
     ),
-    verdictOf(
+    probeVerdict(
       gone === undefined,
       "delete",
       ["an object that was deleted is gone", "a state does not grow without end"],

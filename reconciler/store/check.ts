@@ -5,64 +5,64 @@
  */
 import { type Holder, StateLocked, type StateSession, type StateStore } from "./store";
 
-export type Verdict = "holds" | "breaks";
+export type ProbeVerdict = "holds" | "breaks";
 
-export interface Finding {
+export interface StoreFinding {
   /** A word for programs. */
   readonly probe: string;
-  readonly verdict: Verdict;
+  readonly verdict: ProbeVerdict;
   /** What was seen, in words. */
   readonly seen: string;
   /** What follows from it for the state. */
   readonly therefore: string;
 }
 
-export interface Trial {
+export interface StoreTrial {
   /** The store at the place beside, opened anew with each call. */
   open(): StateStore;
   /** What only stores of this kind have. Absent: nothing. */
-  probe?(): Promise<readonly Finding[]>;
+  probe?(): Promise<readonly StoreFinding[]>;
   /** Takes away everything that the trial has written. */
   remove(): Promise<void>;
 }
 
-const holds = (probe: string, seen: string, therefore: string): Finding => ({
+const holdsTrue = (probe: string, seen: string, therefore: string): StoreFinding => ({
   probe,
   verdict: "holds",
   seen,
   therefore,
 });
-export const breaks = (probe: string, seen: string, therefore: string): Finding => ({
+export const breaks = (probe: string, seen: string, therefore: string): StoreFinding => ({
   probe,
   verdict: "breaks",
   seen,
   therefore,
 });
-export const verdictOf = (
+export const probeVerdict = (
   isSo: boolean,
   probe: string,
   [seen, therefore]: readonly [string, string],
   [otherwise, thereforeNot]: readonly [string, string],
-): Finding => (isSo ? holds(probe, seen, therefore) : breaks(probe, otherwise, thereforeNot));
+): StoreFinding => (isSo ? holdsTrue(probe, seen, therefore) : breaks(probe, otherwise, thereforeNot));
 
 const snapshotOf = (text: string, epoch: number): string =>
   `{\n"format":"reconcile-cloud/state",\n"version":1,\n"lineage":"check",\n"serial":1,\n"epoch":${epoch},\n"check":${JSON.stringify(text)}\n}\n`;
 
-const refusal = async (asked: Promise<unknown>): Promise<string | undefined> =>
+const refusalText = async (asked: Promise<unknown>): Promise<string | undefined> =>
   asked.then(
     () => undefined,
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
 
 /** The probes that every kind of store is put to, through the same code that a run uses. */
-export async function checkStore(trial: Trial, holder: Holder): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
+export async function checkStore(trial: StoreTrial, holder: Holder): Promise<readonly StoreFinding[]> {
+  const findings: StoreFinding[] = [];
   const sessions: StateSession[] = [];
   try {
     if (trial.probe !== undefined) findings.push(...(await trial.probe()));
     const before = await trial.open().read();
     findings.push(
-      verdictOf(
+      probeVerdict(
         before.snapshot === undefined && before.journal.length === 0,
         "empty",
         ["a state that was never written is answered as none", "a first run begins a state"],
@@ -81,7 +81,7 @@ export async function checkStore(trial: Trial, holder: Holder): Promise<readonly
     const isKeptOut = second === undefined;
     if (second !== undefined) sessions.push(second);
     findings.push(
-      verdictOf(
+      probeVerdict(
         isKeptOut,
         "lock",
         ["a second holder is refused while the first one has the lock", "two runs never write at once"],
@@ -93,7 +93,7 @@ export async function checkStore(trial: Trial, holder: Holder): Promise<readonly
     await first.append(["line 3"]);
     const read = await trial.open().read();
     findings.push(
-      verdictOf(
+      probeVerdict(
         read.snapshot === snapshotOf("one", first.epoch) && read.journal.join() === "line 1,line 2,line 3",
         "read-after-write",
         ["what was written is read at once, whole and in order", "a plan sees what the run before it did"],
@@ -107,10 +107,10 @@ export async function checkStore(trial: Trial, holder: Holder): Promise<readonly
     const third = await trial.open().lock({ ...holder, who: "check-3" });
     sessions.push(third);
     await third.append(["line 4"]);
-    const late = await refusal(first.append(["late"]));
+    const late = await refusalText(first.append(["late"]));
     const after = await trial.open().read();
     findings.push(
-      verdictOf(
+      probeVerdict(
         late !== undefined && !after.journal.includes("late") && after.journal.includes("line 4"),
         "former-holder",
         ["a holder whose lock was taken away cannot write any more", "`state unlock --force` leaves one writer"],
@@ -119,7 +119,7 @@ export async function checkStore(trial: Trial, holder: Holder): Promise<readonly
           "after `state unlock --force` make sure that the former run has ended",
         ],
       ),
-      verdictOf(
+      probeVerdict(
         third.epoch > first.epoch,
         "order-of-holders",
         ["each holder counts for more than the one before", "what a former holder writes late counts for nothing"],
@@ -129,7 +129,7 @@ export async function checkStore(trial: Trial, holder: Holder): Promise<readonly
     await third.release();
     const free = await trial.open().lock({ ...holder, who: "check-4" });
     await free.release();
-    findings.push(holds("release", "a lock that was released is free at once", "the next run need not wait"));
+    findings.push(holdsTrue("release", "a lock that was released is free at once", "the next run need not wait"));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     findings.push(breaks("error", message, "this place cannot hold a state as it is"));

@@ -137,13 +137,13 @@ export function removeLeftBehind(path: string, markPatienceMs: number): void {
     const file = join(folder, name);
     const rest = name.slice(prefix.length);
     const isLeft =
-      unfinished.test(rest) || (unfinishedMark.test(rest) && (ageOf(file, `${path}.lock`) ?? 0) > markPatienceMs);
+      unfinishedFile.test(rest) || (unfinishedMark.test(rest) && (ageOf(file, `${path}.lock`) ?? 0) > markPatienceMs);
     if (isLeft) removeIfPossible(file);
   }
 }
 
 const uuid = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
-const unfinished = new RegExp(`^((\\.journal(\\.end)?)?\\.${uuid}\\.tmp|\\.lock\\.${uuid}\\.new)$`);
+const unfinishedFile = new RegExp(`^((\\.journal(\\.end)?)?\\.${uuid}\\.tmp|\\.lock\\.${uuid}\\.new)$`);
 const unfinishedMark = new RegExp(`^\\.lock\\.mark\\.${uuid}\\.(new|stale)$`);
 
 function listIfThere(folder: string): string[] {

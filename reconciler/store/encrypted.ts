@@ -6,7 +6,6 @@
 import { itemAt } from "../core/text/invariant";
 import { lastEpoch } from "./lease";
 import {
-  damaged,
   deriveKey,
   findKey,
   isSealed,
@@ -15,6 +14,7 @@ import {
   notEncrypted,
   readKeys,
   seal,
+  sealDamaged,
   sealDocument,
   unseal,
   unsealDocument,
@@ -24,7 +24,7 @@ import type { StateSession, StateStore, StoredState } from "./store";
 const linePrefix = "sealed1 ";
 
 /** The state that was read, with what sealing the next line needs. */
-interface Opened extends StoredState {
+interface OpenedState extends StoredState {
   /** The salt of the state's key. `undefined`: there is no snapshot, or it is in the clear. */
   readonly salt?: string;
   readonly isNewest: boolean;
@@ -37,8 +37,8 @@ export function protectStore(store: StateStore, environment: Readonly<Record<str
 
 function encryptStore(inner: StateStore, keys: Keys): StateStore {
   const what = `the state ${inner.location}`;
-  const open = (stored: StoredState): Opened => openStored(stored, keys, what);
-  const plain = ({ snapshot, journal, acknowledged }: Opened): StoredState => ({
+  const open = (stored: StoredState): OpenedState => openStored(stored, keys, what);
+  const plain = ({ snapshot, journal, acknowledged }: OpenedState): StoredState => ({
     snapshot,
     journal,
     acknowledged,
@@ -135,12 +135,12 @@ function plainOnly(stored: StoredState, keys: Keys, what: string): StoredState {
 
 const boundLine = (salt: string, epoch: number, place: number): string => `line:${salt}:${epoch}:${place}`;
 
-function openStored(stored: StoredState, keys: Keys, what: string): Opened {
+function openStored(stored: StoredState, keys: Keys, what: string): OpenedState {
   const { snapshot } = stored;
   if (snapshot === undefined || !isSealed(snapshot)) {
     const isEmpty = (snapshot === undefined || snapshot === "") && stored.journal.length === 0;
     if (keys.required && !isEmpty) throw notEncrypted(what);
-    if (stored.journal.some((line) => line.startsWith(linePrefix))) throw damaged(what);
+    if (stored.journal.some((line) => line.startsWith(linePrefix))) throw sealDamaged(what);
     return { ...stored, isNewest: true };
   }
   const document = unsealDocument(keys, "state", what, snapshot);
@@ -160,7 +160,7 @@ function openStored(stored: StoredState, keys: Keys, what: string): Opened {
     const key = findKey(keys.secrets, salt, id, what);
     const former = places.get(epoch);
     // Each line of a holder follows the one before, so a line that was left out, doubled or moved is noticed.
-    if (former !== undefined && place !== former + 1) throw damaged(what);
+    if (former !== undefined && place !== former + 1) throw sealDamaged(what);
     places.set(epoch, place);
     if (key !== deriveKey(itemAt(keys.secrets, 0), salt)) isNewest = false;
     // A line that cannot be opened counts as damaged, and is set aside like a damaged line in the clear.

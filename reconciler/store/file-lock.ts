@@ -85,7 +85,7 @@ function withMark<T>(mark: string, use: () => T): T {
     if (isStale) removeStale(mark, other, mine.token);
     else if (performance.now() > deadline)
       throw new StoreFailed(`${mark} is held by process ${other.pid} on ${other.host}, which does not let it go`);
-    else pause(5);
+    else sleepSync(5);
   }
   try {
     return use();
@@ -148,4 +148,4 @@ function processSpace(): string {
   }
 }
 
-const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+const sleepSync = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

@@ -130,7 +130,7 @@ function openSession({ location, paths, lock, mine, times, epoch, own: opened, f
         const former = assertHeld();
         tell(paths.snapshot, () => {
           // The end is removed first, so that it never belongs to a journal that does not exist any more.
-          writeSync(former.end, endText({ ...former, lines: 0 }), 0);
+          writeSync(former.end, journalEndText({ ...former, lines: 0 }), 0);
           fsyncSync(former.end);
           replaceDurably(paths.snapshot, `${paths.snapshot}.${mine.token}.tmp`, snapshot);
           own = undefined;
@@ -146,7 +146,7 @@ function openSession({ location, paths, lock, mine, times, epoch, own: opened, f
       own = undefined;
       lock.exclusively(() => {
         if (!lock.isHeldBy(mine.token)) return;
-        if (sizeOf(paths.journal) === 0 && (readStored(paths).acknowledged ?? 0) === 0)
+        if (fileSize(paths.journal) === 0 && (readStored(paths).acknowledged ?? 0) === 0)
           for (const path of [paths.journal, paths.end]) tell(path, () => removeIfThere(path));
         lock.remove();
       });
@@ -169,7 +169,7 @@ function ownJournal(paths: Paths, token: string, { snapshot, journal, acknowledg
     }
     file.name();
     const endFile = ownFile(paths.end, token, "wx");
-    writeAll(endFile.open, endText(end));
+    writeAll(endFile.open, journalEndText(end));
     endFile.name();
     return { ...end, file: file.open, end: endFile.open };
   } catch (error) {
@@ -198,13 +198,13 @@ function close({ file, end }: OwnJournal): void {
 }
 
 /** The text always has the same length, so that it is overwritten in one write. */
-const endText = ({ snapshotEpoch: epoch, lines }: Pick<OwnJournal, "snapshotEpoch" | "lines">): string =>
+const journalEndText = ({ snapshotEpoch: epoch, lines }: Pick<OwnJournal, "snapshotEpoch" | "lines">): string =>
   `${String(epoch).padStart(12, "0")} ${String(lines).padStart(12, "0")}\n`;
 
 /** The end only helps to notice a loss: where it cannot be written, the lines are durable all the same. */
 function noteEnd(own: OwnJournal): void {
   try {
-    writeSync(own.end, endText(own), 0);
+    writeSync(own.end, journalEndText(own), 0);
   } catch {
     // The end then lags behind, which is allowed.
   }
@@ -225,16 +225,16 @@ function linesIn(end: string | undefined, snapshot: string | undefined): number 
  */
 function readStored(paths: Paths): StoredState {
   for (;;) {
-    const before = identityOf(paths.snapshot);
+    const before = fileIdentity(paths.snapshot);
     const end = readIfThere(paths.end);
     const snapshot = readIfThere(paths.snapshot);
     const acknowledged = linesIn(end, snapshot);
     const journal = readIfThere(paths.journal);
-    if (identityOf(paths.snapshot) === before) return { snapshot, journal: splitLines(journal), acknowledged };
+    if (fileIdentity(paths.snapshot) === before) return { snapshot, journal: splitLines(journal), acknowledged };
   }
 }
 
-function identityOf(path: string): string {
+function fileIdentity(path: string): string {
   try {
     const { ino, mtimeNs, size } = statSync(path, { bigint: true });
     return `${ino}:${mtimeNs}:${size}`;
@@ -245,7 +245,7 @@ function identityOf(path: string): string {
 
 const syncData = promisify(fdatasync);
 
-const sizeOf = (path: string): number => {
+const fileSize = (path: string): number => {
   try {
     return statSync(path).size;
   } catch {

@@ -16,7 +16,7 @@ import { causeOf, errorCode, errorMessage } from "../core/text/errors";
 import { fieldsIn, fieldsOfJson, onlyDefined } from "../core/text/objects";
 import { type AddressFault, addressFault, waits } from "../core/text/outside-policy";
 import { readRetryAfter } from "../core/text/retry-after";
-import { lastEpoch, readHolder, toldOf, unknownHolder } from "./lease";
+import { lastEpoch, readHolder, shortText, unknownHolder } from "./lease";
 import { repeat, StoreUnavailable } from "./remote";
 import {
   type Holder,
@@ -38,9 +38,9 @@ const documentFormat = "reconcile-cloud/stored-state";
 const largestDocument = 256 * 2 ** 20;
 const largestOther = 2 ** 20;
 /** GitLab takes no longer text. */
-const longestId = 255;
+const longestLockId = 255;
 
-interface Document {
+interface HttpDocument {
   /** The number of the write: GitLab keeps one version for each number and refuses a second one. */
   readonly serial: number;
   readonly writer: string;
@@ -50,21 +50,21 @@ interface Document {
   readonly lines?: number;
 }
 
-const noDocument: Document = { serial: 0, writer: "", journal: [] };
+const noDocument: HttpDocument = { serial: 0, writer: "", journal: [] };
 
-interface Answer {
+interface StoreAnswer {
   readonly status: number;
   readonly text: string;
 }
 
 export function createHttpStore(address: string, options: HttpStoreOptions): StateStore {
-  const protocol = readProtocol(address, options);
+  const protocol = readHttpPlace(address, options);
   const { url, location } = protocol;
 
   let hasAnswered = false;
 
   /** The body is made anew for every try. */
-  const send = (method: string, to: URL, bodyOf?: () => string): Promise<Answer> =>
+  const send = (method: string, to: URL, bodyOf?: () => string): Promise<StoreAnswer> =>
     repeat(
       async () => {
         const body = bodyOf?.();
@@ -87,15 +87,15 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       {
         // A certificate that was refused will be refused again: no second try.
         isPassing: (error) => certificateProblemOf(error) === undefined,
-        asFailure: (error) => new StoreFailed(`the state ${location} ${problemOf(error)}`),
+        asFailure: (error) => new StoreFailed(`the state ${location} ${httpProblem(error)}`),
         patienceMs: () => (hasAnswered ? waits.restart.http : waits.firstAnswer),
       },
     );
 
-  async function readDocument(): Promise<Document> {
+  async function readDocument(): Promise<HttpDocument> {
     const { status, text } = await send("GET", url);
     if (status === 404 || status === 204) return noDocument;
-    if (status !== 200) throw refusal(location, status);
+    if (status !== 200) throw statusRefusal(location, status);
     if (text === "")
       throw new StoreFailed(
         `the state ${location} answers 200 with nothing in it, which is no state (one that does not exist is answered with 404 or 204)`,
@@ -104,7 +104,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
   }
 
   /** Under the lock: what was absent is looked for twice. */
-  async function readLocked(): Promise<Document> {
+  async function readLocked(): Promise<HttpDocument> {
     const first = await readDocument();
     if (first !== noDocument || (await readDocument()) === noDocument) return first;
     throw new StoreFailed(
@@ -127,7 +127,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
   async function askForLock(id: string, holder: Holder): Promise<Present | undefined> {
     const { status, text } = await send(protocol.lockMethod, protocol.lockUrl, lockBody(id, holder));
     if (status === 200 || status === 201 || status === 204) return undefined;
-    if (status !== 409 && status !== 423) throw refusal(location, status);
+    if (status !== 409 && status !== 423) throw statusRefusal(location, status);
     const present = parsePresent(text);
     // The second request met the lock of the first, whose answer was lost.
     return present.id === id ? undefined : present;
@@ -137,7 +137,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
     const to = new URL(protocol.lockUrl);
     if (protocol.checksId) to.searchParams.set("ID", id);
     const { status } = await send(protocol.unlockMethod, to, lockBody(id, holder));
-    if (status >= 300 && status !== 404 && status !== 409 && status !== 423) throw refusal(location, status);
+    if (status >= 300 && status !== 404 && status !== 409 && status !== 423) throw statusRefusal(location, status);
   }
 
   return {
@@ -180,7 +180,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
   }
 
   interface HttpSession extends StateSession {
-    readonly document: Document;
+    readonly document: HttpDocument;
     sign(): Promise<void>;
   }
 
@@ -199,14 +199,14 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
       const isAsRead = !isSigned && documentText(there) === documentText(document);
       if (there.writer !== id && !isAsRead) throw new LeaseLost(location);
     }
-    async function write(next: Pick<Document, "snapshot" | "journal" | "lines">): Promise<void> {
-      const signed = (): Document => ({ ...next, writer: id, serial });
+    async function write(next: Pick<HttpDocument, "snapshot" | "journal" | "lines">): Promise<void> {
+      const signed = (): HttpDocument => ({ ...next, writer: id, serial });
       const { status } = await send(protocol.updateMethod, to, () => {
         serial++;
         return documentText(signed());
       });
       if (status === 409 || status === 423) throw new LeaseLost(location);
-      if (status >= 300) throw refusal(location, status);
+      if (status >= 300) throw statusRefusal(location, status);
       now = signed();
       isSigned = true;
     }
@@ -246,8 +246,8 @@ export function besideHttp(address: string, name: string): string {
 
 /** Sends one request as it is, without another try, and tells how it was answered. For `state check`. */
 export function httpProbe(address: string, options: HttpStoreOptions) {
-  const { url, lockUrl, lockMethod, unlockMethod, updateMethod, headers, checksId } = readProtocol(address, options);
-  const send = async (method: string, to: URL, id?: string, body?: string): Promise<Answer> => {
+  const { url, lockUrl, lockMethod, unlockMethod, updateMethod, headers, checksId } = readHttpPlace(address, options);
+  const send = async (method: string, to: URL, id?: string, body?: string): Promise<StoreAnswer> => {
     const target = new URL(to);
     if (id !== undefined) target.searchParams.set("ID", id);
     const answer = await fetch(target, {
@@ -280,7 +280,7 @@ export function httpProbe(address: string, options: HttpStoreOptions) {
   };
 }
 
-interface Protocol {
+interface HttpPlace {
   readonly url: URL;
   readonly lockUrl: URL;
   readonly lockMethod: string;
@@ -294,7 +294,7 @@ interface Protocol {
 
 const isGitLab = /^\/(?:.*\/)?api\/v4\/projects\/[^/]+\/terraform\/state\/[^/]+\/?$/;
 
-function readProtocol(address: string, { environment, insecureHttp }: HttpStoreOptions): Protocol {
+function readHttpPlace(address: string, { environment, insecureHttp }: HttpStoreOptions): HttpPlace {
   const url = safeUrl(address, "--state", insecureHttp === true);
   const gitlab = isGitLab.test(url.pathname);
   const given = (name: string): string | undefined => environment[`RECONCILE_STATE_${name}`] || undefined;
@@ -317,7 +317,7 @@ function readProtocol(address: string, { environment, insecureHttp }: HttpStoreO
   };
 }
 
-const faults: Readonly<Record<Exclude<AddressFault, "has_a_query">, (name: string, address: string) => string>> = {
+const urlProblems: Readonly<Record<Exclude<AddressFault, "has_a_query">, (name: string, address: string) => string>> = {
   no_url: (name) => `${name === "--state" ? "--state https://…" : name} is no address`,
   neither_http_nor_https: (name) => `${name} is neither http:// nor https://`,
   holds_a_credential: (name) =>
@@ -329,7 +329,7 @@ const faults: Readonly<Record<Exclude<AddressFault, "has_a_query">, (name: strin
 /** User and password go to both addresses, so both are held to the same rule. A query may say which state it is. */
 function safeUrl(address: string, name: string, insecureHttp: boolean): URL {
   const fault = addressFault(URL.canParse(address) ? new URL(address) : null, insecureHttp);
-  if (fault !== undefined && fault !== "has_a_query") throw new StoreFailed(faults[fault](name, address));
+  if (fault !== undefined && fault !== "has_a_query") throw new StoreFailed(urlProblems[fault](name, address));
   return new URL(address);
 }
 
@@ -365,11 +365,11 @@ const contentHeaders = (body: string): Record<string, string> => ({
   "content-md5": createHash("md5").update(body).digest("base64"),
 });
 
-function documentText({ serial, writer, snapshot, journal, lines }: Document): string {
+function documentText({ serial, writer, snapshot, journal, lines }: HttpDocument): string {
   return JSON.stringify({ version: 1, serial, format: documentFormat, writer, lines, snapshot, journal });
 }
 
-const storedIn = ({ snapshot, journal, lines }: Document): StoredState => ({
+const storedIn = ({ snapshot, journal, lines }: HttpDocument): StoredState => ({
   snapshot,
   journal,
   acknowledged: lines,
@@ -378,7 +378,7 @@ const storedIn = ({ snapshot, journal, lines }: Document): StoredState => ({
 const isLines = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((line) => typeof line === "string");
 
-function parseDocument(text: string, location: string): Document {
+function parseDocument(text: string, location: string): HttpDocument {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -414,7 +414,7 @@ function parseDocument(text: string, location: string): Document {
 function lockId(holder: Holder): string {
   const id = randomUUID();
   const telling = `${id}.${Buffer.from(JSON.stringify(holder), "utf8").toString("base64url")}`;
-  return telling.length <= longestId ? telling : id;
+  return telling.length <= longestLockId ? telling : id;
 }
 
 interface Present {
@@ -429,14 +429,14 @@ function parsePresent(text: string): Present {
   const holder =
     typeof told["who"] === "string"
       ? readHolder(told)
-      : { ...unknownHolder, who: toldOf(fields["Who"]), since: toldOf(fields["Created"]) };
+      : { ...unknownHolder, who: shortText(fields["Who"]), since: shortText(fields["Created"]) };
   return { id, holder };
 }
 
 const certificateProblemOf = (error: unknown): string | undefined =>
   certificateProblem(errorCode(causeOf(error)) ?? "")?.words;
 
-function problemOf(error: unknown): string {
+function httpProblem(error: unknown): string {
   if (error instanceof StoreUnavailable)
     return error.retryAfterMs === undefined || error.retryAfterMs === 0
       ? `answers ${error.status}`
@@ -447,7 +447,7 @@ function problemOf(error: unknown): string {
   return `cannot be reached: ${errorCode(causeOf(error)) ?? errorMessage(causeOf(error) ?? error)}`;
 }
 
-function refusal(location: string, status: number): StoreFailed {
+function statusRefusal(location: string, status: number): StoreFailed {
   if (status === 401 || status === 403)
     return new StoreFailed(
       `the state ${location} refuses these credentials (${status}): set RECONCILE_STATE_USERNAME and RECONCILE_STATE_PASSWORD; writing may need more rights than reading`,

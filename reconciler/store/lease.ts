@@ -11,12 +11,12 @@ export const unknownHolder: Holder = {
 };
 
 /** Cuts longer texts, because the text comes from outside. */
-export const toldOf = (value: unknown): string => (typeof value === "string" ? value.slice(0, 200) : "unknown");
+export const shortText = (value: unknown): string => (typeof value === "string" ? value.slice(0, 200) : "unknown");
 
 /** A holder as read from the store: any field may be missing or of another type. */
 export function readHolder(value: unknown): Holder {
   const fields = fieldsIn(value);
-  const text = (name: keyof Holder): string => toldOf(fields[name]);
+  const text = (name: keyof Holder): string => shortText(fields[name]);
   return {
     who: text("who"),
     host: text("host"),

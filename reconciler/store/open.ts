@@ -34,14 +34,14 @@ interface StoreKind {
   open(location: string, options: OpenOptions): StateStore;
 }
 
-const pathOf = (location: string): string => (/^file:/i.test(location) ? fileURLToPath(location) : location);
+const filePath = (location: string): string => (/^file:/i.test(location) ? fileURLToPath(location) : location);
 
 /** Every kind of store there is. */
 const storeKinds: readonly StoreKind[] = [
   {
     schemes: ["file"],
     shown: "a file",
-    open: (location, { times }) => createFileStore(pathOf(location), times),
+    open: (location, { times }) => createFileStore(filePath(location), times),
   },
   { schemes: ["https", "http"], shown: "https://…", open: (location, options) => createHttpStore(location, options) },
   { schemes: ["s3"], shown: "s3://bucket/key", open: (location, { times }) => createS3Store(location, times) },
@@ -71,7 +71,7 @@ export function openProtectedStore(location: string, options: OpenOptions): Stat
   const { environment, folder, acceptsNew = false } = options;
   const store = protectStore(openStateStore(location, options), environment);
   // What was seen of a file lies beside it: it goes where the file's folder goes, whoever reads it from where.
-  const place = folder === undefined || !isFile(location) ? folder : dirname(resolve(pathOf(location)));
+  const place = folder === undefined || !isFile(location) ? folder : dirname(resolve(filePath(location)));
   const note = place === undefined ? undefined : stateNote(place, location, store.location, environment);
   return withMemory(store, { acceptsNew, note });
 }

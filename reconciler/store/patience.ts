@@ -5,8 +5,8 @@
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { describeHolder, type Holder, StateLocked, type StateSession, type StateStore, StoreFailed } from "./store";
 
-const firstPauseMs = 100;
-const longestPauseMs = 2000;
+const firstLockPauseMs = 100;
+const longestLockPauseMs = 2000;
 
 export interface Patience {
   readonly waitMs: number;
@@ -38,7 +38,7 @@ export function awaitFree(store: StateStore, patience: Patience, signal?: AbortS
 }
 
 /** A store that works answers within this time. */
-const graceMs = 1000;
+const leaseGraceMs = 1000;
 
 /**
  * A store that is not waited for any more soon after the signal. A write that has no answer by then may have arrived or
@@ -63,7 +63,7 @@ export function withStop(store: StateStore, signal: AbortSignal, onSilent?: () =
         reject(failed);
       };
       const onStop = (): void => {
-        timer = setTimeout(giveUp, graceMs);
+        timer = setTimeout(giveUp, leaseGraceMs);
       };
       const end = (): void => {
         clearTimeout(timer);
@@ -146,7 +146,7 @@ class WaitStopped extends Error {
 const isStopped = (signal?: AbortSignal): boolean => signal?.aborted === true;
 
 /** Ends at once when the signal fires. */
-const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+const pauseFor = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer);
@@ -163,7 +163,7 @@ async function tryUntilFree<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   const deadline = performance.now() + waitMs;
-  let pauseMs = firstPauseMs;
+  let pauseMs = firstLockPauseMs;
   for (let tried = 0; ; tried++) {
     try {
       return await attempt();
@@ -172,9 +172,9 @@ async function tryUntilFree<T>(
       if (!(error instanceof StateLocked) || leftMs <= 0) throw error;
       if (isStopped(signal)) throw new WaitStopped(error.holder);
       if (tried === 0) onWait(error.holder);
-      await pause(Math.min(pauseMs, leftMs), signal);
+      await pauseFor(Math.min(pauseMs, leftMs), signal);
       if (isStopped(signal)) throw new WaitStopped(error.holder);
-      pauseMs = Math.min(pauseMs * 1.5, longestPauseMs);
+      pauseMs = Math.min(pauseMs * 1.5, longestLockPauseMs);
     }
   }
 }

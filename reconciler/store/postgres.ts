@@ -23,7 +23,7 @@ import {
   StoreFailed,
 } from "./store";
 
-interface Target {
+interface PostgresTarget {
   /** The address for the driver, without this tool's own parameters. */
   readonly connection: string;
   readonly schema: string;
@@ -32,7 +32,7 @@ interface Target {
   readonly location: string;
 }
 
-function readPostgresUrl(location: string): Target {
+function readPostgresUrl(location: string): PostgresTarget {
   let url: URL;
   try {
     url = new URL(location);
@@ -106,10 +106,10 @@ function createAsk(connection: string, location: string, limits: PostgresLimits,
         }
       },
       {
-        isPassing: (error) => isPassing(error) || (hasAnswered && isAway(error)),
+        isPassing: (error) => isPassingError(error) || (hasAnswered && isAway(error)),
         asFailure: (error) => {
-          const failed = new StoreFailed(`the state ${location}: ${problemOf(error, connection, limits)}`);
-          failed.isAway = isPassing(error) || isAway(error);
+          const failed = new StoreFailed(`the state ${location}: ${postgresProblem(error, connection, limits)}`);
+          failed.isAway = isPassingError(error) || isAway(error);
           return failed;
         },
         patienceMs: () => (hasAnswered ? limits.restartMs : waits.firstAnswer),
@@ -397,7 +397,7 @@ const isMissing = (error: unknown): boolean => ["42P01", "3F000"].includes(cause
 const causeCode = (error: unknown): string | undefined => errorCode(causeOf(error) ?? error);
 
 /** The connection broke or the server is busy with itself: the same statement may work in a moment. */
-const isPassing = (error: unknown): boolean => {
+const isPassingError = (error: unknown): boolean => {
   const code = errorCode(error);
   if (code !== undefined && /^(08|57P0[123]|57014|40001|40P01|53300|ECONNRESET|EPIPE|ETIMEDOUT)/.test(code))
     return true;
@@ -415,7 +415,7 @@ const isUnanswered = (error: unknown): boolean =>
     errorMessage(error),
   );
 
-function problemOf(error: unknown, connection: string, { connectMs, statementMs }: PostgresLimits): string {
+function postgresProblem(error: unknown, connection: string, { connectMs, statementMs }: PostgresLimits): string {
   if (isUnanswered(error) || causeCode(error) === "57014")
     return `the server did not answer within ${Math.ceil((statementMs + connectMs) / 1000)} seconds`;
   return withoutSecrets(errorMessage(error), connection);

@@ -2,10 +2,10 @@
 import { textBefore } from "../core/text/parts";
 import { LeaseLost, StateLocked, StoreFailed } from "./store";
 
-const firstPauseMs = 200;
-const longestPauseMs = 3000;
+const firstRetryPauseMs = 200;
+const longestRetryPauseMs = 3000;
 /** The longest Retry-After that is waited for: nobody wants a command that sleeps for longer. */
-const longestAskedMs = 30_000;
+const longestStoreWaitMs = 30_000;
 
 /** The server of the state refuses for now, and may say until when. */
 export class StoreUnavailable extends Error {
@@ -27,7 +27,7 @@ export interface Insistence {
 /** For requests that may be sent twice: a passing failure is tried again, never faster than the pauses here. */
 export async function repeat<T>(send: () => Promise<T>, { isPassing, asFailure, patienceMs }: Insistence): Promise<T> {
   const began = performance.now();
-  let pauseMs = firstPauseMs;
+  let pauseMs = firstRetryPauseMs;
   for (let attempt = 1; ; attempt++) {
     try {
       return await send();
@@ -36,13 +36,13 @@ export async function repeat<T>(send: () => Promise<T>, { isPassing, asFailure, 
       const askedMs = error instanceof StoreUnavailable ? (error.retryAfterMs ?? 0) : 0;
       const waitMs = Math.max(pauseMs, askedMs);
       const isOver = attempt > 1 && performance.now() - began + waitMs > Math.max(patienceMs(), askedMs);
-      if (isOver || askedMs > longestAskedMs || !isPassing(error)) {
+      if (isOver || askedMs > longestStoreWaitMs || !isPassing(error)) {
         const failure = asFailure(error);
         failure.cause = error;
         throw failure;
       }
       await new Promise((done) => setTimeout(done, waitMs));
-      pauseMs = Math.min(pauseMs * 2.5, longestPauseMs);
+      pauseMs = Math.min(pauseMs * 2.5, longestRetryPauseMs);
     }
   }
 }

@@ -48,7 +48,7 @@ type Sdk = typeof import("@aws-sdk/client-s3");
 export function createBucket(Bucket: string, location: string, timeoutMs: number = waits.bucketObject): S3Bucket {
   let opened: { readonly sdk: Sdk; readonly client: S3Client } | undefined;
   const open = () => (opened ??= openClient());
-  const asFailure = (error: unknown): StoreFailed => new StoreFailed(`the state ${location} ${problemOf(error)}`);
+  const asFailure = (error: unknown): StoreFailed => new StoreFailed(`the state ${location} ${bucketProblem(error)}`);
   const ask = <T>(send: (options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> =>
     repeat(
       () => {
@@ -58,7 +58,7 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
         });
         return Promise.race([send({ abortSignal }), late]);
       },
-      { isPassing, asFailure, patienceMs },
+      { isPassing: isPassingAnswer, asFailure, patienceMs },
     );
 
   async function put(key: string, text: string, condition: { IfNoneMatch?: string; IfMatch?: string }) {
@@ -79,7 +79,8 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
       return true;
     } catch (error) {
       // 404: the object that was to be replaced is gone.
-      if ([412, 404].includes(statusOf(causeOf(error)) ?? 0) && nameOf(causeOf(error)) !== "NoSuchBucket") return false;
+      if ([412, 404].includes(httpStatusOf(causeOf(error)) ?? 0) && errorName(causeOf(error)) !== "NoSuchBucket")
+        return false;
       throw error;
     }
   }
@@ -96,7 +97,7 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
           const ageMs = ageBetween(written, serverTimeOf(answer));
           return { text, etag, version: `${etag} ${written ?? ""}`, ageMs };
         } catch (error) {
-          if (statusOf(error) === 404 && nameOf(error) !== "NoSuchBucket") return undefined;
+          if (httpStatusOf(error) === 404 && errorName(error) !== "NoSuchBucket") return undefined;
           throw error;
         }
       });
@@ -182,24 +183,24 @@ function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
   return { sdk, client };
 }
 
-const statusOf = (error: unknown): number | undefined =>
+const httpStatusOf = (error: unknown): number | undefined =>
   wholeNumber(fieldsIn(fieldsIn(error)["$metadata"])["httpStatusCode"]);
 const wholeNumber = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
-const nameOf = (error: unknown): string => String(fieldsIn(error)["name"] ?? "");
+const errorName = (error: unknown): string => String(fieldsIn(error)["name"] ?? "");
 
 /** No credentials, no region: nothing was sent. */
 const isSetUp = (error: unknown): boolean => /credential|region/i.test(String(error));
 
 /** 409: two conditional writes met; the documented way on is to try again. */
-const isPassing = (error: unknown): boolean => {
-  const status = statusOf(error);
+const isPassingAnswer = (error: unknown): boolean => {
+  const status = httpStatusOf(error);
   return status === undefined ? !isSetUp(error) : status === 409 || status === 429 || status >= 500;
 };
 
-function problemOf(error: unknown): string {
+function bucketProblem(error: unknown): string {
   const said = textBefore(errorMessage(error), "\n").slice(0, 300);
-  const status = statusOf(error);
-  const name = nameOf(error);
+  const status = httpStatusOf(error);
+  const name = errorName(error);
   if (error instanceof TimedOut) return `gives ${error.message}`;
   if (name === "NoSuchBucket") return "names a bucket that does not exist";
   if (status === 403 || status === 401)

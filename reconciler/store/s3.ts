@@ -26,35 +26,35 @@ import {
 } from "./store";
 
 /** The first line of an object: what follows, and which holder wrote it. */
-type Head = "lines" | "snapshot";
+type HeadSort = "lines" | "snapshot";
 
 interface Segment {
   readonly number: number;
-  readonly head: Head;
+  readonly head: HeadSort;
   readonly text: string;
 }
 
-interface Log extends StoredState {
+interface StoredLog extends StoredState {
   /** The number of the last object, lost ones included: no number is used again. */
   readonly last: number;
   readonly numbers: readonly number[];
 }
 
 const digits = 10;
-const atOnce = 16;
+const objectsAtOnce = 16;
 
 export function createS3Store(address: string, times: LeaseTimes = defaultLease, timeoutMs?: number): StateStore {
-  const { bucketName, key, location } = readAddress(address);
+  const { bucketName, key, location } = readS3Address(address);
   const bucket = createBucket(bucketName, location, timeoutMs);
   const lockKey = `${key}/lock`;
   const endKey = `${key}/end`;
   const keyOf = (number: number): string => `${key}/${String(number).padStart(digits, "0")}`;
 
-  async function readLog(): Promise<Log> {
+  async function readLog(): Promise<StoredLog> {
     let former = "";
     for (let attempt = 0; attempt < 20; attempt++) {
       // The end is read before the list, which may only grow meanwhile.
-      const end = readNumber((await bucket.get(endKey))?.text);
+      const end = numberOfText((await bucket.get(endKey))?.text);
       const numbers = (await bucket.list(`${key}/`))
         .map((name) => name.slice(key.length + 1))
         .filter((name) => /^\d{10}$/.test(name))
@@ -83,9 +83,9 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
   /** `undefined`: an object of it does not exist any more. */
   async function readSegments(numbers: readonly number[]): Promise<Segment[] | undefined> {
     const segments: Segment[] = [];
-    for (let at = 0; at < numbers.length; at += atOnce) {
+    for (let at = 0; at < numbers.length; at += objectsAtOnce) {
       const batch = await Promise.all(
-        numbers.slice(at, at + atOnce).map(async (number) => {
+        numbers.slice(at, at + objectsAtOnce).map(async (number) => {
           const object = await bucket.get(keyOf(number));
           return object === undefined ? undefined : readSegment(number, object.text, location);
         }),
@@ -99,14 +99,14 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
   }
 
   /** False: another writer has that number. A retry whose first answer was lost finds its own object there. */
-  async function claim(number: number, head: Head, writer: string, text: string): Promise<boolean> {
+  async function claim(number: number, head: HeadSort, writer: string, text: string): Promise<boolean> {
     const body = `${head} ${writer}\n${text}`;
     if (await bucket.create(keyOf(number), body)) return true;
     return (await bucket.get(keyOf(number)))?.text === body;
   }
 
   /** After this a former holder can no longer write. */
-  async function fence(writer: string): Promise<Log> {
+  async function fence(writer: string): Promise<StoredLog> {
     for (let attempt = 0; attempt < 20; attempt++) {
       const log = await readLog();
       if (await claim(log.last + 1, "lines", writer, ""))
@@ -184,7 +184,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     },
   };
 
-  function openSession(log: Log, token: string, holder: Holder): StateSession {
+  function openSession(log: StoredLog, token: string, holder: Holder): StateSession {
     let { last } = log;
     let former = log.numbers;
     let beats = 0;
@@ -215,13 +215,13 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     };
     const vouching = vouch(times.leaseMs / 2, assertOurs);
     /** Once a run: an object that is there is created a second time, which has to be refused. */
-    const probe = async (number: number, head: Head, text: string): Promise<void> => {
+    const probe = async (number: number, head: HeadSort, text: string): Promise<void> => {
       if (await bucket.create(keyOf(number), `${head} ${token}\n${text}`))
         throw new StoreFailed(
           `the state ${location} is on a server that ignores conditional writes (If-None-Match), which the state needs: two runs at once would overwrite each other`,
         );
     };
-    const write = async (head: Head, text: string): Promise<void> => {
+    const write = async (head: HeadSort, text: string): Promise<void> => {
       if (!(await claim(last + 1, head, token, text))) throw new LeaseLost(location);
       if (!hasWritten) await probe(last + 1, head, text);
       // A compaction of a later holder may have freed old numbers. This process still has the lock, so it wrote before
@@ -243,8 +243,8 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
         await write("snapshot", snapshot);
         former = [last];
         // Newest last: a reader that meets a gap knows that there is a newer snapshot.
-        for (let at = 0; at < covered.length; at += atOnce)
-          await Promise.all(covered.slice(at, at + atOnce).map((number) => bucket.remove(keyOf(number))));
+        for (let at = 0; at < covered.length; at += objectsAtOnce)
+          await Promise.all(covered.slice(at, at + objectsAtOnce).map((number) => bucket.remove(keyOf(number))));
       },
       async release() {
         heartbeat.stop();
@@ -257,7 +257,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
   }
 }
 
-function readAddress(address: string): { bucketName: string; key: string; location: string } {
+function readS3Address(address: string): { bucketName: string; key: string; location: string } {
   const [, bucketName, key] = /^s3:\/\/([^/?#@]+)\/([^?#]+?)\/*$/i.exec(address) ?? [];
   if (bucketName === undefined || key === undefined)
     throw new StoreFailed("--state s3://… is no address: s3://BUCKET/KEY");
@@ -284,4 +284,4 @@ function foldSegments(segments: readonly Segment[], last: number): StoredState &
   return start === undefined ? { journal, missing } : { snapshot: start.text, journal, missing };
 }
 
-const readNumber = (text = ""): number => (/^\d{1,10}$/.test(text) ? Number(text) : 0);
+const numberOfText = (text = ""): number => (/^\d{1,10}$/.test(text) ? Number(text) : 0);

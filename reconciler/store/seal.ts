@@ -21,11 +21,11 @@ export interface Keys {
   readonly required: boolean;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
+type KeyEnvironment = Readonly<Record<string, string | undefined>>;
 
 export const shortestPassphrase = 12;
 
-export function readKeys(environment: Environment): Keys {
+export function readKeys(environment: KeyEnvironment): Keys {
   const mode = environment["RECONCILE_STATE_ENCRYPTION"] ?? "";
   if (mode !== "" && mode !== "required" && mode !== "optional")
     throw new StateSealed("state/key-bad", "RECONCILE_STATE_ENCRYPTION is neither required nor optional");
@@ -37,12 +37,12 @@ export function readKeys(environment: Environment): Keys {
       `${mode === "required" ? "RECONCILE_STATE_ENCRYPTION=required" : "RECONCILE_STATE_KEY_PREVIOUS"} needs a key: set RECONCILE_STATE_KEY or RECONCILE_STATE_KEY_COMMAND`,
     );
   const secrets: Secret[] = [];
-  if (first !== undefined) secrets.push(readSecret(first, "RECONCILE_STATE_KEY"));
-  if (previous !== undefined) secrets.push(readSecret(previous, "RECONCILE_STATE_KEY_PREVIOUS"));
+  if (first !== undefined) secrets.push(readSealSecret(first, "RECONCILE_STATE_KEY"));
+  if (previous !== undefined) secrets.push(readSealSecret(previous, "RECONCILE_STATE_KEY_PREVIOUS"));
   return { secrets, required: mode === "required" };
 }
 
-function readSecret(text: string, name: string): Secret {
+function readSealSecret(text: string, name: string): Secret {
   if (/^[A-Za-z0-9+/]{43}=$/.test(text)) return { bytes: Buffer.from(text, "base64") };
   if (text.length < shortestPassphrase)
     throw new StateSealed(
@@ -143,12 +143,12 @@ export function unsealDocument(
   sealed: string,
 ): Document & { readonly isNewest: boolean } {
   const head = readHead(sealed, what);
-  if (head === undefined) throw damaged(what);
+  if (head === undefined) throw sealDamaged(what);
   if (head.purpose !== purpose)
     throw new StateSealed("state/damaged", `${what} is an encrypted ${head.purpose}, no ${purpose}`);
   const key = findKey(secrets, head.salt, head.key, what);
   const text = unseal(key, boundOf(purpose, head.epoch, head.salt), head.body);
-  if (text === undefined) throw damaged(what);
+  if (text === undefined) throw sealDamaged(what);
   return {
     purpose,
     epoch: head.epoch,
@@ -174,7 +174,7 @@ export function findKey(secrets: readonly Secret[], salt: string, id: string, wh
   );
 }
 
-export const damaged = (what: string): StateSealed =>
+export const sealDamaged = (what: string): StateSealed =>
   new StateSealed("state/damaged", `${what} was damaged or changed since it was encrypted; nothing of it is used`);
 
 const boundOf = (purpose: string, epoch: number, salt: string): string => `${sealedFormat}:${purpose}:${epoch}:${salt}`;

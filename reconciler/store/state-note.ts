@@ -9,7 +9,7 @@ import { fieldsOfJson } from "../core/text/objects";
 import type { StateNote } from "./memory-of-states";
 
 /** One state, whatever its address is spelt like: without user and password, and with the server that a bucket is on. */
-function addressOf(location: string, environment: Readonly<Record<string, string | undefined>>): string {
+function addressNoted(location: string, environment: Readonly<Record<string, string | undefined>>): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(location)) return resolve(location);
   if (!URL.canParse(location)) return location;
   const url = new URL(location);
@@ -28,7 +28,7 @@ export function stateNote(
   const states = join(folder, ".reconcile", "states");
   const path = join(
     states,
-    `${createHash("sha256").update(addressOf(location, environment)).digest("hex").slice(0, 16)}.json`,
+    `${createHash("sha256").update(addressNoted(location, environment)).digest("hex").slice(0, 16)}.json`,
   );
   return {
     read() {

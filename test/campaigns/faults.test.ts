@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EmulatorOptions, FaultSpec } from "../../emulator";
-import { type Operation, operations } from "../../emulator/operations";
+import { type EmulatorOperation, operations } from "../../emulator/operations";
 import { countCampaign } from "../support/campaign-count";
 import { recover, setStage } from "../support/stage";
 import { type Service, type Story, stories } from "../support/stories";
@@ -14,7 +14,7 @@ const chosen = process.env["FAULT_KIND"] ?? "";
 interface Fault {
   readonly spec: Omit<FaultSpec, "operation" | "skip">;
   /** The requests it can strike; left out: every one. */
-  readonly strikes?: (operation: Operation) => boolean;
+  readonly strikes?: (operation: EmulatorOperation) => boolean;
   /** From the chosen request on, until it is lifted for the next run; left out: that request alone. */
   readonly lasts?: true;
   readonly service?: EmulatorOptions;
@@ -24,10 +24,10 @@ interface Fault {
   readonly apartFrom?: (shape: Shape) => unknown;
 }
 
-const lists: readonly string[] = ["vm.list", "volume.list", "group.list"] satisfies Operation[];
-const isList = (operation: Operation): boolean => lists.includes(operation);
-const hasId = (operation: Operation): boolean => operations[operation].path.includes("{id}");
-const movesVm = (operation: Operation): boolean =>
+const lists: readonly string[] = ["vm.list", "volume.list", "group.list"] satisfies EmulatorOperation[];
+const isList = (operation: EmulatorOperation): boolean => lists.includes(operation);
+const hasId = (operation: EmulatorOperation): boolean => operations[operation].path.includes("{id}");
+const movesVm = (operation: EmulatorOperation): boolean =>
   ["vm.create", "vm.rebuild", "vm.resize", "vm.stop", "vm.start", "vm.reboot"].includes(operation);
 const pages = { strikes: isList, service: { pageSize: 1 } };
 
@@ -95,7 +95,7 @@ describe.each(["everything", "built-in"] as const)(
 
 interface Undisturbed {
   readonly expected: Shape;
-  readonly log: readonly Operation[];
+  readonly log: readonly EmulatorOperation[];
 }
 const known = new Map<Story, Map<unknown, Promise<Undisturbed>>>();
 
@@ -112,7 +112,7 @@ async function play(story: Story, service: Service, fault: Fault): Promise<Undis
     await stage.run();
     return {
       expected: shapeOf(withoutOrphans(await stage.dump(), stage.state())),
-      log: stage.world.emulator.requests().log.map(({ operation }) => operation as Operation),
+      log: stage.world.emulator.requests().log.map(({ operation }) => operation as EmulatorOperation),
     };
   } finally {
     await stage.close();
@@ -120,7 +120,7 @@ async function play(story: Story, service: Service, fault: Fault): Promise<Undis
 }
 
 /** Requests of one operation come in an order that stays; those of several may change places from run to run. */
-function pointsOf({ spec, strikes, lasts }: Fault, log: readonly Operation[]): FaultSpec[] {
+function pointsOf({ spec, strikes, lasts }: Fault, log: readonly EmulatorOperation[]): FaultSpec[] {
   const counted = lasts === true ? {} : { count: 1 };
   if (strikes === undefined) return log.map((_, skip) => ({ ...spec, ...counted, operation: "*", skip }));
   const struck = log.filter(strikes);

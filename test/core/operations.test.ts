@@ -3,7 +3,7 @@ import { type Abilities, abilitiesOf } from "../../reconciler/core/model/abiliti
 import {
   assumedOperations,
   documentedOperations,
-  idsOf,
+  idsInPath,
   listOperations,
   type Operation,
   operationNames,
@@ -29,7 +29,7 @@ describe("the table of operations", () => {
 
   test("a list is a read without an id, and says where its array is", () => {
     for (const operation of listOperations) {
-      expect([rowOf(operation).kind, idsOf(operation)]).toEqual(["read", []]);
+      expect([rowOf(operation).kind, idsInPath(operation)]).toEqual(["read", []]);
       expect(rowOf(operation).items?.length).toBeGreaterThan(0);
     }
   });
@@ -52,7 +52,7 @@ describe("the table of operations", () => {
       for (const path of rowOf(operation).alsoAt ?? [])
         expect([operation, path.match(/\{\w+\}/g) ?? []]).toEqual([
           operation,
-          idsOf(operation).map((name) => `{${name}}`),
+          idsInPath(operation).map((name) => `{${name}}`),
         ]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { calendarAge, calendarLeft } from "../../reconciler/core/model/time";
-import { isOver, lookedAgain, openWindow } from "../../reconciler/core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow } from "../../reconciler/core/schedule/window";
 import { elapsedAt, instantAt } from "../support/virtual-clock";
 
 /** After how many of the looks at these moments a window of 90 seconds, opened at 0, is over; none: never. */
@@ -8,7 +8,7 @@ function overAfter(moments: readonly number[]): number | undefined {
   let window = openWindow(90, elapsedAt(0));
   for (const [index, at] of moments.entries()) {
     window = lookedAgain(window, elapsedAt(at));
-    if (isOver(window)) return index + 1;
+    if (isWindowOver(window)) return index + 1;
   }
   return undefined;
 }
@@ -30,13 +30,13 @@ describe("a window is over when it was served from look to look", () => {
   });
 
   it("one of no length is over at the first look", () => {
-    expect(isOver(openWindow(0, elapsedAt(0)))).toBe(true);
+    expect(isWindowOver(openWindow(0, elapsedAt(0)))).toBe(true);
   });
 
   it.each([500, 4500, 90_000, 900_000, 7, 100 / 3])("%d ms are over after three thirds", (lengthMs) => {
     let window = openWindow(lengthMs, elapsedAt(12345.678));
     for (const nth of [1, 2, 3]) window = lookedAgain(window, elapsedAt(12345.678 + nth * lengthMs));
-    expect(isOver(window)).toBe(true);
+    expect(isWindowOver(window)).toBe(true);
   });
 });
 

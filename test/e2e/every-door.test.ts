@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { createHereOpener } from "../../reconciler/cli/fleet/open-project";
-import { digestOf } from "../../reconciler/cli/fleet/plan-facts";
+import { planDigest } from "../../reconciler/cli/fleet/plan-facts";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import type { Prepared } from "../../reconciler/engine/plan";
 import { checkOut } from "../../reconciler/fleet/sources/source";
@@ -99,7 +99,7 @@ async function planThroughEach(cwd: string, isNew: boolean): Promise<Record<stri
   const inCheckout = JSON.parse(
     JSON.stringify(byCommand).replaceAll('"reconcile.yaml"', JSON.stringify(join(checkout.folder, "reconcile.yaml"))),
   );
-  const expected = digestOf({ plan: inCheckout, desired: inCheckout.desired } as Prepared, checkout, undefined);
+  const expected = planDigest({ plan: inCheckout, desired: inCheckout.desired } as Prepared, checkout, undefined);
 
   const shown = (plan: object): string => (isNew ? withoutLineage(essence(plan)) : essence(plan));
   return {

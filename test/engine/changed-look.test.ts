@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { asClosed, type Desired } from "../../reconciler/core/model/desired";
 import type { LookMemory } from "../../reconciler/core/plan/memory";
-import { seenNow } from "../../reconciler/core/state/fold";
+import { seenAfter } from "../../reconciler/core/state/fold";
 import { writeSnapshot } from "../../reconciler/core/state/text";
 import { rememberSeen } from "../../reconciler/engine/apply";
 import { preparePlan } from "../../reconciler/engine/plan";
@@ -156,7 +156,7 @@ describe("a plan of what changed", () => {
       const addresses = sightings?.addresses ?? [...prepared.state.resources.keys()];
       looked.push(addresses.length);
       for (const address of addresses) seen.add(address);
-      memory = { ...memory, seen: sightings === undefined ? memory.seen : seenNow(memory.seen, sightings) };
+      memory = { ...memory, seen: sightings === undefined ? memory.seen : seenAfter(memory.seen, sightings) };
     }
     expect(Math.max(...looked)).toBeLessThanOrEqual(5);
     expect(seen.size).toBe(23);

@@ -3,8 +3,8 @@
  * its effect. The world keeps that by itself, from what the service did and what was run, so that it can be held against
  * what the state says is owed.
  */
-import type { Decision } from "../../emulator/decision";
-import type { Operation } from "../../emulator/operations";
+import type { EmulatorDecision } from "../../emulator/decision";
+import type { EmulatorOperation } from "../../emulator/operations";
 import type { Closed } from "../../reconciler/core/model/desired";
 import { type Duty, debtsIn, duties, dutiesOf } from "../../reconciler/core/model/guest";
 import type { RecordedResource, State } from "../../reconciler/core/model/recorded";
@@ -16,7 +16,12 @@ export type Unpaid = readonly string[];
 export const unpaidOf = (duty: Duty, id: string): string => `${duty} ${id}`;
 
 /** What a request that had its effect makes necessary. */
-export function madeNecessary(operation: Operation, body: unknown, id: string | undefined, decision: Decision): Unpaid {
+export function madeNecessary(
+  operation: EmulatorOperation,
+  body: unknown,
+  id: string | undefined,
+  decision: EmulatorDecision,
+): Unpaid {
   if (decision.status >= 300) return [];
   switch (operation) {
     case "vm.create":

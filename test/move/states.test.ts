@@ -6,7 +6,7 @@ import { decideHandover } from "../../reconciler/core/state/handover";
 import { writeSnapshot } from "../../reconciler/core/state/text";
 import { openForWriting } from "../../reconciler/engine/apply";
 import { HalfMoved } from "../../reconciler/engine/half-moved";
-import { finishStates, type Move, takeBack } from "../../reconciler/engine/transfer";
+import { finishStates, type Move, takeBackTransfer } from "../../reconciler/engine/transfer";
 import { openStateStore } from "../../reconciler/store/open";
 import type { Holder, StateStore } from "../../reconciler/store/store";
 import { countCampaign } from "../support/campaign-count";
@@ -158,7 +158,7 @@ async function nextRun(own: StateStore, sides: Move["sides"]): Promise<string> {
     if (!(error instanceof HalfMoved)) throw error;
     const pair = { id: "move-1", sides, holder, lineage: () => "none" };
     const ended = await finishStates(pair);
-    await takeBack(pair);
+    await takeBackTransfer(pair);
     const { recorder } = await openForWriting(own, holder, "none");
     await recorder.close();
     return ended;

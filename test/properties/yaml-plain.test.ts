@@ -8,7 +8,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { collectProblems } from "../../reconciler/config/problems";
 import { starterText } from "../../reconciler/config/starter";
-import { keyOffset, offsetAt, ownOffset, type YamlMap } from "../../reconciler/config/yaml-file";
+import { keyOffset, offsetOfPath, ownOffset, type YamlMap } from "../../reconciler/config/yaml-file";
 import { readWhole } from "../../reconciler/config/yaml-library";
 import { readPlain } from "../../reconciler/config/yaml-plain";
 import { runs } from "./random-desired";
@@ -17,7 +17,7 @@ import { runs } from "./random-desired";
 function placed(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return { value };
   const own = ownOffset(value);
-  const at = (step: string | number) => offsetAt(value, [step]).offset;
+  const at = (step: string | number) => offsetOfPath(value, [step]).offset;
   if (Array.isArray(value)) return { own, items: value.map((item, index) => [at(index), placed(item)]) };
   const map = value as YamlMap;
   return { own, entries: Object.keys(map).map((key) => [key, keyOffset(map, key), at(key), placed(map[key])]) };

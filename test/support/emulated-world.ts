@@ -1,8 +1,8 @@
 /** A world without HTTP: one call is one decision whose changes are applied, at a time the test says, with counted ids. */
 import { authenticate } from "../../emulator/access";
-import type { Decision, Settings } from "../../emulator/decision";
-import type { Change } from "../../emulator/entities";
-import { decide, type Operation } from "../../emulator/operations";
+import type { EmulatorDecision, EmulatorSettings } from "../../emulator/decision";
+import type { WorldChange } from "../../emulator/entities";
+import { decideOperation, type EmulatorOperation } from "../../emulator/operations";
 import { seedChanges, type WorldSeed } from "../../emulator/seed";
 import { applyChanges, createWorld, dumpWorld, type World } from "../../emulator/world";
 
@@ -17,7 +17,7 @@ export interface CallOptions {
 
 /** A world at one moment. Each that starts from it goes its own way. */
 export interface WorldMoment {
-  readonly things: readonly Change[];
+  readonly things: readonly WorldChange[];
   readonly ids: number;
   readonly nowMs: number;
 }
@@ -27,12 +27,12 @@ export interface EmulatedWorld {
   nowMs: number;
   /** How many ids were given. */
   ids: number;
-  call(operation: Operation, body?: unknown, options?: CallOptions): Decision;
+  call(operation: EmulatorOperation, body?: unknown, options?: CallOptions): EmulatorDecision;
   dump(): ReturnType<typeof dumpWorld>;
 }
 
 export function emulatedWorld(
-  settings: Partial<Settings> = {},
+  settings: Partial<EmulatorSettings> = {},
   seed: Partial<WorldSeed> = {},
   from?: WorldMoment,
 ): EmulatedWorld {
@@ -46,7 +46,7 @@ export function emulatedWorld(
     nowMs: from?.nowMs ?? 1_000_000,
     ids: from?.ids ?? 0,
     call(operation, body, options = {}) {
-      const decision = decide(operation, {
+      const decision = decideOperation(operation, {
         world,
         settings: {
           strict: false,
@@ -79,7 +79,7 @@ export function emulatedWorld(
 export const momentOf = ({ world, ids, nowMs }: EmulatedWorld): WorldMoment => ({
   // Each table holds the entities of its kind.
   things: Object.entries(world.tables).flatMap(([put, table]) =>
-    [...table.values()].map((value) => ({ put, value }) as unknown as Change),
+    [...table.values()].map((value) => ({ put, value }) as unknown as WorldChange),
   ),
   ids,
   nowMs,
@@ -111,7 +111,8 @@ export function builtVm(emulated: EmulatedWorld, changes: Record<string, unknown
 }
 
 export const vmOf = (emulated: EmulatedWorld, id: string) => emulated.dump().vms.find((vm) => vm.id === id)!;
-export const messageOf = (decision: Decision) => (decision.body as { error?: { message: string } }).error?.message;
+export const messageOf = (decision: EmulatorDecision) =>
+  (decision.body as { error?: { message: string } }).error?.message;
 
 export function createdGroup(emulated: EmulatedWorld, body: unknown, as?: string): string {
   const answer = emulated.call("group.create", body, as === undefined ? {} : { as });

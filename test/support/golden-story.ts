@@ -5,8 +5,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
-import type { Change as WorldChange } from "../../emulator/entities";
-import type { Operation as WorldOperation } from "../../emulator/operations";
+import type { WorldChange } from "../../emulator/entities";
+import type { EmulatorOperation as WorldOperation } from "../../emulator/operations";
 import { applyChanges } from "../../emulator/world";
 import { readDesired } from "../../reconciler/config/read-desired";
 import type { PlanOptions } from "../../reconciler/core/diff/context";

@@ -4,7 +4,7 @@
  * library would repair half of them.
  */
 import { connect } from "node:net";
-import { operationNames, operations } from "../../emulator/operations";
+import { emulatorOperations, operations } from "../../emulator/operations";
 
 export type Chance = () => number;
 
@@ -161,7 +161,7 @@ export interface HostileRequest {
 }
 
 export function hostileRequest(chance: Chance): HostileRequest {
-  const operation = pick(chance, operationNames);
+  const operation = pick(chance, emulatorOperations);
   const row = operations[operation];
   const method =
     chance() < 0.85 ? row.method : pick(chance, ["PUT", "OPTIONS", "TRACE", "PATCH", "DELETE", "get", "PROPFIND"]);

@@ -2,7 +2,7 @@
  * The real engine on an emulated world, in virtual time: plans and applies one desired state after the other and tells
  * what was sent. What the golden stories and the properties stand on.
  */
-import type { Settings } from "../../emulator/decision";
+import type { EmulatorSettings } from "../../emulator/decision";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import { asClosed, type Desired, type HealthCheck } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
@@ -40,7 +40,7 @@ const holder = { who: "test", host: "test", pid: 1, since: "2026-01-01T00:00:00Z
 export function virtualWorld(
   given: Capabilities = {},
   checkHealth: (check: HealthCheck, vm: { readonly id: string }) => boolean = () => true,
-  settings: Partial<Settings> = {},
+  settings: Partial<EmulatorSettings> = {},
 ) {
   const emulated = emulatedWorld(settings);
   const store = createMemoryStore();

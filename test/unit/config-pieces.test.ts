@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { collectProblems } from "../../reconciler/config/problems";
 import { readDesired } from "../../reconciler/config/read-desired";
-import { offsetAt } from "../../reconciler/config/yaml-file";
+import { offsetOfPath } from "../../reconciler/config/yaml-file";
 import { readWhole } from "../../reconciler/config/yaml-library";
 import { cutIntoPieces } from "../../reconciler/config/yaml-pieces";
 import { readYaml } from "../../reconciler/config/yaml-reader";
@@ -43,7 +43,7 @@ describe("a file read in pieces", () => {
       ["groups", "db", "rules"],
     ])
       for (const on of ["key", "value"] as const)
-        expect(offsetAt(pieces.root, path, on)).toEqual(offsetAt(whole.root, path, on));
+        expect(offsetOfPath(pieces.root, path, on)).toEqual(offsetOfPath(whole.root, path, on));
   });
 
   it.each([

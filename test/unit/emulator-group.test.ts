@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Rule } from "../../emulator/entities";
+import type { RuleEntity } from "../../emulator/entities";
 import { createdGroup, type EmulatedWorld, emulatedWorld, messageOf, unknownId } from "../support/emulated-world";
 
 const https = { protocol: "tcp", dst_port: "443", remote_ip: "0.0.0.0/0" };
 const rules = (emulated: EmulatedWorld, id: string) =>
-  (emulated.call("group.rule.list", undefined, { id }).body as { data: Rule[] }).data;
+  (emulated.call("group.rule.list", undefined, { id }).body as { data: RuleEntity[] }).data;
 const defaultGroupId = (emulated: EmulatedWorld) => emulated.dump().groups.find((group) => group.platform)!.id;
 const duplicate = "This rule already exists in the selected security group.";
 
@@ -97,7 +97,7 @@ describe("adding a rule", () => {
     };
     const answer = emulated.call("group.rule.create", body, { id });
     expect(answer.status).toBe(201);
-    expect((answer.body as { data: Rule }).data).toEqual({
+    expect((answer.body as { data: RuleEntity }).data).toEqual({
       id: expect.any(String),
       security_group_id: id,
       project_id: "00000000-0000-4000-8001-000000000001",
@@ -118,7 +118,7 @@ describe("adding a rule", () => {
     });
   });
 
-  const accepted: Record<string, [Record<string, unknown>, Partial<Rule>]> = {
+  const accepted: Record<string, [Record<string, unknown>, Partial<RuleEntity>]> = {
     "an empty input is any inbound IPv4": [{}, { direction: "ingress", ether_type: "IPv4", protocol: null }],
     "icmp takes no port": [{ protocol: "icmp" }, { protocol: "icmp", port_range_min: null }],
     "tcp without a port is every port": [{ protocol: "tcp" }, { port_range_min: null, port_range_max: null }],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Rule } from "../../emulator/entities";
+import type { RuleEntity } from "../../emulator/entities";
 import { createdGroup, emulatedWorld, messageOf } from "../support/emulated-world";
 
 interface Report {
@@ -69,7 +69,7 @@ describe("the bulk import (rule 8)", () => {
   it("makes the rules that the listing means, port ranges included", () => {
     const emulated = emulatedWorld();
     const { id } = importInto(emulated, web).groups[0]!;
-    const { data } = emulated.call("group.rule.list", undefined, { id: id! }).body as { data: Rule[] };
+    const { data } = emulated.call("group.rule.list", undefined, { id: id! }).body as { data: RuleEntity[] };
     const told = data.map((rule) =>
       [
         rule.direction,

@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Change } from "../../emulator/entities";
+import type { WorldChange } from "../../emulator/entities";
 import { lockFolder } from "../../emulator/folder-lock";
 import { startEmulator } from "../../emulator/index";
 import { loadFolder, openJournal, readLines } from "../../emulator/journal";
@@ -13,7 +13,7 @@ beforeEach(() => {
   dir = makeFolder();
 });
 
-const region = (id: string): Change[] => [{ put: "region", value: { id, name: id } }];
+const region = (id: string): WorldChange[] => [{ put: "region", value: { id, name: id } }];
 const journals = () => readdirSync(dir).filter((name) => name.startsWith("journal-"));
 
 async function reload() {

@@ -5,7 +5,7 @@ import type { Plan } from "../../reconciler/core/plan/plan";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { htmlReport } from "../../reconciler/report/html";
 import { summaryLine } from "../../reconciler/report/json-lines";
-import { standingsOf, standingText } from "../../reconciler/report/run-standing";
+import { resourceStandings, standingText } from "../../reconciler/report/run-standing";
 import { runText } from "../../reconciler/report/run-text";
 import { virtualWorld } from "../support/virtual-world";
 
@@ -49,7 +49,7 @@ describe("after an interruption", () => {
     const { plan } = await world.plan(file("m1.large"));
     const gate = plan.steps.find(({ id }) => id === "rollout web/wave-1")?.id ?? "";
     const run = stoppedAfter(plan, ["vm.web[0]/resize", "vm.web[0]/confirm", gate, "vm.web[1]/resize"]);
-    expect(standingsOf(run, plan)).toEqual([
+    expect(resourceStandings(run, plan)).toEqual([
       { address: "vm.web[0]", standing: "done" },
       {
         address: "vm.web[1]",
@@ -82,7 +82,7 @@ describe("after an interruption", () => {
     const page = htmlReport({ command: "apply", version: "1", at: "", exitCode: 1, plan, run, diagnostics: [] });
     expect(page).toContain("in progress: in VERIFY_RESIZE");
     expect(page).toContain(">untouched</td>");
-    expect(standingText(standingsOf(run, plan))).toMatch(
+    expect(standingText(resourceStandings(run, plan))).toMatch(
       /^1 done, 1 in progress, 1 untouched; vm\.web\[1\]: in VERIFY/,
     );
   });
@@ -91,7 +91,7 @@ describe("after an interruption", () => {
     const world = virtualWorld();
     const { plan } = await world.plan(file("m1.small", { volumes: { data: { size: 3, attach_to: "web[0]" } } }));
     const made = stoppedAfter(plan, ["volume.data/create"]);
-    expect(standingsOf(made, plan)[3]).toEqual({
+    expect(resourceStandings(made, plan)[3]).toEqual({
       address: "volume.data",
       standing: "in_progress",
       waitsFor: expect.stringMatching(/^next: attach volume data/),

@@ -109,7 +109,7 @@ function refuseElsewhere({ service, store, workspace, invocation }: Session, sav
   const state = nameState(store.location, workspace, invocation.flags);
   const differences = [
     ...(service.baseUrl === saved.base_url ? [] : [`it is for the service ${saved.base_url}, not ${service.baseUrl}`]),
-    ...elsewhere(saved.desired.environment, invocation.flags),
+    ...flagsOfOtherPlace(saved.desired.environment, invocation.flags),
     ...(state === saved.state ? [] : [`it is for the state ${saved.state}, not ${state}`]),
     ...(canonicalJson(service.dialect) === canonicalJson(saved.dialect) ? [] : ["the dialect is another one now"]),
   ];
@@ -117,7 +117,7 @@ function refuseElsewhere({ service, store, workspace, invocation }: Session, sav
 }
 
 /** Refuses `--env` or RECONCILE_ENV with another environment than the saved plan's. */
-function elsewhere(planned: string | undefined, flags: Flags): string[] {
+function flagsOfOtherPlace(planned: string | undefined, flags: Flags): string[] {
   const named = flags.env ?? setting("RECONCILE_ENV");
   if (named === undefined || named === planned) return [];
   return [

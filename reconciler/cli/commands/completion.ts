@@ -5,7 +5,7 @@
 
 import { command, oneOrMore } from "../command";
 import { fail } from "../compose";
-import { suggest } from "../suggestions";
+import { suggestions } from "../suggestions";
 
 export const completionCommand = command({
   usage: "completion bash|zsh|fish",
@@ -21,7 +21,7 @@ export const completionCommand = command({
   async run({ args, commands }) {
     const [shell, ...words] = args;
     if (shell === "suggest") {
-      const found = await suggest(commands, words);
+      const found = await suggestions(commands, words);
       process.stdout.write(found.map(({ word, says }) => `${word}${says === undefined ? "" : `\t${says}`}\n`).join(""));
       return 0;
     }

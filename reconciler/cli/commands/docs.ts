@@ -26,11 +26,11 @@ export const docsCommand = command({
   longRunning: true,
   flags: ["serve", "listen", "json", "json-into", "no-color"],
   positionals: anyWords,
-  complete: () => pages().map(({ name, title }) => ({ word: name, says: title })),
+  complete: () => documentPages().map(({ name, title }) => ({ word: name, says: title })),
   async run(invocation) {
     const { args, flags, output } = invocation;
-    if (flags.serve === true) return serve(invocation);
-    const known = pages();
+    if (flags.serve === true) return serveDocs(invocation);
+    const known = documentPages();
     if (known.length === 0)
       throw fail(
         "cli/file-unreadable",
@@ -82,7 +82,7 @@ function makeSite(): void {
   if (existsSync(maker)) execFileSync(process.execPath, [maker], { stdio: ["ignore", "ignore", "inherit"] });
 }
 
-async function serve({ flags, output }: Invocation): Promise<number> {
+async function serveDocs({ flags, output }: Invocation): Promise<number> {
   makeSite();
   if (!existsSync(join(siteFolder(), "index.html")))
     throw fail(
@@ -116,7 +116,7 @@ const mediaTypes: Readonly<Record<string, string>> = {
 function sendPage({ url = "/" }: IncomingMessage, response: ServerResponse): void {
   const [path = "/"] = url.split(/[?#]/);
   const folder = siteFolder();
-  const file = normalize(join(folder, decoded(path.endsWith("/") ? `${path}index.html` : path)));
+  const file = normalize(join(folder, decodedPath(path.endsWith("/") ? `${path}index.html` : path)));
   const isThere = file.startsWith(folder + sep) && statSync(file, { throwIfNoEntry: false })?.isFile() === true;
   if (!isThere) {
     response.writeHead(404, { "content-type": "text/plain" }).end("no such page\n");
@@ -131,7 +131,7 @@ function sendPage({ url = "/" }: IncomingMessage, response: ServerResponse): voi
     .end(readFileSync(file));
 }
 
-function decoded(path: string): string {
+function decodedPath(path: string): string {
   try {
     return decodeURIComponent(path).replaceAll("\0", "");
   } catch {
@@ -139,14 +139,14 @@ function decoded(path: string): string {
   }
 }
 
-interface Page {
+interface DocumentPage {
   readonly name: string;
   readonly title: string;
   readonly file: string;
   readonly text: string;
 }
 
-function pages(): readonly Page[] {
+function documentPages(): readonly DocumentPage[] {
   const folder = join(packageFolder, "docs");
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
@@ -160,7 +160,7 @@ function pages(): readonly Page[] {
 }
 
 /** The sections that hold every word, each with its first line that holds one of the words. */
-function sectionsWith({ name, text }: Page, words: readonly string[]) {
+function sectionsWith({ name, text }: DocumentPage, words: readonly string[]) {
   const wanted = words.map((word) => word.toLowerCase());
   return text.split(/^(?=#{1,4} )/m).flatMap((section) => {
     const low = section.toLowerCase();

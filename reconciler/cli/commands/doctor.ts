@@ -25,18 +25,18 @@ import { openStoredState } from "../../engine/plan";
 import { doctorText } from "../../report/doctor-text";
 import { askForWord } from "../ask";
 import { command, type Invocation } from "../command";
-import { fail, newLineage, readDialect, type Service } from "../compose";
+import { fail, newLineage, readDialectWith, type Service } from "../compose";
 import { answersFrom, recordingIn, withSamples } from "../doctor-answers";
-import { type Start, startOf, writeDialectFile, writtenText } from "../doctor-file";
+import { type DoctorStart, doctorFileText, startOf, writeDialectFile } from "../doctor-file";
 import { type AskLine, askOpen, questionsAfter } from "../doctor-questions";
-import { readTold, type Told, withTold } from "../doctor-told";
-import { leftBehind, planTrial, runTrial, type TrialPlan, trialLeft } from "../doctor-trial";
+import { readTold, type ToldToDoctor, withTold } from "../doctor-told";
+import { leftOfTrial, planTrial, runTrial, type TrialPlan, trialLeft } from "../doctor-trial";
 import { commonFlags } from "../flags";
 import type { Session } from "../session";
 import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
-const flags = [
+const doctorFlags = [
   "file",
   "out",
   "record",
@@ -49,7 +49,7 @@ const flags = [
   "allow-trial",
   ...commonFlags,
 ] as const;
-type Doctor = Invocation<(typeof flags)[number]>;
+type Doctor = Invocation<(typeof doctorFlags)[number]>;
 
 export const doctorCommand = command({
   usage: "doctor [FILE|DIR]… [--dialect FILE] [--out FILE]",
@@ -68,13 +68,13 @@ export const doctorCommand = command({
     ],
     ["reconcile doctor --record answers", "keeps what the service answered, to work from with --from answers"],
   ],
-  flags,
+  flags: doctorFlags,
   async run(invocation) {
     const told = readTold(invocation.flags);
     const start = startOf(readWorkspace(invocation, { args: invocation.args, needed: false }), invocation.flags);
     const { workspace } = start;
     if (invocation.flags.from !== undefined) {
-      const { dialect, diagnostics } = readDialect(workspace, start.flags);
+      const { dialect, diagnostics } = readDialectWith(workspace, start.flags);
       const { start: given, reads } = withTold(dialect, told, undefined, new Set());
       const ports = keptAnswers(invocation.flags.from, given);
       const report = await diagnose({ ...ports, ...onlyDefined({ told: reads }) }, { told, given, start });
@@ -92,25 +92,25 @@ export const doctorCommand = command({
     const opening = { ...invocation, flags: start.flags };
     if (trial !== undefined)
       return withLockedSession(opening, workspace, (session, { soft }) =>
-        examine(invocation, start, told, session, { ...trial, signal: soft }),
+        examineService(invocation, start, told, session, { ...trial, signal: soft }),
       );
-    return withSession(opening, workspace, (session) => examine(invocation, start, told, session, undefined));
+    return withSession(opening, workspace, (session) => examineService(invocation, start, told, session, undefined));
   },
 });
 
-async function examine(
+async function examineService(
   invocation: Doctor,
-  start: Start,
-  toldBefore: Told,
+  start: DoctorStart,
+  toldBefore: ToldToDoctor,
   { service, store }: Session,
   trial: (TrialPlan & { readonly signal: AbortSignal }) | undefined,
 ): Promise<number> {
   const { workspace } = start;
   const { state } = openStoredState(await store.read(), store.location, newLineage());
   const recorded = [...state.resources.values()];
-  const known = idsIn(recorded);
+  const known = knownIdsIn(recorded);
   const { record } = invocation.flags;
-  const look = async (by: Told): Promise<{ readonly ports: DoctorPorts; readonly looked: DoctorReport }> => {
+  const look = async (by: ToldToDoctor): Promise<{ readonly ports: DoctorPorts; readonly looked: DoctorReport }> => {
     const { start: given, reads } = withTold(service.dialect, by, service.url, new Set(Object.values(known)));
     const live = portsAt(service, given);
     const recording = record === undefined ? live : recordingIn(record, live);
@@ -133,7 +133,7 @@ async function examine(
   const second = askLine === undefined ? [] : questionsAfter("tried", tried, first.length);
   const more = askLine === undefined ? undefined : await askOpen(second, told, askLine);
   const report = more?.isAnswered === true ? withAnswers(tried, more.told, service.url) : tried;
-  const left = trial === undefined ? trialLeft(workspace) : leftBehind(report);
+  const left = trial === undefined ? trialLeft(workspace) : leftOfTrial(report);
   const isChecked = invocation.flags.dialect !== undefined && report.operations.length > 0;
   return finish(invocation, {
     report,
@@ -167,7 +167,7 @@ function lineAsker({ flags, output }: Doctor, signal = new AbortController().sig
 }
 
 /** Requests that a person named after the trial: they are written down, and nobody has tried them. */
-function withAnswers(report: DoctorReport, told: Told, url: string): DoctorReport {
+function withAnswers(report: DoctorReport, told: ToldToDoctor, url: string): DoctorReport {
   const { start } = withTold(report.dialect, told, url, new Set());
   const operations = report.operations.map((finding): OperationFinding => {
     if (told.none.includes(finding.operation)) return saidMissing(finding.operation);
@@ -192,7 +192,7 @@ function portsAt(service: Service, dialect: Dialect): DoctorPorts {
   };
 }
 
-function idsIn(recorded: readonly RecordedResource[]): KnownIds {
+function knownIdsIn(recorded: readonly RecordedResource[]): KnownIds {
   const known: Partial<Record<Kind, string>> = {};
   for (const record of recorded) if (record.id !== undefined) known[record.kind] ??= record.id;
   return known;
@@ -211,9 +211,9 @@ function keptAnswers(folder: string, dialect: Dialect): DoctorPorts {
 }
 
 interface Diagnosis {
-  readonly told: Told;
+  readonly told: ToldToDoctor;
   readonly given: Dialect;
-  readonly start: Start;
+  readonly start: DoctorStart;
   readonly known?: KnownIds;
 }
 
@@ -250,9 +250,9 @@ function sampleOf(operation: Operation, text: string): unknown {
   }
 }
 
-interface Ended {
+interface DoctorEnd {
   readonly report: DoctorReport;
-  readonly start: Start;
+  readonly start: DoctorStart;
   readonly before: readonly Diagnostic[];
   readonly from: string;
   /** Which lines of the dialect that was named to be checked do not fit. */
@@ -261,7 +261,7 @@ interface Ended {
   again?(dialect: Dialect): Promise<readonly DialectMisfit[]>;
 }
 
-async function finish({ flags, output }: Doctor, ended: Ended): Promise<number> {
+async function finish({ flags, output }: Doctor, ended: DoctorEnd): Promise<number> {
   const { report, start, before, from, misfits = [] } = ended;
   const origin = { baseUrl: from, date: new Date().toISOString().slice(0, 10) };
   const isSeen = report.operations.length > 0;
@@ -274,15 +274,15 @@ async function finish({ flags, output }: Doctor, ended: Ended): Promise<number> 
       fallback: finding.fallback,
     });
   for (const made of report.trial?.made ?? []) output.event({ type: "made", ...made });
-  const text = isSeen ? writtenText(report, start.base, origin) : "";
+  const text = isSeen ? doctorFileText(report, start.base, origin) : "";
   if (isSeen) output.event({ type: "dialect", yaml: text });
-  const wrong = misfits.map((misfit) => asDiagnostic(misfit, flags.dialect));
+  const wrong = misfits.map((misfit) => misfitDiagnostic(misfit, flags.dialect));
   if (wrong.length > 0)
     output.print(
       `${wrong.length} ${wrong.length === 1 ? "line" : "lines"} of ${flags.dialect} do not fit this service`,
     );
   if (wrong.length === 0 || report.trial !== undefined)
-    output.print(doctorText(report, output.width, writtenText(report, start.base)));
+    output.print(doctorText(report, output.width, doctorFileText(report, start.base)));
   const { out } = flags;
   const written =
     out === undefined || !isSeen
@@ -290,7 +290,8 @@ async function finish({ flags, output }: Doctor, ended: Ended): Promise<number> 
       : await writeDialectFile(text, {
           out,
           base: start.base,
-          misfits: async (dialect) => ((await ended.again?.(dialect)) ?? []).map((misfit) => asDiagnostic(misfit, out)),
+          misfits: async (dialect) =>
+            ((await ended.again?.(dialect)) ?? []).map((misfit) => misfitDiagnostic(misfit, out)),
         });
   if (written?.proof !== undefined)
     output.note(
@@ -307,7 +308,7 @@ async function finish({ flags, output }: Doctor, ended: Ended): Promise<number> 
   });
 }
 
-function asDiagnostic({ path, summary, detail, fix }: DialectMisfit, file: string | undefined): Diagnostic {
+function misfitDiagnostic({ path, summary, detail, fix }: DialectMisfit, file: string | undefined): Diagnostic {
   const source =
     file !== undefined && existsSync(file) ? placeInDialect(readFileSync(file, "utf8"), file, path) : undefined;
   return {

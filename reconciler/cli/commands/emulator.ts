@@ -24,11 +24,11 @@ export const emulatorCommand = command({
   longRunning: true,
   flags: [],
   ownFlags: () => emulatorFlagHelp,
-  run: ({ args }) => runEmulator(args, spoken),
+  run: ({ args }) => runEmulator(args, spokenDialect),
 });
 
 /** The dialect file is read and checked as every command does it; the emulator interprets it by code of its own. */
-function spoken(named: string): SpokenDialect | readonly string[] {
+function spokenDialect(named: string): SpokenDialect | readonly string[] {
   const { dialect, diagnostics } = readDialectFile(named);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   return errors.length === 0

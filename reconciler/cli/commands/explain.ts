@@ -12,7 +12,7 @@ import { openStoredState } from "../../engine/plan";
 import { explainReach, type ReachHalf } from "../../kinds/group/reachability/explain";
 import { partyFromWord, partyText, portsFromWord } from "../../kinds/group/reachability/read";
 import { explanations, isExplained } from "../../report/explanations";
-import { fieldsNamed, fieldsText, schemaFieldsText } from "../../report/field-text";
+import { fieldsText, namedFields, schemaFieldsText } from "../../report/field-text";
 import { packageFolder } from "../../version";
 import { command, type Invocation, type Positionals } from "../command";
 import { fail, newLineage, openStore } from "../compose";
@@ -41,18 +41,18 @@ export const explainCommand = command({
   positionals: codeOrQuestion,
   complete: () => [
     ...Object.entries(explanations).map(([word, { means }]) => ({ word, says: means })),
-    ...fieldsNamed("").map(({ kind, field, costs }) => ({ word: `${kind}.${field}`, says: costs })),
+    ...namedFields("").map(({ kind, field, costs }) => ({ word: `${kind}.${field}`, says: costs })),
   ],
   async run(invocation) {
     const [first, from, to] = invocation.args;
-    if (first !== "reach") return explain(invocation);
+    if (first !== "reach") return explainWord(invocation);
     if (from === undefined || to === undefined)
       throw fail("cli/usage", "reconcile explain reach needs FROM and TO:PORT", "reconcile explain reach web db:5432");
-    return reach(invocation, from, to);
+    return tellReach(invocation, from, to);
   },
 });
 
-const answers: Record<ReachHalf["answer"], string> = {
+const reachAnswers: Record<ReachHalf["answer"], string> = {
   all: "admitted",
   part: "admitted in part",
   none: "not admitted",
@@ -60,7 +60,7 @@ const answers: Record<ReachHalf["answer"], string> = {
   unknown: "up to the service: the file has no egress rule, and what the service puts on a group by itself decides",
 };
 
-async function reach(invocation: Invocation, from: string, to: string): Promise<number> {
+async function tellReach(invocation: Invocation, from: string, to: string): Promise<number> {
   const { output } = invocation;
   const workspace = readWorkspace(invocation, { args: [] });
   const { desired } = workspace;
@@ -105,7 +105,7 @@ async function reach(invocation: Invocation, from: string, to: string): Promise<
     throw fail("cli/usage", "neither of the two is a group, whose rules could be asked", "name a group of the file");
   const title = `${question.from.map(partyText)} -> ${question.to.map(partyText)}${port === undefined ? "" : ` ${port}`}`;
   const lines = halves.flatMap(({ direction, group, answer, rules, missing }) => [
-    `  ${direction} of ${group}: ${answers[answer]}`,
+    `  ${direction} of ${group}: ${reachAnswers[answer]}`,
     ...rules.map((rule) => `    by ${rule}`),
     ...(answer === "none" || answer === "part" ? [`    missing: a rule of ${group} that admits ${missing}`] : []),
   ]);
@@ -114,19 +114,19 @@ async function reach(invocation: Invocation, from: string, to: string): Promise<
   return output.finish({ exitCode: 0 });
 }
 
-async function explain({ args, output }: Invocation): Promise<number> {
+async function explainWord({ args, output }: Invocation): Promise<number> {
   // A code may be typed as it stands in a message: error[consent/flush].
   const code = args[0]?.replace(/^\w+\[(.+)\]:?$/, "$1");
   if (code === undefined) {
-    for (const known of codes()) tell(known, output);
+    for (const known of explainedCodes()) tellCode(known, output);
     return output.finish({ exitCode: 0 });
   }
-  const family = codes().filter((known) => known.startsWith(`${code.replace(/\/$/, "")}/`));
+  const family = explainedCodes().filter((known) => known.startsWith(`${code.replace(/\/$/, "")}/`));
   if (family.length > 0) {
-    for (const known of family) tell(known, output);
+    for (const known of family) tellCode(known, output);
     return output.finish({ exitCode: 0 });
   }
-  const fields = fieldsNamed(code);
+  const fields = namedFields(code);
   if (fields.length > 0) {
     output.print(fieldsText(fields, output.width));
     for (const { kind, field, about, costs } of fields) output.event({ type: "field", kind, field, about, costs });
@@ -139,7 +139,7 @@ async function explain({ args, output }: Invocation): Promise<number> {
     return output.finish({ exitCode: 0 });
   }
   if (!isExplained(code)) {
-    const near = nearestCode(code);
+    const near = nearestFamily(code);
     throw fail(
       "cli/unknown-code",
       `there is no code ${code}`,
@@ -153,14 +153,14 @@ async function explain({ args, output }: Invocation): Promise<number> {
 }
 
 /** The files that people write, by the word that may stand before a field of theirs: `fleet.stacks.approve`. */
-const files = { desired: "desired-state", dialect: "dialect", fleet: "fleet", tests: "tests" };
+const schemaFiles = { desired: "desired-state", dialect: "dialect", fleet: "fleet", tests: "tests" };
 
 /** The fields that a word means: of the file that it names, or else of the first that has such a field. */
 function fieldsWritten(asked: string): readonly SchemaField[] {
   const [first = "", ...rest] = asked.split(".");
-  const named = rest.length === 0 ? undefined : keyIn(files, first);
-  for (const file of named === undefined ? keysOf(files) : [named]) {
-    const path = join(packageFolder, "schemas", `${files[file]}.schema.json`);
+  const named = rest.length === 0 ? undefined : keyIn(schemaFiles, first);
+  for (const file of named === undefined ? keysOf(schemaFiles) : [named]) {
+    const path = join(packageFolder, "schemas", `${schemaFiles[file]}.schema.json`);
     const fields = fieldsOfSchema(JSON.parse(readFileSync(path, "utf8")));
     const found = fieldsCalled(fields, named === undefined ? asked : rest.join("."));
     if (found.length > 0)
@@ -169,9 +169,9 @@ function fieldsWritten(asked: string): readonly SchemaField[] {
   return [];
 }
 
-const codes = () => Object.keys(explanations).filter(isExplained).sort();
+const explainedCodes = () => Object.keys(explanations).filter(isExplained).sort();
 
-function tell(code: DiagnosticCode, output: Invocation["output"]): void {
+function tellCode(code: DiagnosticCode, output: Invocation["output"]): void {
   output.print(`${code.padEnd(30)} ${explanations[code].means}`);
   output.event({ type: "explanation", code, ...explanations[code] });
 }
@@ -180,12 +180,12 @@ function tell(code: DiagnosticCode, output: Invocation["output"]): void {
  * The nearest code of the family that was named, if that family exists; else similar words of other families come
  * first.
  */
-function nearestCode(code: string): string | undefined {
-  const all = codes();
+function nearestFamily(code: string): string | undefined {
+  const all = explainedCodes();
   const [family = ""] = code.split("/");
   const families = [...new Set(all.map((known) => known.slice(0, known.indexOf("/"))))];
   const meant = families.includes(family) ? family : nearestName(family, families);
   const own = all.filter((known) => known.startsWith(`${meant}/`));
-  const words = fieldsNamed("").flatMap(({ kind, field }) => [field, `${kind}.${field}`]);
+  const words = namedFields("").flatMap(({ kind, field }) => [field, `${kind}.${field}`]);
   return nearestName(code, own) ?? nearestName(code, [...all, ...words]) ?? meant;
 }

@@ -5,21 +5,21 @@ import { carryOutSync, plannedSync } from "../../fleet/actions";
 import type { StackChange } from "../../fleet/changes";
 import { endWhenStuck } from "../../outside/stuck";
 import { ask } from "../ask";
-import { command, type Invocation, maybeOne, noArguments, one, type Positionals, two } from "../command";
+import { command, type Invocation, maybeOne, noArguments, oneArgument, type Positionals, two } from "../command";
 import { fail, readCount, readDurationFlag } from "../compose";
 import { answered, serverOf } from "../fleet/answered";
 import { signIn, signOut } from "../fleet/login";
-import { allStacks, followedFleet, readFleetFiles } from "../fleet/read-file";
+import { allStacksOf, followedFleet, readFleetFiles } from "../fleet/read-file";
 import { servePages } from "../fleet/serve";
 import { type FleetSession, withFleet } from "../fleet/session";
 import { tryFleet } from "../fleet/try";
 import { defaultCache, serveHealth, startWork, untilSignal, untilStopped } from "../fleet/work";
 
 const section = "The fleet";
-const flags = ["database", "json", "json-into", "no-color", "log-level"] as const;
+const fleetFlags = ["database", "json", "json-into", "no-color", "log-level"] as const;
 /** Those of commands that `fleet serve` answers as well. */
-const personFlags = [...flags, "server"] as const;
-const aStack = one("the name of a stack: reconcile fleet list");
+const personFlags = [...fleetFlags, "server"] as const;
+const aStack = oneArgument("the name of a stack: reconcile fleet list");
 
 const argument = ({ args }: { readonly args: readonly string[] }, index = 0): string => args[index] ?? "";
 
@@ -32,7 +32,7 @@ export const fleetSyncCommand = command({
     ["reconcile fleet sync fleet/ --auto-approve --json", "in a pipeline"],
     ["reconcile fleet sync", "where the fleet follows its file in a repository: lets go what left it"],
   ],
-  flags: [...flags, "auto-approve", "cache"],
+  flags: [...fleetFlags, "auto-approve", "cache"],
   run: sync,
 });
 
@@ -45,7 +45,7 @@ export const fleetWorkCommand = command({
   section,
   longRunning: true,
   examples: [["reconcile fleet work --concurrency 8", "works until it is stopped; /healthz and /metrics on port 9465"]],
-  flags: [...flags, "concurrency", "service", "listen", "cache"],
+  flags: [...fleetFlags, "concurrency", "service", "listen", "cache"],
   positionals: noArguments,
   run: work,
 });
@@ -56,9 +56,9 @@ export const fleetServeCommand = command({
   section,
   longRunning: true,
   examples: [["reconcile fleet serve --listen 127.0.0.1:8470", "without tokens it answers to this machine alone"]],
-  flags: [...flags, "listen", "cache"],
+  flags: [...fleetFlags, "listen", "cache"],
   positionals: noArguments,
-  run: serve,
+  run: serveFleet,
 });
 
 export const fleetTokenCommand = command({
@@ -69,9 +69,9 @@ export const fleetTokenCommand = command({
     ["reconcile fleet token ann --role approver --stack 'prod-*'", "sees and approves the stacks that fit"],
     ["reconcile fleet token ann --revoke", "takes all of hers away"],
   ],
-  flags: [...flags, "role", "stack", "revoke"],
-  positionals: one("whose token it is"),
-  run: (invocation) => withFleet(invocation.flags, (session) => token(invocation, session)),
+  flags: [...fleetFlags, "role", "stack", "revoke"],
+  positionals: oneArgument("whose token it is"),
+  run: (invocation) => withFleet(invocation.flags, (session) => printToken(invocation, session)),
 });
 
 export const fleetLoginCommand = command({
@@ -189,7 +189,7 @@ export const fleetUndoCommand = command({
   section,
   examples: [["reconcile fleet undo 4711 --why wrong-flavor", "then: reconcile fleet plan STACK, and approve it"]],
   flags: [...personFlags, "why"],
-  positionals: one("the number of a run: reconcile fleet history"),
+  positionals: oneArgument("the number of a run: reconcile fleet history"),
   run: (invocation) => answered("undo", invocation, { why: invocation.flags.why }),
 });
 
@@ -202,7 +202,7 @@ export const fleetLogCommand = command({
     ["reconcile fleet log 4711", "of this run"],
   ],
   flags: personFlags,
-  positionals: one("the name of a stack, or the number of a run"),
+  positionals: oneArgument("the name of a stack, or the number of a run"),
   run: (invocation) => answered("log", invocation),
 });
 
@@ -222,17 +222,17 @@ export const fleetTryCommand = command({
   section,
   longRunning: true,
   examples: [["reconcile fleet try", "nothing to install, nothing outside of this folder; Ctrl-C ends it"]],
-  flags: [...flags, "listen"],
+  flags: [...fleetFlags, "listen"],
   positionals: noArguments,
   run: (invocation) => tryFleet(invocation),
 });
 
 async function fromFiles(files: readonly string[], cache: string) {
   const fleet = readFleetFiles(files);
-  return { fleet, stacks: await allStacks(fleet, cache) };
+  return { fleet, stacks: await allStacksOf(fleet, cache) };
 }
 
-async function sync(invocation: Invocation<(typeof flags)[number] | "auto-approve" | "cache">): Promise<number> {
+async function sync(invocation: Invocation<(typeof fleetFlags)[number] | "auto-approve" | "cache">): Promise<number> {
   const { args, flags: given, output } = invocation;
   const cache = given.cache ?? defaultCache();
   const own = args.length > 0 || existsSync("fleet.yaml") ? await fromFiles(args, cache) : undefined;
@@ -243,7 +243,7 @@ async function sync(invocation: Invocation<(typeof flags)[number] | "auto-approv
     const changes = await plannedSync(session, stacks);
     for (const change of changes) {
       output.event({ type: "stack_change", stack: change.name, action: change.action, fields: change.fields });
-      output.print(changeText(change));
+      output.print(stackChangeText(change));
     }
     if (changes.length === 0) output.print("No stack changes.");
     if (changes.length > 0 && !(await mayWrite(invocation, changes)))
@@ -267,16 +267,21 @@ async function sync(invocation: Invocation<(typeof flags)[number] | "auto-approv
   });
 }
 
-const signs: Readonly<Record<StackChange["action"], string>> = { add: "+", change: "~", release: "-", destroy: "!" };
+const signOfStackChange: Readonly<Record<StackChange["action"], string>> = {
+  add: "+",
+  change: "~",
+  release: "-",
+  destroy: "!",
+};
 
-function changeText({ action, name, fields }: StackChange): string {
+function stackChangeText({ action, name, fields }: StackChange): string {
   const what: Readonly<Record<StackChange["action"], string>> = {
     add: "is added",
     change: `changes: ${fields.join(", ")}`,
     release: "is released: the fleet no longer looks at it, and its resources stay as they are",
     destroy: "is to be destroyed: everything it made waits for an approval of its own",
   };
-  return `${signs[action]} ${name} ${what[action]}`;
+  return `${signOfStackChange[action]} ${name} ${what[action]}`;
 }
 
 async function mayWrite(
@@ -293,7 +298,7 @@ async function mayWrite(
 const usualListen = "127.0.0.1:9465";
 
 async function work(
-  invocation: Invocation<(typeof flags)[number] | "concurrency" | "service" | "listen" | "cache">,
+  invocation: Invocation<(typeof fleetFlags)[number] | "concurrency" | "service" | "listen" | "cache">,
 ): Promise<number> {
   const { flags: given, output } = invocation;
   const concurrency = readCount(given.concurrency, "--concurrency") ?? 8;
@@ -330,7 +335,7 @@ async function work(
   );
 }
 
-async function serve(invocation: Invocation<(typeof flags)[number] | "listen" | "cache">): Promise<number> {
+async function serveFleet(invocation: Invocation<(typeof fleetFlags)[number] | "listen" | "cache">): Promise<number> {
   const { flags: given, output } = invocation;
   return withFleet(
     given,
@@ -349,8 +354,8 @@ async function serve(invocation: Invocation<(typeof flags)[number] | "listen" | 
   );
 }
 
-async function token(
-  invocation: Invocation<(typeof flags)[number] | "role" | "stack" | "revoke">,
+async function printToken(
+  invocation: Invocation<(typeof fleetFlags)[number] | "role" | "stack" | "revoke">,
   { records, who }: FleetSession,
 ): Promise<number> {
   const { flags: given, output } = invocation;

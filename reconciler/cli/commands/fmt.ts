@@ -7,7 +7,7 @@ import { isMap } from "../../config/yaml-file";
 import { readYaml } from "../../config/yaml-reader";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { command, type Invocation } from "../command";
-import { defaultFile, expandFolder, readSource } from "../workspace";
+import { defaultFile, expandFolder, readSourceFile } from "../workspace";
 
 export const fmtCommand = command({
   usage: "fmt [FILE|DIR|-]… [--check]",
@@ -28,10 +28,10 @@ export const fmtCommand = command({
     const diagnostics: Diagnostic[] = [];
     let changed = 0;
     for (const path of paths) {
-      const { file, text } = readSource(path);
+      const { file, text } = readSourceFile(path);
       const formatted = formatYaml(text);
       if ("problem" in formatted) {
-        diagnostics.push(problemOf(formatted, file));
+        diagnostics.push(unformatted(formatted, file));
         continue;
       }
       if (formatted.text === text) continue;
@@ -51,7 +51,7 @@ function withComponents(given: readonly string[]): string[] {
   const paths = new Map(given.map((path) => [resolve(path), path] as const));
   const root = dirname(resolve(given[0] ?? "."));
   for (const [whole, path] of paths) {
-    const { root: value } = readYaml(readSource(path), collectProblems());
+    const { root: value } = readYaml(readSourceFile(path), collectProblems());
     const uses = isMap(value) ? value["components"] : undefined;
     for (const use of isMap(uses) ? Object.values(uses) : []) {
       const from = isMap(use) ? use["from"] : undefined;
@@ -69,12 +69,12 @@ function withComponents(given: readonly string[]): string[] {
 function formatInput(output: Invocation["output"]): number {
   const formatted = formatYaml(readFileSync(0, "utf8"));
   if ("problem" in formatted)
-    return output.finish({ exitCode: 1, diagnostics: [problemOf(formatted, "standard input")] });
+    return output.finish({ exitCode: 1, diagnostics: [unformatted(formatted, "standard input")] });
   process.stdout.write(formatted.text);
   return 0;
 }
 
-const problemOf = ({ problem, line }: Extract<Formatted, { problem: string }>, file: string): Diagnostic => ({
+const unformatted = ({ problem, line }: Extract<Formatted, { problem: string }>, file: string): Diagnostic => ({
   severity: "error",
   code: "config/yaml-syntax",
   summary: line === undefined ? `${file} cannot be formatted: ${problem}` : problem,

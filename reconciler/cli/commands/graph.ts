@@ -30,7 +30,7 @@ export const graphCommand = command({
     const workspace = readWorkspace(invocation);
     if (flags.plan === true) return graphOfPlan(invocation, workspace, format);
     const desired = await closedFiles(invocation, workspace);
-    show(invocation, drawings[format](resourceGraph(desired.resources)));
+    showPicture(invocation, drawings[format](resourceGraph(desired.resources)));
     return output.finish({ exitCode: 0, diagnostics: workspace.diagnostics });
   },
 });
@@ -50,13 +50,13 @@ function graphOfPlan(invocation: Invocation, workspace: Workspace, format: Forma
     const { findings, exitCode } = review;
     // A refused plan can still be drawn.
     const failed = exitCode === 1;
-    if (!failed) show(invocation, drawings[format](planGraph(plan)));
+    if (!failed) showPicture(invocation, drawings[format](planGraph(plan)));
     for (const finding of findings) invocation.output.event(findingEvent(finding));
     return invocation.output.finish({ exitCode: failed ? 1 : 0, diagnostics: withoutPlanText(review), plan, findings });
   });
 }
 
-function show({ flags, output }: Invocation, picture: string): void {
+function showPicture({ flags, output }: Invocation, picture: string): void {
   if (flags.out !== undefined) {
     writePrivately(flags.out, output.masked(picture));
     output.print(`Wrote ${flags.out}.`);

@@ -20,8 +20,8 @@ import { isPlatformShaped } from "../../kinds/group/compare-rules";
 import { systemClock } from "../../outside/clock";
 import { type ListingOutcome, listingLines } from "../../report/listing-text";
 import type { GroupImportReport } from "../../service/client";
-import { command, type Invocation, one } from "../command";
-import { fail, readDialect, type Service } from "../compose";
+import { command, type Invocation, oneArgument } from "../command";
+import { fail, readDialectWith, type Service } from "../compose";
 import { commonFlags } from "../flags";
 import { withLockedSession } from "../with-session";
 import { readWorkspace, type Workspace } from "../workspace";
@@ -33,12 +33,12 @@ export const groupImportCommand = command({
   section: "Taking over and handing on",
   examples: [["reconcile group import listing.json", "the service's bulk import, and everything it skipped"]],
   flags: ["file", "convert", "out", "force", "lock-timeout", ...commonFlags],
-  positionals: one("a JSON file"),
+  positionals: oneArgument("a JSON file"),
   run(invocation) {
     const { flags } = invocation;
     const [file] = invocation.args;
     checkTarget(invocation);
-    const listing = readJson(file);
+    const listing = readJsonFile(file);
     const { groups, problems } = readListing(listing);
     if (problems.length > 0)
       throw fail(
@@ -48,12 +48,12 @@ export const groupImportCommand = command({
       );
     const workspace = readWorkspace(invocation, { args: [], needed: false });
     return flags.convert === true
-      ? convert(invocation, workspace, groups)
+      ? convertGroups(invocation, workspace, groups)
       : importAll(invocation, workspace, listing, groups);
   },
 });
 
-function readJson(path: string): unknown {
+function readJsonFile(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
   } catch (error) {
@@ -61,8 +61,12 @@ function readJson(path: string): unknown {
   }
 }
 
-async function convert(invocation: Invocation, workspace: Workspace, groups: readonly ListedGroup[]): Promise<number> {
-  const { dialect, diagnostics } = readDialect(workspace, invocation.flags);
+async function convertGroups(
+  invocation: Invocation,
+  workspace: Workspace,
+  groups: readonly ListedGroup[],
+): Promise<number> {
+  const { dialect, diagnostics } = readDialectWith(workspace, invocation.flags);
   const converted = convertListing(groups);
   const outcomes = converted.map(
     ({ name, listedName, rules, skipped }): ListingOutcome => ({
@@ -87,7 +91,7 @@ async function convert(invocation: Invocation, workspace: Workspace, groups: rea
             fix: 'reconcile group import without --convert, or rules: { port_range: "{min}-{max}" } in the dialect',
           },
         ];
-  put(
+  putBlocks(
     invocation,
     outcomes,
     converted.map(({ block }) => block),
@@ -111,9 +115,9 @@ async function importAll(
     if (outcome.status !== "accepted")
       return output.finish({ exitCode: 1, diagnostics: [...service.diagnostics, notImported(outcome)] });
     const outcomes = outcome.value.groups.map(outcomeOf);
-    const { blocks, diagnostics, unseen } = await takeOver(service, outcomes, listed, stop.soft);
-    put(invocation, outcomes, blocks);
-    const failures = outcomes.filter(({ status }) => status === "failed").map(failure);
+    const { blocks, diagnostics, unseen } = await takeOverGroups(service, outcomes, listed, stop.soft);
+    putBlocks(invocation, outcomes, blocks);
+    const failures = outcomes.filter(({ status }) => status === "failed").map(listingFailure);
     const isFailed = failures.length > 0 || diagnostics.some(({ severity }) => severity === "error");
     return output.finish({
       exitCode: isFailed ? 1 : unseen.length > 0 ? 4 : 0,
@@ -139,7 +143,7 @@ const outcomeOf = ({
 });
 
 /** The blocks are made from the rules that the new groups have now, not from what the listing asked for. */
-async function takeOver(
+async function takeOverGroups(
   service: Pick<Service, "client" | "timing">,
   outcomes: readonly ListingOutcome[],
   listed: readonly ListedGroup[],
@@ -147,7 +151,7 @@ async function takeOver(
 ) {
   const created = new Map(outcomes.flatMap((one) => (one.id === undefined ? [] : [[one.id, one] as const])));
   const descriptions = new Map(listed.map(({ name, description }) => [name.toLowerCase(), description]));
-  const { pulled, unseen } = await lookFor(service, created, signal);
+  const { pulled, unseen } = await lookForRules(service, created, signal);
   const groups = pulled.groups.map((group) => {
     const { name } = mustGet(created, group.id);
     const description = descriptions.get(name.toLowerCase());
@@ -164,20 +168,20 @@ async function takeOver(
 }
 
 /** The report is the service's word: what it says was made is looked for as long as a look may be behind. */
-async function lookFor(
+async function lookForRules(
   { client, timing }: Pick<Service, "client" | "timing">,
   created: ReadonlyMap<string, ListingOutcome>,
   signal: AbortSignal,
 ) {
   for (const until = systemClock.now() + timing.discoveryWindowMs; ; ) {
     const pulled = await pullWorld(client, { groups: [...created.keys()] });
-    const unseen = [...created].flatMap(([id, outcome]) => notSeen(id, outcome, pulled.groups));
+    const unseen = [...created].flatMap(([id, outcome]) => ruleNotSeen(id, outcome, pulled.groups));
     if (unseen.length === 0 || systemClock.now() >= until || signal.aborted) return { pulled, unseen };
     await systemClock.sleep(timing.pollIntervalMs, signal);
   }
 }
 
-function notSeen(
+function ruleNotSeen(
   id: string,
   { name, rules: said }: ListingOutcome,
   groups: readonly Pick<LiveGroup, "id" | "rules">[],
@@ -196,7 +200,7 @@ function notSeen(
   ];
 }
 
-function put(invocation: Invocation, outcomes: readonly ListingOutcome[], blocks: readonly YamlBlock[]): void {
+function putBlocks(invocation: Invocation, outcomes: readonly ListingOutcome[], blocks: readonly YamlBlock[]): void {
   const { output, flags } = invocation;
   for (const one of outcomes) output.event({ type: "group", ...one });
   const report = listingLines(outcomes);
@@ -219,7 +223,7 @@ function egressWarning(groups: readonly ListedGroup[]): Diagnostic[] {
   ];
 }
 
-const failure = ({ name, error }: ListingOutcome): Diagnostic => ({
+const listingFailure = ({ name, error }: ListingOutcome): Diagnostic => ({
   severity: "error",
   code: "listing/group-failed",
   summary: `group ${name} was not created: ${error ?? "the service gives no reason"}`,

@@ -11,10 +11,10 @@ import { findRun, recordsBefore } from "../../core/state/history";
 import { openStoredState } from "../../engine/plan";
 import { historyText, runAsEvent, shortId } from "../../report/history-text";
 import { savePlan } from "../../saved-plan";
-import { command, type Invocation, noArguments, one } from "../command";
+import { command, type Invocation, noArguments, oneArgument } from "../command";
 import { fail, newLineage, openStore } from "../compose";
 import { CommandFailed } from "../crash";
-import { projectOf } from "../externals";
+import { projectOfSession } from "../externals";
 import { applyFlags, commonFlags, type FlagName, planFlags } from "../flags";
 import { nameState, writePlan } from "../plan-file";
 import { planOptions } from "../plan-options";
@@ -55,10 +55,10 @@ export const undoCommand = command({
     ],
   ],
   flags: [...planFlags, ...applyFlags, "allow-empty", "out"],
-  positionals: one("a run of reconcile history, or last"),
+  positionals: oneArgument("a run of reconcile history, or last"),
   complete: async (_, known) =>
     [...((await known.state())?.runs ?? [])].reverse().map(({ id, at }) => ({ word: shortId(id), says: at })),
-  run: undo,
+  run: undoRun,
 });
 
 /** The run that is named, or an error that lists the runs there are. */
@@ -80,7 +80,7 @@ export const tooLongAgo = (run: RecordedRun) =>
     "an older copy of the state, or the file at the commit of that time",
   );
 
-async function undo(invocation: Invocation<FlagName, readonly [string]>): Promise<number> {
+async function undoRun(invocation: Invocation<FlagName, readonly [string]>): Promise<number> {
   const [named] = invocation.args;
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   return withSession(invocation, workspace, async (opened) => {
@@ -93,7 +93,7 @@ async function undo(invocation: Invocation<FlagName, readonly [string]>): Promis
         invocation,
         "run",
         async (held) => {
-          const back = await wayBack(held, named);
+          const back = await wayBackOf(held, named);
           const planned = await prepare({ ...held, signal: stop.soft }, planOptions(invocation.flags), back.desired);
           const prepared = { ...planned, plan: withReturns(planned.plan, back.before) };
           if (stop.soft.aborted) return stoppedEarly(invocation);
@@ -112,7 +112,7 @@ async function undo(invocation: Invocation<FlagName, readonly [string]>): Promis
 
 async function saveWayBack(session: Session, named: string, planFile: string): Promise<number> {
   const { invocation, service, store, workspace } = session;
-  const back = await wayBack(session, named);
+  const back = await wayBackOf(session, named);
   const planned = await prepare(session, planOptions(invocation.flags), back.desired);
   const prepared = { ...planned, plan: withReturns(planned.plan, back.before) };
   const review = await reviewPlan(withNotes(session, back.notes), prepared);
@@ -138,13 +138,13 @@ interface WayBack {
   readonly notes: readonly Diagnostic[];
 }
 
-async function wayBack(session: Session, named: string): Promise<WayBack> {
+async function wayBackOf(session: Session, named: string): Promise<WayBack> {
   const { store, workspace } = session;
   const { state } = openStoredState(await store.read(), store.location, newLineage());
   const run = runNamed(state, named);
   const before = recordsBefore(state, run.id);
   if (before === undefined) throw tooLongAgo(run);
-  const { desired, diagnostics } = desiredBefore(before, state.resources, await projectOf(session).close());
+  const { desired, diagnostics } = desiredBefore(before, state.resources, await projectOfSession(session).close());
   if (diagnostics.length > 0) throw new CommandFailed(diagnostics);
   const later = (state.runs ?? []).filter(({ number }) => number > run.number).length;
   const isDeclared = workspace.desired.resources.length > 0;

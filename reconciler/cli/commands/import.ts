@@ -39,7 +39,7 @@ import type { StateStore } from "../../store/store";
 import { type CompletionSources, command, type Invocation, type Suggestion, two } from "../command";
 import { fail, newLineage, systemClock } from "../compose";
 import { CommandFailed } from "../crash";
-import { projectOf } from "../externals";
+import { projectOfSession } from "../externals";
 import { commonFlags, type FlagName } from "../flags";
 import { generateBlock } from "../generate";
 import { heldBySibling } from "../siblings";
@@ -63,7 +63,7 @@ export const importCommand = command({
   ],
   flags: ["file", "generate", "lock-timeout", ...commonFlags],
   positionals: two("an address and an id"),
-  complete: undeclared,
+  complete: suggestUndeclared,
   async run(invocation) {
     const [address, given] = invocation.args;
     const { flags } = invocation;
@@ -83,7 +83,7 @@ export const importCommand = command({
       const { store, service } = session;
       const { client } = service;
       const { state } = openStoredState(await store.read(), store.location, newLineage());
-      if (!isDeclared && !isOpen(state, address)) throw undeclaredAddress(address, given, workspace);
+      if (!isDeclared && !isCreateOpen(state, address)) throw undeclaredAddress(address, given, workspace);
       assertSameScope(state, scopeOf(client, workspace.desired));
       const id = parts.kind === "vm" ? await idOfVm(client, given) : given;
       const recorded = state.resources.get(address);
@@ -103,12 +103,12 @@ export const importCommand = command({
       const wish: Wish = { invocation, workspace, store, client, state, address, id, made, gone };
       return !isDeclared && made !== undefined
         ? settleUndeclared(wish, made)
-        : takeOver(wish, await projectOf(session).close());
+        : takeOverResource(wish, await projectOfSession(session).close());
     });
   },
 });
 
-async function undeclared(args: readonly string[], known: CompletionSources): Promise<readonly Suggestion[]> {
+async function suggestUndeclared(args: readonly string[], known: CompletionSources): Promise<readonly Suggestion[]> {
   if (args.length > 0) return [];
   const managed = new Set((await known.recorded()).map(({ word }) => word));
   return known.declared().filter(({ word }) => !managed.has(word));
@@ -160,7 +160,7 @@ function refuseManaged(state: State, address: Address, id: string): void {
     );
 }
 
-type Made = NonNullable<Intent["record"]> | RecordedResource;
+type MadeRecord = NonNullable<Intent["record"]> | RecordedResource;
 
 /** One import: the address, the id, and what the state knows of the two. */
 interface Wish {
@@ -171,29 +171,32 @@ interface Wish {
   readonly state: State;
   readonly address: Address;
   readonly id: string;
-  readonly made: Made | undefined;
+  readonly made: MadeRecord | undefined;
   /** Changes of the state that forget the former resource of this address, where the service no longer has it. */
   readonly gone: readonly StateChange[] | undefined;
 }
 
 async function settleUndeclared(
   { invocation, workspace, store, client, state, address, id }: Wish,
-  made: Made,
+  made: MadeRecord,
 ): Promise<number> {
   const { output } = invocation;
-  const live = await assertThere(client, workspace, state, { to: address, id });
-  await changeState(invocation, store, () => settled(address, withPlatformRules(made, id, live), id, client));
+  const live = await assertExists(client, workspace, state, { to: address, id });
+  await changeState(invocation, store, () =>
+    recordWhenSettled(address, withRulesOfService(made, id, live), id, client),
+  );
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now. The file does not declare it: reconcile plan shows what would happen to it.`);
   return output.finish({ exitCode: 0 });
 }
 
-async function takeOver(wish: Wish, closed: Closed): Promise<number> {
+async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   const { invocation, store, client, state, address, id, made, gone } = wish;
   const { output, flags } = invocation;
   const desired = closedWith(closed, { imports: [{ to: address, id }], moved: [], removed: [] });
   // Other open creates stay in the state, so that what they made is not taken for an unmanaged resource.
-  const bare = made === undefined && gone === undefined ? withoutDamaged(state, address) : without(state, address);
+  const bare =
+    made === undefined && gone === undefined ? withoutDamaged(state, address) : withoutResource(state, address);
   const seen = await refresh(client, desired, bare);
   const planFor = (wished: Closed): Plan =>
     makePlan({
@@ -218,12 +221,12 @@ async function takeOver(wish: Wish, closed: Closed): Promise<number> {
   const changes: readonly StateChange[] =
     made === undefined
       ? [...(gone ?? []), ...planned]
-      : settled(address, withPlatformRules(made, id, seen.live, declaredRules(closed, address)), id, client);
+      : recordWhenSettled(address, withRulesOfService(made, id, seen.live, declaredRules(closed, address)), id, client);
   await changeState(invocation, store, () => changes);
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now.`);
   const kind = kindOf(address);
-  const unseen = made === undefined ? unseenOf(kind, sight(seen.live, kind, id)) : undefined;
+  const unseen = made === undefined ? whyUnseenOf(kind, sight(seen.live, kind, id)) : undefined;
   if (unseen !== undefined) output.print(unseen);
   if (flags.generate === true) await printYaml(invocation, client, address, id, state, false);
   return output.finish({
@@ -233,7 +236,7 @@ async function takeOver(wish: Wish, closed: Closed): Promise<number> {
 }
 
 /** A sentence for a resource that was taken over without having been seen. */
-function unseenOf(kind: Kind, sighting: Sighting<LiveOf[Kind]>): string | undefined {
+function whyUnseenOf(kind: Kind, sighting: Sighting<LiveOf[Kind]>): string | undefined {
   const says = "the record says what the file says";
   if (sighting.seen === "unobserved") return `It was not seen (${sighting.reason}): ${says}.`;
   if (sighting.seen === "gone") return undefined;
@@ -245,7 +248,7 @@ function unseenOf(kind: Kind, sighting: Sighting<LiveOf[Kind]>): string | undefi
 }
 
 /** Whether a create of this address was sent and its outcome is open. Its block may have left the file since. */
-const isOpen = (state: State, address: Address): boolean =>
+const isCreateOpen = (state: State, address: Address): boolean =>
   state.intents.get(address)?.record !== undefined || isWithoutId(state.resources.get(address));
 
 /** The desired state with the service's own values for the fields that only a replacement could change. */
@@ -288,7 +291,7 @@ const declaredRules = ({ resources }: Closed, address: Address): readonly Rule[]
  * What an open create of a group made has the rules that were sent and those that the service put there by itself:
  * what was neither sent nor is declared stays, as after a create whose answer arrived.
  */
-function withPlatformRules(made: Made, id: string, live: Live, declared: readonly Rule[] = []): Made {
+function withRulesOfService(made: MadeRecord, id: string, live: Live, declared: readonly Rule[] = []): MadeRecord {
   if (made.kind !== "group") return made;
   const sighting = sight(live, "group", id);
   const known = new Set([...(made.rules ?? []), ...declared].map((rule) => ruleKey(rule)));
@@ -297,7 +300,7 @@ function withPlatformRules(made: Made, id: string, live: Live, declared: readonl
 }
 
 /** Records the id of the resource that an open create made. */
-function settled(
+function recordWhenSettled(
   address: Address,
   made: NonNullable<Intent["record"]>,
   id: string,
@@ -347,14 +350,14 @@ async function changesThatForget(
  * A resource without a block in the file is taken over by no plan, so it is looked at here; where nothing can show it,
  * the user's word holds.
  */
-async function assertThere(
+async function assertExists(
   client: ServiceClient,
   workspace: Workspace,
   state: State,
   entry: { to: Address; id: string },
 ) {
   const desired = { ...workspace.desired, resources: [], imports: [entry], moved: [], removed: [] };
-  const { live, findings } = await refresh(client, desired, without(state, entry.to));
+  const { live, findings } = await refresh(client, desired, withoutResource(state, entry.to));
   if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));
   const kind = parseAddress(entry.to)?.kind;
   if (kind !== undefined && sight(live, kind, entry.id).seen === "gone")
@@ -373,7 +376,7 @@ const withoutDamaged = (state: State, address: Address): State => ({
   quarantined: state.quarantined.filter((piece) => piece.address !== address),
 });
 
-const without = (state: State, address: Address): State => ({
+const withoutResource = (state: State, address: Address): State => ({
   ...withoutDamaged(state, address),
   intents: new Map([...state.intents].filter(([key]) => key !== address)),
   resources: new Map([...state.resources].filter(([key]) => key !== address)),

@@ -22,7 +22,7 @@ import { ask, askForWord } from "../ask";
 import { command, type Invocation, noArguments } from "../command";
 import { fail } from "../compose";
 import type { Flags } from "../flags";
-import { type Person, serveTools, type Tool, type ToolResult } from "../mcp-server";
+import { type PersonAtClient, serveTools, type Tool, type ToolResult } from "../mcp-server";
 import { readPlan } from "../plan-file";
 import { showPlanText } from "../planning";
 import { environmentsOf, readWorkspace } from "../workspace";
@@ -42,7 +42,7 @@ export const mcpCommand = command({
   async run(invocation) {
     const { flags } = invocation;
     if (flags.approver === true) return showApprover(invocation);
-    if (flags.approve !== undefined) return approve(invocation, flags.approve);
+    if (flags.approve !== undefined) return approveId(invocation, flags.approve);
     const server = startServer(flags);
     await serveTools(toolsOf(server), instructions, process.stdin, process.stdout);
     return 0;
@@ -122,11 +122,11 @@ function addressesHere(): string[] {
 }
 
 /** The folder where plans of the tool `plan` wait for approval, beside the embedded world. */
-const folder = join(".reconcile", "mcp");
-const planFile = (id: string): string => join(folder, `${id}.plan.json`);
-const approvalFile = (id: string): string => join(folder, `${id}.approved`);
+const plansFolder = join(".reconcile", "mcp");
+const planFile = (id: string): string => join(plansFolder, `${id}.plan.json`);
+const approvalFile = (id: string): string => join(plansFolder, `${id}.approved`);
 /** What checks an approval, for the terminal that makes one. The server believes its own environment, not this file. */
-const approverFile = join(folder, "approver");
+const approverFile = join(plansFolder, "approver");
 const isPlanId = (text: unknown): text is string => typeof text === "string" && /^[0-9a-f]{12}$/.test(text);
 
 /** The volumes whose flush a person has to vouch for. */
@@ -165,7 +165,7 @@ async function showApprover({ output }: Pick<Invocation, "output">): Promise<num
   return output.finish({ exitCode: 0 });
 }
 
-async function approve(invocation: Invocation, id: string): Promise<number> {
+async function approveId(invocation: Invocation, id: string): Promise<number> {
   const { output } = invocation;
   const saved = isPlanId(id) && existsSync(planFile(id)) ? readPlan(planFile(id)) : undefined;
   if (saved === undefined) throw fail("plan/unreadable", `no tool has made a plan ${id}`, "the tool plan names its id");
@@ -201,14 +201,14 @@ async function approve(invocation: Invocation, id: string): Promise<number> {
   return output.finish({ exitCode: 0 });
 }
 
-const files = {
+const filesInput = {
   type: "array",
   items: { type: "string" },
   description: "Files or folders of the desired state; left out: reconcile.yaml of the working folder.",
 };
-const environment = { type: "string", description: "The environment of the file, where it declares several." };
-const text = (description: string) => ({ type: "string", description });
-const schema = (properties: object, required: readonly string[] = []) => ({
+const environmentInput = { type: "string", description: "The environment of the file, where it declares several." };
+const textInput = (description: string) => ({ type: "string", description });
+const objectSchema = (properties: object, required: readonly string[] = []) => ({
   type: "object",
   properties,
   required,
@@ -216,7 +216,7 @@ const schema = (properties: object, required: readonly string[] = []) => ({
 });
 
 /** A word of a tool's input, which must not be read as a flag. */
-function words(value: unknown): string[] {
+function wordsGiven(value: unknown): string[] {
   const list = Array.isArray(value) ? value : value === undefined ? [] : [value];
   return list.map((word) => {
     if (typeof word !== "string" || word.startsWith("-") || /[\u0000-\u001f\u007f]/.test(word))
@@ -226,8 +226,8 @@ function words(value: unknown): string[] {
 }
 
 /** Files of the folder that the server was started in, after all links. */
-const filesBelow = ({ root }: Server, given: unknown): string[] =>
-  words(given).map((file) => {
+const filesOfRoot = ({ root }: Server, given: unknown): string[] =>
+  wordsGiven(given).map((file) => {
     const path = resolve(file);
     const real = existsSync(path) ? realpathSync(path) : path;
     const isInside = [path, real].every((one) => {
@@ -238,10 +238,10 @@ const filesBelow = ({ root }: Server, given: unknown): string[] =>
     return file;
   });
 
-const common = (server: Server, { files: given, environment: env }: Readonly<Record<string, unknown>>): string[] => [
-  ...filesBelow(server, given),
-  ...words(env).flatMap((name) => ["--env", name]),
-];
+const commonArguments = (
+  server: Server,
+  { files: given, environment: env }: Readonly<Record<string, unknown>>,
+): string[] => [...filesOfRoot(server, given), ...wordsGiven(env).flatMap((name) => ["--env", name])];
 
 const toolsOf = (server: Server): readonly Tool[] => {
   const looking = (
@@ -253,26 +253,26 @@ const toolsOf = (server: Server): readonly Tool[] => {
   ): Tool => ({
     name,
     description,
-    inputSchema: schema(properties, more.required),
+    inputSchema: objectSchema(properties, more.required),
     // What may start a program of a file is no mere look.
     isReadOnly: more.asksService === false || !server.startsPrograms,
-    call: (input, signal) => runCommand(server, () => argv(input), signal),
+    call: (input, signal) => runTool(server, () => argv(input), signal),
   });
   return [
     looking(
       "validate",
       "Everything that can be checked without the service.",
-      { files, environment },
-      (input) => ["validate", ...common(server, input)],
+      { files: filesInput, environment: environmentInput },
+      (input) => ["validate", ...commonArguments(server, input)],
       { asksService: false },
     ),
     {
       name: "plan",
       description:
         "What apply would do, as JSON lines; sends only reads. The plan is kept under an id, with which a person can approve it.",
-      inputSchema: schema({
-        files,
-        environment,
+      inputSchema: objectSchema({
+        files: filesInput,
+        environment: environmentInput,
         target: {
           type: "array",
           items: { type: "string" },
@@ -280,54 +280,58 @@ const toolsOf = (server: Server): readonly Tool[] => {
         },
       }),
       isReadOnly: !server.startsPrograms,
-      call: (input, signal, person) => plan(server, input, signal, person),
+      call: (input, signal, person) => planTool(server, input, signal, person),
     },
     looking(
       "explain",
       "What a code of an error means, or what a change of a field costs.",
-      { what: text("A code such as consent/flush, a field such as vm.flavor_id, or an address.") },
-      ({ what }) => ["explain", ...words(what)],
+      { what: textInput("A code such as consent/flush, a field such as vm.flavor_id, or an address.") },
+      ({ what }) => ["explain", ...wordsGiven(what)],
       { required: ["what"], asksService: false },
     ),
-    looking("exposure", "Who can reach what through the groups, before and after.", { files, environment }, (input) => [
+    looking(
       "exposure",
-      ...common(server, input),
-    ]),
-    looking("drift", "What differs between the state and the service.", { files, environment }, (input) => [
+      "Who can reach what through the groups, before and after.",
+      { files: filesInput, environment: environmentInput },
+      (input) => ["exposure", ...commonArguments(server, input)],
+    ),
+    looking(
       "drift",
-      ...common(server, input),
-    ]),
+      "What differs between the state and the service.",
+      { files: filesInput, environment: environmentInput },
+      (input) => ["drift", ...commonArguments(server, input)],
+    ),
     looking(
       "rehearse",
       "The real plan on a twin of the live world: timeline, downtime, refusals.",
-      { files, environment },
-      (input) => ["rehearse", ...common(server, input)],
+      { files: filesInput, environment: environmentInput },
+      (input) => ["rehearse", ...commonArguments(server, input)],
     ),
     {
       name: "apply",
       description:
         "Applies a plan that the tool plan made, after a person has approved it in the client's window, or with reconcile mcp --approve.",
-      inputSchema: schema({ plan: text("The id that the tool plan named.") }, ["plan"]),
+      inputSchema: objectSchema({ plan: textInput("The id that the tool plan named.") }, ["plan"]),
       isReadOnly: false,
       call: (input, signal, person) => apply(server, input, signal, person),
     },
   ];
 };
 
-async function plan(
+async function planTool(
   server: Server,
   input: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-  person: Person | undefined,
+  person: PersonAtClient | undefined,
 ): Promise<ToolResult> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const made = join(folder, `new-${randomUUID()}.plan.json`);
-  const ran = await runCommand(
+  mkdirSync(plansFolder, { recursive: true, mode: 0o700 });
+  const made = join(plansFolder, `new-${randomUUID()}.plan.json`);
+  const ran = await runTool(
     server,
     () => [
       "plan",
-      ...common(server, input),
-      ...words(input["target"]).flatMap((address) => ["--target", address]),
+      ...commonArguments(server, input),
+      ...wordsGiven(input["target"]).flatMap((address) => ["--target", address]),
       "--out",
       made,
       // The answer names the plan by its id, so the command's line about the saved file is left out.
@@ -348,7 +352,7 @@ async function plan(
 }
 
 /** How this plan can be applied, or why not by a tool. */
-function nextStep(server: Server, id: string, made: Plan, person: Person | undefined): string {
+function nextStep(server: Server, id: string, made: Plan, person: PersonAtClient | undefined): string {
   const byHand = `A person applies it from a terminal: it is saved as ${planFile(id)}.`;
   if (needsPrograms(made) && !server.startsPrograms)
     return `The tool apply cannot apply it: it needs a flush command or a check of the file, and this server starts no programs. ${byHand}`;
@@ -363,13 +367,13 @@ async function apply(
   server: Server,
   { plan: id }: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-  person: Person | undefined,
+  person: PersonAtClient | undefined,
 ): Promise<ToolResult> {
   if (!isPlanId(id) || !existsSync(planFile(id)))
     return { text: "no tool has made such a plan: plan first", isError: true };
   // What was planned by this server, whatever has become of the file since.
   const bytes = server.plans.get(id) ?? readFileSync(planFile(id));
-  const own = join(folder, `apply-${randomUUID()}.plan.json`);
+  const own = join(plansFolder, `apply-${randomUUID()}.plan.json`);
   try {
     writePrivately(own, bytes.toString("utf8"));
     const saved = readPlan(own);
@@ -378,7 +382,7 @@ async function apply(
     const flushed = approvedAtTerminal(server, id, bytes) ?? (await approvedInWindow(id, made, person));
     if (flushed === undefined)
       return { text: `plan ${id} is not approved. ${nextStep(server, id, made, person)}`, isError: true };
-    return await runCommand(
+    return await runTool(
       server,
       () => ["apply", own, ...flushed.flatMap((address) => ["--confirm-flush", address])],
       signal,
@@ -399,7 +403,7 @@ const mostLinesShown = 80;
 async function approvedInWindow(
   id: string,
   made: Plan,
-  person: Person | undefined,
+  person: PersonAtClient | undefined,
 ): Promise<readonly string[] | undefined> {
   if (person === undefined) return undefined;
   const lines = [...planLines(made, { colour: false, width: 100, steps: false })];
@@ -423,7 +427,7 @@ async function approvedInWindow(
 }
 
 /** Runs the command as a process, as a person would; its output is the tool's answer. */
-function runCommand(server: Server, argv: () => readonly string[], signal: AbortSignal): Promise<ToolResult> {
+function runTool(server: Server, argv: () => readonly string[], signal: AbortSignal): Promise<ToolResult> {
   let given: readonly string[];
   try {
     given = argv();

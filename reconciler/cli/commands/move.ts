@@ -3,7 +3,7 @@ import { command, oneOrMore, type Positionals } from "../command";
 import { commonFlags } from "../flags";
 import { moveParts } from "../move-parts";
 
-const parts: Positionals = { ...oneOrMore("what moves: addresses, patterns, a component, or --all"), min: 0 };
+const movedParts: Positionals = { ...oneOrMore("what moves: addresses, patterns, a component, or --all"), min: 0 };
 
 export const moveCommand = command({
   usage: "move ADDR… --to DIR|FILE [--env NAME|all] [--into COMPONENT/] [--yes]",
@@ -16,7 +16,7 @@ export const moveCommand = command({
     ["reconcile move --all --to ../whole --yes", "joins two projects"],
   ],
   flags: ["file", "to", "into", "all", "yes", "lock-timeout", ...commonFlags],
-  positionals: parts,
+  positionals: movedParts,
   complete: async (args, known) => known.declared().filter(({ word }) => !args.includes(word)),
   run: moveParts,
 });

@@ -36,7 +36,7 @@ export const orphansListCommand = command({
   ],
   flags: ["file", "refresh", "prices", ...commonFlags],
   positionals: noArguments,
-  run: list,
+  run: listOrphans,
 });
 
 export const orphansDeleteCommand = command({
@@ -48,27 +48,28 @@ export const orphansDeleteCommand = command({
     ["reconcile orphans delete --all --allow-data-loss", "ends every one that the list shows"],
   ],
   flags: ["file", "all", "allow-data-loss", "lock-timeout", ...commonFlags],
-  complete: async (_, known) => idsOf([...((await known.state())?.orphans.values() ?? [])]),
-  run: remove,
+  complete: async (_, known) => orphanIds([...((await known.state())?.orphans.values() ?? [])]),
+  run: removeOrphans,
 });
 
-const idsOf = (orphans: readonly Orphan[]) =>
+const orphanIds = (orphans: readonly Orphan[]) =>
   orphans.map((orphan) => {
     const { id, name } = orphan;
     return { word: orphans.some((one) => one !== orphan && one.id === id) ? orphanKey(orphan) : id, says: name };
   });
 
-interface Asked {
+interface SearchedFrom {
   readonly client: ServiceClient;
   readonly desired: Desired;
 }
 
-async function list(invocation: Invocation): Promise<number> {
+async function listOrphans(invocation: Invocation): Promise<number> {
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   const { prices } = workspace.desired;
-  if (invocation.flags.refresh !== "all") return listed(invocation, openStore(workspace, invocation.flags), prices);
+  if (invocation.flags.refresh !== "all")
+    return showOrphans(invocation, openStore(workspace, invocation.flags), prices);
   return withSession(invocation, workspace, ({ store, service }) =>
-    listed(invocation, store, prices, { client: service.client, desired: workspace.desired }),
+    showOrphans(invocation, store, prices, { client: service.client, desired: workspace.desired }),
   );
 }
 
@@ -76,11 +77,11 @@ async function list(invocation: Invocation): Promise<number> {
  * `asked`: the service, which is asked about each orphan. A "not found" forgets no orphan here: a person decides what
  * it means.
  */
-async function listed(
+async function showOrphans(
   { output }: Invocation,
   store: StateStore,
   prices: Prices | undefined,
-  asked?: Asked,
+  asked?: SearchedFrom,
 ): Promise<number> {
   const { state } = openStoredState(await store.read(), store.location, newLineage());
   const orphans = [...state.orphans.values()];
@@ -99,7 +100,7 @@ async function listed(
   return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, orphans, diagnostics, ...extra });
 }
 
-function remove(invocation: Invocation): Promise<number> {
+function removeOrphans(invocation: Invocation): Promise<number> {
   const { args, flags, output } = invocation;
   if (flags.all === true ? args.length > 0 : args.length === 0)
     throw fail("cli/bad-flag", "orphans delete needs the ids of orphans, or --all", "reconcile orphans list");
@@ -108,9 +109,9 @@ function remove(invocation: Invocation): Promise<number> {
     const { client } = service;
     const { state } = openStoredState(await store.read(), store.location, newLineage());
     assertSameScope(state, scopeOf(client, workspace.desired));
-    const wanted = flags.all === true ? [...state.orphans.values()] : args.map((id) => orphanOf(id, state));
+    const wanted = flags.all === true ? [...state.orphans.values()] : args.map((id) => orphanCalled(id, state));
     if (wanted.length === 0) output.print("No orphans: there is nothing to delete.");
-    const asked: Asked = { client, desired: workspace.desired };
+    const asked: SearchedFrom = { client, desired: workspace.desired };
     const isThere = ({ missingSince }: Orphan): boolean => missingSince === undefined;
     const deletable = wanted.filter((orphan) => isThere(orphan) && canDeleteOrphan(orphan, client.can));
     const volumes = allOfKind(deletable, "volume");
@@ -174,7 +175,7 @@ const unseenDeletion = ({ kind, id }: Orphan, writes: readonly { readonly blind?
   `Nobody can see whether ${kind} ${id} is gone: ${writes.map(({ blind = "it was not looked for" }) => blind).join("; ")}. The service's console tells.`;
 
 /** By its id, or where two kinds share that, by kind and id: volume:106. */
-function orphanOf(id: string, { orphans }: State): Orphan {
+function orphanCalled(id: string, { orphans }: State): Orphan {
   const keyed = orphans.get(id);
   const [orphan, ...others] = keyed === undefined ? [...orphans.values()].filter((one) => one.id === id) : [keyed];
   if (orphan !== undefined && others.length > 0)
@@ -203,7 +204,7 @@ async function forgetGone(
   invocation: Invocation,
   store: StateStore,
   state: State,
-  { client, desired }: Asked,
+  { client, desired }: SearchedFrom,
 ): Promise<readonly Diagnostic[]> {
   if (wanted.length === 0) return [];
   const { sight, findings } = await observeOrphans(client, desired, state, wanted);

@@ -45,7 +45,7 @@ export const outputCommand = command({
     ],
   ],
   flags: ["file", "format", "list", "host", "port", "jump", "user", "write", ...commonFlags],
-  formats: () => keysOf(formats),
+  formats: () => keysOf(outputFormats),
   positionals: maybeOne,
   complete: async (_, known) => Object.keys((await known.state())?.outputs ?? {}).map((word) => ({ word })),
   async run(invocation) {
@@ -55,21 +55,21 @@ export const outputCommand = command({
     const { state } = openStoredState(await store.read(), store.location, newLineage());
     const { outputs = {} } = state;
     const [name] = args;
-    const format = keyIn(formats, flags.format);
+    const format = keyIn(outputFormats, flags.format);
     if (name !== undefined && !Object.hasOwn(outputs, name)) throw unknownOutput(name, outputs);
     if (format === undefined) {
-      refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
-      refuse(invocation, ["jump", "user"], "--format ssh-config or ansible");
-      refuse(invocation, ["write"], "--format FORMAT");
-      return show(invocation, name, outputs);
+      refuseFlags(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
+      refuseFlags(invocation, ["jump", "user"], "--format ssh-config or ansible");
+      refuseFlags(invocation, ["write"], "--format FORMAT");
+      return showOutput(invocation, name, outputs);
     }
-    const asked = name === undefined ? readable(invocation, outputs) : pick(outputs, name);
+    const asked = name === undefined ? readable(invocation, outputs) : outputPicked(outputs, name);
     const inventory = inventoryOf(state);
     const isReached = format === "ssh-config" || format === "ansible";
-    if (!isReached) refuse(invocation, ["jump", "user"], "--format ssh-config or ansible");
+    if (!isReached) refuseFlags(invocation, ["jump", "user"], "--format ssh-config or ansible");
     const given = sshGiven(flags, [...inventory.hosts.map(({ address }) => address), ...inventory.without]);
     const routes = routesOf(inventory, workspace.ssh, given);
-    const text = formats[format]({ invocation, outputs: asked, inventory, routes });
+    const text = outputFormats[format]({ invocation, outputs: asked, inventory, routes });
     if (name !== undefined && format !== "env")
       throw fail("cli/bad-flag", `--format ${format} is about all VMs, and not about ${name}`, `leave ${name} out`);
     if (format !== "env" && inventory.without.length > 0)
@@ -95,10 +95,10 @@ export const outputCommand = command({
   },
 });
 
-type Of = Invocation<FlagName, readonly [] | readonly [string]>;
+type OutputInvocation = Invocation<FlagName, readonly [] | readonly [string]>;
 
-interface Asked {
-  readonly invocation: Of;
+interface OutputRequest {
+  readonly invocation: OutputInvocation;
   readonly outputs: Outputs;
   readonly inventory: Inventory;
   readonly routes: Routes;
@@ -106,33 +106,33 @@ interface Asked {
 
 const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
 
-const formats = {
+const outputFormats = {
   env: ({ invocation, outputs }) => {
-    refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
+    refuseFlags(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
     refuseTwins(outputs);
     return envText(outputs);
   },
   hosts: ({ invocation, inventory }) => {
-    refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
+    refuseFlags(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
     return hostsText(inventory);
   },
   "ssh-config": ({ invocation, inventory, routes }) => {
-    refuse(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
+    refuseFlags(invocation, ["list", "host", "port"], "--format ansible, or prometheus-sd for --port");
     return sshConfigText(inventory, routes);
   },
   ansible: ({ invocation, outputs, inventory, routes }) => {
-    refuse(invocation, ["port"], "--format prometheus-sd");
+    refuseFlags(invocation, ["port"], "--format prometheus-sd");
     const { host } = invocation.flags;
     return json(host === undefined ? ansibleList(inventory, outputs, routes) : ansibleHost(inventory, host, routes));
   },
   "prometheus-sd": ({ invocation, inventory }) => {
-    refuse(invocation, ["list", "host"], "--format ansible");
-    return json(prometheusTargets(inventory, readPort(invocation.flags.port)));
+    refuseFlags(invocation, ["list", "host"], "--format ansible");
+    return json(prometheusTargets(inventory, readPortFlag(invocation.flags.port)));
   },
-} satisfies Record<string, (asked: Asked) => string>;
+} satisfies Record<string, (asked: OutputRequest) => string>;
 
-function show({ output }: Of, name: string | undefined, outputs: Outputs): number {
-  const chosen = name === undefined ? outputs : pick(outputs, name);
+function showOutput({ output }: OutputInvocation, name: string | undefined, outputs: Outputs): number {
+  const chosen = name === undefined ? outputs : outputPicked(outputs, name);
   for (const [one, { value, sensitive, description }] of Object.entries(chosen)) {
     const shown = sensitive === true && name === undefined ? hiddenValue : value;
     output.event({
@@ -160,13 +160,13 @@ function show({ output }: Of, name: string | undefined, outputs: Outputs): numbe
 /** An output asked for by its name, for a script: a text as it is, everything else as JSON. */
 const rawText = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-const pick = (outputs: Outputs, name: string): Outputs => {
+const outputPicked = (outputs: Outputs, name: string): Outputs => {
   const found = outputs[name];
   return found === undefined ? {} : { [name]: found };
 };
 
 /** Sensitive outputs stay hidden in files for other programs, as they are everywhere else. */
-function readable({ output }: Of, outputs: Outputs): Outputs {
+function readable({ output }: OutputInvocation, outputs: Outputs): Outputs {
   const hidden = Object.keys(outputs).filter((name) => outputs[name]?.sensitive === true);
   if (hidden.length > 0)
     output.note(`Left out, because it is sensitive: ${hidden.join(", ")}. To show one: reconcile output NAME`);
@@ -190,12 +190,12 @@ function refuseTwins(outputs: Outputs): void {
 
 type FormFlag = "list" | "host" | "port" | "jump" | "user" | "write";
 
-function refuse({ flags }: Of, names: readonly FormFlag[], where: string): void {
+function refuseFlags({ flags }: OutputInvocation, names: readonly FormFlag[], where: string): void {
   const given = names.filter((name) => flags[name] !== undefined);
   if (given.length > 0) throw fail("cli/bad-flag", `--${given[0]} has no meaning here`, `it belongs to ${where}`);
 }
 
-function readPort(text: string | undefined): number | undefined {
+function readPortFlag(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : 0;
   if (port >= 1 && port <= 65_535) return port;

@@ -27,11 +27,11 @@ export const oweCommand = command({
     const { output, args, flags } = invocation;
     const workspace = readWorkspace(invocation, { args: [] });
     const declared = new Map(workspace.desired.resources.map((resource) => [resource.address, resource]));
-    const owed = args.map((address) => ({ address, commands: commandsOf(address, declared) }));
+    const owed = args.map((address) => ({ address, commands: commandsDeclared(address, declared) }));
     const since = systemClock.instant();
     await changeState(invocation, openStore(workspace, flags), (state) =>
       owed.map(({ address, commands }): StepChange => {
-        assertThere(address, state);
+        assertRecorded(address, state);
         return {
           type: "patch",
           address,
@@ -50,7 +50,7 @@ export const oweCommand = command({
   },
 });
 
-function commandsOf(address: string, declared: ReadonlyMap<string, DesiredResource>): readonly Duty[] {
+function commandsDeclared(address: string, declared: ReadonlyMap<string, DesiredResource>): readonly Duty[] {
   const resource = declared.get(address);
   if (resource === undefined) {
     const near = nearestName(address, declared.keys());
@@ -69,7 +69,7 @@ function commandsOf(address: string, declared: ReadonlyMap<string, DesiredResour
   );
 }
 
-function assertThere(address: string, { resources }: State): void {
+function assertRecorded(address: string, { resources }: State): void {
   if (resources.get(address)?.id !== undefined) return;
   throw fail(
     "state/unknown-address",

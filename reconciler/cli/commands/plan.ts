@@ -67,7 +67,7 @@ async function commented(invocation: Invocation, run: () => Promise<number>): Pr
     const { output, flags } = invocation;
     const diagnostics = asDiagnostics(error);
     if (flags.markdown === true && diagnostics !== undefined)
-      output.print(failureMarkdown(diagnostics, placeOf(output, undefined)));
+      output.print(failureMarkdown(diagnostics, keyOfPart(output, undefined)));
     throw error;
   }
 }
@@ -75,10 +75,10 @@ async function commented(invocation: Invocation, run: () => Promise<number>): Pr
 function planHere(invocation: Invocation): Promise<number> {
   const since = invocation.flags["changed-since"];
   if (since !== undefined) return planChanged(invocation, since);
-  if (!isForAll(invocation)) return plan(invocation);
+  if (!isForAll(invocation)) return planFiles(invocation);
   if (invocation.flags.out !== undefined)
     throw fail("cli/bad-flag", "--out saves the plan of one environment, not of all", "--env NAME --out FILE for each");
-  return forEachEnvironment(invocation, (own) => plan(own));
+  return forEachEnvironment(invocation, (own) => planFiles(own));
 }
 
 /** One report with a part for each project that the change touches; each part of a comment has its own marker. */
@@ -105,7 +105,7 @@ function planChanged(invocation: Invocation, since: string): Promise<number> {
       if (flags.markdown !== true) own.output.print(`${folder}\n`);
       const out = flags.out === undefined ? {} : { out: join(flags.out, `${fileNameOf(folder)}.plan.json`) };
       const part = { folder, limit: Math.floor(commentLimit / touched.length) };
-      return plan({ ...own, args: [folder], flags: { ...own.flags, ...out } }, part);
+      return planFiles({ ...own, args: [folder], flags: { ...own.flags, ...out } }, part);
     },
     gone,
   );
@@ -114,13 +114,13 @@ function planChanged(invocation: Invocation, since: string): Promise<number> {
 const fileNameOf = (folder: string): string => folder.replaceAll(/[^\w.-]+/g, "-").replace(/^[.-]+|-+$/g, "") || "plan";
 
 /** One project of several that share a comment. */
-interface Part {
+interface FolderPart {
   readonly folder: string;
   readonly limit: number;
 }
 
 /** The marker that tells comments of several environments or projects on one merge request apart. */
-const placeOf = ({ where }: Output, part: Part | undefined) => {
+const keyOfPart = ({ where }: Output, part: FolderPart | undefined) => {
   const key = [part?.folder, where?.environment].filter((word) => word !== undefined).join("-");
   return { where, key: key === "" ? undefined : key };
 };
@@ -140,7 +140,7 @@ async function runBeside({ store }: Session, { plan: { changes } }: Prepared): P
   ];
 }
 
-async function plan(invocation: Invocation, part?: Part): Promise<number> {
+async function planFiles(invocation: Invocation, part?: FolderPart): Promise<number> {
   const { flags, output } = invocation;
   const format = readAnnotations(invocation);
   const workspace = readWorkspace(invocation, { needed: flags.destroy !== true });
@@ -155,7 +155,8 @@ async function plan(invocation: Invocation, part?: Part): Promise<number> {
       const exposure = review.exposure === undefined ? "" : exposureMarkdown(review.exposure, limit / 8);
       const title = part === undefined ? {} : { title: part.folder };
       output.print(
-        planMarkdown(plan, { limit: limit - exposure.length, findings, ...title, ...placeOf(output, part) }) + exposure,
+        planMarkdown(plan, { limit: limit - exposure.length, findings, ...title, ...keyOfPart(output, part) }) +
+          exposure,
       );
     } else showPlan(invocation, prepared, review);
     const failed = review.exitCode !== 0;

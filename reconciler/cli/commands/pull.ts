@@ -158,7 +158,7 @@ function ownerOnce(blocks: readonly YamlBlock[]): {
   };
 }
 
-const dialectFileOf = ({ dialect }: Workspace["desired"]["service"]): string | undefined =>
+const dialectNamed = ({ dialect }: Workspace["desired"]["service"]): string | undefined =>
   dialect !== undefined && "path" in dialect ? resolve(dirname(dialect.source.file), dialect.path) : undefined;
 
 function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean, owner: string | undefined) {
@@ -168,7 +168,7 @@ function headFor({ flags }: Invocation, workspace: Workspace, hasVms: boolean, o
   const userId = flags["user-id"];
   const baseUrl = flags["base-url"] ?? service.baseUrl;
   const folder = dirname(resolve(flags.out ?? "reconcile.yaml"));
-  const dialect = flags.dialect ?? dialectFileOf(service);
+  const dialect = flags.dialect ?? dialectNamed(service);
   const settings = onlyDefined({
     base_url: baseUrl,
     dialect: dialect === undefined ? undefined : relative(folder, resolve(dialect)),

@@ -12,7 +12,7 @@ import { command, type Invocation } from "../command";
 import { openWorkspaceService } from "../compose";
 import { asDiagnostics } from "../crash";
 import { commonFlags } from "../flags";
-import { defaultFile, expandFolder, readSource, readWorkspace } from "../workspace";
+import { defaultFile, expandFolder, readSourceFile, readWorkspace } from "../workspace";
 
 export const schemaCommand = command({
   usage: "schema [FILE|DIR]… [--out FILE]",
@@ -30,8 +30,8 @@ export const schemaCommand = command({
     const given = [...args, ...(flags.file ?? [])];
     const paths = (given.length === 0 ? [defaultFile] : given).flatMap(expandFolder);
     // A file that is being edited has errors; the keys that can be read are offered all the same.
-    const roots = paths.map((path) => readYaml(readSource(path), collectProblems()).root);
-    const { catalogue, diagnostics } = flags["no-refresh"] === true ? nothingSeen : await lookAt(invocation);
+    const roots = paths.map((path) => readYaml(readSourceFile(path), collectProblems()).root);
+    const { catalogue, diagnostics } = flags["no-refresh"] === true ? emptyCatalogue : await lookAt(invocation);
     const schema: unknown = JSON.parse(readFileSync(join(packageFolder, "schemas/desired-state.schema.json"), "utf8"));
     const text = `${JSON.stringify(withKnownWords(schema, roots, catalogue))}\n`;
     if (flags.out === undefined) output.print(text);
@@ -46,14 +46,14 @@ export const schemaCommand = command({
   },
 });
 
-interface Seen {
+interface SeenCatalogue {
   readonly catalogue: Readonly<Record<"flavors" | "images" | "regions", readonly string[]>>;
   readonly diagnostics: readonly Diagnostic[];
 }
-const nothingSeen: Seen = { catalogue: { flavors: [], images: [], regions: [] }, diagnostics: [] };
+const emptyCatalogue: SeenCatalogue = { catalogue: { flavors: [], images: [], regions: [] }, diagnostics: [] };
 
 /** What the service lists. Where the service cannot be asked, the schema has the files' keys alone and says so. */
-async function lookAt(invocation: Invocation): Promise<Seen> {
+async function lookAt(invocation: Invocation): Promise<SeenCatalogue> {
   try {
     const service = await openWorkspaceService(readWorkspace(invocation), invocation);
     const { client } = service;
@@ -74,6 +74,6 @@ async function lookAt(invocation: Invocation): Promise<Seen> {
   } catch (error) {
     const found = asDiagnostics(error);
     if (found === undefined) throw error;
-    return { ...nothingSeen, diagnostics: found.map((one) => ({ ...one, severity: "warning" as const })) };
+    return { ...emptyCatalogue, diagnostics: found.map((one) => ({ ...one, severity: "warning" as const })) };
   }
 }

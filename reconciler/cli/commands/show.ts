@@ -1,7 +1,7 @@
 /** `reconcile show`: a saved plan as it was reviewed, from its file alone. Asks no service and reads no state. */
 import { commentLimit, planMarkdown } from "../../report/markdown";
 import { planOfSaved, type SavedPlan } from "../../saved-plan";
-import { command, one } from "../command";
+import { command, oneArgument } from "../command";
 import { fail } from "../compose";
 import { readPlan } from "../plan-file";
 import { showPlanText } from "../planning";
@@ -15,7 +15,7 @@ export const showCommand = command({
     ["reconcile show change.plan.json --steps", "every request in its order"],
   ],
   flags: ["steps", "summary", "markdown", "json", "json-into", "no-color", "log-level"],
-  positionals: one("a plan that was saved with plan --out"),
+  positionals: oneArgument("a plan that was saved with plan --out"),
   async run(invocation) {
     const { args, flags, output } = invocation;
     const [file] = args;
@@ -25,14 +25,14 @@ export const showCommand = command({
     const plan = planOfSaved(saved);
     if (flags.markdown === true) output.print(planMarkdown(plan, { limit: commentLimit }));
     else {
-      if (!output.json) output.print(`${headOf(saved)}\n`);
+      if (!output.json) output.print(`${headOfPlan(saved)}\n`);
       showPlanText(invocation, plan);
     }
     return output.finish({ exitCode: 0, diagnostics: plan.diagnostics, plan });
   },
 });
 
-const headOf = ({ id, created_by, base_url, state, serial, desired }: SavedPlan): string =>
+const headOfPlan = ({ id, created_by, base_url, state, serial, desired }: SavedPlan): string =>
   [
     `Plan ${id.slice(0, 12)}, made by ${created_by}`,
     `  service      ${base_url}`,

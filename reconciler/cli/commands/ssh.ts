@@ -42,7 +42,7 @@ export const sshCommand = command({
     const access = workspace.ssh ?? noAccess;
     let found = routeTo(address, vms, access, given);
     // The state has no address of a VM whose record had none when it was last seen.
-    if ("missing" in found) found = routeTo(address, await seenNow(invocation, workspace, vms), access, given);
+    if ("missing" in found) found = routeTo(address, await lookNow(invocation, workspace, vms), access, given);
     if ("missing" in found)
       throw fail(
         "cli/no-address",
@@ -54,11 +54,11 @@ export const sshCommand = command({
       throw fail("cli/no-address", `the address of ${address} is none: ${JSON.stringify(route.host)}`);
     if ((workspace.desired.service.baseUrl ?? "") === "embedded")
       output.note("This VM lives in the embedded service: there is no machine to log in to.");
-    return await start(route, words);
+    return await startSsh(route, words);
   },
 });
 
-type Of = Invocation<FlagName, readonly [string, ...string[]]>;
+type SshInvocation = Invocation<FlagName, readonly [string, ...string[]]>;
 
 /** With their addresses, as far as the state has them. */
 const recordedVms = (state: State): Map<Address, Reachable & { readonly id?: string }> =>
@@ -82,8 +82,8 @@ function vmCalled(asked: string, vms: ReadonlyMap<Address, Reachable>, { outputs
 }
 
 /** What the service shows now. */
-async function seenNow(
-  invocation: Of,
+async function lookNow(
+  invocation: SshInvocation,
   workspace: Workspace,
   vms: ReadonlyMap<Address, Reachable & { readonly id?: string }>,
 ): Promise<ReadonlyMap<Address, Reachable>> {
@@ -106,7 +106,7 @@ const withoutOurs = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("RECONCILE_")));
 
 /** ssh has the terminal until it ends; an interrupt is for what runs over there. */
-function start(route: Route, words: readonly string[]): Promise<number> {
+function startSsh(route: Route, words: readonly string[]): Promise<number> {
   const args = [...sshArguments(route), route.host, ...(words.length === 0 ? [] : ["--", ...words])];
   const ignore = (): void => undefined;
   const signals = ["SIGINT", "SIGQUIT", "SIGTERM"] as const;

@@ -1,7 +1,7 @@
 /** `reconcile state check`: what the place of a state really does, tried on a state of its own beside it. */
 import { randomUUID } from "node:crypto";
 import { columnsTable } from "../../report/state-text";
-import { checkStore, type Finding } from "../../store/check";
+import { checkStore, type StoreFinding } from "../../store/check";
 import { trialAt } from "../../store/check-place";
 import { command, type Invocation, maybeOne } from "../command";
 import { commandHolder, stateLocation } from "../compose";
@@ -18,12 +18,12 @@ export const stateCheckCommand = command({
   ],
   flags: ["file", ...commonFlags],
   positionals: maybeOne,
-  run: check,
+  run: checkPlace,
 });
 
-const words: Readonly<Record<Finding["verdict"], string>> = { holds: "yes", breaks: "NO" };
+const wordOfVerdict: Readonly<Record<StoreFinding["verdict"], string>> = { holds: "yes", breaks: "NO" };
 
-async function check(invocation: Invocation<FlagName, readonly [] | readonly [string]>): Promise<number> {
+async function checkPlace(invocation: Invocation<FlagName, readonly [] | readonly [string]>): Promise<number> {
   const { args, flags, output } = invocation;
   const location =
     args[0] ?? stateLocation(readWorkspace({ ...invocation, args: [] }, { args: [], needed: false }), flags);
@@ -39,7 +39,7 @@ async function check(invocation: Invocation<FlagName, readonly [] | readonly [st
   );
   for (const { probe, verdict, seen, therefore } of findings)
     output.event({ type: "probe", probe, holds: verdict === "holds", seen, therefore });
-  const rows = findings.map(({ probe, verdict, seen, therefore }) => [words[verdict], probe, seen, therefore]);
+  const rows = findings.map(({ probe, verdict, seen, therefore }) => [wordOfVerdict[verdict], probe, seen, therefore]);
   output.print(
     `Tried on ${trial.beside}, beside the state, which was neither read nor written.\n\n${columnsTable([["HOLDS", "PROBE", "SEEN", "THEREFORE"], ...rows])}\n`,
   );

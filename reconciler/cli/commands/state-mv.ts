@@ -9,7 +9,7 @@ import { commonFlags, type FlagName } from "../flags";
 import { moveToState } from "../move-states";
 import { readWorkspace } from "../workspace";
 import { changeState } from "../writing";
-import { meantBy, onStore, unknownAddress } from "./state";
+import { addressUnknown, meantBy, onStore } from "./state";
 
 export const stateMvCommand = command({
   usage: "state mv FROM TO [--to-state URL]",
@@ -25,7 +25,7 @@ export const stateMvCommand = command({
   flags: ["file", "to-state", "lock-timeout", ...commonFlags],
   positionals: two("two addresses"),
   complete: (args, known) => (args.length === 0 ? known.recorded() : known.declared()),
-  run: onStore(move),
+  run: onStore(moveInState),
 });
 
 function movedTo(
@@ -36,7 +36,7 @@ function movedTo(
 ): StateChange[] {
   const record = state.resources.get(from);
   const intent = state.intents.get(from);
-  if (record === undefined && intent === undefined) throw unknownAddress(from, state);
+  if (record === undefined && intent === undefined) throw addressUnknown(from, state);
   if (kindOf(from) !== kindOf(to))
     throw fail("state/bad-address", `${from} is a ${kindOf(from)} and cannot become ${to}`);
   if (!elsewhere && (state.resources.has(to) || state.intents.has(to)))
@@ -57,7 +57,10 @@ function movedTo(
   ];
 }
 
-async function move(invocation: Invocation<FlagName, readonly [string, string]>, store: StateStore): Promise<number> {
+async function moveInState(
+  invocation: Invocation<FlagName, readonly [string, string]>,
+  store: StateStore,
+): Promise<number> {
   const [from, to] = invocation.args;
   const isComponent = from.endsWith("/");
   if (isComponent ? !isComponentPath(to) : parseAddress(to) === undefined)

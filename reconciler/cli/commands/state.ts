@@ -26,7 +26,7 @@ import {
   command,
   type Invocation,
   noArguments,
-  one,
+  oneArgument,
   oneOrMore,
   type Suggestion,
 } from "../command";
@@ -43,7 +43,7 @@ export const stateListCommand = command({
   examples: [["reconcile state list", "address, id and name of everything managed"]],
   flags: ["file", ...commonFlags],
   positionals: noArguments,
-  run: onStore(list),
+  run: onStore(listState),
 });
 
 export const stateShowCommand = command({
@@ -55,9 +55,9 @@ export const stateShowCommand = command({
     ["reconcile state show vm.db --at 3f9a12c4", "as it was when that run of reconcile history had ended"],
   ],
   flags: ["file", "at", ...commonFlags],
-  positionals: one("an address"),
+  positionals: oneArgument("an address"),
   complete: unnamed,
-  run: onStore(show),
+  run: onStore(showResource),
 });
 
 export const stateRmCommand = command({
@@ -73,7 +73,7 @@ export const stateRmCommand = command({
   flags: ["file", "lock-timeout", ...commonFlags],
   positionals: oneOrMore("an address"),
   complete: unnamed,
-  run: onStore(remove),
+  run: onStore(removeFromState),
 });
 
 export const statePullCommand = command({
@@ -97,8 +97,8 @@ export const statePushCommand = command({
     ["reconcile state push copy.json", "refuses what is older, shorter or of another history without --force"],
   ],
   flags: ["file", "force", "lock-timeout", ...commonFlags],
-  positionals: one("a file with a state, or - for standard input"),
-  run: onStore(push),
+  positionals: oneArgument("a file with a state, or - for standard input"),
+  run: onStore(pushState),
 });
 
 export const stateUnlockCommand = command({
@@ -132,9 +132,9 @@ export const stateResolveCommand = command({
     "lock-timeout",
     ...commonFlags,
   ],
-  positionals: one("an address"),
+  positionals: oneArgument("an address"),
   complete: async (_, known) => [...((await known.state())?.intents.keys() ?? [])].map((word) => ({ word })),
-  run: onStore(resolve),
+  run: onStore(resolveOpen),
 });
 
 /** The files of the desired state only say here where the state lies; they are no arguments of these commands. */
@@ -149,7 +149,7 @@ async function unnamed(args: readonly string[], known: CompletionSources): Promi
 
 type OfOne = Invocation<FlagName, readonly [string]>;
 
-const read = async (store: StateStore): Promise<FoldedState> =>
+const readFolded = async (store: StateStore): Promise<FoldedState> =>
   openStoredState(await store.read(), store.location, newLineage()).state;
 
 /** What can be read of a state whose journal lost lines, for a person who compares it with what exists. */
@@ -159,21 +159,21 @@ async function readWhatIsLeft(store: StateStore): Promise<FoldedState> {
   return left.ok ? left.state : openStoredState(stored, store.location, newLineage()).state;
 }
 
-async function list({ output }: Invocation, store: StateStore): Promise<number> {
-  const state = await read(store);
+async function listState({ output }: Invocation, store: StateStore): Promise<number> {
+  const state = await readFolded(store);
   for (const record of state.resources.values())
     output.event({ type: "resource", address: record.address, id: record.id ?? null, name: record.name ?? null });
   output.print(stateListText(state));
   return output.finish({ exitCode: 0, orphans: [...state.orphans.values()] });
 }
 
-async function show({ args, flags, output }: OfOne, store: StateStore): Promise<number> {
+async function showResource({ args, flags, output }: OfOne, store: StateStore): Promise<number> {
   const [address] = args;
-  const present = await read(store);
+  const present = await readFolded(store);
   const state = flags.at === undefined ? present : asOf(present, flags.at);
   const record = state.resources.get(address);
   const intent = state.intents.get(address);
-  if (record === undefined && intent === undefined) throw unknownAddress(address, state);
+  if (record === undefined && intent === undefined) throw addressUnknown(address, state);
   output.event({ type: "resource", address, record: record ?? null, intent });
   const addressOf = lookUpIn(addressesByIdentity(state.resources.values()));
   output.print(recordText(address, record, intent, { width: output.width, addressOf }));
@@ -190,20 +190,20 @@ function asOf(state: FoldedState, named: string): State {
 
 /** The whole state as one document, on standard output with and without --json. */
 async function pull({ flags, output }: Invocation, store: StateStore): Promise<number> {
-  const state = flags.force === true ? await readWhatIsLeft(store) : await read(store);
+  const state = flags.force === true ? await readWhatIsLeft(store) : await readFolded(store);
   // Control characters are written as JSON escapes, so that a terminal does not act on them.
   process.stdout.write(writeSnapshot(state).split("\n").map(printable).join("\n"));
   return output.json ? 0 : output.finish({ exitCode: 0 });
 }
 
-async function remove(invocation: Invocation, store: StateStore): Promise<number> {
+async function removeFromState(invocation: Invocation, store: StateStore): Promise<number> {
   await changeState(invocation, store, (state) =>
     invocation.args
       .flatMap((named) => meantBy(named, state))
       .flatMap((address): StateChange[] => {
         const quarantined = state.quarantined.some((piece) => piece.address === address);
         if (!state.resources.has(address) && !state.intents.has(address) && !quarantined)
-          throw unknownAddress(address, state);
+          throw addressUnknown(address, state);
         return [
           ...(state.resources.has(address) ? [{ type: "resource" as const, address, record: null }] : []),
           ...(state.intents.has(address) ? [{ type: "intent" as const, address, intent: null }] : []),
@@ -224,11 +224,11 @@ export function meantBy(named: string, state: State): string[] {
     ...state.quarantined.map(({ address }) => address),
   ]);
   const meant = [...known].filter((address) => isMeant(address, named));
-  if (meant.length === 0) throw unknownAddress(named, state);
+  if (meant.length === 0) throw addressUnknown(named, state);
   return meant;
 }
 
-async function push(invocation: OfOne, store: StateStore): Promise<number> {
+async function pushState(invocation: OfOne, store: StateStore): Promise<number> {
   const [path] = invocation.args;
   const what = path === "-" ? "standard input" : path;
   const text = readFileSync(path === "-" ? 0 : path, "utf8");
@@ -308,18 +308,18 @@ function refusePush(present: State, pushed: State): void {
     );
 }
 
-const answers = ["not-created", "confirmed", "reverted", "attached", "detached", "paid"] as const;
-type Answer = (typeof answers)[number];
+const resolveAnswers = ["not-created", "confirmed", "reverted", "attached", "detached", "paid"] as const;
+type ResolveAnswer = (typeof resolveAnswers)[number];
 
 /** Records what a person found out in the service; the answer has to fit what is open. */
-async function resolve(invocation: OfOne, store: StateStore): Promise<number> {
+async function resolveOpen(invocation: OfOne, store: StateStore): Promise<number> {
   const [address] = invocation.args;
-  const [answer, ...more] = answers.filter((one) => invocation.flags[one] === true);
+  const [answer, ...more] = resolveAnswers.filter((one) => invocation.flags[one] === true);
   if (answer === undefined || more.length > 0)
     throw fail(
       "state/resolve-how",
       answer === undefined ? "say how it ended" : `--${answer} and --${more.join(", --")} cannot both be true`,
-      `reconcile state resolve ${address} with one of ${answers.map((one) => `--${one}`).join(", ")}, or reconcile import ${address} ID for a create that was done`,
+      `reconcile state resolve ${address} with one of ${resolveAnswers.map((one) => `--${one}`).join(", ")}, or reconcile import ${address} ID for a create that was done`,
     );
   await changeState(invocation, store, (state) => settledBy(answer, address, state));
   const { output } = invocation;
@@ -333,7 +333,7 @@ async function resolve(invocation: OfOne, store: StateStore): Promise<number> {
   return output.finish({ exitCode: 0 });
 }
 
-function settledBy(answer: Answer, address: string, state: State): (StateChange | StepChange)[] {
+function settledBy(answer: ResolveAnswer, address: string, state: State): (StateChange | StepChange)[] {
   const record = state.resources.get(address);
   const nothingOpen = (what: string) =>
     fail("state/nothing-open", `no ${what} of ${address} is open`, `reconcile state show ${address} shows what is`);
@@ -406,7 +406,7 @@ async function unlock(invocation: Invocation, store: StateStore): Promise<number
   return invocation.output.finish({ exitCode: 0 });
 }
 
-export function unknownAddress(address: string, state: State) {
+export function addressUnknown(address: string, state: State) {
   const known = [...state.resources.keys(), ...state.intents.keys()];
   const near = nearestName(address, known);
   return fail(

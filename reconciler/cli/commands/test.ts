@@ -17,7 +17,7 @@ import { command, type Invocation } from "../command";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
 import { runFileTests } from "../file-tests";
-import { defaultFile, givenVars, readSource } from "../workspace";
+import { defaultFile, givenVars, readSourceFile } from "../workspace";
 import { schemaFor } from "../yaml-output";
 
 export const testCommand = command({
@@ -40,7 +40,7 @@ export const testCommand = command({
       throw fail("cli/no-files", "there is no *.test.yaml here", "reconcile test --init writes the first");
     const diagnostics: Diagnostic[] = [];
     const tests = files.flatMap((file) => {
-      const read = readTests(readSource(file));
+      const read = readTests(readSourceFile(file));
       diagnostics.push(...read.diagnostics);
       return read.tests.map((test) => ({ file, test }));
     });
@@ -86,7 +86,7 @@ function findTests(path: string): string[] {
 function writeFirst({ args, flags, output }: Invocation): number {
   const path = args[0] ?? defaultTest;
   const file = relative(dirname(resolve(path)), resolve(dirname(resolve(path)), defaultFile));
-  const source = readSource(join(dirname(path), file));
+  const source = readSourceFile(join(dirname(path), file));
   const given = givenVars(flags);
   const read = (env?: string): ReadResult<Desired> =>
     readDesired([source], { ...given, open: openBeside, external: "later", env });

@@ -13,7 +13,7 @@ import { failedBy } from "../../engine/run";
 import { runPlan } from "../../engine/run-plan";
 import { runText } from "../../report/run-text";
 import { vmListText, vmRows } from "../../report/vm-list";
-import { type CompletionSources, command, type Invocation, noArguments, one } from "../command";
+import { type CompletionSources, command, type Invocation, noArguments, oneArgument } from "../command";
 import { commandHolder, createPorts, fail, newLineage } from "../compose";
 import { commonFlags } from "../flags";
 import { prepare } from "../planning";
@@ -22,10 +22,10 @@ import { exitCodeOf, runDiagnostics } from "../run-end";
 import { withLockedSession, withSession } from "../with-session";
 import { readWorkspace } from "../workspace";
 
-const flags = ["file", "lock-timeout", ...commonFlags] as const;
-const positionals = one("the address of a VM");
-const section = "Acting on a VM";
-const complete = (_: unknown, known: CompletionSources) => known.recorded("vm");
+const vmFlags = ["file", "lock-timeout", ...commonFlags] as const;
+const positionals = oneArgument("the address of a VM");
+const actingOnVm = "Acting on a VM";
+const completeVm = (_: unknown, known: CompletionSources) => known.recorded("vm");
 
 export const vmListCommand = command({
   usage: "vm list",
@@ -39,53 +39,53 @@ export const vmListCommand = command({
   ],
   flags: ["file", ...commonFlags],
   positionals: noArguments,
-  run: list,
+  run: listRecordedVms,
 });
 
 export const vmStartCommand = command({
   usage: "vm start ADDR",
   summary: "starts a VM",
-  section,
+  section: actingOnVm,
   examples: [["reconcile vm start vm.db", "and waits until it runs"]],
-  flags,
+  flags: vmFlags,
   positionals,
-  complete,
-  run: (invocation) => act(invocation, "start", (vm) => ({ operation: "vm.start", vm })),
+  complete: completeVm,
+  run: (invocation) => actOnVm(invocation, "start", (vm) => ({ operation: "vm.start", vm })),
 });
 
 export const vmStopCommand = command({
   usage: "vm stop ADDR",
   summary: "stops a VM",
-  section,
+  section: actingOnVm,
   examples: [["reconcile vm stop 'vm.web[a]'", "the service answers when it has stopped, after about 20 seconds"]],
-  flags,
+  flags: vmFlags,
   positionals,
-  complete,
-  run: (invocation) => act(invocation, "stop", (vm) => ({ operation: "vm.stop", vm })),
+  complete: completeVm,
+  run: (invocation) => actOnVm(invocation, "stop", (vm) => ({ operation: "vm.stop", vm })),
 });
 
 export const vmRebootCommand = command({
   usage: "vm reboot ADDR",
   summary: "reboots a VM",
-  section,
+  section: actingOnVm,
   examples: [["reconcile vm reboot vm.db", "a restart; nothing in the state changes"]],
-  flags,
+  flags: vmFlags,
   positionals,
-  complete,
-  run: (invocation) => act(invocation, "reboot", (vm) => ({ operation: "vm.reboot", vm })),
+  complete: completeVm,
+  run: (invocation) => actOnVm(invocation, "reboot", (vm) => ({ operation: "vm.reboot", vm })),
 });
 
 export const vmSnapshotCommand = command({
   usage: "vm snapshot ADDR --name NAME",
   summary: "makes an image of a VM",
-  section,
+  section: actingOnVm,
   examples: [["reconcile vm snapshot vm.db --name db-before-upgrade", "prints the id of the image made"]],
-  flags: ["name", ...flags],
+  flags: ["name", ...vmFlags],
   positionals,
-  complete,
+  complete: completeVm,
   run(invocation) {
     const { name } = invocation.flags;
-    if (name !== undefined) return act(invocation, "snapshot", (vm) => ({ operation: "vm.snapshot", vm, name }));
+    if (name !== undefined) return actOnVm(invocation, "snapshot", (vm) => ({ operation: "vm.snapshot", vm, name }));
     const [address] = invocation.args;
     throw fail("cli/name-missing", "a snapshot needs a name", `reconcile vm snapshot ${address} --name NAME`);
   },
@@ -94,8 +94,8 @@ export const vmSnapshotCommand = command({
 type Verb = "start" | "stop" | "reboot" | "snapshot";
 type Acting = Extract<StepAction, { readonly operation: `vm.${Verb}` }>;
 
-function act(
-  invocation: Invocation<(typeof flags)[number], readonly [string]>,
+function actOnVm(
+  invocation: Invocation<(typeof vmFlags)[number], readonly [string]>,
   verb: Verb,
   actionOn: (vm: { readonly id: string }) => Acting,
 ): Promise<number> {
@@ -149,7 +149,7 @@ function act(
 }
 
 /** Lists what the service shows; where the service has no list of VMs, what the state remembers. */
-function list(invocation: Invocation): Promise<number> {
+function listRecordedVms(invocation: Invocation): Promise<number> {
   const { output } = invocation;
   const workspace = readWorkspace(invocation, { args: [], needed: false });
   return withSession(invocation, workspace, async ({ store, service }) => {

@@ -11,7 +11,7 @@ import type { LookMemory } from "../../core/plan/memory";
 import { countChanges, sortChanges } from "../../core/plan/plan";
 import { nothingSwept, seenSince, without } from "../../core/plan/sweep";
 import { unseenTexts } from "../../core/plan/unseen";
-import { seenNow } from "../../core/state/fold";
+import { seenAfter } from "../../core/state/fold";
 import { hasNothingToDo } from "../../engine/apply";
 import { findDrift } from "../../engine/drift";
 import type { EngineEvent } from "../../engine/events";
@@ -37,7 +37,7 @@ import {
 } from "../compose";
 import { grantsInFlags } from "../consent";
 import { asDiagnostics } from "../crash";
-import { projectOf } from "../externals";
+import { projectOfSession } from "../externals";
 import { commonFlags, consentFlags } from "../flags";
 import { planOptions } from "../plan-options";
 import { carryOutPlan, prepareBeside } from "../planning";
@@ -101,7 +101,7 @@ export const watchCommand = command({
           withRoundTrace(
             "reconcile watch round",
             () =>
-              oneRound(invocation, store, lease, memory, stop, (event) => {
+              watchRound(invocation, store, lease, memory, stop, (event) => {
                 if (event.type === "step") present = afterStep(present, event);
               }),
             ({ result }) => result,
@@ -123,8 +123,8 @@ export const watchCommand = command({
   },
 });
 
-type Ended = { readonly result: RoundResult; readonly seen?: Observation };
-type Stop = ReturnType<typeof listenForStop>;
+type RoundEnded = { readonly result: RoundResult; readonly seen?: Observation };
+type StopListener = ReturnType<typeof listenForStop>;
 
 /** A file that stays the same for this long is taken for whole. */
 const stillMs = 500;
@@ -139,14 +139,14 @@ function textNow(file: string): string | undefined {
 
 type Listener = (event: EngineEvent) => void;
 
-async function oneRound(
+async function watchRound(
   invocation: Invocation,
   store: StateStore,
   lease: Lease | undefined,
   memory: RoundMemory,
-  stop: Stop,
+  stop: StopListener,
   listen: Listener,
-): Promise<Ended> {
+): Promise<RoundEnded> {
   try {
     const held = lease === undefined ? store : await lease.hold();
     const workspace = await readWhenStill((): Workspace => readWorkspace(invocation), {
@@ -156,7 +156,7 @@ async function oneRound(
     const service = await openWorkspaceService(workspace, invocation);
     try {
       const session = { invocation, workspace, service, store: held, signal: stop.soft };
-      return await look(session, memory, stop, listen);
+      return await lookAtService(session, memory, stop, listen);
     } finally {
       await service.close();
     }
@@ -204,7 +204,7 @@ function rememberShares(maxAgeMs: number, intervalMs: number, signal: AbortSigna
   return {
     now: () => ({ memory }),
     noteRound(_, { sightings, plan }, drifted) {
-      const seen = sightings === undefined ? memory.seen : seenNow(memory.seen, sightings);
+      const seen = sightings === undefined ? memory.seen : seenAfter(memory.seen, sightings);
       // A resource that differs is looked at in every round until it no longer differs.
       memory = { ...memory, seen, again: new Set([...drifted, ...plan.changes.map(({ address }) => address)]) };
     },
@@ -261,12 +261,17 @@ function sweepBetween(invocation: Invocation, intervalMs: number, signal: AbortS
   };
 }
 
-async function look(opened: Session, memory: RoundMemory, stop: Stop, listen: Listener): Promise<Ended> {
+async function lookAtService(
+  opened: Session,
+  memory: RoundMemory,
+  stop: StopListener,
+  listen: Listener,
+): Promise<RoundEnded> {
   const session = { ...opened, ...memory.now() };
   const { invocation, service } = session;
   const applies = invocation.flags.apply === true;
   if (applies) {
-    await projectOf(session).settle(stop.soft);
+    await projectOfSession(session).settle(stop.soft);
   }
   const prepared = await prepareBeside(session, planOptions(invocation.flags));
   const drift = await findDrift(service.client, prepared.state, prepared.plan.options, prepared.live);
@@ -293,12 +298,12 @@ async function look(opened: Session, memory: RoundMemory, stop: Stop, listen: Li
       result: { end: "blocked", why: missing.map(({ detail, grant }) => `${detail}: ${grant}`).join("; ") },
       seen,
     };
-  const result = resultOf(await carryOutPlan(session, prepared, grants, stop, listen));
+  const result = roundResult(await carryOutPlan(session, prepared, grants, stop, listen));
   memory.forget(new Set([...plan.changes, ...plan.steps].map(({ address }) => address)));
   return { result, seen };
 }
 
-function resultOf(report: RunReport): RoundResult {
+function roundResult(report: RunReport): RoundResult {
   const { broken, unclosed, counts, interrupted, steps } = report;
   const stateFailure = broken ?? unclosed;
   if (stateFailure !== undefined) throw stateFailure;

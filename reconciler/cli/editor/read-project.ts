@@ -11,56 +11,56 @@ import type { Desired } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { State } from "../../core/model/recorded";
 import { onlyDefined } from "../../core/text/objects";
-import type { States } from "../../editor/hover";
-import { type Project, type ProjectFile, projectFile } from "../../editor/project";
+import type { StatesByEnvironment } from "../../editor/hover";
+import { type EditedProject, type ProjectFile, projectFile } from "../../editor/project";
 import { openBesideIn } from "../../outside/beside";
 import { trustFrom } from "../../outside/trust";
 import { checkFiles } from "../check-files";
 import { asDiagnostics } from "../crash";
 import type { Flags } from "../flags";
 import { stateOnThisMachine } from "../suggestions";
-import { chosenEnvironment, isNoDesiredFile, readOptions, readSource, type Workspace } from "../workspace";
+import { chosenEnvironment, isNoDesiredFile, readOptions, readSourceFile, type Workspace } from "../workspace";
 
 /** The texts in the editor's windows, by their whole paths. */
 export type Windows = ReadonlyMap<string, string>;
 
 /** Files that are read together, by their whole paths. */
-export interface Given {
+export interface GivenFiles {
   readonly paths: readonly string[];
   /** A component that no project here uses: only what is said of the file itself counts. */
   readonly component?: string;
 }
 
-export interface Look {
+export interface ProjectLook {
   /** Whole paths of all files, the components too. */
   readonly files: ReadonlySet<string>;
   /** By whole path; every file has its list, be it an empty one. */
   readonly problems: ReadonlyMap<string, readonly Diagnostic[]>;
   /** `loosely`: a file that is no YAML at the moment has the names that it had. */
-  project(loosely?: boolean): Project;
-  states(): Promise<States>;
+  project(loosely?: boolean): EditedProject;
+  states(): Promise<StatesByEnvironment>;
 }
 
 /** What is kept of the readings before, for a file that cannot be read while somebody types in it. */
-export interface Memory {
+export interface ProjectMemory {
   files: ReadonlySet<string>;
   readonly desired: Map<string | undefined, Desired>;
   /** The texts that could be read last. */
   readonly texts: Map<string, string>;
 }
-export const newMemory = (): Memory => ({ files: new Set(), desired: new Map(), texts: new Map() });
+export const newMemory = (): ProjectMemory => ({ files: new Set(), desired: new Map(), texts: new Map() });
 
-const shown = (path: string): string => relative(process.cwd(), path) || path;
+const shownPathOf = (path: string): string => relative(process.cwd(), path) || path;
 
-const sections = /^(?:vms|volumes|groups|components|service|environments|defaults):/m;
+const sectionLine = /^(?:vms|volumes|groups|components|service|environments|defaults):/m;
 const isComponent = (text: string): boolean => /^component:/m.test(text);
 /** Other programs' files are YAML as well, and some begin with `version:`. */
 const isDesired = (path: string, text: string): boolean =>
   !isNoDesiredFile(basename(path)) &&
-  (/^reconcile\.ya?ml$/.test(basename(path)) || (/^version:/m.test(text) && sections.test(text)));
+  (/^reconcile\.ya?ml$/.test(basename(path)) || (/^version:/m.test(text) && sectionLine.test(text)));
 
 /** Which files a file is read with; `undefined`: it is no file of a desired state. */
-export function givenFor(path: string, text: string, windows: Windows): Given | undefined {
+export function givenFor(path: string, text: string, windows: Windows): GivenFiles | undefined {
   if (isComponent(text)) return { paths: projectsAbove(path), component: path };
   if (!isDesired(path, text)) return undefined;
   const folder = dirname(path);
@@ -74,7 +74,7 @@ function desiredIn(folder: string, windows: Windows): string[] {
   return readdirSync(folder)
     .filter((name) => /^[^.].*\.ya?ml$/.test(name) && !/^reconcile\.ya?ml$/.test(name))
     .map((name) => join(folder, name))
-    .filter((path) => isDesired(path, textOf(path, windows)));
+    .filter((path) => isDesired(path, windowText(path, windows)));
 }
 
 /** The projects that may use a component: reconcile.yaml of its folder and of every folder above it in the checkout. */
@@ -86,25 +86,25 @@ function projectsAbove(path: string): string[] {
   }
 }
 
-function textOf(path: string, windows: Windows): string {
+function windowText(path: string, windows: Windows): string {
   const open = windows.get(path);
   if (open !== undefined) return open;
   try {
-    return readSource(path).text;
+    return readSourceFile(path).text;
   } catch {
     return "";
   }
 }
 
 /** The texts of a project; a component that nobody uses is used by a file that is nowhere. */
-function sourcesOf({ paths, component }: Given, windows: Windows, problems: Diagnostic[]): ConfigSource[] {
+function sourcesOf({ paths, component }: GivenFiles, windows: Windows, problems: Diagnostic[]): ConfigSource[] {
   if (paths.length === 0 && component !== undefined)
-    return [{ file: nowhere, text: `version: 1\ncomponents: { it: { from: ${JSON.stringify(component)} } }\n` }];
+    return [{ file: noFile, text: `version: 1\ncomponents: { it: { from: ${JSON.stringify(component)} } }\n` }];
   return paths.flatMap((path) => {
     const text = windows.get(path);
-    if (text !== undefined) return [{ file: shown(path), text }];
+    if (text !== undefined) return [{ file: shownPathOf(path), text }];
     try {
-      return [readSource(path)];
+      return [readSourceFile(path)];
     } catch (error) {
       problems.push(...(asDiagnostics(error) ?? []));
       return [];
@@ -112,9 +112,9 @@ function sourcesOf({ paths, component }: Given, windows: Windows, problems: Diag
   });
 }
 
-const nowhere = "(no file)";
+const noFile = "(no file)";
 
-interface Read {
+interface ReadSources {
   readonly environment: string | undefined;
   readonly workspace: Workspace | undefined;
   readonly problems: readonly Diagnostic[];
@@ -130,10 +130,15 @@ function opener(windows: Windows, flags: Flags): OpenFile {
 }
 
 /** Reads the files for the chosen environment, or for each of them, as `validate --env all` does. */
-function readAll(sources: readonly ConfigSource[], open: OpenFile, flags: Flags, opened: Set<string>): Read[] {
+function readAllEnvironments(
+  sources: readonly ConfigSource[],
+  open: OpenFile,
+  flags: Flags,
+  opened: Set<string>,
+): ReadSources[] {
   const options = { ...readOptions(flags, trustFrom(flags["no-programs"])), open, external: "later" as const };
   const chosen = chosenEnvironment(flags);
-  const read = (env: string | undefined): Read[] => {
+  const read = (env: string | undefined): ReadSources[] => {
     const { env: _, ...rest } = options;
     const {
       desired,
@@ -169,12 +174,12 @@ function judged(workspace: Workspace, flags: Flags): readonly Diagnostic[] {
   }
 }
 
-export function lookAt(given: Given, windows: Windows, flags: Flags, memory: Memory): Look {
+export function lookAt(given: GivenFiles, windows: Windows, flags: Flags, memory: ProjectMemory): ProjectLook {
   const problems: Diagnostic[] = [];
   const sources = sourcesOf(given, windows, problems);
   const open = opener(windows, flags);
   const opened = new Set<string>();
-  const reads = sources.length === 0 ? [] : readAll(sources, open, flags, opened);
+  const reads = sources.length === 0 ? [] : readAllEnvironments(sources, open, flags, opened);
   problems.push(...reads.flatMap((one) => one.problems));
   const named = reads.flatMap(({ environment, workspace }): [string, Desired][] =>
     environment === undefined || workspace === undefined ? [] : [[environment, workspace.desired]],
@@ -187,12 +192,13 @@ export function lookAt(given: Given, windows: Windows, flags: Flags, memory: Mem
   const files = new Set([...given.paths, ...alone, ...opened]);
   // While a file cannot be read, the components that it used are still its own.
   if (!isWhole) for (const file of memory.files) files.add(file);
-  if (isWhole) for (const file of files) memory.texts.set(file, textOf(file, windows));
+  if (isWhole) for (const file of files) memory.texts.set(file, windowText(file, windows));
   memory.files = files;
   const known = new Map<string, ProjectFile>();
   const fileOf = (path: string, loosely: boolean): ProjectFile => {
     const key = `${loosely} ${path}`;
-    const now = known.get(key) ?? projectFile(readLoosely(path, windows, loosely ? memory.texts.get(path) : undefined));
+    const now =
+      known.get(key) ?? projectFile(readYamlLoosely(path, windows, loosely ? memory.texts.get(path) : undefined));
     known.set(key, now);
     return now;
   };
@@ -221,18 +227,18 @@ export function lookAt(given: Given, windows: Windows, flags: Flags, memory: Mem
 }
 
 /** Without its problems. `before`: the text to be read where the file is no YAML at the moment. */
-function readLoosely(path: string, windows: Windows, before: string | undefined): YamlFile {
-  const now = readYaml({ file: path, text: textOf(path, windows) }, collectProblems());
+function readYamlLoosely(path: string, windows: Windows, before: string | undefined): YamlFile {
+  const now = readYaml({ file: path, text: windowText(path, windows) }, collectProblems());
   return now.root === undefined && before !== undefined
     ? readYaml({ file: path, text: before }, collectProblems())
     : now;
 }
 
 /** What has no place is told at the first line of the first file; what several environments say alike, once. */
-function byFile(problems: readonly Diagnostic[], files: ReadonlySet<string>, first: string): Look["problems"] {
+function byFile(problems: readonly Diagnostic[], files: ReadonlySet<string>, first: string): ProjectLook["problems"] {
   const found = new Map<string, Map<string, Diagnostic>>([...files].map((file) => [file, new Map()]));
   for (const problem of problems) {
-    if (problem.source?.file === nowhere) continue;
+    if (problem.source?.file === noFile) continue;
     const file = problem.source === undefined ? first : resolve(problem.source.file);
     const { line, column } = problem.source ?? { line: 1 };
     const key = JSON.stringify([problem.code, problem.summary, line, column]);

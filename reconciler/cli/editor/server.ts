@@ -12,22 +12,22 @@ import { complete, type Offer } from "../../editor/complete";
 import { cursorAt } from "../../editor/cursor";
 import { hover } from "../../editor/hover";
 import { placeAt } from "../../editor/names";
-import { type Name, nameOf, type Project, placesOf } from "../../editor/project";
-import { rename } from "../../editor/rename";
-import { changesBetween, endOfWord, type Lines, linesOf, offsetOf, type Spot, spanOf } from "../../editor/text";
+import { type EditedProject, nameAtPlace, type ProjectName, placesOfProject } from "../../editor/project";
+import { renameName } from "../../editor/rename";
+import { changesBetween, endOfWord, linesOf, offsetOf, type Spot, type TextLines, textSpanOf } from "../../editor/text";
 import { refuse } from "../../refused";
 import { packageFolder, version } from "../../version";
 import type { Flags } from "../flags";
 import { expandFolder } from "../workspace";
-import { type Given, givenFor, type Look, lookAt, type Memory, newMemory } from "./read-project";
+import { type GivenFiles, givenFor, lookAt, newMemory, type ProjectLook, type ProjectMemory } from "./read-project";
 
-type Protocol = typeof import("vscode-languageserver/node");
+type LanguageProtocol = typeof import("vscode-languageserver/node");
 const neededPackage = "vscode-languageserver";
 
-function protocol(): Protocol {
+function protocol(): LanguageProtocol {
   try {
     // The type is that of the package that is named.
-    return createRequire(__filename)(`${neededPackage}/node`) as Protocol;
+    return createRequire(__filename)(`${neededPackage}/node`) as LanguageProtocol;
   } catch (error) {
     if (errorCode(error) !== "MODULE_NOT_FOUND") throw error;
     throw refuse(
@@ -38,23 +38,23 @@ function protocol(): Protocol {
   }
 }
 
-interface Opened {
-  readonly given: Given;
-  readonly memory: Memory;
-  look?: Look;
+interface OpenedProject {
+  readonly given: GivenFiles;
+  readonly memory: ProjectMemory;
+  look?: ProjectLook;
 }
 
 /** How long typing may go on before the files are read again, in ms. */
-const pause = 10;
+const settleMs = 10;
 
 /** Serves until the editor says goodbye or goes away. */
 export function serveEditor(given: readonly string[], flags: Flags): Promise<number> {
   const lsp = protocol();
   const connection = lsp.createConnection(process.stdin, process.stdout);
   const windows = new Map<string, string>();
-  const lines = new Map<string, Lines>();
-  const projects = new Map<string, Opened>();
-  const fixed: Given | undefined =
+  const lines = new Map<string, TextLines>();
+  const projects = new Map<string, OpenedProject>();
+  const fixed: GivenFiles | undefined =
     given.length === 0 ? undefined : { paths: given.flatMap(expandFolder).map((path) => resolve(path)) };
   const schemas = new Map<string, unknown>();
   const schemaFor = (text: string): unknown => {
@@ -64,7 +64,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     return schemas.get(name);
   };
 
-  const projectOf = (path: string): Opened | undefined => {
+  const projectOf = (path: string): OpenedProject | undefined => {
     const text = windows.get(path);
     for (const project of projects.values()) if (project.look?.files.has(path) === true) return project;
     const wanted =
@@ -75,13 +75,13 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     projects.set(key, known);
     return known;
   };
-  const lookOf = (path: string): Look | undefined => {
+  const lookOf = (path: string): ProjectLook | undefined => {
     const project = projectOf(path);
     if (project === undefined) return undefined;
     project.look ??= lookAt(project.given, windows, flags, project.memory);
     if (project.look.files.has(path)) return project.look;
     // A component that the project above it does not use stands for itself.
-    const alone: Opened = projects.get(path) ?? { given: { paths: [], component: path }, memory: newMemory() };
+    const alone: OpenedProject = projects.get(path) ?? { given: { paths: [], component: path }, memory: newMemory() };
     alone.look ??= lookAt(alone.given, windows, flags, alone.memory);
     projects.set(path, alone);
     return alone.look;
@@ -112,7 +112,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
         void connection.sendDiagnostics({ uri: pathToFileURL(file).href, diagnostics: [] });
       }
   };
-  const linesAt = (path: string): Lines => {
+  const linesAt = (path: string): TextLines => {
     const text = windows.get(path) ?? textOnDisk(path);
     const known = lines.get(path);
     if (known !== undefined && known.text === text) return known;
@@ -127,7 +127,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
       if (project.look === undefined || project.look.files.has(path)) delete project.look;
       else if (![...project.look.files].some((file) => windows.has(file))) projects.delete(key);
     clearTimeout(timer);
-    timer = setTimeout(publish, pause);
+    timer = setTimeout(publish, settleMs);
   };
 
   const pathOf = (uri: string): string => (uri.startsWith("file:") ? fileURLToPath(uri) : uri);
@@ -136,19 +136,19 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     const text = windows.get(path) ?? "";
     return { path, text, offset: offsetOf(linesAt(path), position) };
   };
-  const spansOf = (project: Project, name: Name, wanted: (is: "declared" | "used") => boolean) =>
-    placesOf(project, name)
+  const spansOf = (project: EditedProject, name: ProjectName, wanted: (is: "declared" | "used") => boolean) =>
+    placesOfProject(project, name)
       .filter(({ is }) => wanted(is))
       .map(({ file, offset, length }) => ({
         uri: pathToFileURL(file).href,
-        range: spanOf(linesAt(file), offset, offset + length),
+        range: textSpanOf(linesAt(file), offset, offset + length),
       }));
   const named = (path: string, offset: number) => {
     const look = lookOf(path);
     const project = look?.project();
     const names = project?.files.get(path)?.names;
     const place = names === undefined ? undefined : placeAt(names, offset);
-    const name = project === undefined || place === undefined ? undefined : nameOf(project, path, place);
+    const name = project === undefined || place === undefined ? undefined : nameAtPlace(project, path, place);
     return { project, names, place, name };
   };
 
@@ -202,7 +202,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     const project = lookOf(path)?.project(true);
     if (project === undefined) return [];
     const { from, offers } = complete(project, path, cursorAt(text, offset), schemaFor(text));
-    const range = spanOf(linesAt(path), from, offset);
+    const range = textSpanOf(linesAt(path), from, offset);
     return offers.map(
       ({ word, says, is, writes }): CompletionItem => ({
         label: word,
@@ -241,13 +241,13 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     const { path, offset } = at(textDocument, position);
     const { place, name } = named(path, offset);
     if (place === undefined || name === undefined) return null;
-    return { range: spanOf(linesAt(path), place.offset, place.offset + place.length), placeholder: place.key };
+    return { range: textSpanOf(linesAt(path), place.offset, place.offset + place.length), placeholder: place.key };
   });
   connection.onRenameRequest(({ textDocument, position, newName }): WorkspaceEdit | null => {
     const { path, offset } = at(textDocument, position);
     const { project, name } = named(path, offset);
     if (project === undefined || name === undefined) return null;
-    const renamed = rename(project, name, newName);
+    const renamed = renameName(project, name, newName);
     if ("problem" in renamed) throw new lsp.ResponseError(lsp.ErrorCodes.InvalidParams, renamed.problem);
     return {
       changes: Object.fromEntries(
@@ -264,7 +264,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
     if ("problem" in formatted) return null;
     const lines = linesOf(text);
     return changesBetween(text, formatted.text).map(({ from, to, by }) => ({
-      range: spanOf(lines, from, to),
+      range: textSpanOf(lines, from, to),
       newText: by,
     }));
   });
@@ -279,12 +279,12 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
 const kindsOfOffers: Readonly<Record<Offer["is"], 5 | 12 | 18>> = { field: 5, word: 12, name: 18 };
 const severities = { error: 1, warning: 2, note: 3 } as const;
 
-function shownAs({ severity, code, summary, detail, fix, source }: Diagnostic, lines: Lines): Shown {
+function shownAs({ severity, code, summary, detail, fix, source }: Diagnostic, lines: TextLines): Shown {
   const line = Math.max(0, (source?.line ?? 1) - 1);
   const from = offsetOf(lines, { line, character: Math.max(0, (source?.column ?? 1) - 1) });
   const parts = [summary, ...(detail === undefined ? [] : [detail]), ...(fix === undefined ? [] : [`fix: ${fix}`])];
   return {
-    range: spanOf(lines, from, endOfWord(lines.text, from)),
+    range: textSpanOf(lines, from, endOfWord(lines.text, from)),
     severity: severities[severity],
     code,
     source: "reconcile",

@@ -13,20 +13,24 @@ import type { Output } from "../output";
 import { keptToken } from "./login";
 import { asConsent, withFleet } from "./session";
 
-interface Asked {
+interface PersonRequest {
   readonly args: readonly string[];
   readonly flags: Pick<Flags, "database" | "server">;
   readonly output: Output;
 }
 
-export async function answered(name: PersonCommand, asked: Asked, typed: Omit<Typed, "args"> = {}): Promise<number> {
-  return asked.output.finish({ exitCode: await answerOf(name, asked, typed) });
+export async function answered(
+  name: PersonCommand,
+  asked: PersonRequest,
+  typed: Omit<Typed, "args"> = {},
+): Promise<number> {
+  return asked.output.finish({ exitCode: await answerToPerson(name, asked, typed) });
 }
 
 /** The exit code alone, for a command that goes on. */
-export async function answerOf(
+export async function answerToPerson(
   name: PersonCommand,
-  { args, flags, output }: Asked,
+  { args, flags, output }: PersonRequest,
   typed: Omit<Typed, "args"> = {},
 ): Promise<number> {
   const server = serverOf(flags);
@@ -36,7 +40,7 @@ export async function answerOf(
 }
 
 /** Absent: the database is asked. What was typed counts before the environment. */
-export function serverOf({ database, server }: Asked["flags"]): URL | undefined {
+export function serverOf({ database, server }: PersonRequest["flags"]): URL | undefined {
   if (database !== undefined && server !== undefined)
     throw fail("cli/bad-flag", "--server and --database name two fleets", "leave one of them out");
   const named = server ?? (database === undefined ? setting("RECONCILE_FLEET_SERVER") : undefined);
@@ -54,7 +58,7 @@ export function serverOf({ database, server }: Asked["flags"]): URL | undefined 
   return url;
 }
 
-const limitMs = 60_000;
+const answerLimitMs = 60_000;
 
 async function askServer(server: URL, name: PersonCommand, typed: Typed, output: Output): Promise<number> {
   const token = setting("RECONCILE_FLEET_TOKEN") ?? keptToken(server);
@@ -67,9 +71,9 @@ async function askServer(server: URL, name: PersonCommand, typed: Typed, output:
     },
     body: JSON.stringify(typed),
     redirect: "error",
-    signal: AbortSignal.timeout(limitMs),
+    signal: AbortSignal.timeout(answerLimitMs),
   }).catch((error: unknown) => {
-    throw notReached(server, error instanceof Error ? causeOf(error) : "no answer");
+    throw notReached(server, error instanceof Error ? causeText(error) : "no answer");
   });
   const body = fieldsIn(await answer.json().catch(() => undefined));
   const { exit_code: exitCode, said } = body;
@@ -90,11 +94,11 @@ async function askServer(server: URL, name: PersonCommand, typed: Typed, output:
   const { code, error, fix } = body;
   if (typeof error !== "string" || typeof fix !== "string")
     throw notReached(server, `it answered ${answer.status}, and not as the pages of a fleet do`);
-  throw asConsent(fail(isRefusal(code) ? code : "fleet/server", error, fix), code);
+  throw asConsent(fail(isPersonRefusal(code) ? code : "fleet/server", error, fix), code);
 }
 
 /** The codes with which a server refuses; another one may be of a newer version. */
-const refusals = [
+const personRefusals = [
   "fleet/no-stack",
   "fleet/no-plan",
   "fleet/paused",
@@ -105,7 +109,8 @@ const refusals = [
   "fleet/say-why",
   "fleet/no-undo",
 ] as const;
-const isRefusal = (code: unknown): code is (typeof refusals)[number] => refusals.some((one) => one === code);
+const isPersonRefusal = (code: unknown): code is (typeof personRefusals)[number] =>
+  personRefusals.some((one) => one === code);
 
 const notReached = (server: URL, why: string): Error =>
   fail(
@@ -114,11 +119,11 @@ const notReached = (server: URL, why: string): Error =>
     "check --server and that reconcile fleet serve runs there",
   );
 
-const causeOf = (error: Error): string => {
+const causeText = (error: Error): string => {
   const { code } = fieldsIn(error.cause);
   return typeof code === "string"
     ? code
     : error.name === "TimeoutError"
-      ? `nothing within ${limitMs / 1000} s`
+      ? `nothing within ${answerLimitMs / 1000} s`
       : error.message;
 };

@@ -15,7 +15,7 @@ export interface ReadRequest {
   readonly trust?: Trust;
 }
 
-export interface ReadAnswer {
+export interface ReadApart {
   readonly problems: readonly Diagnostic[];
   /** How long reading and judging the files took of a processor; absent: the files take something from elsewhere. */
   readonly cpuMs?: number;
@@ -47,7 +47,7 @@ export interface AppliedApart extends Omit<Applied, "picture" | "report"> {
 /** What a worker asks this process for. */
 export type ForChild = {
   readonly turns: (nothing: undefined) => void;
-  readonly read: (request: ReadRequest) => ReadAnswer;
+  readonly read: (request: ReadRequest) => ReadApart;
   readonly open: (request: OpenRequest) => Pick<Project, "leases" | "files">;
   readonly plan: (nothing: undefined) => PlannedApart;
   readonly lock: (nothing: undefined) => PlannedApart;
@@ -67,7 +67,7 @@ export type ForWorker = {
 };
 
 /** The report of a run with its errors as they were. */
-export const reportOf = ({ report, failures }: AppliedApart): Applied["report"] => ({
+export const reportApart = ({ report, failures }: AppliedApart): Applied["report"] => ({
   ...report,
   ...Object.fromEntries(Object.entries(failures).map(([key, thrown]) => [key, errorOf(thrown)])),
 });

@@ -41,7 +41,7 @@ const tickMs = 1000;
 /** So long a process may be busy once nobody wants its answer any more. */
 const graceMs = 4000;
 
-const words = {
+const sayings = {
   files: {
     cannot: "its files cannot be read",
     ended: "its files could not be read",
@@ -59,20 +59,20 @@ function lower(pid: number): void {
 }
 
 /** Every process of this kind that runs: they end with this one. */
-let running: Set<ChildProcess> | undefined;
+let runningChildren: Set<ChildProcess> | undefined;
 
 function endsWithThis(child: ChildProcess): void {
-  if (running === undefined) {
+  if (runningChildren === undefined) {
     const all = new Set<ChildProcess>();
-    running = all;
+    runningChildren = all;
     process.on("exit", () => {
       for (const one of all) one.kill("SIGKILL");
     });
   }
-  running.add(child);
+  runningChildren.add(child);
 }
 
-interface Waiting {
+interface WaitingReader {
   readonly signal: AbortSignal | undefined;
   readonly take: (child: ChildProcess) => void;
   readonly reject: (error: Error) => void;
@@ -80,7 +80,7 @@ interface Waiting {
 
 export function createChildren({ timeMs, memoryMb, most, slowMs }: ChildLimits): Children {
   const program = join(packageFolder, "dist/reconciler/cli/fleet/stack-in-child.js");
-  const waiting: Waiting[] = [];
+  const waiting: WaitingReader[] = [];
   const idle = new Map<ChildProcess, NodeJS.Timeout>();
   const all = new Set<ChildProcess>();
   function start(): ChildProcess {
@@ -95,7 +95,7 @@ export function createChildren({ timeMs, memoryMb, most, slowMs }: ChildLimits):
     if (child.pid !== undefined) lower(child.pid);
     child.once("exit", () => {
       all.delete(child);
-      running?.delete(child);
+      runningChildren?.delete(child);
       clearTimeout(idle.get(child));
       idle.delete(child);
       serve();
@@ -124,7 +124,7 @@ export function createChildren({ timeMs, memoryMb, most, slowMs }: ChildLimits):
       idle.delete(free);
       if (next.signal?.aborted === true) {
         rest(free);
-        next.reject(new ReadingEnded(`${words.files.stopped} was stopped`));
+        next.reject(new ReadingEnded(`${sayings.files.stopped} was stopped`));
       } else next.take(free);
     }
   }
@@ -133,7 +133,7 @@ export function createChildren({ timeMs, memoryMb, most, slowMs }: ChildLimits):
     child.ref();
     child.channel?.ref();
     const peer = createPeer<ForChild, ForWorker>(child, answers);
-    let text = words.files;
+    let text = sayings.files;
     let why: string | undefined;
     const cut = (reason: string): void => {
       why = reason;
@@ -160,7 +160,7 @@ export function createChildren({ timeMs, memoryMb, most, slowMs }: ChildLimits):
     return {
       call: peer.call,
       begins(what) {
-        text = words[what];
+        text = sayings[what];
       },
       giveBack() {
         clearInterval(watch);

@@ -7,20 +7,20 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 
 /** A program that a stack brings along is no larger. */
-const mostBytes = 16 * 1024 * 1024;
+const mostBytesBeside = 16 * 1024 * 1024;
 
 /** `named`: any value of which texts may be paths. Absent: there is no such file. */
 export function digestBeside(named: unknown, files: readonly string[], folder: string): string | undefined {
   const found = new Map<string, string>();
-  const home = realOf(folder) ?? folder;
+  const home = realPathOf(folder) ?? folder;
   const add = (path: string): void => {
-    const real = realOf(path);
-    if (real === undefined || isWithin(home, real) || statSync(real).isDirectory()) return;
+    const real = realPathOf(path);
+    if (real === undefined || isWithinFolder(home, real) || statSync(real).isDirectory()) return;
     const name = relative(folder, path).split(sep).join("/");
     if (!found.has(name)) found.set(name, createHash("sha256").update(readFileSync(real)).digest("hex"));
   };
   for (const file of files) add(resolve(file));
-  for (const text of textsIn(named)) if (isPath(text)) add(resolve(folder, text));
+  for (const text of textsWithin(named)) if (isPath(text)) add(resolve(folder, text));
   if (found.size === 0) return undefined;
   const lines = [...found].map(([name, digest]) => `${digest} ${name}\n`).sort();
   return createHash("sha256").update(lines.join("")).digest("hex").slice(0, 16);
@@ -30,21 +30,22 @@ export function digestBeside(named: unknown, files: readonly string[], folder: s
 const isPath = (text: string): boolean =>
   text.length < 300 && text.includes("/") && !text.startsWith("/") && !/[\0\n]|:\/\/|^[0-9a-f.:]+\/\d+$/i.test(text);
 
-const isWithin = (folder: string, path: string): boolean => path.startsWith(folder + sep);
+const isWithinFolder = (folder: string, path: string): boolean => path.startsWith(folder + sep);
 
 /** Absent: it is no plain file, or too large to be a program. */
-function realOf(path: string): string | undefined {
+function realPathOf(path: string): string | undefined {
   try {
     const real = realpathSync(path);
     const kind = statSync(real);
-    return kind.isDirectory() || (kind.isFile() && kind.size <= mostBytes) ? real : undefined;
+    return kind.isDirectory() || (kind.isFile() && kind.size <= mostBytesBeside) ? real : undefined;
   } catch {
     return undefined;
   }
 }
 
-function* textsIn(value: unknown): Generator<string> {
+function* textsWithin(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
-  else if (Array.isArray(value)) for (const item of value) yield* textsIn(item);
-  else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) yield* textsIn(item);
+  else if (Array.isArray(value)) for (const item of value) yield* textsWithin(item);
+  else if (typeof value === "object" && value !== null)
+    for (const item of Object.values(value)) yield* textsWithin(item);
 }

@@ -11,7 +11,7 @@ import { portOf } from "../../outside/port-of";
 import { fail } from "../compose";
 import type { Output } from "../output";
 
-interface Kept {
+interface KeptLogin {
   readonly token: string;
   readonly until: string;
 }
@@ -33,7 +33,7 @@ export function keptToken(server: URL, now = Date.now()): string | undefined {
   return typeof token === "string" && typeof until === "string" && Date.parse(until) > now ? token : undefined;
 }
 
-function keep(server: URL, login: Kept | undefined): void {
+function keepLogin(server: URL, login: KeptLogin | undefined): void {
   const file = keptFile();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const part = `${file}.${process.pid}`;
@@ -44,13 +44,13 @@ function keep(server: URL, login: Kept | undefined): void {
   renameSync(part, file);
 }
 
-const waitMs = 5 * 60_000;
+const waitForLoginMs = 5 * 60_000;
 
-const at = (server: URL, path: string): URL => new URL(path, server.href.replace(/\/?$/, "/"));
+const addressAt = (server: URL, path: string): URL => new URL(path, server.href.replace(/\/?$/, "/"));
 
-async function post(server: URL, path: string, body: object, token?: string): Promise<Response> {
+async function postTo(server: URL, path: string, body: object, token?: string): Promise<Response> {
   const headers = { "content-type": "application/json", authorization: token === undefined ? "" : `Bearer ${token}` };
-  return fetch(at(server, path), {
+  return fetch(addressAt(server, path), {
     method: "POST",
     headers,
     body: JSON.stringify(body),
@@ -80,7 +80,7 @@ async function codeFrom(ask: (port: number, state: string) => void): Promise<str
               "reconcile fleet login, and open the address that it prints",
             ),
           ),
-        waitMs,
+        waitForLoginMs,
       );
       timer.unref();
       server.on("request", ({ url = "/" }, response) => {
@@ -117,7 +117,7 @@ function openBrowser(url: string): void {
 export async function signIn(server: URL, output: Output): Promise<number> {
   const secret = randomBytes(32).toString("base64url");
   const code = await codeFrom((port, state) => {
-    const url = at(server, "login");
+    const url = addressAt(server, "login");
     url.search = new URLSearchParams({
       port: String(port),
       state,
@@ -127,7 +127,7 @@ export async function signIn(server: URL, output: Output): Promise<number> {
     output.note(`Sign in here: ${url.href}`);
     openBrowser(url.href);
   });
-  const answer = await post(server, "api/login", { code, secret });
+  const answer = await postTo(server, "api/login", { code, secret });
   const { token, name, hours } = fieldsIn(await answer.json().catch(() => undefined));
   if (!answer.ok || typeof token !== "string" || typeof name !== "string" || typeof hours !== "number")
     throw fail(
@@ -135,15 +135,15 @@ export async function signIn(server: URL, output: Output): Promise<number> {
       `${server.host} did not take the sign-in (${answer.status})`,
       "reconcile fleet login once more",
     );
-  keep(server, { token, until: new Date(Date.now() + hours * 3_600_000).toISOString() });
+  keepLogin(server, { token, until: new Date(Date.now() + hours * 3_600_000).toISOString() });
   output.print(`${name} is signed in at ${server.host} for ${hours} hours; reconcile fleet login --revoke ends it.`);
   return output.finish({ exitCode: 0 });
 }
 
 export async function signOut(server: URL, output: Output): Promise<number> {
   const token = keptToken(server);
-  if (token !== undefined) await post(server, "api/logout", {}, token);
-  keep(server, undefined);
+  if (token !== undefined) await postTo(server, "api/logout", {}, token);
+  keepLogin(server, undefined);
   output.print(`Nobody is signed in at ${server.host} from here.`);
   return output.finish({ exitCode: 0 });
 }

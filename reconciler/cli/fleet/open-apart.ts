@@ -5,7 +5,7 @@
 import type { EngineEvent } from "../../engine/events";
 import type { Planned, Project, ProjectInput } from "../../fleet/project";
 import { withheldVariables } from "../../outside/environment";
-import { type PlannedApart, reportOf } from "./apart-calls";
+import { type PlannedApart, reportApart } from "./apart-calls";
 import type { Children } from "./children";
 
 export async function openApart(
@@ -46,7 +46,7 @@ export async function openApart(
       async apply(grants, { soft, hard }, emitHere) {
         emit = emitHere;
         const applied = await lent.call("apply", grants, [soft, hard]);
-        return { report: reportOf(applied), outputs: applied.outputs, picture: () => applied.picture };
+        return { report: reportApart(applied), outputs: applied.outputs, picture: () => applied.picture };
       },
     };
   };

@@ -38,28 +38,36 @@ import { leftInGuests } from "../../report/owed-text";
 import { holdStore } from "../../store/held";
 import { locationBeside, openProtectedStore } from "../../store/open";
 import type { LeaseTimes, StateStore } from "../../store/store";
-import { readDialect } from "../compose";
+import { readDialectWith } from "../compose";
 import { CommandFailed } from "../crash";
 import { askPolicy, type PlanPlace, programsMissing } from "../review";
 import { readWorkspace, type Workspace } from "../workspace";
 import { digestBeside } from "./files-beside";
-import { bodyOf, digestOf, factsOf, type Looked, outputsIn, wayBack, wishOf } from "./plan-facts";
+import {
+  outputsIn,
+  type PlanLooked,
+  planBodyOf,
+  planDigest,
+  planFactsOf,
+  wayBackFacts,
+  wishDigest,
+} from "./plan-facts";
 
 /** A worker that dies loses its stack to another one within seconds, not after the usual minute. */
 const lease: LeaseTimes = { leaseMs: 10_000, heartbeatMs: 3000 };
 const secretFreshMs = 60_000;
 
-export interface ProjectSetting {
+export interface FleetProjectSetting {
   /** The folder in which embedded services of this machine keep their worlds. */
   readonly cache: string;
 }
 
-export function createHereOpener({ cache }: ProjectSetting): OpenProject {
+export function createHereOpener({ cache }: FleetProjectSetting): OpenProject {
   const secrets = createSecrets();
   return async (input) => {
     const { stack, checkout, base } = input;
-    const workspace = workspaceOf(input, checkout);
-    const law = base === undefined ? workspace : workspaceOf(input, base);
+    const workspace = workspaceOfStack(input, checkout);
+    const law = base === undefined ? workspace : workspaceOfStack(input, base);
     const readable = await statesToRead(input, workspace);
     const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true });
     const service = await openFor(input, law, secrets, cache);
@@ -67,13 +75,13 @@ export function createHereOpener({ cache }: ProjectSetting): OpenProject {
   };
 }
 
-function workspaceOf(input: ProjectInput, checkout: Checkout): Workspace {
-  const { flags, trust } = readingOf(input, checkout);
+function workspaceOfStack(input: ProjectInput, checkout: Checkout): Workspace {
+  const { flags, trust } = readingOfStack(input, checkout);
   return readWorkspace({ args: [checkout.folder], flags }, { trust });
 }
 
 /** How the files are read: with which variables, and how far they are trusted. */
-export function readingOf(input: ProjectInput, checkout: Checkout) {
+export function readingOfStack(input: ProjectInput, checkout: Checkout) {
   const { stack } = input;
   const flags = {
     var: [...Object.entries(stack.vars), ...Object.entries(input.inputs)].map(
@@ -169,10 +177,10 @@ async function credentialOf(
   };
 }
 
-const baseUrlOf = (service: FleetService | undefined, { desired }: Workspace): string | undefined =>
+const baseUrlOfStack = (service: FleetService | undefined, { desired }: Workspace): string | undefined =>
   service?.baseUrl ?? desired.service.baseUrl;
 
-async function dialectFileOf(service: FleetService | undefined, cache: string): Promise<string | undefined> {
+async function dialectOfService(service: FleetService | undefined, cache: string): Promise<string | undefined> {
   const { dialect, dialectIn } = service ?? {};
   if (dialectIn === undefined) return dialect;
   const { url, commit, path } = dialectIn;
@@ -185,7 +193,7 @@ async function openFor(
   secrets: Secrets,
   cache: string,
 ): Promise<OpenedService> {
-  const baseUrl = baseUrlOf(service, workspace);
+  const baseUrl = baseUrlOfStack(service, workspace);
   if (baseUrl === undefined)
     throw new CommandFailed([
       {
@@ -199,8 +207,8 @@ async function openFor(
   const refused = service === undefined ? refusedAddress(trust, baseUrl) : undefined;
   if (refused !== undefined)
     throw new CommandFailed([{ ...refused, fix: `name one of the fleet's services in the stack: service: NAME` }]);
-  const fromFile = readDialect(workspace, {});
-  const dialect = await dialectFileOf(service, cache);
+  const fromFile = readDialectWith(workspace, {});
+  const dialect = await dialectOfService(service, cache);
   const given = dialect === undefined ? fromFile : { ...readDialectFile(dialect), folder: cache };
   if (hasErrors(given.diagnostics)) throw new CommandFailed(given.diagnostics);
   const location: Location =
@@ -246,13 +254,13 @@ function project(
   };
   const projectOn = (from: StateStore) =>
     openProject({ files: workspace, folder: workspace.folder, service, store: from, openRead });
-  const look = async (from: StateStore, signal: AbortSignal): Promise<Looked> => {
+  const look = async (from: StateStore, signal: AbortSignal): Promise<PlanLooked> => {
     const opened = projectOn(from);
     const wished = await opened.close(options);
-    const back = undo === undefined ? undefined : await wayBack(from, undo, wished);
+    const back = undo === undefined ? undefined : await wayBackFacts(from, undo, wished);
     const prepared = await opened.plan(options, { desired: back?.desired ?? wished, signal });
     return {
-      wish: wishOf(wished, checkout),
+      wish: wishDigest(wished, checkout),
       ...(back === undefined
         ? { prepared }
         : { prepared: { ...prepared, plan: withReturns(prepared.plan, back.before) }, laterRuns: back.laterRuns }),
@@ -261,21 +269,21 @@ function project(
   const holder = holderOf(`reconcile fleet work (${stack.name}, ${worker})`);
 
   const { trust } = service;
-  const asked = { workspace, service: { baseUrl: baseUrlOf(named, law) ?? "", trust }, store };
+  const asked = { workspace, service: { baseUrl: baseUrlOfStack(named, law) ?? "", trust }, store };
   const changesJudges = base !== undefined && judgesOf(law, base.folder) !== judgesOf(workspace, checkout.folder);
   const files = workspace.sources.map(({ file }) => file);
   const beside = digestBeside(workspace.desired, files, checkout.folder);
-  const plannedOn = async (from: StateStore, { prepared, wish, laterRuns }: Looked): Promise<Planned> => ({
+  const plannedOn = async (from: StateStore, { prepared, wish, laterRuns }: PlanLooked): Promise<Planned> => ({
     facts: {
-      ...factsOf(prepared, digestOf(prepared, checkout, beside), stack.opensAt),
+      ...planFactsOf(prepared, planDigest(prepared, checkout, beside), stack.opensAt),
       leases: store.leases,
       wish,
     },
     ...onlyDefined({ laterRuns, changesJudges: changesJudges ? changesJudges : undefined }),
-    body: bodyOf(prepared, stack.opensAt),
+    body: planBodyOf(prepared, stack.opensAt),
     errors: [
       ...prepared.plan.diagnostics.filter(({ severity }) => severity === "error"),
-      ...(await refusals(prepared, asked, base === undefined ? undefined : law.desired)),
+      ...(await projectRefusals(prepared, asked, base === undefined ? undefined : law.desired)),
     ].map((one) => sentences([one])),
     counts: { ...countChanges(prepared.plan.changes) },
     outputs: outputsIn(prepared.state),
@@ -294,7 +302,7 @@ function project(
         emit,
         holder,
         stop,
-        planId: digestOf(prepared, checkout, beside),
+        planId: planDigest(prepared, checkout, beside),
         grants,
       });
       const { state } = openStoredState(await store.read(), store.location, prepared.state.lineage);
@@ -348,7 +356,7 @@ function judgesOf(workspace: Workspace, folder: string): string {
     checks: withoutPlaces(checks),
     deny: withoutPlaces(deny),
     address: service.baseUrl ?? "",
-    dialect: readDialect(workspace, {}).dialect,
+    dialect: readDialectWith(workspace, {}).dialect,
   });
 }
 
@@ -357,7 +365,11 @@ const withoutPlaces = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value ?? null, (key, one: unknown) => (key === "source" ? undefined : one)));
 
 /** What the file itself forbids: a broken assertion, a failed check, its policy, a code that it denies. */
-async function refusals(given: Prepared, asked: PlanPlace, law: Desired | undefined): Promise<readonly Diagnostic[]> {
+async function projectRefusals(
+  given: Prepared,
+  asked: PlanPlace,
+  law: Desired | undefined,
+): Promise<readonly Diagnostic[]> {
   const prepared = { ...given, desired: judgedBy(law, given.desired) };
   const { desired } = prepared;
   const { plan, state } = prepared;

@@ -6,13 +6,13 @@ import type { OpenProject } from "../../fleet/project";
 import { CommandFailed } from "../crash";
 import { type ChildLimits, createChildren } from "./children";
 import { openApart } from "./open-apart";
-import { createHereOpener, type ProjectSetting, readingOf } from "./open-project";
+import { createHereOpener, type FleetProjectSetting, readingOfStack } from "./open-project";
 import { type Checked, createReaders } from "./readers";
 
 const apart: ChildLimits = { timeMs: 60_000, memoryMb: 768, most: 4, slowMs: 0 };
 
 export function createProjectOpener(
-  setting: ProjectSetting,
+  setting: FleetProjectSetting,
   limits: { readonly reading?: ChildLimits; readonly apart?: ChildLimits } = {},
 ): OpenProject {
   const readers = createReaders(limits.reading);
@@ -22,7 +22,11 @@ export function createProjectOpener(
     const { checkout, base, signal } = input;
     const weights: Checked[] = [];
     for (const files of base === undefined ? [checkout] : [checkout, base]) {
-      const checked = await readers.check({ folder: files.folder, ...readingOf(input, files) }, files.revision, signal);
+      const checked = await readers.check(
+        { folder: files.folder, ...readingOfStack(input, files) },
+        files.revision,
+        signal,
+      );
       if (checked.problems.length > 0) throw new CommandFailed(checked.problems);
       weights.push(checked);
     }

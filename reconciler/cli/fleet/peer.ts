@@ -138,13 +138,13 @@ export interface Thrown {
 }
 
 /** What a round looks at in the errors that end it. */
-const kept = ["code", "holder", "isAway", "isSilent"] as const;
-const classes = { StateLocked, LeaseLost, StoreFailed, CannotUndo, SourceFailed, ReadingEnded };
+const errorFieldsKept = ["code", "holder", "isAway", "isSilent"] as const;
+const errorClasses = { StateLocked, LeaseLost, StoreFailed, CannotUndo, SourceFailed, ReadingEnded };
 
 export function thrownOf(given: unknown): Thrown {
   const { name, message } = asError(given);
   const fields = fieldsIn(given);
-  const found = kept.flatMap((key) => (fields[key] === undefined ? [] : [[key, fields[key]] as const]));
+  const found = errorFieldsKept.flatMap((key) => (fields[key] === undefined ? [] : [[key, fields[key]] as const]));
   const diagnostics = diagnosticsIn(given);
   return {
     name,
@@ -156,7 +156,7 @@ export function thrownOf(given: unknown): Thrown {
 export function errorOf({ name, message, fields }: Thrown): Error {
   const diagnostics = diagnosticsIn(fields);
   if (diagnostics !== undefined) return new CommandFailed(diagnostics);
-  const made = Object.entries(classes).find(([own]) => own === name)?.[1];
+  const made = Object.entries(errorClasses).find(([own]) => own === name)?.[1];
   const error: Error = made === undefined ? new Error(message) : Object.create(made.prototype);
   return Object.assign(error, { name, message }, fields);
 }

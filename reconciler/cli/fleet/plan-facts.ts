@@ -28,7 +28,7 @@ export const outputsIn = ({ outputs = {} }: Pick<State, "outputs">): Planned["ou
     Object.entries(outputs).flatMap(([name, { value, sensitive }]) => (sensitive === true ? [] : [[name, value]])),
   );
 
-export function factsOf(
+export function planFactsOf(
   prepared: Prepared,
   digest: string,
   opensAt?: number,
@@ -51,14 +51,14 @@ export function factsOf(
   };
 }
 
-export interface Looked {
+export interface PlanLooked {
   readonly prepared: Prepared;
   readonly wish: string;
   readonly laterRuns?: number;
 }
 
 /** What the files ask for, wherever in them it stands. */
-export function wishOf({ resources }: Closed, checkout: Checkout): string {
+export function wishDigest({ resources }: Closed, checkout: Checkout): string {
   const wished = resources.map(({ source: _, ...declared }) => declared);
   return createHash("sha256")
     .update(canonicalJson(asInRepository(checkout)(wished)))
@@ -67,7 +67,7 @@ export function wishOf({ resources }: Closed, checkout: Checkout): string {
 }
 
 /** What was declared before the run, by what the state remembers of it. */
-export async function wayBack(store: StateStore, id: string, wished: Closed) {
+export async function wayBackFacts(store: StateStore, id: string, wished: Closed) {
   const { state } = openStoredState(await store.read(), store.location, "none");
   const runs = state.runs ?? [];
   const index = runs.findIndex((run) => run.id === id);
@@ -82,7 +82,7 @@ export async function wayBack(store: StateStore, id: string, wished: Closed) {
  * A digest of the plan, of the state that it was made on, and of what was read from elsewhere: an approval is for all
  * three. Every worker computes the same.
  */
-export function digestOf({ plan, desired }: Prepared, checkout: Checkout, beside: string | undefined): string {
+export function planDigest({ plan, desired }: Prepared, checkout: Checkout, beside: string | undefined): string {
   const { serial, lineage, options, changes, steps, consents, bookkeeping } = plan;
   const read = desired.external?.values;
   const essence = {
@@ -102,9 +102,9 @@ export function digestOf({ plan, desired }: Prepared, checkout: Checkout, beside
 }
 
 /** A picture of more steps than this shows nothing; the text lists them all. */
-const mostDrawn = 100;
+const mostDrawnOfPlan = 100;
 
-export function bodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
+export function planBodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
   const { plan } = prepared;
   const lines = [...planLines(plan, { colour: false, width: 100, steps: false })];
   const isExposed = touchesGroups(plan.changes);
@@ -123,7 +123,7 @@ export function bodyOf(prepared: Prepared, opensAt?: number): Planned["body"] {
     consents: plan.consents.map(({ detail, grant }) => ({ detail, grant })),
     opens: isExposed ? opensToWorld(exposureOf(prepared, { touchedOnly: true }), opensAt) : [],
     ...onlyDefined({
-      graph: plan.steps.length === 0 || plan.steps.length > mostDrawn ? undefined : planGraph(plan),
+      graph: plan.steps.length === 0 || plan.steps.length > mostDrawnOfPlan ? undefined : planGraph(plan),
       exposure: exposure === "" ? undefined : exposure,
     }),
   };

@@ -14,7 +14,10 @@ import { CommandFailed } from "../crash";
 
 export function readFleetFiles(paths: readonly string[]): Fleet {
   const files = (paths.length === 0 ? ["fleet.yaml"] : paths).flatMap(expand);
-  const sources = files.map((path) => ({ file: relative(process.cwd(), resolve(path)) || path, text: textOf(path) }));
+  const sources = files.map((path) => ({
+    file: relative(process.cwd(), resolve(path)) || path,
+    text: fleetText(path),
+  }));
   const { fleet, diagnostics } = readFleet(sources, {
     resolvePath: (file, path) => resolve(dirname(file), path),
     scheduleProblem,
@@ -33,7 +36,7 @@ function expand(path: string): string[] {
   return files;
 }
 
-function textOf(path: string): string {
+function fleetText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
@@ -47,7 +50,7 @@ function textOf(path: string): string {
 }
 
 /** The declared stacks and those of generators. */
-export async function allStacks(fleet: Fleet, cache: string): Promise<readonly StackSpec[]> {
+export async function allStacksOf(fleet: Fleet, cache: string): Promise<readonly StackSpec[]> {
   return fromSources(() => stacksOf(fleet, cache));
 }
 

@@ -21,13 +21,13 @@ export interface Checked {
   weighed(cpuMs: number): void;
 }
 
-const usual: ChildLimits = { timeMs: 60_000, memoryMb: 768, most: 8, slowMs: 250 };
+const usualLimits: ChildLimits = { timeMs: 60_000, memoryMb: 768, most: 8, slowMs: 250 };
 /** Planning what is read and judged within this takes less than half a second. */
 const lightMs = 100;
 const lightPlanMs = 500;
-const mostKnown = 20_000;
+const mostReadingsKnown = 20_000;
 
-export function createReaders(limits: ChildLimits = usual): Readers {
+export function createReaders(limits: ChildLimits = usualLimits): Readers {
   const children = createChildren(limits);
   /** Whether what was read is much. */
   const known = new Map<string, boolean>();
@@ -44,14 +44,21 @@ export function createReaders(limits: ChildLimits = usual): Readers {
         .call("read", request)
         .finally(() => lent.giveBack());
       const isHeavy = cpuMs > lightMs;
-      if (known.size >= mostKnown) known.clear();
+      if (known.size >= mostReadingsKnown) known.clear();
       if (problems.length === 0) known.set(key, isHeavy);
       return { problems, isHeavy, weighed };
     },
   };
 }
 
-const nobody = (): never => {
+const asksNothing = (): never => {
   throw new Error("a reader asks for nothing");
 };
-const nothingToAsk = { take: nobody, refused: nobody, asked: nobody, heard: nobody, mayRead: nobody, happens: nobody };
+const nothingToAsk = {
+  take: asksNothing,
+  refused: asksNothing,
+  asked: asksNothing,
+  heard: asksNothing,
+  mayRead: asksNothing,
+  happens: asksNothing,
+};

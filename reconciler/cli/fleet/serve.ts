@@ -45,7 +45,7 @@ function createDoor(records: Pick<FleetSession["records"], "anyToken" | "setting
 /**
  * During a change of secrets the former one counts too, while it is set: the other end changes its own some time later.
  */
-const secretsIn = (name: `RECONCILE_FLEET_${string}`): string[] =>
+const secretsOf = (name: `RECONCILE_FLEET_${string}`): string[] =>
   [setting(name), setting(`${name}_PREVIOUS`)].filter((secret) => secret !== undefined);
 
 export async function servePages(
@@ -71,7 +71,7 @@ export async function servePages(
       return repositoryPushed({ records: session.records, queue: session.queue, cache }, url, ref);
     },
     pulled: (urls) => pullsMoved(session.records, urls),
-    hooks: { github: secretsIn("RECONCILE_FLEET_GITHUB_SECRET"), gitlab: secretsIn("RECONCILE_FLEET_GITLAB_TOKEN") },
+    hooks: { github: secretsOf("RECONCILE_FLEET_GITHUB_SECRET"), gitlab: secretsOf("RECONCILE_FLEET_GITLAB_TOKEN") },
     metrics: metrics ?? (async () => metricsText(await readMetrics(session))),
     say,
   });

@@ -49,11 +49,11 @@ export async function withFleet<T>(
   }
 }
 
-const longestPauseMs = 10_000;
+const longestReconnectMs = 10_000;
 
 /** A supervisor that starts it again and again would wait for longer and longer. A signal ends it as it ends any command. */
 async function onceThere<T>(open: () => Promise<T>, say: (text: string) => void): Promise<T> {
-  for (let pauseMs = 500, isTold = false; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  for (let pauseMs = 500, isTold = false; ; pauseMs = Math.min(2 * pauseMs, longestReconnectMs)) {
     try {
       return await open();
     } catch (error) {

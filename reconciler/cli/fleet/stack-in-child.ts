@@ -9,19 +9,19 @@ import { withhold } from "../../outside/environment";
 import { endWhenStuck } from "../../outside/stuck";
 import { checkFiles } from "../check-files";
 import { readWorkspace } from "../workspace";
-import type { ForChild, ForWorker, PlannedApart, ReadAnswer, ReadRequest } from "./apart-calls";
+import type { ForChild, ForWorker, PlannedApart, ReadApart, ReadRequest } from "./apart-calls";
 import { createHereOpener } from "./open-project";
 import { createPeer, thrownOf } from "./peer";
 
 /** For the case that whoever started it died and cannot end it. */
-const stuckMs = 120_000;
+const stuckChildMs = 120_000;
 
 const spentMs = (since: NodeJS.CpuUsage): number => {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1000;
 };
 
-function read({ folder, flags, trust }: ReadRequest): ReadAnswer {
+function read({ folder, flags, trust }: ReadRequest): ReadApart {
   const began = process.cpuUsage();
   try {
     const workspace = readWorkspace({ args: [folder], flags }, trust === undefined ? {} : { trust });
@@ -133,7 +133,7 @@ function serve(): void {
 }
 
 if (require.main === module) {
-  endWhenStuck(stuckMs, "a process of a worker");
+  endWhenStuck(stuckChildMs, "a process of a worker");
   process.on("disconnect", () => process.exit());
   serve();
 }

@@ -5,14 +5,14 @@ import { carryOutSync, plannedSync } from "../../fleet/actions";
 import { metricsText } from "../../fleet/metrics";
 import type { Invocation } from "../command";
 import type { FlagName } from "../flags";
-import { allStacks, readFleetFiles } from "./read-file";
+import { allStacksOf, readFleetFiles } from "./read-file";
 import { servePages } from "./serve";
 import { closeFleet, openFleet } from "./session";
 import { readMetrics, startWork, untilStopped } from "./work";
 
-const folder = "fleet-try";
+const tryFolder = "fleet-try";
 
-const files: Readonly<Record<string, string>> = {
+const tryFiles: Readonly<Record<string, string>> = {
   "fleet.yaml": `# A fleet of three stacks on the embedded service: change a file below, and watch.
 version: 1
 services:
@@ -55,18 +55,18 @@ groups:
 };
 
 export async function tryFleet({ flags, output }: Invocation<FlagName, readonly string[]>): Promise<number> {
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(folder, name);
+  for (const [name, text] of Object.entries(tryFiles)) {
+    const path = join(tryFolder, name);
     if (existsSync(path)) continue;
     mkdirSync(join(path, ".."), { recursive: true });
     writeFileSync(path, text);
   }
-  mkdirSync(join(folder, "states"), { recursive: true });
-  process.chdir(folder);
+  mkdirSync(join(tryFolder, "states"), { recursive: true });
+  process.chdir(tryFolder);
   const session = await openFleet("embedded", { sendsOnly: false });
   try {
     const fleet = readFleetFiles(["fleet.yaml"]);
-    const changes = await plannedSync(session, await allStacks(fleet, ".reconcile"));
+    const changes = await plannedSync(session, await allStacksOf(fleet, ".reconcile"));
     await carryOutSync(session, fleet, changes);
     const worker = await startWork(session, {
       concurrency: 3,
@@ -81,7 +81,7 @@ export async function tryFleet({ flags, output }: Invocation<FlagName, readonly 
       metrics: async () => metricsText(await readMetrics(session, worker)),
     });
     output.note(
-      `A fleet of three stacks in ./${folder}. Its pages: ${server.url}\nOne of them waits for your approval. Change a file there, and watch. Ctrl-C ends it.`,
+      `A fleet of three stacks in ./${tryFolder}. Its pages: ${server.url}\nOne of them waits for your approval. Change a file there, and watch. Ctrl-C ends it.`,
     );
     await untilStopped(output, worker);
     await server.close();

@@ -4,17 +4,17 @@
  */
 import { isObject } from "../../core/text/objects";
 import { inFlow } from "../edit-text";
-import { addTo, type Desk, isBlockName, type Other, refuse, type SideName, spliceInto } from "./desk";
+import { addTo, isBlockName, type MoveDesk, type Other, refuseMove, type SideName, spliceInto } from "./desk";
 import type { Mention } from "./mentions";
 import type { Piece, Splice } from "./pieces";
-import { type Entry, type Project, pathsIn } from "./project";
+import { type MovedProject, type MoveEntry, pathsIn } from "./project";
 
-export function mentionsAcross(desk: Desk) {
+export function mentionsAcross(desk: MoveDesk) {
   const { division, source, target, moved, isAll, notes, splices, dropped, gone } = desk;
   const projects = { source, target };
   const outputs: Record<SideName, Map<string, string>> = { source: new Map(), target: new Map() };
   const readsOf: Partial<Record<SideName, string>> = {};
-  const splice = (file: Entry["file"], one: Splice): void => spliceInto(desk, file, one);
+  const splice = (file: MoveEntry["file"], one: Splice): void => spliceInto(desk, file, one);
   const add = (side: SideName, section: string, piece: Piece): void => addTo(desk, side, section, piece);
   const line = (text: string): Piece => ({ text, isFlow: true, isSpaced: false });
 
@@ -23,7 +23,7 @@ export function mentionsAcross(desk: Desk) {
     const known = outputs[side].get(expression);
     if (known !== undefined) return known;
     if (expression.includes("${") || expression.includes("[each]"))
-      refuse({
+      refuseMove({
         summary: `\${${expression}} is chosen by a key of its own for_each, which another project does not see`,
         fix: "move both, or write its keys out, one entry each",
       });
@@ -60,7 +60,7 @@ export function mentionsAcross(desk: Desk) {
   }
 
   /** A mention of what is on the other side from now on. `side` is where it is mentioned. */
-  function acrossCut(side: SideName, entry: Entry, mention: Mention): Splice {
+  function acrossCut(side: SideName, entry: MoveEntry, mention: Mention): Splice {
     const provider = side === "source" ? "target" : "source";
     const isResource = /^(?:vm|volume|group)\.[A-Za-z0-9_-]+(?:\[[^\]]*\])?$/.test(mention.expression);
     const expression = isResource ? `${mention.expression}.id` : mention.expression;
@@ -71,7 +71,7 @@ export function mentionsAcross(desk: Desk) {
   }
 
   /** A mention of an output of the other side whose parts are on this side from now on. */
-  function togetherAgain(mention: Mention, provider: Project): Splice | undefined {
+  function togetherAgain(mention: Mention, provider: MovedProject): Splice | undefined {
     const [, , output = "", ...rest] = mention.expression.split(".");
     const entry = provider.named.get(`output.${output}`);
     const value = isObject(entry?.value) ? entry.value["value"] : entry?.value;
@@ -84,20 +84,20 @@ export function mentionsAcross(desk: Desk) {
     return { from: mention.from, to: mention.to, by: `\${${expression}}` };
   }
 
-  const readsOther = (project: Project, mention: Mention, other: Other): boolean => {
+  const readsOther = (project: MovedProject, mention: Mention, other: Other): boolean => {
     const reads = project.named.get(mention.of);
     return reads?.section === "reads" && isObject(reads.value) && other.isIt(String(reads.value["state"] ?? ""));
   };
 
   /** What the moved parts mention: what stays is read, and what the target had handed out is mentioned again. */
-  function rewriteMoved(entry: Entry): void {
+  function rewriteMoved(entry: MoveEntry): void {
     for (const mention of entry.mentions) {
       if (source.named.has(mention.of) && isBlockName(mention.of)) {
         if (!moved.has(mention.of)) splice(entry.file, acrossCut("target", entry, mention));
       } else if (readsOther(source, mention, division.others.target)) {
         const back = togetherAgain(mention, target);
         if (back === undefined)
-          refuse({
+          refuseMove({
             summary: `${entry.name} reads \${${mention.expression}}, which the target hands out and cannot read from itself`,
             fix: "write its value where it is used, or give that output one value of one resource",
           });
@@ -107,7 +107,7 @@ export function mentionsAcross(desk: Desk) {
     for (const one of pathsIn(entry.file.text, entry.node, division.rebase)) splice(entry.file, one);
   }
 
-  function rewriteStaying(entry: Entry): void {
+  function rewriteStaying(entry: MoveEntry): void {
     for (const mention of entry.mentions)
       if (moved.has(mention.of)) splice(entry.file, acrossCut("source", entry, mention));
   }

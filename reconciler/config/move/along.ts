@@ -4,10 +4,10 @@ import { fieldsIn, isObject } from "../../core/text/objects";
 import { setIn } from "../edit-text";
 import { blockOrder } from "../format";
 import type { Plain } from "../write-yaml";
-import { type Desk, isNamedValue, isReadOf, rebased, refuse, shownAt, spliceInto } from "./desk";
-import { namesIn } from "./mentions";
+import { isNamedValue, isReadOf, type MoveDesk, rebased, refuseMove, shownAt, spliceInto } from "./desk";
+import { namesMentioned } from "./mentions";
 import type { Piece, Splice } from "./pieces";
-import { type Entry, isBlock, pathsIn } from "./project";
+import { isBlock, type MoveEntry, pathsIn } from "./project";
 
 const sectionWord: Readonly<Record<string, string>> = {
   vars: "the variable",
@@ -15,12 +15,12 @@ const sectionWord: Readonly<Record<string, string>> = {
   lookups: "the lookup",
 };
 
-export function whatGoesAlong(desk: Desk) {
+export function whatGoesAlong(desk: MoveDesk) {
   const { division, source, target, isNew, notes, gone, copied, environmentValues } = desk;
-  const splice = (file: Entry["file"], one: Splice): void => spliceInto(desk, file, one);
+  const splice = (file: MoveEntry["file"], one: Splice): void => spliceInto(desk, file, one);
 
   /** The names that the moved parts use, with what those use in turn. */
-  function needed(entries: readonly Entry[]): Set<string> {
+  function needed(entries: readonly MoveEntry[]): Set<string> {
     const names = new Set<string>();
     const visit = (more: readonly string[]): void => {
       for (const name of more) {
@@ -34,14 +34,14 @@ export function whatGoesAlong(desk: Desk) {
     return names;
   }
 
-  function used(going: readonly Entry[], defaults: readonly Entry[]): void {
+  function used(going: readonly MoveEntry[], defaults: readonly MoveEntry[]): void {
     const names = needed([...going, ...defaults]);
     if (isNew)
-      for (const name of namesIn(newSettings()))
+      for (const name of namesMentioned(newSettings()))
         for (const one of [name, ...needed(source.entries.filter((entry) => entry.name === name))]) names.add(one);
     const goingSet = new Set(going);
     const staying = needed(source.entries.filter((entry) => !goingSet.has(entry) && !isNamedValue(entry)));
-    for (const name of namesIn(source.settings)) staying.add(name);
+    for (const name of namesMentioned(source.settings)) staying.add(name);
     const environments = source.entries.filter(({ section }) => section === "environments");
     for (const entry of source.entries) {
       if (!isNamedValue(entry) || !names.has(entry.name)) continue;
@@ -50,7 +50,7 @@ export function whatGoesAlong(desk: Desk) {
       const said = rebased(entry.value, division.rebase);
       if (there !== undefined) {
         if (canonicalJson(there.value ?? null) !== canonicalJson(said ?? null))
-          refuse({
+          refuseMove({
             summary: `both projects have ${sectionWord[entry.section] ?? entry.section} ${entry.key}, and they differ`,
             detail: `${shownAt(entry)}: ${JSON.stringify(entry.value)}; ${shownAt(there)}: ${JSON.stringify(there.value)}`,
             fix: "give one of the two another name first",
@@ -68,7 +68,7 @@ export function whatGoesAlong(desk: Desk) {
       if (entry.section === "vars" && !isNew) setInEnvironments(entry.key, environments);
     }
   }
-  function setInEnvironments(name: string, environments: readonly Entry[]): void {
+  function setInEnvironments(name: string, environments: readonly MoveEntry[]): void {
     for (const { key, value } of environments) {
       const own = isObject(value) && isObject(value["vars"]) ? value["vars"][name] : undefined;
       if (own === undefined) continue;
@@ -76,7 +76,7 @@ export function whatGoesAlong(desk: Desk) {
       const theirs = isObject(there?.value) && isObject(there.value["vars"]) ? there.value["vars"][name] : undefined;
       if (theirs === undefined) environmentValues.push({ environment: key, name, value: own });
       else if (canonicalJson(theirs) !== canonicalJson(own))
-        refuse({
+        refuseMove({
           summary: `the environment ${key} sets the variable ${name} in both projects, to different values`,
           fix: "give the variable another name in one of the two first",
         });
@@ -91,13 +91,13 @@ export function whatGoesAlong(desk: Desk) {
     );
   }
 
-  function defaultsAlong(going: readonly Entry[]): {
-    readonly copied: readonly Entry[];
+  function defaultsAlong(going: readonly MoveEntry[]): {
+    readonly copied: readonly MoveEntry[];
     readonly inBlocks: ReadonlyMap<string, Record<string, unknown>>;
   } {
     const inside = going.some(({ section }) => section === "components");
     const ofKind = (kind: string): boolean => going.some(({ name }) => name.startsWith(`${kind}.`)) || inside;
-    const also: Entry[] = [];
+    const also: MoveEntry[] = [];
     const inBlocks = new Map<string, Record<string, unknown>>();
     for (const entry of source.entries) {
       if (entry.section !== "defaults" || !ofKind(entry.key)) continue;
@@ -124,7 +124,7 @@ export function whatGoesAlong(desk: Desk) {
     return { copied: also, inBlocks };
   }
 
-  function withDefaults(entry: Entry, piece: Piece, fields: Record<string, unknown> | undefined): Piece {
+  function withDefaults(entry: MoveEntry, piece: Piece, fields: Record<string, unknown> | undefined): Piece {
     if (fields === undefined) return piece;
     let { text } = piece;
     const own = isObject(entry.value) ? entry.value : {};
@@ -142,7 +142,7 @@ export function whatGoesAlong(desk: Desk) {
         // The value of a file is plain data.
         const edited = setIn(text, path, one as Plain, blockOrder(entry.section));
         if ("problem" in edited)
-          return refuse({
+          return refuseMove({
             summary: `${path.join(".")} would have to be written into ${entry.name}, for the defaults of the two projects differ: ${edited.problem}`,
             fix: `write it into ${shownAt(entry)} first`,
           });

@@ -5,9 +5,9 @@
 import { nearestName } from "../../core/text/nearest";
 
 /** Blocks by name (`vm.db`, `shop/`), and the blocks that each of them mentions. */
-export type Graph = ReadonlyMap<string, ReadonlySet<string>>;
+export type NameGraph = ReadonlyMap<string, ReadonlySet<string>>;
 
-export interface Problem {
+export interface CutProblem {
   readonly summary: string;
   readonly detail?: string;
   readonly fix: string;
@@ -17,14 +17,14 @@ export interface Problem {
 export function chosen(
   patterns: readonly string[],
   blocks: readonly string[],
-): { readonly moved: ReadonlySet<string>; readonly problems: readonly Problem[] } {
+): { readonly moved: ReadonlySet<string>; readonly problems: readonly CutProblem[] } {
   const moved = new Set<string>();
-  const problems: Problem[] = [];
+  const problems: CutProblem[] = [];
   for (const pattern of patterns) {
     const matches = blocks.filter((block) => isMatch(pattern, block));
     for (const block of matches) moved.add(block);
     if (matches.length > 0) continue;
-    const whole = wholeOf(pattern);
+    const whole = blockOfPattern(pattern);
     if (whole !== undefined && blocks.includes(whole))
       problems.push({
         summary: `${pattern} is a part of ${whole}, which is written once for all of its parts`,
@@ -48,7 +48,7 @@ function isMatch(pattern: string, block: string): boolean {
 }
 
 /** `vm.web[a]` is of `vm.web`, and `shop/vm.web` and `eu[a]/` are of their components. */
-function wholeOf(pattern: string): string | undefined {
+function blockOfPattern(pattern: string): string | undefined {
   const slash = pattern.indexOf("/");
   const head = slash === -1 ? pattern : pattern.slice(0, slash);
   const block = head.replace(/\[.*$/, "");
@@ -56,7 +56,7 @@ function wholeOf(pattern: string): string | undefined {
 }
 
 /** What both reaches and is reached by something across the cut. */
-export function circleAcross(graph: Graph, moved: ReadonlySet<string>): Problem | undefined {
+export function circleAcross(graph: NameGraph, moved: ReadonlySet<string>): CutProblem | undefined {
   const circles = stronglyConnected(graph).filter(
     (members) => members.some((one) => moved.has(one)) && members.some((one) => !moved.has(one)),
   );
@@ -71,7 +71,7 @@ export function circleAcross(graph: Graph, moved: ReadonlySet<string>): Problem 
 }
 
 /** A way from a member of the circle back to itself. */
-function pathOf(graph: Graph, members: readonly string[]): string[] {
+function pathOf(graph: NameGraph, members: readonly string[]): string[] {
   const within = new Set(members);
   const [start = ""] = [...members].sort();
   const before = new Map<string, string>();
@@ -93,7 +93,7 @@ function pathOf(graph: Graph, members: readonly string[]): string[] {
 }
 
 /** Tarjan's algorithm, without recursion: a chain of blocks may be long. */
-function stronglyConnected(graph: Graph): string[][] {
+function stronglyConnected(graph: NameGraph): string[][] {
   const index = new Map<string, number>();
   const low = new Map<string, number>();
   const onStack = new Set<string>();

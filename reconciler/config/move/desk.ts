@@ -1,9 +1,9 @@
 /** What the parts of a division work on together: the two projects, and what is to become of their texts. */
 import { isObject } from "../../core/text/objects";
 import type { ConfigSource } from "../yaml-file";
-import type { Problem } from "./cut";
+import type { CutProblem } from "./cut";
 import type { Piece, Splice } from "./pieces";
-import type { Entry, Project } from "./project";
+import type { MovedProject, MoveEntry } from "./project";
 
 /** How one side names the other in `reads`, and where the other's state lies. */
 export interface Other {
@@ -39,16 +39,16 @@ export interface Divided {
   readonly beside?: readonly ConfigSource[];
 }
 
-export type DividedOrProblems = Divided | { readonly problems: readonly Problem[] };
+export type DividedOrProblems = Divided | { readonly problems: readonly CutProblem[] };
 
-export class Refused extends Error {
-  constructor(readonly problem: Problem) {
+export class MoveRefused extends Error {
+  constructor(readonly problem: CutProblem) {
     super(problem.summary);
   }
 }
 
-export const refuse = (problem: Problem): never => {
-  throw new Refused(problem);
+export const refuseMove = (problem: CutProblem): never => {
+  throw new MoveRefused(problem);
 };
 
 /** What is added to one section of a project. */
@@ -60,26 +60,31 @@ export interface Addition {
 
 export type SideName = "source" | "target";
 
-export interface Desk {
+export interface MoveDesk {
   readonly division: Division;
-  readonly source: Project;
-  readonly target: Project;
+  readonly source: MovedProject;
+  readonly target: MovedProject;
   readonly moved: ReadonlySet<string>;
   readonly isNew: boolean;
   readonly isAll: boolean;
   readonly notes: string[];
-  readonly splices: Map<Entry["file"], Splice[]>;
+  readonly splices: Map<MoveEntry["file"], Splice[]>;
   readonly additions: Readonly<Record<SideName, Addition[]>>;
   /** Outputs of the source that nobody reads any more. */
   readonly dropped: Set<string>;
   /** Entries that are cut out of their file. */
-  readonly gone: Set<Entry>;
+  readonly gone: Set<MoveEntry>;
   /** Variables, reads and lookups that the target gets. */
-  readonly copied: Entry[];
+  readonly copied: MoveEntry[];
   readonly environmentValues: { readonly environment: string; readonly name: string; readonly value: unknown }[];
 }
 
-export const createDesk = (division: Division, source: Project, target: Project, moved: ReadonlySet<string>): Desk => ({
+export const createDesk = (
+  division: Division,
+  source: MovedProject,
+  target: MovedProject,
+  moved: ReadonlySet<string>,
+): MoveDesk => ({
   division,
   source,
   target,
@@ -95,12 +100,12 @@ export const createDesk = (division: Division, source: Project, target: Project,
   environmentValues: [],
 });
 
-export const spliceInto = ({ splices }: Desk, file: Entry["file"], one: Splice): void => {
+export const spliceInto = ({ splices }: MoveDesk, file: MoveEntry["file"], one: Splice): void => {
   splices.set(file, [...(splices.get(file) ?? []), one]);
 };
 
 export const addTo = (
-  { additions }: Desk,
+  { additions }: MoveDesk,
   side: SideName,
   section: string,
   piece: Piece,
@@ -110,10 +115,10 @@ export const addTo = (
 };
 
 /** A `reads` entry that means the other project's state. */
-export const isReadOf = ({ section, value }: Entry, other: Other): boolean =>
+export const isReadOf = ({ section, value }: MoveEntry, other: Other): boolean =>
   section === "reads" && isObject(value) && other.isIt(String(value["state"] ?? ""));
 
-export const isNamedValue = ({ section }: Entry): boolean =>
+export const isNamedValue = ({ section }: MoveEntry): boolean =>
   section === "vars" ||
   section === "reads" ||
   section === "lookups" ||
@@ -122,10 +127,10 @@ export const isNamedValue = ({ section }: Entry): boolean =>
 
 export const isBlockName = (name: string): boolean => /^(?:vm|volume|group)\.|\/$/.test(name);
 
-export const shownAt = ({ file, name }: Entry): string => `${name} in ${file.file}`;
+export const shownAt = ({ file, name }: MoveEntry): string => `${name} in ${file.file}`;
 
 /** `vm.web[a]` is of the block `vm.web`; `shop/vm.web` of the component `shop/`. */
-export const blockOf = (address: string): string => {
+export const blockOfAddress = (address: string): string => {
   const slash = address.indexOf("/");
   return slash === -1 ? address.replace(/\[.*$/, "") : `${address.slice(0, slash).replace(/\[.*$/, "")}/`;
 };

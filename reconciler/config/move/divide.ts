@@ -8,29 +8,29 @@
 import { isObject } from "../../core/text/objects";
 import { mentionsAcross } from "./across";
 import { whatGoesAlong } from "./along";
-import { chosen, circleAcross, type Problem } from "./cut";
+import { type CutProblem, chosen, circleAcross } from "./cut";
 import {
   type Addition,
   addTo,
-  blockOf,
+  blockOfAddress,
   createDesk,
-  type Desk,
   type Divided,
   type DividedOrProblems,
   type Division,
   isNamedValue,
-  Refused,
-  refuse,
+  type MoveDesk,
+  MoveRefused,
+  refuseMove,
 } from "./desk";
-import { type Entry, isBlock, openProject, type Project } from "./project";
+import { isBlock, type MovedProject, type MoveEntry, openMovedProject } from "./project";
 import { writtenAnew } from "./write";
 
 export type { Divided, Other } from "./desk";
-export { blockOf } from "./desk";
+export { blockOfAddress as blockOf } from "./desk";
 
 export function divide(division: Division): DividedOrProblems {
-  const source = openProject(division.source);
-  const target = openProject(division.target);
+  const source = openMovedProject(division.source);
+  const target = openMovedProject(division.target);
   for (const project of [source, target])
     if ("problem" in project) return { problems: [{ summary: project.problem, fix: "reconcile validate says why" }] };
   if ("problem" in source || "problem" in target) return { problems: [] };
@@ -38,7 +38,7 @@ export function divide(division: Division): DividedOrProblems {
   const { parts } = division;
   const { moved, problems } = parts === "all" ? { moved: new Set(blocks), problems: [] } : chosen(parts, blocks);
   const found = [...problems, ...partedVolumes(source, moved)];
-  const circle = circleAcross(graphOf(source), moved);
+  const circle = circleAcross(blockGraph(source), moved);
   if (circle !== undefined) found.push(circle);
   for (const name of moved)
     if (target.named.has(name))
@@ -50,12 +50,12 @@ export function divide(division: Division): DividedOrProblems {
   try {
     return divided(createDesk(division, source, target, moved));
   } catch (error) {
-    if (error instanceof Refused) return { problems: [error.problem] };
+    if (error instanceof MoveRefused) return { problems: [error.problem] };
     throw error;
   }
 }
 
-const graphOf = (project: Project) =>
+const blockGraph = (project: MovedProject) =>
   new Map(
     project.entries
       .filter(isBlock)
@@ -66,9 +66,9 @@ const graphOf = (project: Project) =>
   );
 
 /** A volume hangs on its VM, and a plan for one of the two has to see both. */
-const partedVolumes = (project: Project, moved: ReadonlySet<string>): Problem[] =>
+const partedVolumes = (project: MovedProject, moved: ReadonlySet<string>): CutProblem[] =>
   project.entries.flatMap((entry) =>
-    entry.mentions.flatMap((mention): Problem[] => {
+    entry.mentions.flatMap((mention): CutProblem[] => {
       if (mention.byKey !== "attach_to" || mention.expression.startsWith("read.")) return [];
       if (moved.has(entry.name) === moved.has(mention.of)) return [];
       const stays = moved.has(entry.name) ? mention.of : entry.name;
@@ -82,24 +82,24 @@ const partedVolumes = (project: Project, moved: ReadonlySet<string>): Problem[] 
     }),
   );
 
-function whatGoes({ source, moved, isAll }: Desk): readonly Entry[] {
-  const goes = (entry: Entry): boolean => {
+function whatGoes({ source, moved, isAll }: MoveDesk): readonly MoveEntry[] {
+  const goes = (entry: MoveEntry): boolean => {
     if (isBlock(entry)) return moved.has(entry.name);
     if (entry.section === "outputs") return isAll;
     if (entry.section === "rollout") return isOfMoved(namesOfRollout(entry), entry);
     if (entry.section === "removed") return isAll;
     if (entry.section === "moved" || entry.section === "imports")
-      return isObject(entry.value) && moved.has(blockOf(String(entry.value["to"] ?? "")));
-    if (entry.section === "reachability") return isOfMoved(addressesIn(entry.value), entry);
+      return isObject(entry.value) && moved.has(blockOfAddress(String(entry.value["to"] ?? "")));
+    if (entry.section === "reachability") return isOfMoved(addressesWritten(entry.value), entry);
     return false;
   };
 
   /** All of it goes, or none of it does. */
-  function isOfMoved(names: readonly string[], entry: Entry): boolean {
+  function isOfMoved(names: readonly string[], entry: MoveEntry): boolean {
     const known = names.filter((name) => source.named.has(name));
     const with_ = known.filter((name) => moved.has(name));
     if (with_.length > 0 && with_.length < known.length)
-      refuse({
+      refuseMove({
         summary: `${entry.name} names both sides of the cut: ${known.join(", ")}`,
         fix: `write it once for each side first, or move ${known.filter((name) => !moved.has(name)).join(", ")} too`,
       });
@@ -109,7 +109,7 @@ function whatGoes({ source, moved, isAll }: Desk): readonly Entry[] {
   return source.entries.filter(goes);
 }
 
-function divided(desk: Desk): Divided {
+function divided(desk: MoveDesk): Divided {
   const { division, source, target, moved, notes, additions, dropped, gone, copied } = desk;
   const { rewriteMoved, rewriteStaying, rewriteTarget, dropReads } = mentionsAcross(desk);
   const { used, newSettings, defaultsAlong, withDefaults } = whatGoesAlong(desk);
@@ -148,16 +148,16 @@ function divided(desk: Desk): Divided {
   return { source: textsOf("source"), target: textsOf("target"), moved, notes: [...new Set(notes)] };
 }
 
-function namesOfRollout({ value }: Entry): string[] {
+function namesOfRollout({ value }: MoveEntry): string[] {
   const of = isObject(value) ? value["of"] : undefined;
-  return (Array.isArray(of) ? of : [of]).map((one) => blockOf(String(one)));
+  return (Array.isArray(of) ? of : [of]).map((one) => blockOfAddress(String(one)));
 }
 
-const addressesIn = (value: unknown): string[] =>
+const addressesWritten = (value: unknown): string[] =>
   typeof value === "string"
     ? /^(?:[\w-]+(?:\[[^\]]*\])?\/|(?:vm|volume|group)\.[\w-]+)/.test(value)
-      ? [blockOf(value)]
+      ? [blockOfAddress(value)]
       : []
     : typeof value === "object" && value !== null
-      ? Object.values(value).flatMap(addressesIn)
+      ? Object.values(value).flatMap(addressesWritten)
       : [];

@@ -5,11 +5,11 @@
 import { isMap, isScalar } from "yaml";
 import { endOf, inFlow, setIn, startOf } from "../edit-text";
 import type { ConfigSource } from "../yaml-file";
-import type { Problem } from "./cut";
-import { Refused, refuse, shownAt } from "./desk";
+import type { CutProblem } from "./cut";
+import { MoveRefused, refuseMove, shownAt } from "./desk";
 import type { Mention } from "./mentions";
 import { applySplices, cutOut, keyOfPair, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
-import { type Entry, isBlock, openProject } from "./project";
+import { isBlock, type MoveEntry, openMovedProject } from "./project";
 
 export interface Into {
   /** Its key: `shop` of `shop/`. */
@@ -22,9 +22,9 @@ export interface Into {
 
 export type IntoResult =
   | { readonly target: readonly ConfigSource[]; readonly component: ConfigSource }
-  | { readonly problems: readonly Problem[] };
+  | { readonly problems: readonly CutProblem[] };
 
-const line = (text: string): Piece => ({ text, isFlow: true, isSpaced: false });
+const flowPiece = (text: string): Piece => ({ text, isFlow: true, isSpaced: false });
 const nameFrom = (expression: string): string =>
   expression
     .replace(/^(?:var|vm|volume|group|component)\./, "")
@@ -35,27 +35,27 @@ export function intoComponent(into: Into): IntoResult {
   try {
     return moveInto(into);
   } catch (error) {
-    if (error instanceof Refused) return { problems: [error.problem] };
+    if (error instanceof MoveRefused) return { problems: [error.problem] };
     throw error;
   }
 }
 
 function moveInto({ key, moved, target, component }: Into): IntoResult {
-  const project = openProject(target);
+  const project = openMovedProject(target);
   if ("problem" in project) return { problems: [{ summary: project.problem, fix: "reconcile validate says why" }] };
   const inside = project.entries.filter((entry) => isBlock(entry) && moved.has(entry.name));
   const insideSet = new Set(inside);
   const parameters = new Map<string, string>();
   const outputs = new Map<string, string>();
-  const splices = new Map<Entry["file"], Splice[]>();
-  const splice = (entry: Entry, one: Splice): void => {
+  const splices = new Map<MoveEntry["file"], Splice[]>();
+  const splice = (entry: MoveEntry, one: Splice): void => {
     splices.set(entry.file, [...(splices.get(entry.file) ?? []), one]);
   };
   /** One name for each expression. */
   const named = (names: Map<string, string>, expression: string): string => {
     const name = nameFrom(expression);
     if ((names.get(name) ?? expression) !== expression)
-      refuse({
+      refuseMove({
         summary: `both \${${expression}} and \${${names.get(name)}} would be ${name} of the component ${key}`,
         fix: "move them one after the other, or give one of them another name",
       });
@@ -70,7 +70,7 @@ function moveInto({ key, moved, target, component }: Into): IntoResult {
   };
   for (const entry of inside) {
     if (entry.section === "components")
-      refuse({ summary: `${entry.name} is a component, and is not put into another one`, fix: "leave --into out" });
+      refuseMove({ summary: `${entry.name} is a component, and is not put into another one`, fix: "leave --into out" });
     for (const mention of entry.mentions) {
       if (moved.has(mention.of)) continue;
       refuseKeys(mention, entry);
@@ -92,17 +92,17 @@ function moveInto({ key, moved, target, component }: Into): IntoResult {
     const to = entry.section === "moved" || entry.section === "imports" ? toIn(entry) : undefined;
     if (to !== undefined) splice(entry, { ...to, by: inFlow(`${key}/${to.by}`) });
     else if (["moved", "imports", "removed", "rollout", "reachability"].includes(entry.section))
-      refuse({
+      refuseMove({
         summary: `${entry.name} names what goes into the component ${key}, which gets another address there`,
         fix: `take it out of ${shownAt(entry)} first`,
       });
   }
   let text = component.text ?? "component: 1\n";
   const added = new Map<string, Piece[]>();
-  const cuts = new Map<Entry["file"], Splice[]>();
-  const groups = new Map<Entry["file"], Map<string, Entry[]>>();
+  const cuts = new Map<MoveEntry["file"], Splice[]>();
+  const groups = new Map<MoveEntry["file"], Map<string, MoveEntry[]>>();
   for (const entry of inside) {
-    const sections = groups.get(entry.file) ?? new Map<string, Entry[]>();
+    const sections = groups.get(entry.file) ?? new Map<string, MoveEntry[]>();
     sections.set(entry.section, [...(sections.get(entry.section) ?? []), entry]);
     groups.set(entry.file, sections);
   }
@@ -125,17 +125,17 @@ function moveInto({ key, moved, target, component }: Into): IntoResult {
   const paste = (section: string, pieces: readonly Piece[]): void => {
     const pasted = pasteInto(text, section, pieces, "map");
     if ("problem" in pasted)
-      refuse({ summary: `${component.file}: ${pasted.problem}`, fix: `put ${section} on lines of its own` });
+      refuseMove({ summary: `${component.file}: ${pasted.problem}`, fix: `put ${section} on lines of its own` });
     else ({ text } = pasted);
   };
   paste(
     "parameters",
-    [...parameters.keys()].map((name) => line(`${name}: {}`)),
+    [...parameters.keys()].map((name) => flowPiece(`${name}: {}`)),
   );
   for (const [section, pieces] of added) paste(section, pieces);
   paste(
     "outputs",
-    [...outputs].map(([name, expression]) => line(`${name}: ${JSON.stringify(`\${${expression}}`)}`)),
+    [...outputs].map(([name, expression]) => flowPiece(`${name}: ${JSON.stringify(`\${${expression}}`)}`)),
   );
   const texts = project.files.map((file) => ({
     file: file.file,
@@ -162,23 +162,23 @@ function useOf(
       ...(parameters.size === 0 ? [] : ["  with:"]),
       ...Object.entries(given).map(([name, value]) => `    ${name}: ${JSON.stringify(value)}`),
     ];
-    const pasted = pasteInto(text, "components", [line(`${key}:\n${body.join("\n")}\n`)], "map");
+    const pasted = pasteInto(text, "components", [flowPiece(`${key}:\n${body.join("\n")}\n`)], "map");
     return "problem" in pasted
-      ? refuse({ summary: pasted.problem, fix: "put components on lines of its own" })
+      ? refuseMove({ summary: pasted.problem, fix: "put components on lines of its own" })
       : pasted.text;
   }
   let result = text;
   for (const [name, value] of Object.entries(given)) {
     const edited = setIn(result, ["components", key, "with", name], value);
     if ("problem" in edited)
-      return refuse({ summary: `components.${key}.with.${name}: ${edited.problem}`, fix: "write it there first" });
+      return refuseMove({ summary: `components.${key}.with.${name}: ${edited.problem}`, fix: "write it there first" });
     result = edited.text;
   }
   return result;
 }
 
 /** The place of `to:` in an entry of a list, and what stands there. */
-function toIn({ node, file }: Entry): Splice | undefined {
+function toIn({ node, file }: MoveEntry): Splice | undefined {
   const pair = isMap(node) ? node.items.find((one) => keyOfPair(one) === "to") : undefined;
   const value = isScalar(pair?.value) ? pair.value : undefined;
   const [from, to] = [startOf(value), endOf(file.text, value)];
@@ -188,9 +188,9 @@ function toIn({ node, file }: Entry): Splice | undefined {
 }
 
 /** A key of the block's own for_each means nothing on the other side. */
-function refuseKeys(mention: Mention, entry: Entry): void {
+function refuseKeys(mention: Mention, entry: MoveEntry): void {
   if (!/\[each\]|\$\{/.test(mention.expression)) return;
-  refuse({
+  refuseMove({
     summary: `${entry.name} mentions \${${mention.expression}} by a key of its own for_each, which a component cannot be handed`,
     fix: "write its keys out, one entry each",
   });

@@ -70,7 +70,7 @@ function inTemplate(text: string, value: string, from: number, to: number, isQuo
   let at = 0;
   return parts.flatMap((part): Mention[] => {
     if (typeof part === "string") return [];
-    const found = placeOf(raw, part.text, at);
+    const found = spanOfMention(raw, part.text, at);
     if (found === undefined) return [];
     at = found.to;
     return namedBy(part).map((of) => ({
@@ -86,7 +86,7 @@ function inTemplate(text: string, value: string, from: number, to: number, isQuo
 }
 
 /** The place of `${…}` in the text as it is written, where blanks may stand inside the braces. */
-function placeOf(raw: string, expression: string, after: number): { from: number; to: number } | undefined {
+function spanOfMention(raw: string, expression: string, after: number): { from: number; to: number } | undefined {
   for (let from = raw.indexOf("${", after); from !== -1; from = raw.indexOf("${", from + 2)) {
     const start = from + 2 + (/^\s*/.exec(raw.slice(from + 2))?.[0].length ?? 0);
     if (raw[from - 1] === "$" || !raw.startsWith(expression, start)) continue;
@@ -109,11 +109,11 @@ function namedBy({ root, steps }: Expression): string[] {
 }
 
 /** What a value says it uses, without places: for defaults, and for variables that are made of others. */
-export function namesIn(value: unknown): string[] {
+export function namesMentioned(value: unknown): string[] {
   if (typeof value === "string")
     return value.includes("${")
       ? parseTemplate(value).parts.flatMap((part) => (typeof part === "string" ? [] : namedBy(part)))
       : [];
   if (typeof value !== "object" || value === null) return [];
-  return Object.values(value).flatMap(namesIn);
+  return Object.values(value).flatMap(namesMentioned);
 }

@@ -14,7 +14,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
-import { endOf, indentOf, inFlow, lineEnd, lineStart, newline, nextLine, startOf } from "../edit-text";
+import { endOf, indentOf, inFlow, lineEnd, lineEndOf, lineStart, nextLine, startOf } from "../edit-text";
 import type { Plain } from "../write-yaml";
 
 export interface Splice {
@@ -31,7 +31,7 @@ export interface Piece {
   readonly isSpaced: boolean;
 }
 
-type Section = YAMLMap<unknown, unknown> | YAMLSeq<unknown>;
+type SectionNode = YAMLMap<unknown, unknown> | YAMLSeq<unknown>;
 
 export const applySplices = (text: string, splices: readonly Splice[]): string => {
   let result = "";
@@ -58,7 +58,7 @@ export const keyOfPair = (pair: unknown): string => (isPair(pair) && isScalar(pa
 
 const startOfItem = (item: unknown): number | undefined => startOf(isPair(item) ? item.key : item);
 
-interface Lines {
+interface LineSpan {
   /** With the comments above it. */
   readonly from: number;
   readonly to: number;
@@ -88,7 +88,7 @@ function dashBefore(text: string, start: number): number | undefined {
 }
 
 /** `undefined`: the entry shares its lines with others. */
-function linesOf(text: string, { items }: Section, index: number, above: number): Lines | undefined {
+function linesOfItem(text: string, { items }: SectionNode, index: number, above: number): LineSpan | undefined {
   const item: unknown = items[index];
   const found = startOfItem(item);
   if (found === undefined) return undefined;
@@ -131,7 +131,7 @@ export function cutOut(
   if ((!isMap(section) && !isSeq(section)) || keyAt === undefined)
     return { problem: "its section is written in a way that cannot be cut" };
   const pieces: Piece[] = [];
-  const lines: Lines[] = [];
+  const lines: LineSpan[] = [];
   const above = nextLine(text, keyAt);
   for (const index of wanted) {
     const item: unknown = section.items[index];
@@ -142,11 +142,11 @@ export function cutOut(
       pieces.push({ text: rewritten(from, to), isFlow: true, isSpaced: false });
       continue;
     }
-    const own = linesOf(text, section, index, above);
+    const own = linesOfItem(text, section, index, above);
     if (own === undefined) return { problem: "it shares its line with other text" };
     lines.push(own);
     const isSpaced = index > 0 && blankAbove(text, own.from, above) < own.from;
-    const cut = dedented(rewritten(own.from, own.to), own.indent, newline(text));
+    const cut = dedented(rewritten(own.from, own.to), own.indent, lineEndOf(text));
     pieces.push({ text: isSeq(section) ? withoutDash(cut) : cut, isFlow: false, isSpaced });
   }
   const isWhole = wanted.length === section.items.length;
@@ -169,7 +169,7 @@ function wholeSection(text: string, pair: Pair<unknown, unknown>, keyAt: number)
   return { from: blank, to, by: "" };
 }
 
-function outOfFlow(text: string, { items }: Section, gone: ReadonlySet<number>): Splice[] {
+function outOfFlow(text: string, { items }: SectionNode, gone: ReadonlySet<number>): Splice[] {
   const lastKept = items.reduce<number>((last, _, index) => (gone.has(index) ? last : index), -1);
   const splices: Splice[] = [];
   for (const index of gone) {
@@ -232,7 +232,7 @@ export type Pasted = { readonly text: string } | { readonly problem: string };
 /** Puts pieces at the end of a section, which is made where there is none. */
 export function pasteInto(text: string, section: string, pieces: readonly Piece[], kind: "map" | "list"): Pasted {
   if (pieces.length === 0) return { text };
-  const end = newline(text);
+  const end = lineEndOf(text);
   const root = parseDocument(text).contents;
   const pair = isMap(root) ? root.items.find((one) => keyOfPair(one) === section) : undefined;
   const asLines = (piece: Piece): string => {

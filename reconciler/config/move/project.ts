@@ -15,7 +15,7 @@ export interface OpenFile {
   readonly pairs: ReadonlyMap<string, TopPair>;
 }
 
-export interface Entry {
+export interface MoveEntry {
   /** `vm.db`, `shop/`, `var.x`, `read.x`, `lookup.x`, `output.x`, `rollout.x`, `defaults.vm`; `moved[2]` of a list. */
   readonly name: string;
   readonly section: string;
@@ -38,22 +38,22 @@ const prefixes: Readonly<Record<string, (key: string) => string>> = {
   defaults: (key) => `defaults.${key}`,
   environments: (key) => `environment.${key}`,
 };
-const lists = ["moved", "imports", "removed", "reachability"];
+const listSections = ["moved", "imports", "removed", "reachability"];
 const blockSections = new Set([...kinds.map((kind) => sectionOf[kind]), "components"]);
 
-export interface Project {
+export interface MovedProject {
   readonly files: readonly OpenFile[];
-  readonly entries: readonly Entry[];
-  readonly named: ReadonlyMap<string, Entry>;
+  readonly entries: readonly MoveEntry[];
+  readonly named: ReadonlyMap<string, MoveEntry>;
   /** Settings at the top that are no entries: version, project, service, … */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-export const isBlock = ({ section }: Entry): boolean => blockSections.has(section);
+export const isBlock = ({ section }: MoveEntry): boolean => blockSections.has(section);
 
-export function openProject(sources: readonly ConfigSource[]): Project | { readonly problem: string } {
+export function openMovedProject(sources: readonly ConfigSource[]): MovedProject | { readonly problem: string } {
   const files: OpenFile[] = [];
-  const entries: Entry[] = [];
+  const entries: MoveEntry[] = [];
   const settings: Record<string, unknown> = {};
   for (const { file, text } of sources) {
     const document = parseDocument(text);
@@ -66,7 +66,7 @@ export function openProject(sources: readonly ConfigSource[]): Project | { reado
     for (const [section, { value }] of pairs) {
       const plain = data[section];
       const prefix = prefixes[section];
-      const isList = lists.includes(section);
+      const isList = listSections.includes(section);
       if (prefix === undefined && !isList) settings[section] ??= plain;
       else if (isMap(value) || isSeq(value))
         value.items.forEach((node: unknown, index) => {
@@ -82,7 +82,7 @@ export function openProject(sources: readonly ConfigSource[]): Project | { reado
 
 /** The names of everything that can move. */
 export function blocksIn(sources: readonly ConfigSource[]): readonly string[] {
-  const project = openProject(sources);
+  const project = openMovedProject(sources);
   return "problem" in project ? [] : project.entries.filter(isBlock).map(({ name }) => name);
 }
 
@@ -91,7 +91,7 @@ export function componentIn(
   sources: readonly ConfigSource[],
   key: string,
 ): { readonly from?: string; readonly problem?: string } {
-  const project = openProject(sources);
+  const project = openMovedProject(sources);
   const entry = "problem" in project ? undefined : project.named.get(`${key}/`);
   if (entry === undefined || "problem" in project) return {};
   const { from, for_each: each } = fieldsIn(entry.value);

@@ -3,20 +3,20 @@ import { fieldsIn, isObject } from "../../core/text/objects";
 import { inFlow, setIn } from "../edit-text";
 import type { Plain } from "../write-yaml";
 import type { ConfigSource } from "../yaml-file";
-import { type Addition, type Desk, rebased, refuse, type SideName, spliceInto } from "./desk";
+import { type Addition, type MoveDesk, rebased, refuseMove, type SideName, spliceInto } from "./desk";
 import { applySplices, cutOut, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
-import type { Entry } from "./project";
+import type { MoveEntry } from "./project";
 
 /** What YAML was read as is plain data. */
-const plain = (value: unknown): Plain => value as Plain;
+const plainOf = (value: unknown): Plain => value as Plain;
 
-export function writtenAnew(desk: Desk, newSettings: () => Record<string, unknown>) {
+export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, unknown>) {
   const { division, source, target, splices, additions, copied, environmentValues } = desk;
   const projects = { source, target };
-  const splice = (file: Entry["file"], one: Splice): void => spliceInto(desk, file, one);
+  const splice = (file: MoveEntry["file"], one: Splice): void => spliceInto(desk, file, one);
 
-  function piecesOf(entries: readonly Entry[]): Map<Entry, Piece> {
-    const pieces = new Map<Entry, Piece>();
+  function piecesOf(entries: readonly MoveEntry[]): Map<MoveEntry, Piece> {
+    const pieces = new Map<MoveEntry, Piece>();
     for (const [file, section, group] of grouped(entries)) {
       const pair = file.pairs.get(section);
       if (pair === undefined) continue;
@@ -28,7 +28,7 @@ export function writtenAnew(desk: Desk, newSettings: () => Record<string, unknow
         (from, to) => splicedPart(file.text, own, from, to),
       );
       if ("problem" in cut)
-        return refuse({
+        return refuseMove({
           summary: `${group.map(({ name }) => name).join(", ")} in ${file.file}: ${cut.problem}`,
           fix: "write it on lines of its own",
         });
@@ -40,7 +40,7 @@ export function writtenAnew(desk: Desk, newSettings: () => Record<string, unknow
     return pieces;
   }
 
-  function cutAll(entries: Iterable<Entry>): void {
+  function cutAll(entries: Iterable<MoveEntry>): void {
     for (const [file, section, group] of grouped([...entries])) {
       const pair = file.pairs.get(section);
       if (pair === undefined) continue;
@@ -49,7 +49,8 @@ export function writtenAnew(desk: Desk, newSettings: () => Record<string, unknow
         pair,
         group.map(({ index }) => index),
       );
-      if ("problem" in cut) refuse({ summary: `${file.file}: ${cut.problem}`, fix: "write it on lines of its own" });
+      if ("problem" in cut)
+        refuseMove({ summary: `${file.file}: ${cut.problem}`, fix: "write it on lines of its own" });
       else for (const one of cut.splices) splice(file, one);
     }
   }
@@ -74,7 +75,7 @@ export function writtenAnew(desk: Desk, newSettings: () => Record<string, unknow
         all[0]?.kind ?? "map",
       );
       if ("problem" in pasted)
-        return refuse({
+        return refuseMove({
           summary: `${file.file}: ${pasted.problem}`,
           fix: `put ${section} on lines of its own, or run reconcile fmt`,
         });
@@ -88,10 +89,12 @@ export function writtenAnew(desk: Desk, newSettings: () => Record<string, unknow
         );
         const file = files[at];
         const edited =
-          file === undefined ? undefined : setIn(file.text, ["environments", environment, "vars", name], plain(value));
+          file === undefined
+            ? undefined
+            : setIn(file.text, ["environments", environment, "vars", name], plainOf(value));
         if (file !== undefined && edited !== undefined && "text" in edited) files[at] = { ...file, text: edited.text };
         else
-          refuse({
+          refuseMove({
             summary: `the variable ${name} of the environment ${environment} cannot be written into the target`,
             fix: `write it there first: environments: { ${environment}: { vars: { ${name}: … } } }`,
           });
@@ -101,7 +104,7 @@ export function writtenAnew(desk: Desk, newSettings: () => Record<string, unknow
 
   function headOfNew(): string {
     const settings = Object.entries(newSettings()).map(([name, value]) => {
-      return `${name}: ${inFlow(plain(rebased(value, division.rebase)))}`;
+      return `${name}: ${inFlow(plainOf(rebased(value, division.rebase)))}`;
     });
     const schema = /^# yaml-language-server: .*https?:.*$/m.exec(source.files[0]?.text ?? "")?.[0];
     const names = new Set(copied.map(({ key, section }) => (section === "vars" ? key : "")));
@@ -122,21 +125,21 @@ export function writtenAnew(desk: Desk, newSettings: () => Record<string, unknow
     const { state: _, vars, ...rest } = value;
     const own = isObject(vars) ? Object.entries(vars).filter(([name]) => names.has(name)) : [];
     const all = fieldsIn(rebased(rest, division.rebase));
-    return plain(own.length === 0 ? all : { vars: Object.fromEntries(own), ...all });
+    return plainOf(own.length === 0 ? all : { vars: Object.fromEntries(own), ...all });
   }
 
   return { piecesOf, cutAll, textsOf };
 }
 
-function grouped(entries: readonly Entry[]): [Entry["file"], string, Entry[]][] {
-  const groups = new Map<Entry["file"], Map<string, Entry[]>>();
+function grouped(entries: readonly MoveEntry[]): [MoveEntry["file"], string, MoveEntry[]][] {
+  const groups = new Map<MoveEntry["file"], Map<string, MoveEntry[]>>();
   for (const entry of entries) {
-    const sections = groups.get(entry.file) ?? new Map<string, Entry[]>();
+    const sections = groups.get(entry.file) ?? new Map<string, MoveEntry[]>();
     sections.set(entry.section, [...(sections.get(entry.section) ?? []), entry]);
     groups.set(entry.file, sections);
   }
   return [...groups].flatMap(([file, sections]) =>
-    [...sections].map(([section, all]): [Entry["file"], string, Entry[]] => [
+    [...sections].map(([section, all]): [MoveEntry["file"], string, MoveEntry[]] => [
       file,
       section,
       [...all].sort((a, b) => a.index - b.index),

@@ -8,17 +8,17 @@ export interface Cidr {
 }
 
 /** Most rules of a project name the same few ranges. */
-const known = new Map<string, Cidr>();
+const cidrsKnown = new Map<string, Cidr>();
 const mostKnown = 1000;
 
 /** `undefined` when the text is no address range. Short forms such as `10.1` are refused: their meaning is a guess. */
 export function parseCidr(text: string): Cidr | undefined {
-  const found = known.get(text);
+  const found = cidrsKnown.get(text);
   if (found !== undefined) return found;
   const cidr = parse(text);
   if (cidr === undefined) return undefined;
-  if (known.size >= mostKnown) known.clear();
-  known.set(text, cidr);
+  if (cidrsKnown.size >= mostKnown) cidrsKnown.clear();
+  cidrsKnown.set(text, cidr);
   return cidr;
 }
 

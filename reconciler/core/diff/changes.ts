@@ -61,14 +61,14 @@ export interface Change {
 }
 
 /** A size that gets smaller does not grow. */
-const verbOf = ({ verb }: FieldRow, before: FieldValue | undefined, after: FieldValue | undefined): string =>
+const verbOfField = ({ verb }: FieldRow, before: FieldValue | undefined, after: FieldValue | undefined): string =>
   verb === "grow" && typeof before === "number" && typeof after === "number" && after < before ? "shrink" : verb;
 
 export const fieldChange = (
   row: FieldRow,
   before: FieldValue | undefined,
   after: FieldValue | undefined,
-  verb: string = verbOf(row, before, after),
+  verb: string = verbOfField(row, before, after),
 ): FieldChange => ({
   field: row.field,
   before: before ?? null,

@@ -8,14 +8,15 @@ import { hostOf } from "../model/relations";
 import { fieldsIn } from "../text/objects";
 
 /** `hidden`: the record that was read does not have the field. */
-export type Shown = "shown" | "not-shown" | "hidden";
+export type FieldSight = "shown" | "not-shown" | "hidden";
 
-type Asked = Pick<Expected, "field" | "value">;
+type ExpectedField = Pick<Expected, "field" | "value">;
 
-const shownIf = (shows: boolean | undefined): Shown => (shows === undefined ? "hidden" : shows ? "shown" : "not-shown");
+const shownIf = (shows: boolean | undefined): FieldSight =>
+  shows === undefined ? "hidden" : shows ? "shown" : "not-shown";
 
 /** `live`: `undefined` where the service has no such resource. */
-export function showsEffect<K extends Kind>(asked: Asked, live: LiveOf[K] | undefined): Shown {
+export function showsEffect<K extends Kind>(asked: ExpectedField, live: LiveOf[K] | undefined): FieldSight {
   if (asked.field === "absence") return shownIf(live === undefined);
   if (live === undefined) return "not-shown";
   if (asked.field === "existence") return "shown";
@@ -32,7 +33,7 @@ export function showsEffect<K extends Kind>(asked: Asked, live: LiveOf[K] | unde
 }
 
 /** Of a kind that is its rows alone: the key of the row, or the one under which its host shows. */
-function rowShows({ field, value }: Asked, live: { readonly kind: Kind }): Shown {
+function rowShows({ field, value }: ExpectedField, live: { readonly kind: Kind }): FieldSight {
   const [key, row] = Object.entries<FieldRow>(fieldsOf[live.kind]).find(([, one]) => one.field === field) ?? [];
   if (key === undefined || row === undefined) return "hidden";
   const host = hostOf[live.kind];
@@ -40,13 +41,13 @@ function rowShows({ field, value }: Asked, live: { readonly kind: Kind }): Shown
   return shownIf(shown === undefined ? undefined : String(shown) === value);
 }
 
-function vmShows({ field, value }: Asked, { name, status, phase }: LiveVm): Shown {
+function vmShows({ field, value }: ExpectedField, { name, status, phase }: LiveVm): FieldSight {
   if (field === "name") return shownIf(name.toLowerCase() === value);
   if (field === "power") return shownIf(status === undefined ? undefined : phase === value);
   return "hidden";
 }
 
-function volumeShows({ field, value }: Asked, { name, sizeGb, attachedTo }: LiveVolume): Shown {
+function volumeShows({ field, value }: ExpectedField, { name, sizeGb, attachedTo }: LiveVolume): FieldSight {
   if (field === "name") return shownIf(name === undefined ? undefined : name.toLowerCase() === value);
   if (field === "size") return shownIf(sizeGb === undefined ? undefined : sizeGb === Number(value));
   if (field === "attach_to") return shownIf(attachedTo === undefined ? undefined : attachedTo === value);
@@ -54,7 +55,7 @@ function volumeShows({ field, value }: Asked, { name, sizeGb, attachedTo }: Live
   return "hidden";
 }
 
-function groupShows({ field, value }: Asked, { name, description, rules }: LiveGroup): Shown {
+function groupShows({ field, value }: ExpectedField, { name, description, rules }: LiveGroup): FieldSight {
   if (field === "name") return shownIf(name === undefined ? undefined : name.toLowerCase() === value);
   // A description that is empty may be left out.
   if (field === "description")

@@ -65,15 +65,15 @@ export function judgeMade<L extends Made>(
   return { ours, doubtful, strangers };
 }
 
-type Sent = Intent["record"] | DesiredResource;
+type SentCreate = Intent["record"] | DesiredResource;
 
-export function compareMade(sent: Sent, live: Made, lookup: NameIndexes): Evidence {
+export function compareMade(sent: SentCreate, live: Made, lookup: NameIndexes): Evidence {
   const found = gathered();
   compareOfKind(live.kind, sent, live, found, lookup);
   return { agrees: found.agrees, differs: found.differs };
 }
 
-type SentOf<K extends Kind> = Extract<Sent, { readonly kind: K }>;
+type SentOf<K extends Kind> = Extract<SentCreate, { readonly kind: K }>;
 
 interface Gathered extends Evidence {
   readonly agrees: string[];
@@ -95,8 +95,14 @@ function gathered(): Gathered {
 
 type Compare<K extends Kind> = (sent: SentOf<K>, live: LiveOf[K], found: Gathered, lookup: NameIndexes) => void;
 
-function compareOfKind<K extends Kind>(kind: K, sent: Sent, live: LiveOf[K], found: Gathered, lookup: NameIndexes) {
-  const own: { readonly [P in Kind]?: Compare<P> } = { vm: compareVm, volume: compareVolume, group: compareGroup };
+function compareOfKind<K extends Kind>(
+  kind: K,
+  sent: SentCreate,
+  live: LiveOf[K],
+  found: Gathered,
+  lookup: NameIndexes,
+) {
+  const own: { readonly [P in Kind]?: Compare<P> } = { vm: compareSentVm, volume: compareVolume, group: compareGroup };
   const same = ofKind(sent, kind);
   if (same !== undefined) (own[kind] ?? compareRows)(same, live, found, lookup);
 }
@@ -110,7 +116,7 @@ function compareRows(sent: object, live: LiveOf[Kind], { compare }: Gathered): v
   }
 }
 
-function compareVm(sent: SentOf<"vm">, live: LiveVm, { compare }: Gathered, lookup: NameIndexes): void {
+function compareSentVm(sent: SentOf<"vm">, live: LiveVm, { compare }: Gathered, lookup: NameIndexes): void {
   compare("flavor", live.flavor, sent.flavor, sameEntry(live.flavor, sent.flavor, lookup.flavors));
   const image = "imageId" in sent ? (sent.imageId ?? sent.image) : sent.image;
   compare("image", live.image, image, sameEntry(live.image, image, lookup.images));

@@ -52,7 +52,7 @@ export function standingsOf({ differences, pairs, state, context, isYoung }: Sta
     const difference = byAddress().get(address);
     const resource = pairAt().get(address)?.desired;
     const recorded = difference?.recorded ?? state.resources.get(address);
-    if (resource !== undefined && isWritten(computed, resource)) return known(writtenText(computed, resource));
+    if (resource !== undefined && isWritten(computed, resource)) return known(valueWritten(computed, resource));
     if (difference?.diagnostics.some(({ severity }) => severity === "error") === true)
       return { is: "missing", why: `${address} cannot be planned`, quiet: true };
     if (difference?.action === "create" || difference?.action === "replace")
@@ -62,8 +62,8 @@ export function standingsOf({ differences, pairs, state, context, isYoung }: Sta
     if (attribute === "id") return known(id);
     const live = difference?.live ?? seen(address, id, context);
     if (attribute === "name") return known(live?.name ?? recorded?.name ?? id);
-    if (attribute === "size") return sizeOf(address, live, recorded);
-    return addressOf(computed, ofKind(live, "vm"), recorded, isYoung);
+    if (attribute === "size") return sizeStanding(address, live, recorded);
+    return addressShown(computed, ofKind(live, "vm"), recorded, isYoung);
   };
 }
 
@@ -95,7 +95,11 @@ const withoutId = (address: Address, isPlanned: boolean): Standing =>
         fix: `--target ${address} as well, or plan everything`,
       };
 
-function sizeOf(address: Address, live: ReturnType<typeof seen>, recorded: RecordedResource | undefined): Standing {
+function sizeStanding(
+  address: Address,
+  live: ReturnType<typeof seen>,
+  recorded: RecordedResource | undefined,
+): Standing {
   const told = ofKind(live, "volume")?.sizeGb ?? ofKind(recorded, "volume")?.sizeGb;
   return told === undefined
     ? { is: "missing", why: `the service does not show the size of ${address}` }
@@ -106,7 +110,7 @@ function sizeOf(address: Address, live: ReturnType<typeof seen>, recorded: Recor
 const isWritten = ({ attribute }: Computed, { lifecycle }: DesiredResource): boolean =>
   (attribute === "name" || attribute === "size") && !lifecycle.ignoreChanges.includes(attribute);
 
-const writtenText = ({ attribute }: Computed, resource: DesiredResource): string =>
+const valueWritten = ({ attribute }: Computed, resource: DesiredResource): string =>
   String((attribute === "size" ? ofKind(resource, "volume")?.sizeGb : undefined) ?? resource.name);
 
 function seen(address: Address, id: string, { live }: DiffContext) {
@@ -114,7 +118,7 @@ function seen(address: Address, id: string, { live }: DiffContext) {
   return sighting.seen === "yes" ? sighting.value : undefined;
 }
 
-function addressOf(
+function addressShown(
   computed: Computed,
   live: LiveVm | undefined,
   recorded: RecordedResource | undefined,
@@ -133,10 +137,10 @@ function addressOf(
   const young = before === undefined && vm !== undefined && (vm.building === true || isYoung(vm));
   if (live?.phase === "changing" || (live !== undefined && young))
     return { is: "open", computed: { ...computed, late: true } };
-  return notShown(computed, live, vm?.skipFloatingIp === true);
+  return standingNotShown(computed, live, vm?.skipFloatingIp === true);
 }
 
-function notShown({ address, attribute }: Computed, live: LiveVm | undefined, hasNone: boolean): Standing {
+function standingNotShown({ address, attribute }: Computed, live: LiveVm | undefined, hasNone: boolean): Standing {
   if (attribute === "floating_ip" && hasNone) return withoutFloatingIp(address);
   if (live === undefined)
     return {

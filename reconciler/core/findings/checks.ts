@@ -5,17 +5,17 @@ import type { DiagnosticCode } from "../model/diagnostic-code";
 import type { Amount, Checks, Hours } from "../model/policy";
 import { limitOf } from "../model/policy";
 import type { Plan } from "../plan/plan";
-import { compareDecimals, type Decimal, decimalText, knownDecimal, minus, zero } from "../text/decimal";
+import { compareDecimals, type Decimal, decimalText, knownDecimal, minus, zeroDecimal } from "../text/decimal";
 import type { Finding } from "./finding";
 
-type Row = readonly [code: Extract<DiagnosticCode, `check/${string}`>, summary: string, fix: string];
+type CheckRow = readonly [code: Extract<DiagnosticCode, `check/${string}`>, summary: string, fix: string];
 
 /** Findings about the file alone. */
 export function checkDeclared({ resources, checks }: Pick<Desired, "resources" | "checks">): Finding[] {
   if (checks === undefined) return [];
   return resources.flatMap((resource) =>
     rowsFor(resource, checks).map(([code, summary, fix]) => ({
-      ...refused(checks, code, summary, fix),
+      ...checkRefused(checks, code, summary, fix),
       address: resource.address,
       source: resource.source,
     })),
@@ -51,7 +51,7 @@ export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Findin
   const stopped = Object.keys(plan.estimate.downtimeMs).length;
   if (atMost?.remove !== undefined && removed > limitOf(atMost.remove, recorded))
     findings.push(
-      refused(
+      checkRefused(
         checks,
         "check/removals",
         `the plan removes ${removed}, and at most ${amountText(atMost.remove)} may go at once`,
@@ -61,7 +61,7 @@ export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Findin
   const vms = desired.resources.filter(({ address }) => kindOf(address) === "vm").length;
   if (atMost?.stop !== undefined && stopped > limitOf(atMost.stop, vms))
     findings.push(
-      refused(
+      checkRefused(
         checks,
         "check/stops",
         `the plan takes ${stopped} VMs down, and at most ${amountText(atMost.stop)} may be down in one plan`,
@@ -69,9 +69,9 @@ export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Findin
       ),
     );
   findings.push(...costFindings(plan, checks));
-  if (hours !== undefined && plan.steps.length > 0 && !isWithin(hours, now))
+  if (hours !== undefined && plan.steps.length > 0 && !isWithinHours(hours, now))
     findings.push(
-      refused(
+      checkRefused(
         checks,
         "check/hours",
         `plans are carried out within ${hours.text} (UTC), and it is ${now.toISOString().slice(0, 16).replace("T", " ")}`,
@@ -92,16 +92,16 @@ function costFindings({ cost, changes }: Plan, checks: Checks): Finding[] {
   if (cost === undefined)
     return growing.size === 0
       ? []
-      : [refused(checks, "check/cost-unknown", "what the plan costs is not known: there is no price list", fix)];
+      : [checkRefused(checks, "check/cost-unknown", "what the plan costs is not known: there is no price list", fix)];
   const { currency, unknown } = cost;
   const after = knownDecimal(cost.after);
   const increase = minus(after, knownDecimal(cost.before));
   const money = (amount: Decimal): string => `${decimalText(amount)} ${currency}`;
   const findings: Finding[] = [];
   const limit = monthlyCost === undefined ? undefined : knownDecimal(monthlyCost);
-  if (limit !== undefined && isMore(increase, zero) && isMore(after, limit))
+  if (limit !== undefined && isMore(increase, zeroDecimal) && isMore(after, limit))
     findings.push(
-      refused(
+      checkRefused(
         checks,
         "check/monthly-cost",
         `a month would cost ${money(after)} after this plan, and at most ${money(limit)} is allowed`,
@@ -111,7 +111,7 @@ function costFindings({ cost, changes }: Plan, checks: Checks): Finding[] {
   const step = monthlyIncrease === undefined ? undefined : knownDecimal(monthlyIncrease);
   if (step !== undefined && isMore(increase, step))
     findings.push(
-      refused(
+      checkRefused(
         checks,
         "check/monthly-increase",
         `the plan adds ${money(increase)} to a month, and at most ${money(step)} may be added at once`,
@@ -121,7 +121,7 @@ function costFindings({ cost, changes }: Plan, checks: Checks): Finding[] {
   const open = unknown.filter((address) => growing.has(address));
   if (open.length > 0)
     findings.push(
-      refused(
+      checkRefused(
         checks,
         "check/cost-unknown",
         `what ${open.slice(0, 5).join(", ")}${open.length > 5 ? ` and ${open.length - 5} more` : ""} cost is not known: something of them has no price`,
@@ -133,7 +133,7 @@ function costFindings({ cost, changes }: Plan, checks: Checks): Finding[] {
 
 const isMore = (a: Decimal, b: Decimal): boolean => compareDecimals(a, b) > 0;
 
-const refused = (checks: Checks, code: Row[0], summary: string, fix: string): Finding => ({
+const checkRefused = (checks: Checks, code: CheckRow[0], summary: string, fix: string): Finding => ({
   severity: "error",
   code,
   summary,
@@ -142,22 +142,22 @@ const refused = (checks: Checks, code: Row[0], summary: string, fix: string): Fi
   refused: `refused by checks (${checks.source.file}:${checks.source.line})`,
 });
 
-function rowsFor(resource: DesiredResource, checks: Checks): Row[] {
+function rowsFor(resource: DesiredResource, checks: Checks): CheckRow[] {
   const { address, kind, name } = resource;
   const pattern = checks.names?.[kind];
-  const rows: Row[] = [];
+  const rows: CheckRow[] = [];
   if (pattern !== undefined && !new RegExp(`^(?:${pattern})$`, "u").test(name))
     rows.push(["check/name", `${address}: the name ${name} does not fit ${pattern}`, `checks.names.${kind}`]);
   if (checks.preventDestroy?.includes(kind) === true && !resource.lifecycle.preventDestroy)
     rows.push(["check/lifecycle", `${address} has no prevent_destroy`, "lifecycle: { prevent_destroy: true }"]);
-  if (kind === "vm") rows.push(...vmRows(resource, checks));
+  if (kind === "vm") rows.push(...vmCheckRows(resource, checks));
   return rows;
 }
 
-function vmRows({ address, flavor, image, region, lifecycle }: DesiredVm, checks: Checks): Row[] {
-  const rows: Row[] = [];
+function vmCheckRows({ address, flavor, image, region, lifecycle }: DesiredVm, checks: Checks): CheckRow[] {
+  const rows: CheckRow[] = [];
   const allowed = (
-    code: Row[0],
+    code: CheckRow[0],
     what: string,
     value: string | undefined,
     list: readonly string[] | undefined,
@@ -181,7 +181,7 @@ function vmRows({ address, flavor, image, region, lifecycle }: DesiredVm, checks
 const amountText = (amount: Amount): string => ("count" in amount ? String(amount.count) : `${amount.percent}%`);
 
 /** From 22:00 to 04:00 is over midnight. */
-function isWithin({ days, from, to }: Hours, now: Date): boolean {
+function isWithinHours({ days, from, to }: Hours, now: Date): boolean {
   const minutes = now.getUTCHours() * 60 + now.getUTCMinutes();
   const overnight = to <= from;
   const inTime = overnight ? minutes >= from || minutes < to : minutes >= from && minutes < to;

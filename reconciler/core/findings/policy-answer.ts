@@ -26,13 +26,13 @@ export function findingsOfAnswer(answer: PolicyAnswer, source: SourcePosition): 
         detail: answer.said === "" ? undefined : answer.said,
         fix: "it reads the plan as JSON on standard input and prints a JSON list of findings",
         source,
-        refused: refusal(source),
+        refused: policyRefusal(source),
       },
     ];
   return read.map((fields) => findingOf(fields, source));
 }
 
-const refusal = ({ file, line }: SourcePosition): string => `refused by policy (${file}:${line})`;
+const policyRefusal = ({ file, line }: SourcePosition): string => `refused by policy (${file}:${line})`;
 
 function readAnswer(text: string): Fields[] | undefined {
   const trimmed = text.trim();
@@ -90,18 +90,18 @@ function findingOf(fields: Fields, source: SourcePosition): Finding {
   const line = fields["line"];
   return {
     severity,
-    code: codeOf(code),
+    code: policyCode(code),
     summary: text("summary", "message", "msg") ?? "the policy refuses the plan",
     detail,
     fix,
     address,
     source: file === undefined ? source : { file, line: typeof line === "number" ? line : 1 },
-    refused: severity === "error" ? refusal(source) : undefined,
+    refused: severity === "error" ? policyRefusal(source) : undefined,
   };
 }
 
 /** The code's part before the slash is always `policy`; the part after it is the policy's own. */
-function codeOf(given: string | undefined): PolicyCode {
+function policyCode(given: string | undefined): PolicyCode {
   const word = (given ?? "denied").replace(/^policy\//, "").replaceAll(/[^A-Za-z0-9_./-]/g, "-");
   return `policy/${word === "" ? "denied" : word}`;
 }

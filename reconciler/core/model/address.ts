@@ -139,7 +139,7 @@ function compareNaturally(a: string, b: string): number {
   while (i < a.length && j < b.length) {
     const x = a.charCodeAt(i);
     const y = b.charCodeAt(j);
-    if (isDigit(x) && isDigit(y)) {
+    if (isDecimalDigit(x) && isDecimalDigit(y)) {
       const endA = endOfDigits(a, i);
       const endB = endOfDigits(b, j);
       const difference = compareDigits(a, i, endA, b, j, endB);
@@ -159,18 +159,18 @@ function compareNaturally(a: string, b: string): number {
 function compareDigits(a: string, startA: number, endA: number, b: string, startB: number, endB: number): number {
   let i = startA;
   let j = startB;
-  while (i < endA - 1 && a.charCodeAt(i) === zero) i++;
-  while (j < endB - 1 && b.charCodeAt(j) === zero) j++;
+  while (i < endA - 1 && a.charCodeAt(i) === digitZero) i++;
+  while (j < endB - 1 && b.charCodeAt(j) === digitZero) j++;
   let difference = endA - i - (endB - j);
   for (; difference === 0 && i < endA; i++, j++) difference = a.charCodeAt(i) - b.charCodeAt(j);
   return difference;
 }
 
-const zero = 48;
-const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+const digitZero = 48;
+const isDecimalDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 function endOfDigits(text: string, start: number): number {
   let end = start;
-  while (end < text.length && isDigit(text.charCodeAt(end))) end++;
+  while (end < text.length && isDecimalDigit(text.charCodeAt(end))) end++;
   return end;
 }

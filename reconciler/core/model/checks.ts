@@ -20,7 +20,7 @@ export const optional =
   (check: Check): Check =>
   (value) =>
     value === undefined || check(value);
-const either =
+const isEither =
   (...checks: readonly Check[]): Check =>
   (value) =>
     checks.some((check) => check(value));
@@ -28,7 +28,7 @@ export const list =
   (check: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(check);
-export const mapOf =
+export const mapWith =
   (check: Check): Check =>
   (value) =>
     isObject(value) && Object.values(value).every(check);
@@ -40,24 +40,24 @@ export const shape = (fields: ShapeChecks): Check => {
 };
 
 const place = shape({ file: text, line: number, column: optional(number) });
-const reference = either(shape({ address }), shape({ id: text }));
+const reference = isEither(shape({ address }), shape({ id: text }));
 /** Text, or text with values in it that only the service knows. */
-const template: Check = either(
+const template: Check = isEither(
   text,
   shape({
-    parts: list(either(text, shape({ address, attribute: text, late: optional(flag) }))),
+    parts: list(isEither(text, shape({ address, attribute: text, late: optional(flag) }))),
     source: optional(place),
   }),
 );
 const argv: Check = (value) => list(template)(value) && Array.isArray(value) && value.length > 0;
 const port: Check = (value) => typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 65_535;
-const remote = either(
+const remote = isEither(
   shape({ kind: oneOf("any") }),
   shape({ kind: oneOf("cidr"), cidr: text }),
   shape({ kind: oneOf("group"), group: reference }),
   shape({ kind: oneOf("computed"), text: template }),
 );
-const rule = shape({
+const isRule = shape({
   direction: oneOf("ingress", "egress"),
   ethertype: oneOf("IPv4", "IPv6"),
   protocol: text,
@@ -73,7 +73,7 @@ const checkOfType: Readonly<Record<Extract<FieldType, string>, Check>> = {
   size: number,
   flag,
   reference,
-  flush: either(
+  flush: isEither(
     shape({ via: oneOf("ask", "stop") }),
     shape({ via: oneOf("command"), argv, env: optional(list(text)) }),
   ),
@@ -83,7 +83,7 @@ const checkOfType: Readonly<Record<Extract<FieldType, string>, Check>> = {
     timeoutMs: number,
     again: optional(oneOf("when_changed")),
   }),
-  rules: list(rule),
+  rules: list(isRule),
 };
 
 const checkOf = ({ type }: FieldRow): Check => (typeof type === "string" ? checkOfType[type] : oneOf(...type));

@@ -78,14 +78,14 @@ export const shownAsGone = (where: string, word: string): Absent => ({
   because: `${where} shows it as ${word}, which the dialect calls gone`,
 });
 
-const proven: unique symbol = Symbol("proven");
+const provenMark: unique symbol = Symbol("proven");
 
 /**
  * The proof that this is the service and the project of the state. `doubts`: the kinds of which nothing that is
  * remembered shows, with the reason why an absence proves nothing there.
  */
 export interface ScopeProof {
-  readonly [proven]: true;
+  readonly [provenMark]: true;
   readonly doubts: Readonly<Partial<Record<Kind, string>>>;
 }
 
@@ -133,11 +133,11 @@ export interface ScopeEvidence {
 }
 
 /** When more of one kind vanish than this, the reason is another service or credential. */
-const few = 3;
+const fewResources = 3;
 
 export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
   const { remembered, now, recorded, seen, absent, forbidden } = evidence;
-  const whole: ScopeProof = { [proven]: true, doubts: {} };
+  const whole: ScopeProof = { [provenMark]: true, doubts: {} };
   if (evidence.accepted) return whole;
   const elsewhere = compareScopes(remembered, now);
   if (elsewhere !== undefined) return elsewhere;
@@ -158,14 +158,14 @@ export function judgeScope(evidence: ScopeEvidence): ScopeProof | ScopeDoubt {
   for (const kind of kinds) {
     const ofKind = recorded.filter((one) => one.startsWith(`${kind}:`));
     const lost = absent.filter((one) => one.startsWith(`${kind}:`));
-    if (lost.length > few && !ofKind.some((one) => seen.has(one)))
+    if (lost.length > fewResources && !ofKind.some((one) => seen.has(one)))
       return doubt(`the service shows none of the ${ofKind.length} ${kind}s that this state remembers, all at once`);
   }
-  return { [proven]: true, doubts: doubtsByKind(absent, witnesses, seen) };
+  return { [provenMark]: true, doubts: doubtsByKind(absent, witnesses, seen) };
 }
 
 const showsNothingOf = (witnesses: readonly string[]): string =>
-  `the service shows nothing that this state remembers (${witnesses.slice(0, few).join(", ")}${witnesses.length > few ? ` and ${witnesses.length - few} more` : ""}); a credential of another project is shown just that`;
+  `the service shows nothing that this state remembers (${witnesses.slice(0, fewResources).join(", ")}${witnesses.length > fewResources ? ` and ${witnesses.length - fewResources} more` : ""}); a credential of another project is shown just that`;
 
 /** Both are known. */
 const isAnother = (remembered: string | undefined, now: string | undefined): boolean =>

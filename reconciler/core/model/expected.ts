@@ -1,7 +1,7 @@
 /** What a test of a user's own file expects of a plan. A part that the test does not name may be anything. */
 import type { Json } from "./output";
 
-export interface Expected {
+export interface ExpectedPlan {
   /** By address, what is done; exactly these. */
   readonly changes?: Readonly<Record<string, string>>;
   /** `volume.detach volume.data`, in their order; exactly these. */

@@ -3,7 +3,7 @@
  * fields, and how the record reads as a wish. What is decided between resources stands where it is decided.
  */
 import { fieldsIn, isOneOf, keysOf } from "../text/objects";
-import { type Check, flag, list, mapOf, number, object, oneOf, optional, shape, text, timeText } from "./checks";
+import { type Check, flag, list, mapWith, number, object, oneOf, optional, shape, text, timeText } from "./checks";
 import { type Computed, computedInRule, computedInTexts } from "./computed";
 import type { DesiredByKind, DesiredResource, FlushPolicy, GuestCommand, HealthCheck, Reference } from "./desired";
 import { effectFields } from "./effect";
@@ -24,9 +24,9 @@ import { hostOf } from "./relations";
 import { groupNamed, namingGroup, type Rule } from "./rule";
 
 /** The fields of a record beside those of its kind. */
-type Memory<R> = Readonly<Record<Exclude<keyof R, "kind" | "address">, Check>>;
+type MemoryChecks<R> = Readonly<Record<Exclude<keyof R, "kind" | "address">, Check>>;
 
-interface Facts<K extends Kind> {
+interface KindFacts<K extends Kind> {
   /** Other resources that a resource of the file names. */
   references(desired: DesiredByKind[K]): readonly Reference[];
   /** The same resource, with each of them named in another way. */
@@ -37,7 +37,7 @@ interface Facts<K extends Kind> {
   names(recorded: RecordedByKind[K]): readonly string[];
   /** Ids that nothing but the record remembers, beside its own, each as an orphan's key. */
   keeps(recorded: RecordedByKind[K]): readonly string[];
-  memory(): Memory<Omit<RecordedByKind[K], keyof RecordedFields<(typeof fieldsOf)[K]>>>;
+  memory(): MemoryChecks<Omit<RecordedByKind[K], keyof RecordedFields<(typeof fieldsOf)[K]>>>;
   /** The record as a wish that changes nothing. `ignoreChanges` has the fields that the record does not know. */
   wish(recorded: RecordedByKind[K]): DesiredByKind[K];
   /** The wish, behaving as the file says today, where the file still declares the resource. */
@@ -53,7 +53,7 @@ const computedInFlush = (flush: FlushPolicy | undefined): readonly Computed[] =>
 const computedInCommands = (...commands: readonly (GuestCommand | undefined)[]): readonly Computed[] =>
   commands.flatMap((command) => (command === undefined ? [] : computedInTexts(command.argv)));
 
-const groupsIn = (rules: readonly Rule[]): Reference[] => rules.flatMap((rule) => groupNamed(rule) ?? []);
+const groupsOfRules = (rules: readonly Rule[]): Reference[] => rules.flatMap((rule) => groupNamed(rule) ?? []);
 
 const source = { file: "state", line: 1 };
 
@@ -62,13 +62,13 @@ const blank = { text: "", remark: "", name: "", size: 0, flag: false };
 const blankOf = ({ type, absent }: FieldRow): unknown =>
   absent !== "unset" && isOneOf(type, keysOf(blank)) ? blank[type] : undefined;
 
-interface Known<F extends Rows> {
+interface KnownFields<F extends Rows> {
   readonly fields: Pick<DesiredFields<F>, keyof DesiredFields<F> & keyof RecordedFields<F>>;
   /** Fields of the file that the record does not know. */
   readonly unknown: readonly string[];
 }
 
-function fieldsOfRecord<F extends Rows>(rows: F, record: RecordedFields<F>): Known<F> {
+function fieldsOfRecord<F extends Rows>(rows: F, record: RecordedFields<F>): KnownFields<F> {
   const fields: Record<string, unknown> = {};
   const unknown: string[] = [];
   const known = fieldsIn(record);
@@ -79,7 +79,7 @@ function fieldsOfRecord<F extends Rows>(rows: F, record: RecordedFields<F>): Kno
     if (value !== undefined) fields[key] = value;
   }
   // Every row that a record may hold has a value of its type here, but for those that may be unset.
-  return { fields: fields as Known<F>["fields"], unknown };
+  return { fields: fields as KnownFields<F>["fields"], unknown };
 }
 
 /** The lifecycle that the file says today, without comparing what no record knew. */
@@ -98,7 +98,7 @@ const commandsOf = ({ commandFile, commandFiles, afterReady, afterAttach }: Desi
 
 const namesOfFields = kinds.flatMap((kind) => Object.values<FieldRow>(fieldsOf[kind]).map(({ field }) => field));
 
-const unseen = optional(
+const isUnseenList = optional(
   list(
     shape({
       field: oneOf(...effectFields, ...namesOfFields),
@@ -112,7 +112,7 @@ const unseen = optional(
 
 const owes = optional(list(shape({ command: oneOf(...duties), reason: oneOf(...dueReasons), since: timeText })));
 
-const vm: Facts<"vm"> = {
+const vmFacts: KindFacts<"vm"> = {
   references: () => [],
   renamed: (desired) => desired,
   computed({ lifecycle: { verifyResize }, flush, afterReady, afterAttach }) {
@@ -144,7 +144,7 @@ const vm: Facts<"vm"> = {
     deleting: optional(flag),
     stoppedForFlush: optional(flag),
     owes,
-    unseen,
+    unseen: isUnseenList,
   }),
   wish(record) {
     const { fields, unknown } = fieldsOfRecord(vmFields, record);
@@ -172,7 +172,7 @@ const vm: Facts<"vm"> = {
   },
 };
 
-const volume: Facts<"volume"> = {
+const volumeFacts: KindFacts<"volume"> = {
   references: ({ attachTo }) => (attachTo === undefined ? [] : [attachTo]),
   renamed: (desired, named) =>
     desired.attachTo === undefined ? desired : { ...desired, attachTo: named(desired.attachTo) },
@@ -186,7 +186,7 @@ const volume: Facts<"volume"> = {
     attaching: optional(text),
     detaching: optional(text),
     owes,
-    unseen,
+    unseen: isUnseenList,
     preventDestroy: flag,
   }),
   wish(record) {
@@ -214,24 +214,24 @@ const volume: Facts<"volume"> = {
         },
 };
 
-const group: Facts<"group"> = {
-  references: ({ rules }) => groupsIn(rules),
+const groupFacts: KindFacts<"group"> = {
+  references: ({ rules }) => groupsOfRules(rules),
   renamed: (desired, named) => ({
     ...desired,
     rules: desired.rules.map((rule) => namingGroup(rule, named)),
   }),
   computed: ({ description, rules }) => [...computedInTexts([description]), ...rules.flatMap(computedInRule)],
-  names: ({ rules }) => groupsIn(rules).flatMap((named) => ("id" in named ? [named.id] : [])),
+  names: ({ rules }) => groupsOfRules(rules).flatMap((named) => ("id" in named ? [named.id] : [])),
   keeps: ({ retired = [] }) => retired.map(({ id }) => `group:${id}`),
   memory: () => ({
     id: text,
     platformRules: list(text),
     preventDestroy: flag,
     deleting: optional(flag),
-    updating: optional(mapOf(text)),
+    updating: optional(mapWith(text)),
     retired: optional(list(shape({ id: text, name: optional(text) }))),
     buried: optional(list(text)),
-    unseen,
+    unseen: isUnseenList,
   }),
   wish(record) {
     const { fields, unknown } = fieldsOfRecord(groupFields, record);
@@ -258,7 +258,7 @@ export function hostNamedBy(desired: DesiredResource): Reference | undefined {
 }
 
 /** What follows for a kind from its rows and its relations alone. */
-function usual(kind: Kind): Facts<Kind> {
+function usualFacts(kind: Kind): KindFacts<Kind> {
   const host = hostOf[kind];
   const hangsOn = (record: RecordedResource): string | undefined => {
     const id = host === undefined ? undefined : fieldsIn(record)[host.recorded];
@@ -278,7 +278,7 @@ function usual(kind: Kind): Facts<Kind> {
       id: text,
       ...(host === undefined ? {} : { [host.recorded]: optional(text) }),
       deleting: optional(flag),
-      unseen,
+      unseen: isUnseenList,
       preventDestroy: flag,
     }),
     wish(record) {
@@ -298,9 +298,11 @@ function usual(kind: Kind): Facts<Kind> {
   };
 }
 
-const own: { readonly [K in Kind]?: Facts<K> } = { vm, volume, group };
+const ownFacts: { readonly [K in Kind]?: KindFacts<K> } = { vm: vmFacts, volume: volumeFacts, group: groupFacts };
 // Each kind has its own facts or those that follow from its rows.
-const facts = eachKind<{ readonly [K in Kind]: Facts<K> }>((kind) => own[kind] ?? (usual(kind) as Facts<never>));
+const facts = eachKind<{ readonly [K in Kind]: KindFacts<K> }>(
+  (kind) => ownFacts[kind] ?? (usualFacts(kind) as KindFacts<never>),
+);
 
 export const memoryOf = (kind: Kind): Readonly<Record<string, Check>> => facts[kind].memory();
 
@@ -313,10 +315,10 @@ export const isNeverSeen = ({ unseen = [] }: RecordedResource): boolean =>
 const references = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => facts[kind].references(desired);
 export const referencesIn = (desired: DesiredResource): readonly Reference[] => references(desired.kind, desired);
 
-const renamed = <K extends Kind>(kind: K, desired: DesiredByKind[K], named: (reference: Reference) => Reference) =>
+const renamedIn = <K extends Kind>(kind: K, desired: DesiredByKind[K], named: (reference: Reference) => Reference) =>
   facts[kind].renamed(desired, named);
 export const withReferences = (desired: DesiredResource, named: (reference: Reference) => Reference): DesiredResource =>
-  renamed(desired.kind, desired, named);
+  renamedIn(desired.kind, desired, named);
 
 const computed = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => facts[kind].computed(desired);
 /** What a resource depends on beside the resources that it names: those of which its texts hold a value. */

@@ -88,7 +88,7 @@ export type SentFields<F extends Rows> = Simplify<
   }
 >;
 
-const fits = (row: FieldRow, match: Partial<FieldRow>): boolean =>
+const rowFits = (row: FieldRow, match: Partial<FieldRow>): boolean =>
   keysOf(match).every((part) => row[part] === match[part]);
 
 /** The keys of the rows that fit a condition, in the order of the table. */
@@ -97,7 +97,7 @@ export const keysWith = <const F extends Rows, const M extends Partial<FieldRow>
   match: M,
 ): readonly KeysWith<F, M>[] =>
   Object.entries(rows)
-    .filter(([, row]) => fits(row, match))
+    .filter(([, row]) => rowFits(row, match))
     // The filter is the type's condition.
     .map(([key]) => key as KeysWith<F, M>);
 

@@ -27,9 +27,9 @@ export const toWrite = (line: string, why?: string): Fix => ({ write: line, why 
 export const toAsk = (words: string): Fix => ({ ask: words });
 
 /** Several are told as a choice. */
-export const fixText = (...fixes: readonly Fix[]): string => fixes.map(textOf).join(", or ");
+export const fixText = (...fixes: readonly Fix[]): string => fixes.map(textOfFix).join(", or ");
 
-function textOf(fix: Fix): string {
+function textOfFix(fix: Fix): string {
   if ("ask" in fix) return fix.ask;
   if ("write" in fix) return fix.why === undefined ? fix.write : `${fix.write}   ${fix.why}`;
   const command = `reconcile ${fix.run.join(" ")}`;

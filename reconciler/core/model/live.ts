@@ -101,12 +101,12 @@ const ownCompared: { readonly [K in Kind]?: { readonly [F in keyof LiveOf[K]]?: 
   group: { name: "name", description: "description", rules: "rules" },
 };
 
-const plainRows = (kind: Kind) =>
+const shownRows = (kind: Kind) =>
   Object.entries(definitionOf(kind).fields).filter(([, { compare }]) => compare === "plain");
 
 export const comparedOf = perKind(
   (kind): Readonly<Record<string, string | undefined>> =>
-    ownCompared[kind] ?? Object.fromEntries(plainRows(kind).map(([key, { field }]) => [key, field])),
+    ownCompared[kind] ?? Object.fromEntries(shownRows(kind).map(([key, { field }]) => [key, field])),
 );
 
 /** A flavor, image or region of the catalogue. For a region without an id the name stands for both. */
@@ -165,7 +165,7 @@ export type SeenOf = {
   readonly [K in Kind]: ReadonlyMap<string, { readonly seen: "yes"; readonly value: LiveOf[K] }>;
 };
 
-export const seenIn = ({ of }: Live): SeenOf =>
+export const seenByKind = ({ of }: Live): SeenOf =>
   eachKind<SeenOf>((kind) => {
     const all: readonly (readonly [string, Sighting<LiveOf[Kind]>])[] = [...of[kind].byId];
     // The filter is the condition of the type.

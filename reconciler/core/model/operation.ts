@@ -67,22 +67,24 @@ export const operations = {
   },
 } as const satisfies Readonly<Record<string, OperationRow>>;
 
-type Rows = typeof operations;
+type OperationRows = typeof operations;
 
-export type Operation = keyof Rows;
-export type AssumedOperation = { [O in Operation]: Rows[O] extends { assumed: object } ? O : never }[Operation];
+export type Operation = keyof OperationRows;
+export type AssumedOperation = {
+  [O in Operation]: OperationRows[O] extends { assumed: object } ? O : never;
+}[Operation];
 export type DocumentedOperation = Exclude<Operation, AssumedOperation>;
-export type ListOperation = { [O in Operation]: Rows[O] extends { items: object } ? O : never }[Operation];
+export type ListOperation = { [O in Operation]: OperationRows[O] extends { items: object } ? O : never }[Operation];
 
 /** The names under which decisions ask for an operation, each with it. */
 export type AbilityOperations = {
-  readonly [O in Operation as Rows[O] extends { assumed: { ability: infer A extends string } } ? A : never]: O;
+  readonly [O in Operation as OperationRows[O] extends { assumed: { ability: infer A extends string } } ? A : never]: O;
 };
 export type Ability = keyof AbilityOperations;
 
 /** The operations of which a request is an id alone, by the methods that send them. */
 export type CallsById = {
-  readonly [O in Operation as Rows[O] extends { sends: "id" } ? Rows[O]["call"] : never]: O;
+  readonly [O in Operation as OperationRows[O] extends { sends: "id" } ? OperationRows[O]["call"] : never]: O;
 };
 
 export const operationNames = keysOf(operations);
@@ -109,5 +111,5 @@ export const abilityOperations: ReadonlyMap<Ability, Operation> = new Map(
 );
 
 /** The ids that a request of it has to carry. */
-export const idsOf = (operation: Operation): readonly string[] =>
+export const idsInPath = (operation: Operation): readonly string[] =>
   [...rowOf(operation).path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? "");

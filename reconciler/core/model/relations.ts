@@ -16,9 +16,9 @@ export const isNamed = perKind((kind) => relationsOf[kind].some(({ is }) => is =
 
 const hosts = kinds.flatMap((kind) => hostOf[kind] ?? []);
 const attaches: ReadonlySet<string> = new Set(hosts.map(({ attach }) => attach));
-const detaches: ReadonlySet<string> = new Set(hosts.map(({ detach }) => detach));
+const detachOperations: ReadonlySet<string> = new Set(hosts.map(({ detach }) => detach));
 
-export const isDetach = (operation: string): boolean => detaches.has(operation);
+export const isDetach = (operation: string): boolean => detachOperations.has(operation);
 
 /** The host onto which a request puts something; `undefined`: it puts nothing anywhere. */
 export const hostAttachedTo = (action: {

@@ -54,7 +54,7 @@ export function jumpFrom(text: string): Jump | undefined {
   const named = parseAddress(text);
   if (named !== undefined) return named.kind === "vm" ? { vm: text } : undefined;
   const [, user, host, port] = hostPattern.exec(text) ?? [];
-  if (host === undefined || !isPort(port)) return undefined;
+  if (host === undefined || !isSshPort(port)) return undefined;
   return {
     host: host.replace(/^\[|\]$/g, ""),
     user,
@@ -67,7 +67,7 @@ export const userPattern = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/;
 const hostPattern =
   /^(?:([A-Za-z0-9_][A-Za-z0-9_.+-]*)@)?([A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?$/;
 export const isHost = (text: string): boolean => /^(?:[A-Za-z0-9][A-Za-z0-9._-]*|[0-9A-Fa-f:.]+)$/.test(text);
-const isPort = (text: string | undefined): boolean =>
+const isSshPort = (text: string | undefined): boolean =>
   text === undefined || (Number(text) >= 1 && Number(text) <= 65_535);
 
 /** A jump that is written in a component means the nearest VM of that name, from the component outwards. */

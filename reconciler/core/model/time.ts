@@ -4,11 +4,11 @@
  * was set in between. scripts/check-imports.mjs keeps dates out of the rooms that decide.
  */
 
-declare const running: unique symbol;
+declare const runningTime: unique symbol;
 declare const calendar: unique symbol;
 
 /** A moment of this process, in milliseconds on a clock that never goes back. It means nothing to another process. */
-export type Elapsed = number & { readonly [running]: true };
+export type Elapsed = number & { readonly [runningTime]: true };
 
 /** A moment of the calendar, as ISO 8601 in UTC: for people, for files, and to tell two things apart. */
 export type Instant = string & { readonly [calendar]: true };

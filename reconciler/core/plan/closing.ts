@@ -35,7 +35,7 @@ export function toLookFor(ended: readonly EndedStep[], deleted: ReadonlySet<stri
 }
 
 /** After these nobody knows any more whether the VM is stopped. */
-const mayStart: ReadonlySet<StepOperation> = new Set([
+const startingOperations: ReadonlySet<StepOperation> = new Set([
   "vm.start",
   "vm.reboot",
   "vm.rebuild",
@@ -50,7 +50,7 @@ function isOvertaken(
   isSeen: boolean,
 ): boolean {
   if (earlier.address !== address) return false;
-  if (field === "power") return mayStart.has(action.operation);
+  if (field === "power") return startingOperations.has(action.operation);
   // A volume that was seen at its attach or its resize exists; the answer to its create showed the rest of it.
   const isMade = field === "existence" || (ofCreate === true && answered === true);
   return isMade && isSeen && action.operation.startsWith("volume.");

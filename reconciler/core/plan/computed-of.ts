@@ -9,7 +9,7 @@ import type { State } from "../model/recorded";
 import { computedOf, type Step, type StepOperation } from "./step";
 
 /** The steps that run a program, in words. */
-const commands: Readonly<Partial<Record<StepOperation, string>>> = {
+const commandOfStep: Readonly<Partial<Record<StepOperation, string>>> = {
   flush: "flush command",
   "vm.check": "check",
   after_ready: "after_ready",
@@ -25,7 +25,7 @@ export const valuesMissing = (
   isThere: (address: Address) => boolean,
 ): Diagnostic[] =>
   steps.flatMap(({ action, address }): Diagnostic[] => {
-    const what = commands[action.operation];
+    const what = commandOfStep[action.operation];
     if (what === undefined) return [];
     return computedOf(action).flatMap((computed): Diagnostic[] => {
       const standing = standings(computed);

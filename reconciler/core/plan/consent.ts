@@ -73,13 +73,15 @@ export const everyGrant: Grants = {
   acceptService: true,
 };
 
-type RecordedOf = (address: Address) => { readonly preventDestroy: boolean; readonly deleting?: boolean } | undefined;
+type RecordedConsent = (
+  address: Address,
+) => { readonly preventDestroy: boolean; readonly deleting?: boolean } | undefined;
 
 export function consentsFor(
   changes: readonly Change[],
   steps: readonly Step[],
   desiredOf: (address: Address) => DesiredResource | undefined,
-  recordedOf: RecordedOf,
+  recordedOf: RecordedConsent,
   /** How many resources the state holds. */
   managed: number,
   isUnproven: (address: Address) => boolean = () => false,
@@ -97,14 +99,14 @@ export function consentsFor(
 function protection(
   change: Change,
   desiredOf: (address: Address) => DesiredResource | undefined,
-  recordedOf: RecordedOf,
+  recordedOf: RecordedConsent,
   environment: Protection | undefined,
 ): Consent[] {
   const { address, name } = change;
   const harm = harmOf(change);
   if (harm === undefined || !isProtected(change, desiredOf, recordedOf)) return [];
   const desired = desiredOf(address);
-  if (isPermitted(change, desired, environment)) return [];
+  if (isConsentPermitted(change, desired, environment)) return [];
   const isByEnvironment = guardOf(desired) === "environment" && environment !== undefined;
   const source = isByEnvironment ? environment.source : desired?.protectedAt;
   const by = isByEnvironment ? "is protected by its environment" : "has prevent_destroy";
@@ -136,7 +138,7 @@ const guardOf = (desired: DesiredResource | undefined): "block" | "environment" 
   desired?.lifecycle.preventDestroy !== true ? undefined : desired.protectedAt === undefined ? "environment" : "block";
 
 /** `protect: { allow: […] }` permits it: for what the environment protects, and not for what a block does. */
-function isPermitted(
+function isConsentPermitted(
   change: Change,
   desired: DesiredResource | undefined,
   environment: Protection | undefined,
@@ -156,7 +158,9 @@ export const permittedChanges = (
   desiredOf: (address: Address) => DesiredResource | undefined,
   environment: Protection | undefined,
 ): Address[] =>
-  changes.flatMap((change) => (isPermitted(change, desiredOf(change.address), environment) ? [change.address] : []));
+  changes.flatMap((change) =>
+    isConsentPermitted(change, desiredOf(change.address), environment) ? [change.address] : [],
+  );
 
 const lossGrant = (address: Address): string =>
   `--allow-loss ${address} (or --allow-data-loss for everything that is listed)`;
@@ -192,7 +196,7 @@ const fewGone = 3;
 function recreations(
   changes: readonly Change[],
   desiredOf: (address: Address) => DesiredResource | undefined,
-  recordedOf: RecordedOf,
+  recordedOf: RecordedConsent,
   managed: number,
   isUnproven: (address: Address) => boolean,
 ): Consent[] {
@@ -239,7 +243,7 @@ function harmOf(
 const isProtected = (
   { address, movedFrom }: Change,
   desiredOf: (address: Address) => DesiredResource | undefined,
-  recordedOf: RecordedOf,
+  recordedOf: RecordedConsent,
 ): boolean =>
   desiredOf(address)?.lifecycle.preventDestroy === true ||
   (recordedOf(address) ?? recordedOf(movedFrom ?? address))?.preventDestroy === true;
@@ -285,8 +289,8 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
   const flushes = new Set(grants.confirmFlush);
   const losses = new Set(grants.allowLoss);
   const unprotected = new Set(grants.unprotect ?? []);
-  const approved = new Set((grants.approved ?? []).map(nameOf));
-  const isApproved = (consent: Consent): boolean => approved.has(nameOf(consent));
+  const approved = new Set((grants.approved ?? []).map(consentName));
+  const isApproved = (consent: Consent): boolean => approved.has(consentName(consent));
   const isGiven: Readonly<Record<ConsentKind, (consent: Consent) => boolean>> = {
     prevent_destroy: ({ address = "" }) => unprotected.has(address),
     data_loss: (consent) => grants.allowDataLoss || losses.has(consent.address ?? "") || isApproved(consent),
@@ -324,5 +328,5 @@ export const missingConsent = ({ kind, address, detail, grant, source }: Consent
 });
 
 /** What a consent is about, down to the id and the size: two consents of the same name permit the same. */
-const nameOf = ({ kind, address, loss, count }: Consent): string =>
+const consentName = ({ kind, address, loss, count }: Consent): string =>
   JSON.stringify([kind, address, loss?.disk, loss?.id, loss?.sizeGb, count]);

@@ -10,10 +10,19 @@ import type { Kind } from "../model/kinds";
 import type { Live } from "../model/live";
 import { hoursOfMonth, type PlannedCost, type Prices } from "../model/prices";
 import type { Orphan, RecordedByKind, RecordedResource } from "../model/recorded";
-import { type Decimal, decimalText, isZero, knownDecimal, minus, plus, times, zero } from "../text/decimal";
+import {
+  type Decimal,
+  decimalText,
+  isZero,
+  knownDecimal,
+  minus,
+  plus,
+  timesDecimal,
+  zeroDecimal,
+} from "../text/decimal";
 
 /** `isPartial`: something of it has no price, and the amount lacks it. */
-interface Amount {
+interface PartialAmount {
   readonly amount: Decimal;
   readonly isPartial: boolean;
 }
@@ -27,39 +36,39 @@ interface Billed {
   readonly isPartial?: boolean;
 }
 
-const nothing: Amount = { amount: zero, isPartial: false };
-const unpriced: Amount = { amount: zero, isPartial: true };
+const noAmount: PartialAmount = { amount: zeroDecimal, isPartial: false };
+const unpriced: PartialAmount = { amount: zeroDecimal, isPartial: true };
 
-const added = (a: Amount, b: Amount): Amount => ({
+const added = (a: PartialAmount, b: PartialAmount): PartialAmount => ({
   amount: plus(a.amount, b.amount),
   isPartial: a.isPartial || b.isPartial,
 });
 
-interface List {
+interface PriceTable {
   readonly prices: Prices;
   readonly flavors: Index | undefined;
   readonly priceOfFlavor: (flavor: string) => string | undefined;
 }
 
-function listOf(prices: Prices, flavors: Index | undefined): List {
+function priceList(prices: Prices, flavors: Index | undefined): PriceTable {
   const byId = new Map(Object.entries(prices.vm).map(([flavor, price]) => [catalogueId(flavor, flavors), price]));
   return { prices, flavors, priceOfFlavor: (flavor) => byId.get(catalogueId(flavor, flavors)) };
 }
 
 /** The price of so many of one thing for a month. */
-function priced(price: string | undefined, count: number | undefined, { per }: Prices): Amount {
-  if (count === 0) return nothing;
+function priced(price: string | undefined, count: number | undefined, { per }: Prices): PartialAmount {
+  if (count === 0) return noAmount;
   if (price === undefined || count === undefined || !Number.isInteger(count)) return unpriced;
   const hours = per === "hour" ? BigInt(hoursOfMonth) : 1n;
-  return { amount: times(knownDecimal(price), { units: BigInt(count) * hours, scale: 0 }), isPartial: false };
+  return { amount: timesDecimal(knownDecimal(price), { units: BigInt(count) * hours, scale: 0 }), isPartial: false };
 }
 
-const costOf = ({ flavor, hasFloatingIp, disks }: Billed, { prices, priceOfFlavor }: List): Amount =>
+const costOf = ({ flavor, hasFloatingIp, disks }: Billed, { prices, priceOfFlavor }: PriceTable): PartialAmount =>
   [
     ...disks.map((gb) => priced(prices.volumeGb, gb, prices)),
     ...(flavor === undefined ? [] : [priced(priceOfFlavor(flavor), 1, prices)]),
     ...(hasFloatingIp === true ? [priced(prices.floatingIp, 1, prices)] : []),
-  ].reduce(added, nothing);
+  ].reduce(added, noAmount);
 
 /** What is paid for of a kind. Nothing is paid for one that is not named here. */
 const billed: {
@@ -86,14 +95,14 @@ const billed: {
 const recordBilled = <K extends Kind>(kind: K, record: RecordedByKind[K]) => billed[kind]?.recorded(record);
 const desiredBilled = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => billed[kind]?.desired(desired);
 
-const costOfBilled = (one: Billed | undefined, list: List): Amount => {
-  if (one === undefined) return nothing;
+const costOfBilled = (one: Billed | undefined, list: PriceTable): PartialAmount => {
+  if (one === undefined) return noAmount;
   const own = costOf(one, list);
   return one.isPartial === true ? { ...own, isPartial: true } : own;
 };
-const ofRecord = (record: RecordedResource, list: List): Amount =>
+const ofRecord = (record: RecordedResource, list: PriceTable): PartialAmount =>
   costOfBilled(recordBilled(record.kind, record), list);
-const ofDesired = (desired: DesiredResource, list: List): Amount =>
+const ofDesired = (desired: DesiredResource, list: PriceTable): PartialAmount =>
   costOfBilled(desiredBilled(desired.kind, desired), list);
 
 export interface CostInput {
@@ -105,9 +114,9 @@ export interface CostInput {
 }
 
 export function costOfPlan({ prices, changes, records, desiredOf, catalogue }: CostInput): PlannedCost {
-  const list = listOf(prices, indexCatalogue(catalogue.flavors));
+  const list = priceList(prices, indexCatalogue(catalogue.flavors));
   const unknown = new Set<Address>();
-  let before = zero;
+  let before = zeroDecimal;
   for (const record of records.values()) {
     const { amount, isPartial } = ofRecord(record, list);
     before = plus(before, amount);
@@ -118,7 +127,7 @@ export function costOfPlan({ prices, changes, records, desiredOf, catalogue }: C
   for (const change of changes) {
     const { address, movedFrom } = change;
     const record = records.get(address) ?? records.get(movedFrom ?? address);
-    const now = record === undefined ? nothing : ofRecord(record, list);
+    const now = record === undefined ? noAmount : ofRecord(record, list);
     const then = costAfter(change, desiredOf(address), now, list);
     const difference = minus(then.amount, now.amount);
     after = plus(after, difference);
@@ -135,8 +144,13 @@ export function costOfPlan({ prices, changes, records, desiredOf, catalogue }: C
 }
 
 /** What is deleted, or left behind, is none of the project's any more. */
-function costAfter({ action }: Change, desired: DesiredResource | undefined, now: Amount, list: List): Amount {
-  if (action === "delete" || action === "forget") return nothing;
+function costAfter(
+  { action }: Change,
+  desired: DesiredResource | undefined,
+  now: PartialAmount,
+  list: PriceTable,
+): PartialAmount {
+  if (action === "delete" || action === "forget") return noAmount;
   return desired === undefined ? now : ofDesired(desired, list);
 }
 
@@ -150,8 +164,8 @@ export interface CostOfOrphans {
 
 /** What is left behind goes on being paid for. One that the service does not have any more costs nothing. */
 export function costOfOrphans(prices: Prices, orphans: readonly Orphan[]): CostOfOrphans {
-  const list = listOf(prices, undefined);
-  let sum = nothing;
+  const list = priceList(prices, undefined);
+  let sum = noAmount;
   const unknown: string[] = [];
   for (const orphan of orphans) {
     if (orphan.missingSince !== undefined) continue;
@@ -162,10 +176,10 @@ export function costOfOrphans(prices: Prices, orphans: readonly Orphan[]): CostO
   return { currency: prices.currency, amount: decimalText(sum.amount), unknown };
 }
 
-function ofOrphan({ kind, sizeGb, record }: Orphan, list: List): Amount {
+function ofOrphan({ kind, sizeGb, record }: Orphan, list: PriceTable): PartialAmount {
   const { prices } = list;
   if (kind === "image") return priced(prices.imageGb, sizeGb, prices);
-  if (billed[kind] === undefined) return nothing;
+  if (billed[kind] === undefined) return noAmount;
   if (sizeGb !== undefined) return costOf({ disks: [sizeGb] }, list);
   return record === undefined ? unpriced : ofRecord(record, list);
 }

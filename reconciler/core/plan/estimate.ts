@@ -7,17 +7,17 @@ import { type Operation, operations, rowOf } from "../model/operation";
 import { mustGet } from "../text/invariant";
 import type { Step, StepOperation } from "./step";
 
-const second = 1000;
-const request = 0.5 * second;
+const oneSecondMs = 1000;
+const request = 0.5 * oneSecondMs;
 
 /** The time of a step beyond one request. */
 const ownMs: Readonly<Record<Exclude<StepOperation, Operation>, number>> = {
-  "vm.settle": 30 * second,
-  "vm.check": 10 * second,
+  "vm.settle": 30 * oneSecondMs,
+  "vm.check": 10 * oneSecondMs,
   "group.verify": request,
-  flush: second,
-  after_ready: 60 * second,
-  after_attach: 5 * second,
+  flush: oneSecondMs,
+  after_ready: 60 * oneSecondMs,
+  after_attach: 5 * oneSecondMs,
   record: 0,
   outside: 0,
 };
@@ -34,13 +34,13 @@ export interface Estimate {
   readonly downtimeMs: Readonly<Record<Address, number>>;
 }
 
-export interface Times {
+export interface StepSchedule {
   readonly start: ReadonlyMap<string, number>;
   readonly finish: ReadonlyMap<string, number>;
 }
 
 /** Earliest start and finish of every step, in one pass over steps that are already in order. */
-function earliestTimes(steps: readonly Step[]): Times {
+function earliestTimes(steps: readonly Step[]): StepSchedule {
   const start = new Map<string, number>();
   const finish = new Map<string, number>();
   for (const step of steps) {
@@ -56,14 +56,14 @@ function earliestTimes(steps: readonly Step[]): Times {
 /** The step runs only when another one failed, so it is no part of what is expected to happen. */
 export const isFallback = (step: Step): boolean => step.needs.some((need) => need.on === "failed");
 
-interface Span {
+interface TimeSpan {
   from: number;
   to: number;
 }
 
 /** From when to when each VM is down. */
-function downSpans(steps: readonly Step[], { start, finish }: Times): ReadonlyMap<Address, Span> {
-  const down = new Map<Address, Span>();
+function downSpans(steps: readonly Step[], { start, finish }: StepSchedule): ReadonlyMap<Address, TimeSpan> {
+  const down = new Map<Address, TimeSpan>();
   for (const step of steps) {
     if (step.downtimeOf === undefined || !start.has(step.id)) continue;
     const span = down.get(step.downtimeOf);

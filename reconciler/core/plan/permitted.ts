@@ -29,7 +29,7 @@ export class PermittedPlan {
     private readonly flushed: ReadonlySet<string>,
   ) {
     this.#losses = new Set(
-      plan.consents.flatMap(({ loss }) => (loss?.id === undefined ? [] : [keyOf(loss.disk, loss.id)])),
+      plan.consents.flatMap(({ loss }) => (loss?.id === undefined ? [] : [keyOfDisk(loss.disk, loss.id)])),
     );
   }
 
@@ -51,7 +51,7 @@ export class PermittedPlan {
 
   /** Only losses that the plan listed by their ids. */
   mayLose(disk: "root" | "volume", id: string): boolean {
-    return this.#losses.has(keyOf(disk, id));
+    return this.#losses.has(keyOfDisk(disk, id));
   }
 
   /** Whether a resource with prevent_destroy may be deleted, replaced or wiped in this run. */
@@ -65,4 +65,4 @@ export class PermittedPlan {
   }
 }
 
-const keyOf = (disk: string, id: string): string => `${disk}:${id}`;
+const keyOfDisk = (disk: string, id: string): string => `${disk}:${id}`;

@@ -94,10 +94,10 @@ export const stepChangesOf = (changes: readonly PlannedChange[], at: string): St
     if (change.type === "intent" || change.type === "orphan") return [change];
     invariant(change.type === "resource", "a step of a plan that sends nothing writes records, intents and orphans");
     const { address, record } = change;
-    return [record === null ? { type: "forgotten", address } : takenOver(address, record)];
+    return [record === null ? { type: "forgotten", address } : takenOverChange(address, record)];
   });
 
-function takenOver(address: Address, { id, ...record }: RecordedResource): StepChange {
+function takenOverChange(address: Address, { id, ...record }: RecordedResource): StepChange {
   // What is left of a record without its id is a new record of that kind.
   return { type: "made", address, ...onlyDefined({ id }), record: record as NewRecord };
 }

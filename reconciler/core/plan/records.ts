@@ -16,7 +16,7 @@ import type { FieldsOf } from "./record-patch";
 export type Unidentified<T> = Omit<T, "id">;
 
 /** The fields with those keys that the value has: a field that is not asked for stays out. */
-function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
+function pickKeys<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
   const picked: { -readonly [P in K]?: T[P] } = {};
   for (const key of keys) if (from[key] !== undefined) picked[key] = from[key];
   // Only what `T` has as optional is left out.
@@ -41,7 +41,7 @@ export const plainRecord = (desired: DesiredResource): Unidentified<RecordedReso
   ({
     kind: desired.kind,
     address: desired.address,
-    ...pick<Record<string, unknown>, string>(fieldsIn(desired), recordedOfKind[desired.kind]),
+    ...pickKeys<Record<string, unknown>, string>(fieldsIn(desired), recordedOfKind[desired.kind]),
     preventDestroy: desired.lifecycle.preventDestroy,
   }) as Unidentified<RecordedResource>;
 
@@ -50,7 +50,7 @@ export function vmRecord(desired: DesiredVm, imageId: string | undefined): Unide
   return {
     kind: "vm",
     address: desired.address,
-    ...pick(desired, recordedOf.vm),
+    ...pickKeys(desired, recordedOf.vm),
     ...onlyDefined({ imageId }),
     preventDestroy: lifecycle.preventDestroy,
     onDelete: {
@@ -62,18 +62,18 @@ export function vmRecord(desired: DesiredVm, imageId: string | undefined): Unide
 }
 
 const sentOfVm = keysOf(vmFields).filter((key): key is keyof NewVm => "sentAs" in vmFields[key]);
-export const newVm = (desired: DesiredVm): NewVm => pick(desired, sentOfVm);
+export const newVm = (desired: DesiredVm): NewVm => pickKeys(desired, sentOfVm);
 
 /** The fields of a state's record, as the service's record of the VM shows them. */
 export const observedRecord = (live: LiveVm): Partial<RecordedVm> => ({
-  ...pick(live, observedVmFields),
+  ...pickKeys(live, observedVmFields),
   ...onlyDefined({ imageId: live.image }),
 });
 
 export const volumeRecord = (desired: DesiredVolume): Unidentified<RecordedVolume> => ({
   kind: "volume",
   address: desired.address,
-  ...pick(desired, recordedOf.volume),
+  ...pickKeys(desired, recordedOf.volume),
   preventDestroy: desired.lifecycle.preventDestroy,
 });
 
@@ -88,7 +88,7 @@ export const groupRecord = (
 ): Unidentified<RecordedGroup> => ({
   kind: "group",
   address: desired.address,
-  ...pick({ ...desired, description: knownText(desired.description) }, recordedOf.group),
+  ...pickKeys({ ...desired, description: knownText(desired.description) }, recordedOf.group),
   rules: recordRules(rules, resolve),
   platformRules,
   preventDestroy: desired.lifecycle.preventDestroy,

@@ -25,11 +25,11 @@ export function renamedKeys(
   const pairs: { readonly from: Address; readonly to: Address; readonly source?: Change["source"] }[] = [];
   const comeBy = groupBy(
     come.filter(({ address }) => !isCovered(address)),
-    ({ address }) => markOf(desired.get(address)),
+    ({ address }) => markOfResource(desired.get(address)),
   );
   const goneBy = groupBy(
     gone.filter(({ address }) => !isCovered(address)),
-    ({ address }) => markOf(recorded.get(address)),
+    ({ address }) => markOfResource(recorded.get(address)),
   );
   const instances: Diagnostic[] = [];
   for (const [mark, after] of comeBy) {
@@ -190,21 +190,21 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
  * A text that says what a VM, volume or group is, without its name where the name may follow the key. Empty where too
  * little is known.
  */
-function markOf(resource: DesiredResource | RecordedResource | undefined): string {
+function markOfResource(resource: DesiredResource | RecordedResource | undefined): string {
   if (resource === undefined) return "";
-  const parts = marks[resource.kind].map((key) => worthOf(resource, key));
+  const parts = markRows[resource.kind].map((key) => valueUnder(resource, key));
   return parts.some((part) => part === undefined) ? "" : JSON.stringify([resource.kind, ...parts]);
 }
 
 const canBeRenamed = (kind: Kind): boolean => fieldsOf[kind].name.effect === "in_place";
 
-const marks = perKind((kind) =>
+const markRows = perKind((kind) =>
   Object.entries<FieldRow>(fieldsOf[kind]).flatMap(([key, { absent, compare }]) =>
     key !== "name" && absent !== "unset" && compare !== "never" ? [key] : [],
   ),
 );
 
-function worthOf(resource: DesiredResource | RecordedResource, key: string): unknown {
+function valueUnder(resource: DesiredResource | RecordedResource, key: string): unknown {
   if (key !== "rules") return Object.entries(resource).find(([name]) => name === key)?.[1];
   if (resource.kind !== "group" || resource.rules.length === 0) return undefined;
   // The group that a rule names is an address in the file and an id in the state.

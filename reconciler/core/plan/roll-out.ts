@@ -30,7 +30,8 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
   const changing = members.filter((member) => isChanging(draft, member));
   // A VM that an earlier run left in transition is down already, so it is among the first.
   const touched = members.filter((member) => isAffected(draft, member));
-  const isLeft = (member: Address): boolean => changing.includes(member) || phaseOf(draft, member) === "verify_resize";
+  const isLeft = (member: Address): boolean =>
+    changing.includes(member) || phaseOfMember(draft, member) === "verify_resize";
   const affected = [...touched].sort((a, b) => Number(isLeft(b)) - Number(isLeft(a)));
   if (affected.length === 0) return;
   const waves = wavesOf(affected, rollout);
@@ -48,7 +49,7 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
   let gate = ready.length === 0 ? undefined : addGate(draft, rollout, 0, ready);
   for (const [index, wave] of waves.entries()) {
     const after = gate;
-    if (after !== undefined) waitFor(draft, wave, after);
+    if (after !== undefined) holdWave(draft, wave, after);
     const done = wave.flatMap((member) => {
       const its = stepsOf(draft, member)
         .filter((step) => !isFallback(step))
@@ -132,14 +133,14 @@ export function wavesOf(
 
 const restingPhases: ReadonlySet<string> = new Set(["running", "stopped", "failed", "verify_resize"]);
 
-function phaseOf(draft: Draft, member: Address): LiveVm["phase"] | undefined {
+function phaseOfMember(draft: Draft, member: Address): LiveVm["phase"] | undefined {
   const id = draft.state.resources.get(member)?.id;
   const sighting = id === undefined ? undefined : sight(draft.context.live, "vm", id);
   return sighting?.seen === "yes" ? sighting.value.phase : undefined;
 }
 
 function isChanging(draft: Draft, member: Address): boolean {
-  const phase = phaseOf(draft, member);
+  const phase = phaseOfMember(draft, member);
   return phase !== undefined && !restingPhases.has(phase);
 }
 
@@ -187,7 +188,7 @@ function addGate(draft: Draft, { name, members, check }: Rollout, wave: number, 
  * A step for which the gate waits cannot wait for the gate: a disk that moves from one wave to an earlier one goes
  * first.
  */
-function waitFor(draft: Draft, wave: readonly Address[], gate: StepId): void {
+function holdWave(draft: Draft, wave: readonly Address[], gate: StepId): void {
   const before = closureOf(draft, gate);
   const ids = new Set(wave.flatMap((member) => stepsOf(draft, member).map(({ id }) => id)));
   draft.steps.forEach((step, index) => {

@@ -18,11 +18,11 @@ export interface Swept {
 
 export const nothingSwept: Swept = { live: notSeen, at: new Map() };
 
-type Identified = RecordedResource & { readonly id: string };
+type KnownRecord = RecordedResource & { readonly id: string };
 
-const isIdentified = (record: RecordedResource): record is Identified => record.id !== undefined;
+const isIdentified = (record: RecordedResource): record is KnownRecord => record.id !== undefined;
 
-const keyOf = ({ kind, id }: Identified): string => `${kind}:${id}`;
+const keyOfThing = ({ kind, id }: KnownRecord): string => `${kind}:${id}`;
 
 /** The newer look counts for what it saw, and the earlier look for everything else. */
 export function sweptWith(before: Swept, seen: Live, { resources }: Pick<State, "resources">, now: number): Swept {
@@ -34,18 +34,18 @@ export function sweptWith(before: Swept, seen: Live, { resources }: Pick<State, 
       const { id } = record;
       const fresh = seen.of[kind].byId.get(id);
       const sighting = fresh ?? before.live.of[kind].byId.get(id);
-      const seenAt = fresh === undefined ? before.at.get(keyOf(record)) : now;
+      const seenAt = fresh === undefined ? before.at.get(keyOfThing(record)) : now;
       if (sighting?.seen !== "yes" || seenAt === undefined) continue;
       kept.set(id, sighting);
-      at.set(keyOf(record), seenAt);
+      at.set(keyOfThing(record), seenAt);
     }
     return kept;
   };
   const live = withSightings(notSeen, keptOfKind);
-  return { live: { ...live, catalogue: either(seen.catalogue, before.live.catalogue) }, at };
+  return { live: { ...live, catalogue: catalogueOfBoth(seen.catalogue, before.live.catalogue) }, at };
 }
 
-const either = (now: Catalogue, then: Catalogue): Catalogue => ({
+const catalogueOfBoth = (now: Catalogue, then: Catalogue): Catalogue => ({
   flavors: now.flavors ?? then.flavors,
   images: now.images ?? then.images,
   regions: now.regions ?? then.regions,
@@ -66,8 +66,8 @@ function keptOf(
 ): Swept {
   const at = new Map<string, number>();
   for (const record of state.resources.values()) {
-    const seenAt = isIdentified(record) ? swept.at.get(keyOf(record)) : undefined;
-    if (isIdentified(record) && seenAt !== undefined && isKept(record, seenAt)) at.set(keyOf(record), seenAt);
+    const seenAt = isIdentified(record) ? swept.at.get(keyOfThing(record)) : undefined;
+    if (isIdentified(record) && seenAt !== undefined && isKept(record, seenAt)) at.set(keyOfThing(record), seenAt);
   }
   return sweptWith({ ...swept, at }, notSeen, state, 0);
 }
@@ -75,12 +75,14 @@ function keptOf(
 /** The newer look laid over the earlier one. */
 export function laidOver(seen: Live, { live }: Swept): Live {
   const all = withSightings(seen, (kind) => new Map([...live.of[kind].byId, ...seen.of[kind].byId]));
-  return { ...all, catalogue: either(seen.catalogue, live.catalogue) };
+  return { ...all, catalogue: catalogueOfBoth(seen.catalogue, live.catalogue) };
 }
 
 /** Resources that nobody has seen. */
 export const unswept = ({ resources }: Pick<State, "resources">, { at }: Swept): Address[] =>
-  [...resources.values()].flatMap((record) => (isIdentified(record) && at.has(keyOf(record)) ? [] : [record.address]));
+  [...resources.values()].flatMap((record) =>
+    isIdentified(record) && at.has(keyOfThing(record)) ? [] : [record.address],
+  );
 
 /** Resources that are looked at together, with the number of requests. */
 interface Unit {
@@ -110,7 +112,7 @@ function unitsOf(
   for (const kind of kinds) {
     if (kind === "vm" && can.seesVms === "never") continue;
     const all = [...resources.values()].filter(isIdentified).filter((record) => record.kind === kind);
-    const seenAt = (record: Identified): number => at.get(keyOf(record)) ?? Number.NEGATIVE_INFINITY;
+    const seenAt = (record: KnownRecord): number => at.get(keyOfThing(record)) ?? Number.NEGATIVE_INFINITY;
     const due = all.filter((record) => seenAt(record) <= since);
     const requests = Math.ceil(all.length / pageItems(kind));
     if (isSeenInList(kind) && due.length > requests)

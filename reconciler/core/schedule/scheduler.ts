@@ -33,7 +33,7 @@ export interface Scheduler {
   pathMs(id: string): number;
 }
 
-interface Node {
+interface ScheduledNode {
   readonly step: Step;
   readonly neededBy: { readonly id: string; readonly on: Step["needs"][number]["on"] }[];
   waitingFor: number;
@@ -44,7 +44,7 @@ interface Node {
 }
 
 export function createScheduler(steps: readonly Step[], oneAtATime = false): Scheduler {
-  const nodes = new Map<string, Node>();
+  const nodes = new Map<string, ScheduledNode>();
   for (const step of steps)
     nodes.set(step.id, { step, neededBy: [], waitingFor: 0, continues: 0, status: "blocked", pathMs: 0 });
   for (const { step } of nodes.values()) {
@@ -64,22 +64,22 @@ export function createScheduler(steps: readonly Step[], oneAtATime = false): Sch
   }
 
   const held = new Set<string>();
-  let ready: Node[] = [];
+  let ready: ScheduledNode[] = [];
   /** Ready steps whose resource is held, by that resource: they are looked at again only when it is released. */
-  const queued = new Map<string, Node[]>();
+  const queued = new Map<string, ScheduledNode[]>();
   let stopped = false;
   let running = 0;
   let endings = 0;
-  const makeReady = (node: Node): void => {
+  const makeReady = (node: ScheduledNode): void => {
     node.status = "ready";
     ready.push(node);
   };
   for (const node of nodes.values()) if (node.waitingFor === 0) makeReady(node);
 
-  const isOpen = (node: Node): boolean => node.status === "blocked" || node.status === "ready";
+  const isOpen = (node: ScheduledNode): boolean => node.status === "blocked" || node.status === "ready";
 
-  function end(node: Node, status: StepEnd, ended: Ended[]): void {
-    const stack: { node: Node; status: StepEnd; because?: string }[] = [{ node, status }];
+  function end(node: ScheduledNode, status: StepEnd, ended: Ended[]): void {
+    const stack: { node: ScheduledNode; status: StepEnd; because?: string }[] = [{ node, status }];
     for (let item = stack.pop(); item !== undefined; item = stack.pop()) {
       if (item.node.status !== "running" && !isOpen(item.node)) continue;
       if (item.node !== node) ended.push({ step: item.node.step, end: item.status, because: item.because });
@@ -87,7 +87,7 @@ export function createScheduler(steps: readonly Step[], oneAtATime = false): Sch
       for (const { id, on } of item.node.neededBy) {
         const next = mustGet(nodes, id);
         if (!isOpen(next)) continue;
-        const verdict = judge(on, item.status);
+        const verdict = endOfNeed(on, item.status);
         if (verdict === undefined) {
           next.waitingFor--;
           next.continues = endings;
@@ -152,7 +152,7 @@ export function createScheduler(steps: readonly Step[], oneAtATime = false): Sch
 }
 
 /** `undefined`: satisfied. */
-function judge(on: "done" | "end" | "failed", end: StepEnd): StepEnd | undefined {
+function endOfNeed(on: "done" | "end" | "failed", end: StepEnd): StepEnd | undefined {
   switch (on) {
     case "done":
       return end === "done" ? undefined : end === "waiting" ? "waiting" : end === "unneeded" ? "unneeded" : "skipped";

@@ -22,8 +22,8 @@ export type Wait =
   | { readonly for: "arrived" }
   | { readonly for: "gone" };
 
-const settled: SettleVerdict = { status: "settled" };
-const pending: SettleVerdict = { status: "pending" };
+const settledVerdict: SettleVerdict = { status: "settled" };
+const pendingVerdict: SettleVerdict = { status: "pending" };
 
 /** The phases in which a VM has arrived, for each kind of wait. */
 const arrivals: Readonly<Record<Exclude<Wait["for"], "gone">, readonly LiveVm["phase"][]>> = {
@@ -43,13 +43,13 @@ const arrivals: Readonly<Record<Exclude<Wait["for"], "gone">, readonly LiveVm["p
  * ago is that, that what it shows now came after it.
  */
 export function settleVm(wait: Wait, live: LiveVm | undefined, moved: boolean): SettleVerdict {
-  if (wait.for === "gone") return live === undefined ? settled : pending;
-  if (live === undefined) return pending;
+  if (wait.for === "gone") return live === undefined ? settledVerdict : pendingVerdict;
+  if (live === undefined) return pendingVerdict;
   if (live.phase === "failed") return { status: "failed", because: `the VM ended in state ${live.status ?? "failed"}` };
   // A record without a status never shows an arrival: the acknowledgement has to do.
   if (live.status === undefined && live.phase === "changing" && wait.for !== "resized" && wait.for !== "rebuilt")
-    return settled;
-  return arrivals[wait.for].includes(live.phase) && isAsSent(wait, live, moved) ? settled : pending;
+    return settledVerdict;
+  return arrivals[wait.for].includes(live.phase) && isAsSent(wait, live, moved) ? settledVerdict : pendingVerdict;
 }
 
 /** A VM that looks settled may not have begun to change: it then still shows what it had before. */
@@ -73,12 +73,12 @@ export type VolumeWait =
  * since a volume that had failed before is detached and deleted like any other.
  */
 export function settleVolume(wait: VolumeWait, live: LiveVolume | undefined): SettleVerdict {
-  if (wait.for === "gone") return live === undefined ? settled : pending;
-  if (live === undefined || live.changing === true) return pending;
-  if (isAsAsked(wait, live)) return settled;
+  if (wait.for === "gone") return live === undefined ? settledVerdict : pendingVerdict;
+  if (live === undefined || live.changing === true) return pendingVerdict;
+  if (isAsAsked(wait, live)) return settledVerdict;
   return live.failed && wait.for !== "detached"
     ? { status: "failed", because: `the volume ended in state ${live.status ?? "failed"}` }
-    : pending;
+    : pendingVerdict;
 }
 
 function isAsAsked(wait: Exclude<VolumeWait, { for: "gone" }>, { attachedTo, sizeGb, failed }: LiveVolume): boolean {

@@ -23,4 +23,4 @@ export function lookedAgain({ lengthMs, servedMs, lookedAt }: Window, at: Elapse
 }
 
 /** A third three times is not quite the whole in every number, so a thousandth of a millisecond is forgiven. */
-export const isOver = ({ lengthMs, servedMs }: Window): boolean => servedMs >= lengthMs - 0.001;
+export const isWindowOver = ({ lengthMs, servedMs }: Window): boolean => servedMs >= lengthMs - 0.001;

@@ -24,7 +24,7 @@ import type {
 import { onlyDefined } from "../text/objects";
 import { noteFormer, runBegins, runEnds } from "./history";
 
-export interface Entry {
+export interface JournalEntry {
   readonly serial: number;
   /** Which holder of the lock wrote the entry: the number grows with every holder. */
   readonly epoch: number;
@@ -51,7 +51,7 @@ export const emptyState = (lineage: string): FoldedState => ({
 });
 
 /** A damaged line keeps its place: a later entry for its address repairs it, an earlier one does not. */
-export function foldEntries(snapshot: FoldedState, entries: Iterable<Entry | Quarantined>): FoldedState {
+export function foldEntries(snapshot: FoldedState, entries: Iterable<JournalEntry | Quarantined>): FoldedState {
   const resources = new Map(snapshot.resources);
   const intents = new Map(snapshot.intents);
   const orphans = new Map(snapshot.orphans);
@@ -78,7 +78,7 @@ export function foldEntries(snapshot: FoldedState, entries: Iterable<Entry | Qua
   return { lineage, serial, epoch, journalled, resources, intents, orphans, quarantined, ...headOf(folded) };
 }
 
-interface Head {
+interface StateHead {
   readonly scope?: Scope;
   readonly outputs?: Outputs;
   readonly runs?: readonly RecordedRun[];
@@ -87,7 +87,7 @@ interface Head {
 }
 
 /** What a state has beside its maps. A state without one of these has no such field, rather than an empty one. */
-export const headOf = ({ scope, outputs, runs, seen, moves }: Head): Head =>
+export const headOf = ({ scope, outputs, runs, seen, moves }: StateHead): StateHead =>
   onlyDefined({
     scope,
     outputs: outputs === undefined || Object.keys(outputs).length === 0 ? undefined : outputs,
@@ -97,7 +97,7 @@ export const headOf = ({ scope, outputs, runs, seen, moves }: Head): Head =>
   });
 
 /** The same for a run that continues the state: it adds to the former records of the last run. */
-export function ownHeadOf(state: Head): Head {
+export function ownHeadOf(state: StateHead): StateHead {
   const head = headOf(state);
   const last = head.runs?.at(-1);
   if (head.runs === undefined || last?.before === undefined) return head;
@@ -150,7 +150,7 @@ export function applyChange(state: MutableState, change: StateChange): void {
       state.runs = runEnds(state.runs ?? [], change.end);
       return;
     case "seen":
-      state.seen = seenNow(state.seen, change);
+      state.seen = seenAfter(state.seen, change);
       return;
     case "transfer":
       state.moves = movesNow(state.moves, change);
@@ -192,7 +192,7 @@ function seenWithout(seen: LastSeen | undefined, gone: Readonly<Record<Address, 
   return rest.all === undefined ? undefined : rest;
 }
 
-export const seenNow = (
+export const seenAfter = (
   before: LastSeen | undefined,
   { at, addresses }: { readonly at: string; readonly addresses?: readonly Address[] },
 ): LastSeen =>

@@ -10,12 +10,12 @@ export const forgottenBy = (next: State, present: State): string[] => [
   ...records(next, present),
   ...creates(next, present),
   ...orphans(next, present),
-  ...damaged(next, present),
+  ...damagedAnew(next, present),
 ];
 
 function knownTo({ resources, orphans }: State): ReadonlySet<string> {
   const known = new Set<string>();
-  for (const record of resources.values()) for (const id of idsOf(record)) known.add(id);
+  for (const record of resources.values()) for (const id of recordedIds(record)) known.add(id);
   for (const orphan of orphans.values()) known.add(orphanKey(orphan));
   return known;
 }
@@ -24,7 +24,7 @@ function records(next: State, present: State): string[] {
   const known = knownTo(next);
   return [...present.resources.values()].flatMap((record) => {
     const { address } = record;
-    const lost = idsOf(record).filter((id) => !known.has(id));
+    const lost = recordedIds(record).filter((id) => !known.has(id));
     if (lost.length > 0) return [`${address} (${lost.map((id) => id.slice(id.indexOf(":") + 1)).join(", ")})`];
     const isNamed = record.id !== undefined || next.resources.has(address) || next.intents.has(address);
     return isNamed ? [] : [address];
@@ -46,7 +46,7 @@ function orphans(next: State, present: State): string[] {
   );
 }
 
-function damaged(next: State, present: State): string[] {
+function damagedAnew(next: State, present: State): string[] {
   const aside = new Set(next.quarantined.map((piece) => piece.address));
   return present.quarantined.flatMap(({ address }) =>
     aside.has(address) || next.resources.has(address) ? [] : [`the damaged record of ${address}`],
@@ -54,7 +54,7 @@ function damaged(next: State, present: State): string[] {
 }
 
 /** The ids that nothing but this record remembers, each in the form of an orphan's key. */
-const idsOf = (record: RecordedResource): string[] => [
+const recordedIds = (record: RecordedResource): string[] => [
   ...(record.id === undefined ? [] : [`${record.kind}:${record.id}`]),
   ...idsKeptBy(record),
 ];

@@ -42,15 +42,15 @@ export type HandoverProblem =
   | { readonly is: "twice"; readonly address: Address; readonly id: string; readonly as: Address }
   | { readonly is: "elsewhere"; readonly why: string };
 
-export type Decided =
+export type HandoverAnswer =
   | { readonly handover: Handover; readonly problems?: undefined }
   | { readonly problems: readonly HandoverProblem[] };
 
-export function decideHandover(giving: State, taking: State, asked: Asked): Decided {
+export function decideHandover(giving: State, taking: State, asked: Asked): HandoverAnswer {
   const addresses = Object.fromEntries(
     Object.entries(asked.addresses).filter(([from]) => giving.resources.has(from) || giving.intents.has(from)),
   );
-  const problems = [...problemsOf(giving, taking, addresses), ...damagedIn(giving, taking, asked.addresses)];
+  const problems = [...handoverProblems(giving, taking, addresses), ...damagedIn(giving, taking, asked.addresses)];
   if (problems.length > 0) return { problems };
   const orphans = orphansAlong(giving, asked.addresses, asked.whole === true);
   return {
@@ -58,7 +58,7 @@ export function decideHandover(giving: State, taking: State, asked: Asked): Deci
       addresses,
       orphans,
       taken: [
-        ...Object.entries(addresses).flatMap(([from, to]) => recordsOf(giving, from, to)),
+        ...Object.entries(addresses).flatMap(([from, to]) => changesOfRecord(giving, from, to)),
         ...orphans.flatMap((key): StateChange[] => {
           const orphan = giving.orphans.get(key);
           if (orphan === undefined) return [];
@@ -78,7 +78,7 @@ export function decideHandover(giving: State, taking: State, asked: Asked): Deci
 }
 
 /** What the giving state writes when the taking one has the records. */
-export function letGo(giving: State, id: string, note: Transfer): StateChange[] {
+export function changesOfGiving(giving: State, id: string, note: Transfer): StateChange[] {
   const addresses = Object.keys(note.addresses);
   const { runs } = giving;
   return [
@@ -93,7 +93,7 @@ export function letGo(giving: State, id: string, note: Transfer): StateChange[] 
   ];
 }
 
-const recordsOf = (giving: State, from: Address, to: Address): StateChange[] => {
+const changesOfRecord = (giving: State, from: Address, to: Address): StateChange[] => {
   const record = giving.resources.get(from);
   const intent = giving.intents.get(from);
   return [
@@ -103,7 +103,11 @@ const recordsOf = (giving: State, from: Address, to: Address): StateChange[] => 
   ];
 };
 
-function problemsOf(giving: State, taking: State, addresses: Readonly<Record<Address, Address>>): HandoverProblem[] {
+function handoverProblems(
+  giving: State,
+  taking: State,
+  addresses: Readonly<Record<Address, Address>>,
+): HandoverProblem[] {
   const known = new Map(
     [...taking.resources.values()].flatMap(({ kind, id, address }): [string, Address][] =>
       id === undefined ? [] : [[identityKey(identity(kind, id)), address]],

@@ -16,7 +16,7 @@ export type Identified = StateIdentity | "empty" | "unreadable" | "newer";
 /** Far enough for format, version, lineage, serial and epoch, which come first. */
 const headLength = 2000;
 
-const lineOf = /^([0-9a-f]{16}) (\{"n":(\d+),"e":(\d+),(?:"more":(\d+),)?.*)$/s;
+const linePattern = /^([0-9a-f]{16}) (\{"n":(\d+),"e":(\d+),(?:"more":(\d+),)?.*)$/s;
 
 /** Follows `foldEntries` and the groups of `readState`, so that it never runs ahead of what they count. */
 export function identify({ snapshot = "", journal }: StoredText): Identified {
@@ -38,7 +38,7 @@ export function identify({ snapshot = "", journal }: StoredText): Identified {
   // The end of a group that is not whole yet.
   let open: number | undefined;
   for (const line of lines) {
-    const [, sum, body = "", n, e, more] = lineOf.exec(line) ?? [];
+    const [, sum, body = "", n, e, more] = linePattern.exec(line) ?? [];
     if (sum === undefined || fingerprint(body) !== sum) continue;
     const [number, of, left] = [Number(n), Number(e), Number(more ?? 0)];
     if (number <= first || of < epoch) continue;

@@ -6,7 +6,7 @@ import {
   checksOfRecord,
   flag,
   list,
-  mapOf,
+  mapWith,
   number,
   oneOf,
   optional,
@@ -110,14 +110,14 @@ const scopeShape = shape({
   sees: optional(list(text)),
   subject: optional(text),
 });
-const outputsShape = mapOf(
+const outputsShape = mapWith(
   shape({ value: (value) => value !== undefined, description: optional(text), sensitive: optional(flag) }),
 );
 export const areOutputs = (outputs: unknown): outputs is Outputs => outputsShape(outputs);
 
 export const isScope = (scope: unknown): scope is Scope => scopeShape(scope);
 
-const lastSeenShape = shape({ all: optional(timeText), each: optional(mapOf(timeText)) });
+const lastSeenShape = shape({ all: optional(timeText), each: optional(mapWith(timeText)) });
 export const isLastSeen = (seen: unknown): seen is LastSeen => lastSeenShape(seen);
 
 const sightingsShape = shape({ at: timeText, addresses: optional(list(text)) });
@@ -129,16 +129,16 @@ const runStart = shape({
   at: timeText,
   by: optional(shape({ who: text, host: text, command: text, commit: optional(text) })),
   consents: optional(list(text)),
-  changes: optional(mapOf(number)),
-  open: mapOf(text),
+  changes: optional(mapWith(number)),
+  open: mapWith(text),
 });
 export const isRunStart = (run: unknown): run is RunStart => runStart(run);
 
 const runEnd = shape({
   endedAt: timeText,
   outcome: oneOf("done", "failed", "waiting", "interrupted"),
-  steps: mapOf(number),
-  open: mapOf(text),
+  steps: mapWith(number),
+  open: mapWith(text),
   unseen: optional(list(text)),
 });
 export const isRunEnd = (end: unknown): end is RunEnd => runEnd(end);
@@ -148,14 +148,14 @@ const transferShape = shape({
   other: text,
   at: timeText,
   by: text,
-  addresses: mapOf(text),
+  addresses: mapWith(text),
   orphans: optional(list(text)),
   outputs: optional(outputsShape),
   files: optional(text),
 });
 export const isTransfer = (transfer: unknown): transfer is Transfer => transferShape(transfer);
 
-const movesShape = mapOf(transferShape);
+const movesShape = mapWith(transferShape);
 export const areMoves = (moves: unknown): moves is Readonly<Record<string, Transfer>> => movesShape(moves);
 
 /** The runs of an entry, with what was before each. */

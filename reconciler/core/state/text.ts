@@ -6,7 +6,7 @@ import type { Intent, Orphan, Quarantined, RecordedResource, RecordedRun, StateC
 import { canonicalJson } from "../text/canonical-json";
 import { fingerprint } from "../text/hash";
 import { fieldsIn, isObject, onlyDefined, parsedJson } from "../text/objects";
-import { type Entry, emptyState, type FoldedState, foldEntries } from "./fold";
+import { emptyState, type FoldedState, foldEntries, type JournalEntry } from "./fold";
 import { knownVersion, newerVersion } from "./newer";
 import {
   areMoves,
@@ -39,11 +39,11 @@ export function writeSnapshot(state: FoldedState): string {
     ...(state.seen === undefined ? [] : [`"seen":${canonicalJson(state.seen)},`]),
     ...(state.moves === undefined ? [] : [`"moves":${canonicalJson(state.moves)},`]),
   ];
-  if (state.runs !== undefined) lines.push(...section("runs", byKey(state.runs)));
+  if (state.runs !== undefined) lines.push(...sectionText("runs", byKey(state.runs)));
   lines.push(
-    ...section("resources", state.resources),
-    ...section("intents", state.intents),
-    ...section("orphans", state.orphans),
+    ...sectionText("resources", state.resources),
+    ...sectionText("intents", state.intents),
+    ...sectionText("orphans", state.orphans),
   );
   lines.push(`"quarantined":${JSON.stringify(state.quarantined)}`, "}", "");
   return lines.join("\n");
@@ -59,7 +59,7 @@ function byKey(runs: readonly RecordedRun[]): ReadonlyMap<string, RecordedRun> {
   return keyed;
 }
 
-function section(name: string, entries: ReadonlyMap<string, unknown>): string[] {
+function sectionText(name: string, entries: ReadonlyMap<string, unknown>): string[] {
   if (entries.size === 0) return [`"${name}":{},`];
   const keys = [...entries.keys()].sort();
   const lines = [`"${name}":{`];
@@ -69,7 +69,7 @@ function section(name: string, entries: ReadonlyMap<string, unknown>): string[] 
   return lines;
 }
 
-export function writeEntry(entry: Entry): string {
+export function writeEntry(entry: JournalEntry): string {
   const { more } = entry;
   const body = JSON.stringify({
     n: entry.serial,
@@ -107,7 +107,7 @@ export function readState(stored: StoredText, lineage: string, despiteLoss = fal
       : readSnapshot(stored.snapshot);
   if (typeof snapshot === "string") return { ok: false, problem: snapshot };
   if ("ok" in snapshot) return snapshot;
-  const entries: (Entry | Quarantined)[] = [];
+  const entries: (JournalEntry | Quarantined)[] = [];
   const lines = stored.journal;
   const { acknowledged = 0 } = stored;
   let laterAt: number | undefined;
@@ -124,7 +124,7 @@ export function readState(stored: StoredText, lineage: string, despiteLoss = fal
       notes.push("the last line of the journal was cut off and is ignored");
     else
       entries.push({
-        address: addressIn(line) ?? `journal line ${index + 1}`,
+        address: addressInText(line) ?? `journal line ${index + 1}`,
         text: line.slice(0, 4096),
         problem: `line ${index + 1} of the journal ${entry}`,
       });
@@ -132,7 +132,7 @@ export function readState(stored: StoredText, lineage: string, despiteLoss = fal
   if (laterAt !== undefined)
     return { ok: false, problem: `line ${laterAt} of its journal ${ofLaterVersion}`, newer: {} };
   const whole = withoutCutGroups(entries, notes);
-  const loss = gapIn(whole, snapshot) ?? cutBefore(acknowledged, lines);
+  const loss = gapInEntries(whole, snapshot) ?? cutBefore(acknowledged, lines);
   if (loss !== undefined && !despiteLoss) return { ok: false, problem: loss };
   if (loss !== undefined) notes.push(loss);
   return { ok: true, state: foldEntries(snapshot, whole), notes };
@@ -143,7 +143,7 @@ export function readState(stored: StoredText, lineage: string, despiteLoss = fal
  * after half a restore, and where lines are missing, what lies between is lost. A damaged line stands for one number. A
  * new holder may begin before the end of what a former one wrote that nobody counts.
  */
-function gapIn(entries: readonly (Entry | Quarantined)[], snapshot: FoldedState): string | undefined {
+function gapInEntries(entries: readonly (JournalEntry | Quarantined)[], snapshot: FoldedState): string | undefined {
   let last = snapshot.serial;
   let { epoch } = snapshot;
   let damaged = 0;
@@ -174,7 +174,7 @@ function cutBefore(acknowledged: number, lines: readonly string[]): string | und
   return `its journal ends after ${there} ${there === 1 ? "line" : "lines"}, and ${acknowledged} were written: the last ones are lost`;
 }
 
-function readEntry(line: string): Entry | string {
+function readEntry(line: string): JournalEntry | string {
   const space = line.indexOf(" ");
   const body = line.slice(space + 1);
   if (space !== 16 || fingerprint(body) !== line.slice(0, space)) return "does not match its checksum";
@@ -193,9 +193,12 @@ function readEntry(line: string): Entry | string {
  * Leaves out the groups of which the last lines are missing: the disk was full, or the machine lost its power, in the
  * middle of one write. Nobody was told that they are durable. A damaged line inside a group is damage, and no end.
  */
-function withoutCutGroups(entries: readonly (Entry | Quarantined)[], notes: string[]): (Entry | Quarantined)[] {
-  const whole: (Entry | Quarantined)[] = [];
-  let group: Entry[] = [];
+function withoutCutGroups(
+  entries: readonly (JournalEntry | Quarantined)[],
+  notes: string[],
+): (JournalEntry | Quarantined)[] {
+  const whole: (JournalEntry | Quarantined)[] = [];
+  let group: JournalEntry[] = [];
   const drop = (): void => {
     if (group.length > 0)
       notes.push("the last lines of the journal belong to a write that was cut off and are ignored");
@@ -252,10 +255,10 @@ function changeProblem(change: StateChange): string | undefined {
 /** The checksum of the line is right, so it is no damage. */
 const ofLaterVersion = "is of a kind that this version does not know";
 
-const sections = ["resources", "intents", "orphans"] as const;
+const stateSections = ["resources", "intents", "orphans"] as const;
 
 /** The resource that a damaged text is about, or the orphan. */
-const addressIn = (text: string): string | undefined =>
+const addressInText = (text: string): string | undefined =>
   /"address":"((?:[^"\\.]+\/)?(?:vm|volume|group)\.[^"\\]+)"/.exec(text)?.[1] ??
   /"key":"((?:vm|volume|group|image):[^"\\]+)"/.exec(text)?.[1];
 
@@ -275,7 +278,7 @@ function readSnapshot(text: string): FoldedState | (ReadState & { readonly ok: f
   if (typeof identity === "string") return identity;
   // All three sections are always written. A missing one was lost, and reading it as empty would look as if nothing
   // existed.
-  for (const section of sections) if (!isObject(head[section])) return `its ${section} are missing`;
+  for (const section of stateSections) if (!isObject(head[section])) return `its ${section} are missing`;
   const quarantined: Quarantined[] = [...broken, ...quarantinedIn(head)];
   const keep = <T>(name: string, problemOf: (key: string, value: unknown) => string | undefined): Map<string, T> => {
     const kept = new Map<string, T>();
@@ -338,7 +341,7 @@ const quarantinedIn = ({ quarantined }: Record<string, unknown>): Quarantined[] 
 
 const keyOfLine = (line: string): string | undefined => /^"([^"\\]+)":/.exec(line)?.[1];
 
-const damagedAddress = (line: string): string => keyOfLine(line) ?? addressIn(line) ?? "unknown";
+const damagedAddress = (line: string): string => keyOfLine(line) ?? addressInText(line) ?? "unknown";
 
 /**
  * Reads a snapshot that is not JSON as a whole, line by line. This works because every record has a line of its own.

@@ -7,20 +7,20 @@ export interface CertificateProblem {
   readonly fix: string;
 }
 
-type Row = readonly [words: string, fix: string];
+type CertificateRow = readonly [words: string, fix: string];
 
 const makeKnown =
   "set NODE_EXTRA_CA_CERTS to a PEM file with the certificate of the authority that signed it, if you trust it";
-const unknownAuthority: Row = [
+const unknownAuthority: CertificateRow = [
   "its certificate is signed by an authority that is not known here; NODE_EXTRA_CA_CERTS=FILE makes it known",
   makeKnown,
 ];
-const noTls: Row = [
+const noTls: CertificateRow = [
   "it does not speak TLS here",
   "check the address: its host, its port, and that https is spoken there",
 ];
 
-const problems: Readonly<Record<string, Row>> = {
+const problems: Readonly<Record<string, CertificateRow>> = {
   CERT_HAS_EXPIRED: ["its certificate has expired", "have it renewed, or set this machine's clock if that is wrong"],
   CERT_NOT_YET_VALID: [
     "its certificate is not valid yet, or this machine's clock is behind",

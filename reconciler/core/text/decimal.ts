@@ -8,7 +8,7 @@ export interface Decimal {
   readonly scale: number;
 }
 
-export const zero: Decimal = { units: 0n, scale: 0 };
+export const zeroDecimal: Decimal = { units: 0n, scale: 0 };
 
 /** More digits than this are no price. */
 const mostDigits = 18;
@@ -22,7 +22,7 @@ export function decimalOf(text: string): Decimal | undefined {
 }
 
 /** For text that was checked when it was read. */
-export const knownDecimal = (text: string): Decimal => decimalOf(text) ?? zero;
+export const knownDecimal = (text: string): Decimal => decimalOf(text) ?? zeroDecimal;
 
 const atScale = ({ units, scale }: Decimal, wanted: number): bigint => units * 10n ** BigInt(wanted - scale);
 
@@ -33,7 +33,7 @@ export function plus(a: Decimal, b: Decimal): Decimal {
 
 export const minus = (a: Decimal, b: Decimal): Decimal => plus(a, { ...b, units: -b.units });
 
-export const times = (a: Decimal, count: Decimal): Decimal => ({
+export const timesDecimal = (a: Decimal, count: Decimal): Decimal => ({
   units: a.units * count.units,
   scale: a.scale + count.scale,
 });

@@ -1,4 +1,4 @@
-const longestMs = 86_400_000;
+const longestRetryMs = 86_400_000;
 
 /** What the number or the text of a header means. */
 export type WaitAs = "seconds" | "date" | "epoch";
@@ -16,7 +16,7 @@ export function readRetryAfter(value: string | undefined, nowMs: number, as?: Wa
   if (value === undefined) return undefined;
   const text = value.trim();
   const ms = /^\d+(\.\d+)?$/.test(text) ? waitOfNumber(Number(text), nowMs, as) : dateMs(text, as) - nowMs;
-  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), longestMs) : undefined;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), longestRetryMs) : undefined;
 }
 
 /** A number that can only be a moment. */
@@ -25,7 +25,7 @@ export const isEpoch = (value: string | undefined): boolean => value !== undefin
 function waitOfNumber(count: number, nowMs: number, as: WaitAs | undefined): number {
   if (as === "date") return Number.NaN;
   const isMoment = as === "epoch" || (as === undefined && count > epochFrom);
-  if (!isMoment) return Math.min(count * 1000, longestMs);
+  if (!isMoment) return Math.min(count * 1000, longestRetryMs);
   return (count > epochMsFrom ? count : count * 1000) - nowMs;
 }
 

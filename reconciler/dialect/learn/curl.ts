@@ -1,5 +1,5 @@
 /** Reads a request from a curl command line. */
-import { type AssumedOperation, idsOf, type Method } from "../../core/model/operation";
+import { type AssumedOperation, idsInPath, type Method } from "../../core/model/operation";
 import { isObject, onlyDefined } from "../../core/text/objects";
 import type { Route, Scalar } from "../dialect";
 
@@ -29,7 +29,7 @@ export function readCurl(
     .map((segment) => decodeURIComponent(segment));
   const params = [...at.searchParams];
   const data = told.data === undefined ? undefined : parsed(told.data);
-  const ids = new Placeholders(idsOf(operation), known, [
+  const ids = new Placeholders(idsInPath(operation), known, [
     ...segments,
     ...params.map(([, value]) => value),
     ...textsIn(data),

@@ -1,5 +1,5 @@
 /** What an OpenAPI document of the service tells, by the words of its paths. */
-import { type AssumedOperation, assumedOperations, idsOf, rowOf } from "../../core/model/operation";
+import { type AssumedOperation, assumedOperations, idsInPath, rowOf } from "../../core/model/operation";
 import { fieldsIn, isObject, keysOf } from "../../core/text/objects";
 import type { Dialect, Route } from "../dialect";
 import { isMethod } from "./curl";
@@ -36,7 +36,7 @@ export function readDescription(document: unknown): ToldByDescription | undefine
 /** A rule's own id is the last; its group is not always named. */
 function withOurIds(path: string, meant: AssumedOperation): string {
   const parameters = [...path.matchAll(/\{\w+\}/g)].length;
-  const names = meant === "group.rule.delete" && parameters === 1 ? ["rule_id"] : idsOf(meant);
+  const names = meant === "group.rule.delete" && parameters === 1 ? ["rule_id"] : idsInPath(meant);
   let index = 0;
   return path.replace(/\{\w+\}/g, () => `{${names[index++] ?? "id"}}`);
 }

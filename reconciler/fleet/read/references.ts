@@ -1,6 +1,6 @@
 /** References from one part of the fleet to another, and circles of stacks. */
 import type { Problem } from "../../config/problems";
-import { offsetAt, type YamlFile } from "../../config/yaml-file";
+import { offsetOfPath, type YamlFile } from "../../config/yaml-file";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { nearestName } from "../../core/text/nearest";
 import { fieldsIn } from "../../core/text/objects";
@@ -61,7 +61,7 @@ function placesOf(parts: readonly FleetPart[]): (section: string, name: string) 
   return (section, name) => {
     for (const { file } of [...parts].reverse()) {
       if (Object.hasOwn(fieldsIn(fieldsIn(file.root)[section]), name))
-        return { source: file, offset: offsetAt(file.root, [section, name], "key").offset };
+        return { source: file, offset: offsetOfPath(file.root, [section, name], "key").offset };
     }
     return undefined;
   };

@@ -1,7 +1,7 @@
 /** Waiting until a group that was deleted is gone: a delete that was accepted may fail later on. */
 import type { LiveGroup } from "../../core/model/live";
 import { isGone, type Outcome } from "../../core/model/outcome";
-import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import type { Ports } from "../../engine/ports";
 import { doneAndSeen, doneUnseen, failedBy, type StepResult } from "../../engine/run";
 
@@ -41,7 +41,7 @@ export async function waitUntilGroupGone(id: string, name: string, watch: GroupW
     if (looked === "gone") return doneAndSeen;
     if (looked !== "there")
       return doneUnseen({ ...{ kind: "group", id, field: "absence", value: id }, said: "that it is gone", ...looked });
-    if (isOver(window))
+    if (isWindowOver(window))
       return {
         end: "failed",
         code: "apply/timeout",

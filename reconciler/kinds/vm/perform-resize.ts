@@ -3,7 +3,7 @@ import { catalogueId, isEntry, resolveEntry } from "../../core/canonical/catalog
 import type { HealthCheck } from "../../core/model/desired";
 import type { LiveVm } from "../../core/model/live";
 import type { ActionOf, Step } from "../../core/plan/step";
-import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { plainCheck } from "../../engine/fill-in";
 import { recordEnd, recordOf, recordSeen, takeBack } from "../../engine/record-step";
 import { doneAndSeen, failedBy, optionsFor, type Run, recordedVm, type StepResult } from "../../engine/run";
@@ -161,7 +161,7 @@ async function becomesResized(
   let window = openWindow(timing.discoveryWindowMs, clock.now());
   for (let seen = vm; seen !== undefined && !isResized(step, seen, run); ) {
     window = lookedAgain(window, clock.now());
-    if (isOver(window) || run.signal.aborted) return false;
+    if (isWindowOver(window) || run.signal.aborted) return false;
     await clock.sleep(timing.pollIntervalMs, run.signal);
     const read = await fetchVm(run, id);
     if (read.seen) seen = read.vm;

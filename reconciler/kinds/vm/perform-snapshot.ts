@@ -10,7 +10,7 @@ import type { Outcome } from "../../core/model/outcome";
 import type { Intent } from "../../core/model/recorded";
 import { calendarAge } from "../../core/model/time";
 import type { ActionOf, Step } from "../../core/plan/step";
-import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { onlyDefined } from "../../core/text/objects";
 import { doneAndSeen, doneUnseen, failedBy, isoNow, optionsFor, type Run, type StepResult } from "../../engine/run";
 import { type SeenAfterwards, sendAndLook } from "../../engine/send-and-look";
@@ -148,8 +148,8 @@ async function awaitImage(step: Step, intent: Intent, withinMs: number, run: Run
       const now = clock.now();
       listed = lookedAgain(listed, now);
       usable = lookedAgain(usable, now);
-      if (image === undefined && isOver(listed)) return unlisted(step, intent, now - started);
-      if (image !== undefined && isOver(usable)) return unfinished(image, now - started);
+      if (image === undefined && isWindowOver(listed)) return unlisted(step, intent, now - started);
+      if (image !== undefined && isWindowOver(usable)) return unfinished(image, now - started);
       await clock.sleep(timing.pollIntervalMs, run.signal);
     }
   } finally {

@@ -2,13 +2,13 @@
 
 import { placeInBlock } from "../../config/blocks";
 import {
-  type Block,
   fieldOf,
   readDuration,
   readEnum,
   reportMissing,
   reportValue,
   type Subject,
+  type ValuesOfRow,
 } from "../../config/fields";
 import { interpolate } from "../../config/interpolation";
 import { readCheck } from "../../config/read-lifecycle";
@@ -59,7 +59,12 @@ function ofBlocks({ within, declared, scope, problems }: Room, context: Reachabi
   });
 }
 
-function readOne(subject: Subject, name: string, values: Block<RolloutBlock>, context: ReachabilityContext): Rollout[] {
+function readOne(
+  subject: Subject,
+  name: string,
+  values: ValuesOfRow<RolloutBlock>,
+  context: ReachabilityContext,
+): Rollout[] {
   const members = readMembers(subject, name, fieldOf(values, "of"), context);
   const max = fieldOf(values, "max_unavailable");
   const maxUnavailable = max === undefined ? { count: 1 } : readAmount(subject, [name, "max_unavailable"], max);

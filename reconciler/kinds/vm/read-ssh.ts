@@ -1,6 +1,14 @@
 /** `ssh:` at the top, in an environment and in the block of a VM: how whoever may log in gets there. */
 
-import { type Block, fieldOf, readMap, readText, reportValue, type Subject, type Values } from "../../config/fields";
+import {
+  fieldOf,
+  readMap,
+  readText,
+  reportValue,
+  type Subject,
+  type Values,
+  type ValuesOfRow,
+} from "../../config/fields";
 import type { Ssh } from "../../config/rows/kinds";
 import { type Path, positionOf } from "../../config/yaml-file";
 import type { Address } from "../../core/model/address";
@@ -33,7 +41,7 @@ export function readSsh(
 
 function readSettings(
   subject: Subject,
-  values: Block<Ssh>,
+  values: ValuesOfRow<Ssh>,
   within: Path,
   from: Address | undefined,
   vms: ReadonlySet<Address>,
@@ -54,7 +62,7 @@ function readSettings(
 
 function readJump(
   subject: Subject,
-  values: Block<Ssh>,
+  values: ValuesOfRow<Ssh>,
   within: Path,
   from: Address | undefined,
   vms: ReadonlySet<Address>,
@@ -87,7 +95,7 @@ function readJump(
 /** A path is relative to the file that names it; ssh itself fills in the home folder. */
 function readIdentity(
   subject: Subject,
-  values: Block<Ssh>,
+  values: ValuesOfRow<Ssh>,
   within: Path,
 ): Pick<SshSettings, "identityFile" | "beside"> | undefined {
   const text = readText(subject, values, "identity_file", within);
@@ -99,7 +107,7 @@ function readIdentity(
   return { identityFile: text, beside: positionOf(subject.place(path)).file };
 }
 
-function readPort(subject: Subject, values: Block<Ssh>, within: Path): number | undefined {
+function readPort(subject: Subject, values: ValuesOfRow<Ssh>, within: Path): number | undefined {
   const value = fieldOf(values, "port");
   if (value === undefined) return undefined;
   const text = String(value).trim();

@@ -2,7 +2,7 @@
 
 import { type Instance, placeOfBlock } from "../../config/blocks";
 import type { Subject } from "../../config/fields";
-import { filesOf, readFlush, readGuestCommand } from "../../config/read-commands";
+import { commandFilesOf, readFlush, readGuestCommand } from "../../config/read-commands";
 import { readVmLifecycle } from "../../config/read-lifecycle";
 import { readRows } from "../../config/read-rows";
 import { positionOf } from "../../config/yaml-file";
@@ -27,7 +27,7 @@ export function readVm(subject: Subject, instance: Instance, top: TopPlace): Des
     flush,
     afterReady,
     afterAttach,
-    commandFiles: filesOf(subject, {
+    commandFiles: commandFilesOf(subject, {
       flush: flush?.via === "command" ? flush : undefined,
       after_ready: afterReady,
       after_attach: afterAttach,

@@ -5,7 +5,7 @@
 import type { LiveVm } from "../../core/model/live";
 import { isGone } from "../../core/model/outcome";
 import type { Step } from "../../core/plan/step";
-import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { failedBy, type Run, type StepResult } from "../../engine/run";
 import { canSee, fetchVmCheaply } from "./watch";
 
@@ -30,7 +30,7 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<St
       return run.stopped.has(id) || run.isFlushConfirmed(step.address) ? { vm } : { result: unproven(step) };
     // A record may be behind the stop for a moment, and a service may answer before the VM has arrived.
     window = lookedAgain(window, clock.now());
-    if (vm.phase === "failed" || isOver(window) || run.signal.aborted) return { result: notStopped(step, vm) };
+    if (vm.phase === "failed" || isWindowOver(window) || run.signal.aborted) return { result: notStopped(step, vm) };
     await clock.sleep(timing.pollIntervalMs, run.signal);
   }
 }

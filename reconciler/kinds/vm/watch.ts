@@ -8,7 +8,7 @@ import { accepted, type Failure, isGone, type Outcome } from "../../core/model/o
 import type { FieldsOf } from "../../core/plan/record-patch";
 import type { OperationOn, Step } from "../../core/plan/step";
 import { type SettleVerdict, settleVm, type Wait } from "../../core/schedule/settle";
-import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import { recordEnd } from "../../engine/record-step";
 import { doneAndSeen, doneUnseen, failedBy, type Run, type StepResult, type StepWrite } from "../../engine/run";
 import type { SeenAfterwards } from "../../engine/send-and-look";
@@ -103,8 +103,8 @@ export async function waitForVm(
     ({ byId }) => {
       const vm = byId.get(id);
       still = lookedAgain(still, run.ports.clock.now());
-      moved ||= vm?.phase === "changing" || isOver(still);
-      const verdict = vm?.unsaid === true && isOver(still) ? unsaidVerdict("vm", vm) : settleVm(wait, vm, moved);
+      moved ||= vm?.phase === "changing" || isWindowOver(still);
+      const verdict = vm?.unsaid === true && isWindowOver(still) ? unsaidVerdict("vm", vm) : settleVm(wait, vm, moved);
       if (verdict.status !== "pending") return { verdict, vm };
       if (vm?.status !== undefined && vm.status !== shown) {
         shown = vm.status;

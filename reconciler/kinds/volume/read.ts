@@ -2,7 +2,7 @@
 
 import { type Instance, placeOfBlock } from "../../config/blocks";
 import { fieldOf, isGiven, type Subject } from "../../config/fields";
-import { filesOf, readFlush, readGuestCommand } from "../../config/read-commands";
+import { commandFilesOf, readFlush, readGuestCommand } from "../../config/read-commands";
 import { readPlainLifecycle } from "../../config/read-lifecycle";
 import { readRows } from "../../config/read-rows";
 import { type Declared, readReference } from "../../config/references";
@@ -27,7 +27,10 @@ export function readVolume(subject: Subject, instance: Instance, declared: Decla
     attachTo,
     flush,
     afterAttach,
-    commandFiles: filesOf(subject, { flush: flush.via === "command" ? flush : undefined, after_attach: afterAttach }),
+    commandFiles: commandFilesOf(subject, {
+      flush: flush.via === "command" ? flush : undefined,
+      after_attach: afterAttach,
+    }),
     commandFile: flush.via === "command" ? positionOf(subject.place(["flush", "command"])).file : undefined,
     lifecycle: readPlainLifecycle(subject, values, "volume"),
     nameUnsaid: isGiven(values, "name") ? undefined : (true as const),

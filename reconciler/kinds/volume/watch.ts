@@ -7,7 +7,7 @@ import { isGone, type Outcome } from "../../core/model/outcome";
 import type { Step } from "../../core/plan/step";
 import { untilNextLook } from "../../core/schedule/pace";
 import { type SettleVerdict, settleVolume, type VolumeWait } from "../../core/schedule/settle";
-import { isOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import type { Ports } from "../../engine/ports";
 import { doneAndSeen, doneUnseen, failedBy, type Run, type StepResult, type StepWrite } from "../../engine/run";
 import { failedAs, isConflict, unsaidVerdict } from "../vm/watch";
@@ -79,7 +79,7 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
     first = lookedAgain(first, now);
     whole = lookedAgain(whole, now);
     still = live?.changing === true ? openWindow(timing.discoveryWindowMs, now) : lookedAgain(still, now);
-    const isUnsaid = live?.unsaid === true && isOver(first);
+    const isUnsaid = live?.unsaid === true && isWindowOver(first);
     const verdict = isUnsaid ? unsaidVerdict("volume", live) : verdictOn(outcome, wait, live);
     if (verdict.status === "settled") return doneAndSeen;
     if (verdict.status === "failed") return { end: "failed", code: "apply/volume-failed", ...failedAs(verdict) };
@@ -88,8 +88,8 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
       watch.progress(shown);
     }
     const waited = now - started;
-    if (isOver(whole)) return notShown(wait, outcome, waited, "vm_create_timeout", shown);
-    if (isOver(still)) return notShown(wait, outcome, waited, "discovery_window", shown);
+    if (isWindowOver(whole)) return notShown(wait, outcome, waited, "vm_create_timeout", shown);
+    if (isWindowOver(still)) return notShown(wait, outcome, waited, "discovery_window", shown);
     await clock.sleep(untilNextLook({ waitedMs: waited, mayBeSoon: true }, timing.pollIntervalMs), signal);
     watch.waited(clock.now() - started - waited);
     if (signal.aborted) return interrupted;

@@ -2,15 +2,15 @@
 import {
   acknowledge,
   answer,
-  type Decision,
+  type EmulatorDecision,
   pathPart,
-  projectOf,
+  projectOfCaller,
   type Request,
-  refuse,
+  refuseWith,
 } from "../../../emulator/decision";
 import { readFields } from "../../../emulator/fields";
 import { pageOf } from "../../../emulator/paging";
-import { findVm } from "../../../emulator/world";
+import { vmInWorld } from "../../../emulator/world";
 import { drop, type Other, put, tableOf } from "../support/other-entities";
 
 interface Address extends Other {
@@ -22,59 +22,65 @@ const table = ({ world }: Request) => tableOf<Address>(world, "address");
 
 /** An address survives its VM, and leads nowhere then. */
 function shown(request: Request, { id, name, pool, vm_id }: Address) {
-  const vm = vm_id === null ? undefined : findVm(request.world, projectOf(request), vm_id, request.now);
+  const vm = vm_id === null ? undefined : vmInWorld(request.world, projectOfCaller(request), vm_id, request.now);
   return { id, name, pool, vm_id: vm?.id ?? null };
 }
 
-function create(request: Request): Decision {
+function create(request: Request): EmulatorDecision {
   const fields = readFields(request.body);
   const [name, pool] = [fields.requiredText("name"), fields.requiredText("pool")];
-  if (fields.problems.length > 0) return refuse(400, fields.problems.join("; "));
-  const own = { id: request.newId(), seq: request.world.nextSeq, project_id: projectOf(request) };
+  if (fields.problems.length > 0) return refuseWith(400, fields.problems.join("; "));
+  const own = { id: request.newId(), seq: request.world.nextSeq, project_id: projectOfCaller(request) };
   const made: Address = { ...own, name, pool, vm_id: null };
   return answer(201, shown(request, made), put("address", made));
 }
 
-function onOne(request: Request, then: (one: Address) => Decision): Decision {
+function onOne(request: Request, then: (one: Address) => EmulatorDecision): EmulatorDecision {
   const one = table(request).get(pathPart(request));
-  return one?.project_id === projectOf(request) ? then(one) : refuse(404, "Address not found in this project");
+  return one?.project_id === projectOfCaller(request)
+    ? then(one)
+    : refuseWith(404, "Address not found in this project");
 }
 
-const rename = (request: Request): Decision =>
+const rename = (request: Request): EmulatorDecision =>
   onOne(request, (one) => {
     const name = readFields(request.body).text("name") ?? one.name;
     return acknowledge("Address renamed", put("address", { ...one, name }));
   });
 
-const assign = (request: Request): Decision =>
+const assign = (request: Request): EmulatorDecision =>
   onOne(request, (one) => {
     const id = readFields(request.body).requiredText("vm_id");
-    if (shown(request, one).vm_id !== null) return refuse(409, "the address leads to a VM already");
-    const vm = findVm(request.world, projectOf(request), id, request.now);
+    if (shown(request, one).vm_id !== null) return refuseWith(409, "the address leads to a VM already");
+    const vm = vmInWorld(request.world, projectOfCaller(request), id, request.now);
     return vm === undefined
-      ? refuse(404, "VM not found in this project")
+      ? refuseWith(404, "VM not found in this project")
       : acknowledge("Address assigned", put("address", { ...one, vm_id: id }));
   });
 
-const release = (request: Request): Decision =>
+const release = (request: Request): EmulatorDecision =>
   onOne(request, (one) => acknowledge("Address released", put("address", { ...one, vm_id: null })));
 
-const remove = (request: Request): Decision =>
+const remove = (request: Request): EmulatorDecision =>
   onOne(request, (one) =>
     shown(request, one).vm_id === null
       ? acknowledge("Address deleted", drop("address", one.id))
-      : refuse(409, "the address leads to a VM"),
+      : refuseWith(409, "the address leads to a VM"),
   );
 
-const list = (request: Request): Decision =>
-  pageOf(request, request.world.order.get(`address/${projectOf(request)}`), (id) => {
+const list = (request: Request): EmulatorDecision =>
+  pageOf(request, request.world.order.get(`address/${projectOfCaller(request)}`), (id) => {
     const one = table(request).get(id);
     return one === undefined ? undefined : shown(request, one);
   });
 
 const one = "/api/v1/address/{id}";
-const row = (method: string, path: string, decide: (request: Request) => Decision, availability = "documented") =>
-  ({ method, path, decide, availability }) as const;
+const row = (
+  method: string,
+  path: string,
+  decide: (request: Request) => EmulatorDecision,
+  availability = "documented",
+) => ({ method, path, decide, availability }) as const;
 
 export const floatingAddressOperations = {
   "address.create": row("POST", "/api/v1/address", create),

@@ -2,11 +2,11 @@
 import {
   acknowledge,
   answer,
-  type Decision,
+  type EmulatorDecision,
   pathPart,
-  projectOf,
+  projectOfCaller,
   type Request,
-  refuse,
+  refuseWith,
 } from "../../../emulator/decision";
 import { readFields } from "../../../emulator/fields";
 import { pageOf } from "../../../emulator/paging";
@@ -20,25 +20,27 @@ interface KeyPair extends Other {
 const tables = (request: Request) => tableOf<KeyPair>(request.world, "key_pair");
 const shown = ({ id, name, public_key, comment }: KeyPair) => ({ id, name, public_key, comment });
 
-function create(request: Request): Decision {
+function create(request: Request): EmulatorDecision {
   const fields = readFields(request.body);
   const [name, key] = [fields.requiredText("name"), fields.requiredText("public_key")];
   const comment = fields.text("comment");
-  if (fields.problems.length > 0) return refuse(400, fields.problems.join("; "));
-  const project_id = projectOf(request);
+  if (fields.problems.length > 0) return refuseWith(400, fields.problems.join("; "));
+  const project_id = projectOfCaller(request);
   for (const one of tables(request).values())
-    if (one.project_id === project_id && one.name === name) return refuse(409, "the name is taken already");
+    if (one.project_id === project_id && one.name === name) return refuseWith(409, "the name is taken already");
   const own = { id: request.newId(), seq: request.world.nextSeq, project_id, name };
   const made: KeyPair = { ...own, public_key: key, comment: comment ?? null };
   return answer(201, shown(made), put("key_pair", made));
 }
 
-function onOne(request: Request, then: (one: KeyPair) => Decision): Decision {
+function onOne(request: Request, then: (one: KeyPair) => EmulatorDecision): EmulatorDecision {
   const one = tables(request).get(pathPart(request));
-  return one?.project_id === projectOf(request) ? then(one) : refuse(404, "Key pair not found in this project");
+  return one?.project_id === projectOfCaller(request)
+    ? then(one)
+    : refuseWith(404, "Key pair not found in this project");
 }
 
-const update = (request: Request): Decision =>
+const update = (request: Request): EmulatorDecision =>
   onOne(request, (one) => {
     const comment = readFields(request.body).text("comment") ?? null;
     return acknowledge("Key pair updated", put("key_pair", { ...one, comment }));
@@ -64,7 +66,7 @@ export const keyPairOperations = {
     path: "/api/v1/key-pair/list",
     availability: "assumed",
     decide: (request: Request) =>
-      pageOf(request, request.world.order.get(`key_pair/${projectOf(request)}`), (id) => {
+      pageOf(request, request.world.order.get(`key_pair/${projectOfCaller(request)}`), (id) => {
         const one = tables(request).get(id);
         return one === undefined ? undefined : shown(one);
       }),

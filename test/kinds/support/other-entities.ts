@@ -1,5 +1,5 @@
 /** Tables of the emulated world for kinds that the service's contract does not have. */
-import type { Change } from "../../../emulator/entities";
+import type { WorldChange } from "../../../emulator/entities";
 import type { World } from "../../../emulator/world";
 
 /** What every such entity has. */
@@ -14,7 +14,9 @@ export interface Other {
 export const tableOf = <E extends Other>(world: World, kind: string): Map<string, E> =>
   Reflect.get(world.tables, kind) as Map<string, E>;
 
-export const put = <E extends Other>(kind: string, value: E): readonly Change[] => [
-  { put: kind, value } as unknown as Change,
+export const put = <E extends Other>(kind: string, value: E): readonly WorldChange[] => [
+  { put: kind, value } as unknown as WorldChange,
 ];
-export const drop = (kind: string, id: string): readonly Change[] => [{ drop: kind, id } as unknown as Change];
+export const drop = (kind: string, id: string): readonly WorldChange[] => [
+  { drop: kind, id } as unknown as WorldChange,
+];

@@ -6,7 +6,7 @@
 import { createServer, type IncomingMessage, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RunningEmulator, WorldDump } from "../../../emulator";
-import { type Operation, operationNames } from "../../../emulator/operations";
+import { type EmulatorOperation, emulatorOperations } from "../../../emulator/operations";
 import { buildRoutes, matchRoute } from "../../../emulator/routes";
 
 export interface Asked {
@@ -14,7 +14,7 @@ export interface Asked {
   readonly nth: number;
   /** 1 for the first of its operation. */
   readonly nthOfItsKind: number;
-  readonly operation: Operation | "unknown";
+  readonly operation: EmulatorOperation | "unknown";
   readonly method: string;
   readonly path: string;
   /** Of the path. */
@@ -91,7 +91,7 @@ export interface Door {
   close(): Promise<void>;
 }
 
-const routes = buildRoutes(operationNames);
+const routes = buildRoutes(emulatorOperations);
 const same = (text: string): string => text;
 export const plain: Spelling = { in: same, out: same, file: same };
 

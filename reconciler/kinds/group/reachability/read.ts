@@ -1,17 +1,17 @@
 /** `reachability:`: what groups must never, must always and may only admit, from what is written to parties and ports. */
 
 import {
-  type Block,
   fieldOf,
   isGiven,
   portsPattern,
   readEnum,
-  readId,
   readText,
+  readUnmanagedId,
   reportMissing,
   reportValue,
   type Subject,
   type Values,
+  type ValuesOfRow,
 } from "../../../config/fields";
 import { type InterpolationScope, interpolate } from "../../../config/interpolation";
 import type { Problems } from "../../../config/problems";
@@ -54,7 +54,7 @@ export function readReachability(items: readonly ListItem[], context: Reachabili
 
 function readAssertion(
   subject: Subject,
-  values: Block<AssertionBlock>,
+  values: ValuesOfRow<AssertionBlock>,
   { declared }: ReachabilityContext,
 ): Assertion | undefined {
   const given = kinds.filter((kind) => isGiven(values, kind));
@@ -122,7 +122,7 @@ function reportKinds(subject: Subject, given: readonly string[]): undefined {
 /** The groups whose rules are asked have to be groups of the file. */
 function checkAsked(
   subject: Subject,
-  flow: Block<Flow>,
+  flow: ValuesOfRow<Flow>,
   { kind, from, to, direction }: Pick<Assertion, "kind" | "from" | "to" | "direction">,
 ): void {
   const subjectKey =
@@ -142,7 +142,7 @@ function checkAsked(
 
 function readAllowance(
   subject: Subject,
-  item: Block<AllowanceBlock>,
+  item: ValuesOfRow<AllowanceBlock>,
   path: Path,
   declared: Declared,
 ): Allowance | undefined {
@@ -171,7 +171,11 @@ const isDay = (text: string): boolean => {
 };
 
 /** One map, or a list of them. */
-function listOf(subject: Subject, values: Block<AssertionBlock>, key: "except" | "allow"): (readonly [Values, Path])[] {
+function listOf(
+  subject: Subject,
+  values: ValuesOfRow<AssertionBlock>,
+  key: "except" | "allow",
+): (readonly [Values, Path])[] {
   const value = fieldOf(values, key);
   if (value === undefined) return [];
   if (isMap(value)) return [[value, [key]]];
@@ -186,7 +190,7 @@ const isForeign = (party: Party): boolean => party.kind === "group" && "id" in p
 
 function readParties(
   subject: Subject,
-  values: Block<Flow>,
+  values: ValuesOfRow<Flow>,
   key: "from" | "to",
   within: Path,
   declared: Declared,
@@ -207,7 +211,7 @@ const expected = "internet, anywhere, group.KEY, group.*, vm.KEY, { id: … }, a
 
 function readParty(subject: Subject, value: unknown, path: Path, declared: Declared): Party | undefined {
   if (isMap(value)) {
-    const id = readId(subject, value, path);
+    const id = readUnmanagedId(subject, value, path);
     return id === undefined ? undefined : { kind: "group", group: { id } };
   }
   // A value that could not be interpolated is reported already.
@@ -236,7 +240,7 @@ function readParty(subject: Subject, value: unknown, path: Path, declared: Decla
   return undefined;
 }
 
-function readPorts(subject: Subject, values: Block<Flow>, within: Path): ServicePorts[] {
+function readPorts(subject: Subject, values: ValuesOfRow<Flow>, within: Path): ServicePorts[] {
   const ports: ServicePorts[] = [];
   for (const protocol of ["tcp", "udp"] as const) {
     const value = fieldOf(values, protocol);
