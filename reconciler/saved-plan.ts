@@ -4,7 +4,6 @@
  * so that another checkout on another machine does the same. It holds no credential.
  */
 
-import { createHash } from "node:crypto";
 import { dirname, relative, resolve } from "node:path";
 import type { ConfigSource } from "./config/read-desired";
 import type { PlanOptions } from "./core/diff/context";
@@ -13,6 +12,7 @@ import type { Plan } from "./core/plan/plan";
 import { knownVersion, newerVersion, WrittenByNewer } from "./core/state/newer";
 import { canonicalJson } from "./core/text/canonical-json";
 import type { Dialect } from "./dialect/dialect";
+import { sha256 } from "./outside/sha256";
 import { unreadablePart } from "./plan-shape";
 import { type Refused, refuse } from "./refused";
 import { version } from "./version";
@@ -103,7 +103,6 @@ function essenceOf(plan: Plan) {
 /** The id under which the state records a run without a saved plan. */
 export const idOfUnsaved = (plan: Plan): string => planId(essenceOf(plan));
 
-export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 const planId = (body: object): string => sha256(canonicalJson(body));
 
 /** Throws Refused for what is no plan, or none of this version, or was changed. `what`: where it is, for messages. */

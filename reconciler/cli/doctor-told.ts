@@ -22,11 +22,11 @@ export function readTold(flags: Flags): ToldToDoctor {
   const samples = new Map<Operation, string>();
   for (const given of flags.sample ?? []) {
     const [name, file] = pair("sample", "FILE", given);
-    samples.set(wordGiven(name, operationNames), readText(file));
+    samples.set(wordGiven(name, operationNames), readGivenText(file));
   }
   const commands = (flags.curl ?? []).map((given) => {
     const [name, text] = pair("curl", "COMMAND", given);
-    return [wordGiven(name, assumedOperations), /^\s*curl\s/.test(text) ? text : readText(text)] as const;
+    return [wordGiven(name, assumedOperations), /^\s*curl\s/.test(text) ? text : readGivenText(text)] as const;
   });
   const none = (flags.none ?? []).flatMap((names) =>
     names.split(",").map((name) => wordGiven(name, assumedOperations)),
@@ -51,7 +51,7 @@ function wordGiven<O extends string>(name: string, all: readonly O[]): O {
   );
 }
 
-function readText(file: string): string {
+export function readGivenText(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
@@ -81,7 +81,7 @@ export function withTold(
   }
   let reads: DoctorPorts["told"];
   if (told.openapi !== undefined) {
-    const described = readDescription(parseValue(readText(told.openapi)));
+    const described = readDescription(parseValue(readGivenText(told.openapi)));
     if (described === undefined)
       throw fail("cli/usage", `${told.openapi} is no OpenAPI document`, "it has to have paths");
     start = toldDialect(start, described.writes);

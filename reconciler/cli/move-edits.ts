@@ -2,7 +2,6 @@
  * The edits of files that belong to a move, written down in full before the states change: `.reconcile/moves/ID.json` in
  * the folder of each of the two projects. Whoever goes on with the move writes them, as often as it takes.
  */
-import { createHash } from "node:crypto";
 import {
   closeSync,
   existsSync,
@@ -18,6 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Asked } from "../core/state/handover";
+import { sha256 } from "../outside/sha256";
 import { fail } from "./compose";
 
 export interface FileEdit {
@@ -85,15 +85,13 @@ export function movesIn(folder: string): readonly string[] {
   return readdirSync(moves).flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -".json".length)] : []));
 }
 
-const textOf = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
-
-export const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+export const textAt = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
 /** Writes what is not written yet. A file that somebody has changed since is left alone, and is an error. */
 export function carryOutEdits({ edits }: MoveEdits): void {
   const changed = edits.filter(({ path, before, after }) => {
-    const now = textOf(path);
-    return now !== after && (now === undefined ? before !== undefined : before === undefined || hashOf(now) !== before);
+    const now = textAt(path);
+    return now !== after && (now === undefined ? before !== undefined : before === undefined || sha256(now) !== before);
   });
   if (changed.length > 0)
     throw fail(
@@ -102,7 +100,7 @@ export function carryOutEdits({ edits }: MoveEdits): void {
       "put them back as they were (the records are moved already), and run the same command again",
     );
   for (const { path, after } of edits) {
-    if (textOf(path) === after) continue;
+    if (textAt(path) === after) continue;
     if (after === undefined) {
       rmSync(path);
       continue;

@@ -3,6 +3,7 @@
  * back in the service: every stack of the two projects is paused before the first state changes. Their states are where
  * the fleet's file says, and a project that is made gets stacks of its own in that file, made after those of the other.
  */
+
 import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parse } from "yaml";
@@ -12,12 +13,14 @@ import { fieldsIn, onlyDefined } from "../core/text/objects";
 import type { Fleet, StackSpec } from "../fleet/model";
 import { readFleet } from "../fleet/read-fleet";
 import { scheduleProblem } from "../fleet/windows";
+import { shownPath } from "../outside/beside";
 import { setting } from "../outside/environment";
+import { sha256 } from "../outside/sha256";
 import { fail } from "./compose";
 import { CommandFailed } from "./crash";
 import { answerToPerson } from "./fleet/answered";
-import { type FileEdit, hashOf } from "./move-edits";
-import { type ProjectFiles, textAt } from "./move-project";
+import { type FileEdit, textAt } from "./move-edits";
+import type { ProjectFiles } from "./move-project";
 import type { Output } from "./output";
 
 const fleetName = "fleet.yaml";
@@ -50,7 +53,7 @@ function repositoryOf(folder: string): string {
 }
 
 function readAt(path: string, text: string): Fleet {
-  const { fleet, diagnostics } = readFleet([{ file: relative(process.cwd(), path) || path, text }], {
+  const { fleet, diagnostics } = readFleet([{ file: shownPath(path), text }], {
     resolvePath: (file, named) => resolve(dirname(file), named),
     scheduleProblem,
   });
@@ -77,7 +80,7 @@ export function fleetOfMove(source: ProjectFiles, target: ProjectFiles): FleetOf
   const sides = { giving, taking: takes };
   return {
     path,
-    edit: after === before ? undefined : { path, before: hashOf(before), text: before, after },
+    edit: after === before ? undefined : { path, before: sha256(before), text: before, after },
     running: [...giving, ...taking].filter(({ paused }) => !paused).map(({ name }) => name),
     added: isNew ? takes.map(({ name }) => name) : [],
     stateOf: (side, environment) => sides[side].find(({ env }) => env === environment)?.state,

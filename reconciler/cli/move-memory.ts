@@ -5,8 +5,8 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fieldsOfJson, isObject, onlyDefined } from "../core/text/objects";
-import { type FileEdit, hashOf } from "./move-edits";
-import { textAt } from "./move-project";
+import { sha256 } from "../outside/sha256";
+import { type FileEdit, textAt } from "./move-edits";
 
 interface RememberedMove {
   readonly moved: readonly string[];
@@ -33,7 +33,7 @@ export function rememberMove(
   if (edits.length === 0) return;
   const files = edits.map(({ path, text, after }) => ({
     path,
-    ...onlyDefined({ was: text, is: after === undefined ? undefined : hashOf(after) }),
+    ...onlyDefined({ was: text, is: after === undefined ? undefined : sha256(after) }),
   }));
   for (const folder of new Set(folders))
     try {
@@ -51,7 +51,7 @@ export function rememberMove(
 export function recallMove(folders: readonly string[], moved: readonly string[]): readonly FileEdit[] | undefined {
   const isSame = ({ path, is }: RememberedMove["files"][number]): boolean => {
     const text = textAt(path);
-    return is === undefined ? text === undefined : text !== undefined && hashOf(text) === is;
+    return is === undefined ? text === undefined : text !== undefined && sha256(text) === is;
   };
   const found = [...folders.flatMap(movesRemembered)]
     .reverse()

@@ -1,4 +1,5 @@
 /** Carries out `reconcile move`: looks ahead for every environment, shows it, and writes files and states together. */
+
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, realpathSync, symlinkSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
@@ -10,6 +11,8 @@ import type { ConfigSource } from "../config/read-desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
+import { shownPath } from "../outside/beside";
+import { sha256 } from "../outside/sha256";
 import { countOf } from "../report/style";
 import type { Invocation } from "./command";
 import { commandHolder, fail, isUrl, openWorkspaceService } from "./compose";
@@ -19,9 +22,9 @@ import {
   carryOutEdits,
   type FileEdit,
   forgetEdits,
-  hashOf,
   type MoveEdits,
   type StatesOfMove,
+  textAt,
   writeDown,
 } from "./move-edits";
 import { type FleetOfMove, fleetOfMove, pauseStacks } from "./move-fleet";
@@ -37,7 +40,6 @@ import {
   projectStateOf,
   readMovedTexts,
   targetFiles,
-  textAt,
   workspaceOf,
 } from "./move-project";
 import { carryOutMove, movesBetween } from "./move-states";
@@ -290,8 +292,6 @@ function stateAsRead(before: BothStates, side: "giving" | "taking", folder: stri
   return first;
 }
 
-const shownPath = (path: string): string => relative(process.cwd(), path) || path;
-
 /** Back again: where nothing was changed since, both projects get the bytes that they had. */
 function recalled(source: ProjectFiles, target: ProjectFiles, divided: Divided): Divided {
   const known = recallMove([source.folder, target.folder], [...divided.moved].sort());
@@ -328,7 +328,7 @@ function editsOfParts(source: ProjectFiles, target: ProjectFiles, divided: Divid
     return [
       {
         path,
-        ...(before === undefined ? {} : { before: hashOf(before), text: before }),
+        ...(before === undefined ? {} : { before: sha256(before), text: before }),
         ...onlyDefined({ after }),
       },
     ];
@@ -346,7 +346,7 @@ function fleetEdit(
   const known = recallMove([source.folder, target.folder], [...moved].sort())?.find(({ path }) => path === fleet.path);
   const text = textAt(fleet.path) ?? "";
   if (known?.after !== undefined && known.after !== text)
-    return [{ path: fleet.path, before: hashOf(text), text, after: known.after }];
+    return [{ path: fleet.path, before: sha256(text), text, after: known.after }];
   return fleet.edit === undefined ? [] : [fleet.edit];
 }
 

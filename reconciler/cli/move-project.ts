@@ -2,7 +2,7 @@
  * The two projects of a move, as they are and as they would be: their files, their states and their plans, for each
  * environment. Nothing is written here, and nothing is sent: plans are made from the states alone.
  */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { blockOf } from "../config/move/divide";
 import { type ConfigSource, type OpenFile, readDesired } from "../config/read-desired";
@@ -423,5 +423,3 @@ export const beside = (folder: string, path: string): string => {
   const from = relative(folder, path);
   return from.startsWith(".") ? from : `./${from}`;
 };
-
-export const textAt = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);

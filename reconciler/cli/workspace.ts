@@ -4,7 +4,7 @@
  */
 
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { type ConfigSource, type ReadOptions, type ReadResult, readDesired } from "../config/read-desired";
 import type { GivenVars } from "../config/vars";
 import { type Closed, type Desired, nothingDesired } from "../core/model/desired";
@@ -13,7 +13,7 @@ import type { ExternalValues } from "../core/model/external";
 import type { SshAccess, SshSettings } from "../core/model/ssh";
 import { itemAt } from "../core/text/invariant";
 import type { Dialect } from "../dialect/dialect";
-import { openBesideIn } from "../outside/beside";
+import { openBesideIn, shownPath } from "../outside/beside";
 import { setting } from "../outside/environment";
 import { mostOfGiven, readPlainFile } from "../outside/files";
 import { growSlowly } from "../outside/memory";
@@ -201,7 +201,7 @@ export function readSourceFile(path: string, trust: Trust = trustFrom()): Config
     throw new CommandFailed([{ severity: "error", code, summary: problem, fix }]);
   }
   const read = readPlainFile(path, mostOfGiven);
-  if ("text" in read) return { file: relative(process.cwd(), resolve(path)) || path, text: read.text };
+  if ("text" in read) return { file: shownPath(path), text: read.text };
   throw new CommandFailed([
     {
       severity: "error",

@@ -15,7 +15,7 @@ import type { HealthCheck } from "../core/model/desired";
 import { addressesShown } from "../core/model/live";
 import type { Rule } from "../core/model/rule";
 import { recordedValue } from "../core/plan/computed-of";
-import { computedOf, filled, type Step, type StepAction } from "../core/plan/step";
+import { computedOf, filled, type Step, type StepAction, type ValueOfComputed } from "../core/plan/step";
 import { canSee } from "../kinds/vm/watch";
 import type { Run, StepResult } from "./run";
 
@@ -48,8 +48,6 @@ export async function fillIn(
     throw error;
   }
 }
-
-type ValueOfComputed = (computed: Computed) => string | Computed;
 
 export function filledRule(rule: Rule, value: ValueOfComputed): Rule {
   const described = rule.description === undefined ? rule : { ...rule, description: fillText(rule.description, value) };

@@ -16,7 +16,7 @@ import {
   changesOfGiving,
   decideHandover,
   type Handover,
-  type HandoverProblem,
+  type HandoverAnswer,
 } from "../core/state/handover";
 import { onlyDefined } from "../core/text/objects";
 import type { Holder, StateStore } from "../store/store";
@@ -83,15 +83,11 @@ async function underBoth<T>(
   );
 }
 
-export type Noted =
-  | { readonly handover: Handover; readonly problems?: undefined }
-  | { readonly problems: readonly HandoverProblem[] };
-
 /** `expected`: the serials that the states had when somebody looked whether they may; others by now are a refusal. */
 export const noteMove = (
   move: Move,
   isAsExpected: (giving: State, taking: State) => boolean = () => true,
-): Promise<Noted | "moved on"> =>
+): Promise<HandoverAnswer | "moved on"> =>
   underBoth(move, async ({ giving, taking }) => {
     const { id, sides } = move;
     if (giving.state.moves?.[id] === undefined) {

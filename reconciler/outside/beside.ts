@@ -9,6 +9,9 @@ import type { OpenFile } from "../config/read-desired";
 import { mostOfNamed, readPlainFile } from "./files";
 import { refusedPath, type Trust, trustFrom } from "./trust";
 
+/** A path as a person who works in this folder writes it. */
+export const shownPath = (path: string): string => relative(process.cwd(), path) || path;
+
 /** As far as the environment says that the files are trusted. */
 export const openBeside: OpenFile = (path, beside) => openBesideIn(trustFrom())(path, beside);
 
@@ -22,7 +25,7 @@ export const openBesideIn =
     const refused = refusedPath(trust, found);
     if (refused !== undefined) return refused;
     const read = readPlainFile(found, mostOfNamed);
-    if ("text" in read) return { source: { file: relative(process.cwd(), found) || found, text: read.text } };
+    if ("text" in read) return { source: { file: shownPath(found), text: read.text } };
     return read.isMissing
       ? { problem: `there is no file ${path}`, fix: `paths are relative to ${beside}: correct the path` }
       : { problem: `${path} cannot be read: ${read.problem}`, fix: "name a file, and check its rights" };

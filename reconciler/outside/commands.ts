@@ -4,6 +4,7 @@
  */
 
 import { connect } from "node:net";
+import type { PolicyAnswer } from "../core/findings/policy-answer";
 import type { HealthCheck } from "../core/model/desired";
 import type { LiveVm } from "../core/model/live";
 import { onlyDefined } from "../core/text/objects";
@@ -76,13 +77,6 @@ function whyNotEnded(end: ProgramEnd, limitMs: number): string | undefined {
   }
 }
 
-export interface CommandAnswer {
-  readonly exitCode: number;
-  readonly stdout: string;
-  /** What the program printed besides, for a message. */
-  readonly said: string;
-}
-
 const longestAnswer = 16 * 1024 * 1024;
 
 /** Runs a program that reads its whole input and prints an answer. */
@@ -92,7 +86,7 @@ export async function askProgram(
   input: string,
   limitMs: number,
   env: readonly string[] = [],
-): Promise<CommandAnswer> {
+): Promise<PolicyAnswer> {
   const end = await runProgram({ argv, folder, input, limitMs, longestAnswer, env });
   const parts = [whyNotEnded(end, limitMs) ?? "", end.said].filter((part) => part !== "");
   return { exitCode: exitCodeOfProgram(end), stdout: end.stdout, said: printable(parts.join("; ")) };

@@ -44,7 +44,7 @@ function commitAtHead(git: string): string | undefined {
   return undefined;
 }
 
-function textIfThere(path: string): string | undefined {
+export function textIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {

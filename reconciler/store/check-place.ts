@@ -7,10 +7,7 @@ import { emptyPrefix, probeBucket } from "./check-s3";
 import { besideHttp } from "./http";
 import { type OpenOptions, openStateStore } from "./open";
 import { removePostgresState } from "./postgres";
-import { type LeaseTimes, StoreFailed } from "./store";
-
-/** Long enough for every request of the check, so that no lease lapses during it. */
-const times: LeaseTimes = { leaseMs: 60_000, heartbeatMs: 10_000 };
+import { defaultLease, StoreFailed } from "./store";
 
 export interface PlaceTrial extends StoreTrial {
   /** Where the trial writes, for people. */
@@ -20,7 +17,7 @@ export interface PlaceTrial extends StoreTrial {
 export function trialAt(location: string, name: string, options: Omit<OpenOptions, "times">): PlaceTrial {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(location)?.[1]?.toLowerCase() ?? "file";
   const at = (beside: string): Pick<PlaceTrial, "open" | "beside"> => {
-    const open = () => openStateStore(beside, { ...options, times });
+    const open = () => openStateStore(beside, { ...options, times: defaultLease });
     return { open, beside: open().location };
   };
   switch (scheme) {

@@ -76,7 +76,7 @@ export function createS3Store(address: string, times: LeaseTimes = defaultLease,
     throw new StoreFailed(`the state ${location} cannot be read: it changes all the time`);
   }
 
-  const storedIn = ({ last: _last, numbers: _numbers, ...stored }: Log): StoredState => stored;
+  const storedIn = ({ last: _last, numbers: _numbers, ...stored }: StoredLog): StoredState => stored;
 
   const readStored = async (): Promise<StoredState> => storedIn(await readLog());
 

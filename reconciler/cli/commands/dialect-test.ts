@@ -1,16 +1,16 @@
 /** `reconcile dialect test`: reads recorded answers by a dialect and compares what it reads with what is expected. */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseValue } from "../../config/yaml-reader";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
-import { errorMessage } from "../../core/text/errors";
 import { readCases, tryCase } from "../../dialect/case";
 import { own } from "../../dialect/messages";
 import { readDialectFile, readyDialectPath } from "../../open-service";
 import { command } from "../command";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
+import { readGivenText } from "../doctor-told";
 
 export const dialectTestCommand = command({
   usage: "dialect test FILE…",
@@ -27,7 +27,7 @@ export const dialectTestCommand = command({
     let passed = 0;
     for (const given of args) {
       const file = fileOf(given);
-      const value = parseValue(readText(file));
+      const value = parseValue(readGivenText(file));
       const { cases, problems } = readCases(value);
       if (problems.length > 0)
         throw fail(
@@ -64,12 +64,4 @@ export const dialectTestCommand = command({
 function fileOf(given: string): string {
   const ready = existsSync(given) ? undefined : readyDialectPath(given);
   return ready === undefined ? given : ready.replace(/\.yaml$/, ".test.yaml");
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw fail("cli/file-unreadable", `${file} cannot be read: ${errorMessage(error)}`, "correct the path");
-  }
 }

@@ -4,7 +4,6 @@
  * the others stand by.
  */
 
-import { readFileSync } from "node:fs";
 import type { Address } from "../../core/model/address";
 import { missingConsents } from "../../core/plan/consent";
 import type { LookMemory } from "../../core/plan/memory";
@@ -23,6 +22,7 @@ import { type Observation, type RoundResult, watch } from "../../engine/watch";
 import { countOpenPorts, exposureOf } from "../../kinds/group/exposure/exposure";
 import { judgeReachability } from "../../kinds/group/reachability/findings";
 import { todayUtc } from "../../outside/clock";
+import { textIfThere } from "../../outside/commit";
 import { afterStep, roundEvent, roundLine, startStatus, statusAfterRound } from "../../report/watch-status";
 import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";
 import { command, type Invocation } from "../command";
@@ -129,14 +129,6 @@ type StopListener = ReturnType<typeof listenForStop>;
 /** A file that stays the same for this long is taken for whole. */
 const stillMs = 500;
 
-function textNow(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return undefined;
-  }
-}
-
 type Listener = (event: EngineEvent) => void;
 
 async function watchRound(
@@ -150,7 +142,7 @@ async function watchRound(
   try {
     const held = lease === undefined ? store : await lease.hold();
     const workspace = await readWhenStill((): Workspace => readWorkspace(invocation), {
-      textOf: textNow,
+      textOf: textIfThere,
       pause: () => systemClock.sleep(stillMs, stop.soft),
     });
     const service = await openWorkspaceService(workspace, invocation);

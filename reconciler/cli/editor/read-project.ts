@@ -1,6 +1,7 @@
 /** The files of an editor's project, as they stand in its windows and else on the disk, with everything to be said of them. */
+
 import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { collectProblems } from "../../config/problems";
 import { type ConfigSource, type OpenFile, readDesired } from "../../config/read-desired";
 import type { YamlFile } from "../../config/yaml-file";
@@ -13,7 +14,7 @@ import type { State } from "../../core/model/recorded";
 import { onlyDefined } from "../../core/text/objects";
 import type { StatesByEnvironment } from "../../editor/hover";
 import { type EditedProject, type ProjectFile, projectFile } from "../../editor/project";
-import { openBesideIn } from "../../outside/beside";
+import { openBesideIn, shownPath } from "../../outside/beside";
 import { trustFrom } from "../../outside/trust";
 import { checkFiles } from "../check-files";
 import { asDiagnostics } from "../crash";
@@ -49,8 +50,6 @@ export interface ProjectMemory {
   readonly texts: Map<string, string>;
 }
 export const newMemory = (): ProjectMemory => ({ files: new Set(), desired: new Map(), texts: new Map() });
-
-const shownPathOf = (path: string): string => relative(process.cwd(), path) || path;
 
 const sectionLine = /^(?:vms|volumes|groups|components|service|environments|defaults):/m;
 const isComponent = (text: string): boolean => /^component:/m.test(text);
@@ -102,7 +101,7 @@ function sourcesOf({ paths, component }: GivenFiles, windows: Windows, problems:
     return [{ file: noFile, text: `version: 1\ncomponents: { it: { from: ${JSON.stringify(component)} } }\n` }];
   return paths.flatMap((path) => {
     const text = windows.get(path);
-    if (text !== undefined) return [{ file: shownPathOf(path), text }];
+    if (text !== undefined) return [{ file: shownPath(path), text }];
     try {
       return [readSourceFile(path)];
     } catch (error) {

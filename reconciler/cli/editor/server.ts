@@ -1,4 +1,5 @@
 /** The Language Server Protocol over standard input and output: what an editor asks, answered from a look at the files. */
+
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -15,6 +16,7 @@ import { placeAt } from "../../editor/names";
 import { type EditedProject, nameAtPlace, type ProjectName, placesOfProject } from "../../editor/project";
 import { renameName } from "../../editor/rename";
 import { changesBetween, endOfWord, linesOf, offsetOf, type Spot, type TextLines, textSpanOf } from "../../editor/text";
+import { textIfThere } from "../../outside/commit";
 import { refuse } from "../../refused";
 import { packageFolder, version } from "../../version";
 import type { Flags } from "../flags";
@@ -113,7 +115,7 @@ export function serveEditor(given: readonly string[], flags: Flags): Promise<num
       }
   };
   const linesAt = (path: string): TextLines => {
-    const text = windows.get(path) ?? textOnDisk(path);
+    const text = windows.get(path) ?? textIfThere(path) ?? "";
     const known = lines.get(path);
     if (known !== undefined && known.text === text) return known;
     const made = linesOf(text);
@@ -296,13 +298,4 @@ function shownAs({ severity, code, summary, detail, fix, source }: Diagnostic, l
 function wordAround(text: string, offset: number): { readonly end: number } {
   const rest = /^[\w.-]*:?/.exec(text.slice(offset))?.[0].length ?? 0;
   return { end: offset + rest };
-}
-
-function textOnDisk(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    // A file that is gone has no lines.
-    return "";
-  }
 }

@@ -1,7 +1,7 @@
 /** Reads the fleet's files from disk, and finds the stacks that its generators stand for. */
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { errorCode, errorMessage } from "../../core/text/errors";
 import { type FollowedFleet, readFollowed } from "../../fleet/follow";
 import { allStacks as stacksOf } from "../../fleet/generate";
@@ -9,13 +9,14 @@ import type { Fleet, Follow, StackSpec } from "../../fleet/model";
 import { readFleet } from "../../fleet/read-fleet";
 import { SourceFailed } from "../../fleet/sources/checkout";
 import { scheduleProblem } from "../../fleet/windows";
+import { shownPath } from "../../outside/beside";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
 
 export function readFleetFiles(paths: readonly string[]): Fleet {
   const files = (paths.length === 0 ? ["fleet.yaml"] : paths).flatMap(expand);
   const sources = files.map((path) => ({
-    file: relative(process.cwd(), resolve(path)) || path,
+    file: shownPath(path),
     text: fleetText(path),
   }));
   const { fleet, diagnostics } = readFleet(sources, {

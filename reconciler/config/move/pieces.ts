@@ -2,6 +2,7 @@
  * Entries of a file as pieces of its text: a block with the comments above it, cut out of one file and put into another
  * with its bytes as they are, but for the indentation of the section that it comes into.
  */
+
 import {
   isCollection,
   isMap,
@@ -14,6 +15,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
+import type { Edited } from "../edit-text";
 import { endOf, indentOf, inFlow, lineEnd, lineEndOf, lineStart, nextLine, startOf } from "../edit-text";
 import type { Plain } from "../write-yaml";
 
@@ -227,10 +229,8 @@ function inOneLine({ text }: Piece, kind: "map" | "list"): string | undefined {
   return kind === "list" ? flow : flow.slice(1, -1).trim();
 }
 
-export type Pasted = { readonly text: string } | { readonly problem: string };
-
 /** Puts pieces at the end of a section, which is made where there is none. */
-export function pasteInto(text: string, section: string, pieces: readonly Piece[], kind: "map" | "list"): Pasted {
+export function pasteInto(text: string, section: string, pieces: readonly Piece[], kind: "map" | "list"): Edited {
   if (pieces.length === 0) return { text };
   const end = lineEndOf(text);
   const root = parseDocument(text).contents;

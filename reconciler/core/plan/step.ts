@@ -145,10 +145,10 @@ export function nameGiven(step: Step): { readonly kind: Kind; readonly name: str
 const nameGivenByRow = (kind: Kind, { operation, name }: UsualAction) =>
   operation === `${kind}.create` && name !== undefined ? { kind, name } : undefined;
 
-type Value = (computed: Computed) => string | Computed;
+export type ValueOfComputed = (computed: Computed) => string | Computed;
 
 /** The request with what `value` knows in each of its texts. */
-export function filled(action: StepAction, value: Value, fillRule: (rule: Rule) => Rule): StepAction {
+export function filled(action: StepAction, value: ValueOfComputed, fillRule: (rule: Rule) => Rule): StepAction {
   switch (action.operation) {
     case "group.create":
       return { ...action, ...describedBy(action.description, value), rules: action.rules.map(fillRule) };
@@ -173,10 +173,10 @@ export function filled(action: StepAction, value: Value, fillRule: (rule: Rule) 
   }
 }
 
-const describedBy = (description: Text | undefined, value: Value) =>
+const describedBy = (description: Text | undefined, value: ValueOfComputed) =>
   description === undefined ? {} : { description: fillText(description, value) };
 
-function filledCheck(check: HealthCheck, value: Value): HealthCheck {
+function filledCheck(check: HealthCheck, value: ValueOfComputed): HealthCheck {
   switch (check.kind) {
     case "tcp":
       return check;
@@ -191,7 +191,7 @@ function filledCheck(check: HealthCheck, value: Value): HealthCheck {
 
 export function computedOf(action: StepAction): readonly Computed[] {
   const found: Computed[] = [];
-  const leave: Value = (computed) => {
+  const leave: ValueOfComputed = (computed) => {
     found.push(computed);
     return computed;
   };
