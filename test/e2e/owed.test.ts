@@ -1,9 +1,10 @@
 /** Commands that are owed to guests: from before the request that makes them necessary until they ended with 0. */
-import { existsSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { jsonLines } from "../support/cli-process";
-import { ownPlace } from "../support/own-place";
+import { jsonLines, root, runCli } from "../support/cli-process";
+import { writeFiles } from "../support/folder";
+import { headOf, ownPlace } from "../support/own-place";
 
 const place = ownPlace();
 const { declare, read, reconcile } = place;
@@ -16,6 +17,7 @@ const flush = { flush: { via: "command", command: ["true"] } };
 const mounted = (size: number, more: object = {}) => ({ size, ...flush, after_attach: run("mount"), ...more });
 const host = { name: "base" };
 const ran = (): string[] => (existsSync(join(place.folder, "ran")) ? read("ran").trimEnd().split("\n") : []);
+const vmNamed = (wanted: string) => place.emulator.dump().vms.find(({ name }) => name === wanted);
 const fails = (name: string): void => writeFileSync(join(place.folder, "fails"), name);
 const done = async (...args: string[]) => {
   const end = await reconcile(...args);
@@ -166,6 +168,47 @@ describe("what was not owed", () => {
     fails("");
     await done("apply", "-y");
     expect(ran().slice(1)).toEqual(["third changed vm.db 10", "third changed vm.db 10"]);
+    await done("plan", "--detailed-exitcode");
+  });
+});
+
+describe("the recipe of a new image for a tier behind a rollout, as docs/guest.md has it", () => {
+  it("rebuilds, provisions and checks one VM after the other, and a playbook that fails stops it at its VM", async () => {
+    const page = readFileSync(join(root, "docs/guest.md"), "utf8");
+    const [, recipe = ""] = /## Recipe: a new image for a tier[^#]*?```yaml\n([^`]*)```/.exec(page) ?? [];
+    const check = 'check: { http: "http://{ip}/health" }';
+    expect(recipe).toContain(check);
+    // No VM of the emulated service answers.
+    const blocks = recipe.replace(check, 'check: { command: [sh, -c, "echo checked {ip} >> ran"] }');
+    const playbook = `#!/bin/sh\necho "provisioned $2 $RECONCILE_REASON" >> ran\ntest ! -e broken -o "$2" != "$(cat broken)"\n`;
+    const bin = join(place.folder, "bin");
+    writeFiles(bin, { "ansible-playbook": playbook });
+    chmodSync(join(bin, "ansible-playbook"), 0o755);
+    const { cwd, env } = place.surroundings();
+    const apply = () =>
+      runCli(["apply", "-y", "--allow-data-loss"], { cwd, env: { ...env, PATH: `${bin}:${process.env["PATH"]}` } });
+    const declareTier = (image: string) => {
+      const timing = "poll_interval: 5ms, discovery_window: 100ms, vm_create_timeout: 3s";
+      place.write(headOf(timing) + blocks.replace("image_id: ubuntu-24.04", `image_id: ${image}`));
+    };
+    declareTier("ubuntu-24.04");
+    expect((await apply()).exitCode).toBe(0);
+    const ips = ["a", "b", "c"].map((each) => vmNamed(`web-${each}`)?.floating_ip ?? "");
+    expect(ran().sort()).toEqual(ips.map((ip) => `provisioned ${ip}, created`).sort());
+
+    declareTier("debian-12");
+    const [first, second, third] = ips;
+    writeFileSync(join(place.folder, "broken"), `${second},`);
+    expect((await apply()).exitCode).toBe(1);
+    const wave = (ip = "") => [`provisioned ${ip}, vm_rebuilt`, `checked ${ip}`];
+    expect(ran().slice(3)).toEqual([...wave(first), `provisioned ${second}, vm_rebuilt`]);
+    expect(vmNamed("web-c")).toMatchObject({ root_wipes: 0 });
+    writeFileSync(join(place.folder, "broken"), "");
+    const again = await apply();
+    expect(again.exitCode, again.stdout + again.stderr).toBe(0);
+    // A wave that an earlier run was through with is checked once more.
+    const since = ran().slice(6);
+    expect(since.filter((line) => line !== `checked ${first}`)).toEqual([...wave(second), ...wave(third)]);
     await done("plan", "--detailed-exitcode");
   });
 });

