@@ -27,7 +27,7 @@ import { readSettings, settingNames } from "../settings";
 import { construct } from "./construct";
 import { type DiffKind, pathsBetween } from "./detailed-diff";
 import { packageSchema } from "./schema";
-import { Any, Empty, grpc, messages, type PropertyStruct, plugins, statuses } from "./sdk";
+import { Any, Empty, grpc, messages, plugins, statuses } from "./sdk";
 import {
   anySecret,
   isInClear,
@@ -168,10 +168,10 @@ export function createService(log: Log) {
    * The program's last inputs take precedence over what was seen: after an import the two differ where nothing was
    * sent.
    */
-  const beforeIn = (request: DiffRequest | UpdateRequest): Props => ({
-    ...ownProps(readStruct(request.getOlds())),
-    ...ownProps(readStruct(request.getOldInputs())),
-  });
+  function beforeIn(request: DiffRequest | UpdateRequest) {
+    const [olds, oldInputs] = [readStruct(request.getOlds()), readStruct(request.getOldInputs())];
+    return { olds, oldInputs, before: { ...ownProps(olds), ...ownProps(oldInputs) } };
+  }
 
   /** A property that the program never declared is no input while it keeps its value. */
   const declaredOf = (inputs: Props, before: Props, declared: Props): Props =>
@@ -212,8 +212,7 @@ export function createService(log: Log) {
   }
 
   /** Hides secrets of the state and of the program in every message of the call. */
-  const hidingIn = (...structs: (PropertyStruct | undefined)[]): Hide =>
-    hiding(structs.flatMap((struct) => secretsOfInputs(readStruct(struct))));
+  const hidingIn = (...bags: Record<string, unknown>[]): Hide => hiding(bags.flatMap(secretsOfInputs));
   /** A record is secret for the inputs that it repeats; its other values are none. */
   const secretsOfInputs = ({ recorded: _recorded, ...raw }: Record<string, unknown>): unknown[] => secretsIn(raw);
 
@@ -301,7 +300,7 @@ export function createService(log: Log) {
       if (exists) known.set(urn, known.get(urn) ?? "there");
       const named = Object.hasOwn(handler.inputs, "name") ? nameFor(request, before, raw) : {};
       const { inputs, failures, warnings } = handler.check({ ...ownProps(raw), ...named }, exists);
-      const hide = hidingIn(request.getNews());
+      const hide = hidingIn(raw);
       for (const warning of warnings) log("warning", urn, hide(warning));
       const response = new messages.CheckResponse();
       response.setInputs(writeStruct({ ...inputs, ...madeUp(Object.keys(named)) }, raw));
@@ -314,12 +313,13 @@ export function createService(log: Log) {
     async diff(request: DiffRequest) {
       const urn = request.getUrn();
       const handler = handlerFor(urn);
-      const before = beforeIn(request);
-      const inputs = ownProps(readStruct(request.getNews()));
-      const hide = hidingIn(request.getOldInputs(), request.getOlds(), request.getNews());
+      const { olds, oldInputs, before } = beforeIn(request);
+      const news = readStruct(request.getNews());
+      const inputs = ownProps(news);
+      const hide = hidingIn(oldInputs, olds, news);
       const found = await within(urn, 0, hide, (context) => handler.diff(context, request.getId(), before, inputs));
       for (const warning of found.warnings) log("warning", urn, hide(warning));
-      const isWrittenAnew = isInClear(readStruct(request.getOlds()), readStruct(request.getOldInputs()));
+      const isWrittenAnew = isInClear(olds, oldInputs);
       if (isWrittenAnew) log("warning", urn, writtenAnew);
       const changes = isWrittenAnew ? [...found.changes, { property: "recorded", replaces: false }] : found.changes;
       const response = new messages.DiffResponse();
@@ -347,9 +347,9 @@ export function createService(log: Log) {
       const handler = handlerFor(urn);
       const raw = readStruct(request.getProperties());
       const inputs = ownProps(raw);
+      const hide = hidingIn(raw);
       const response = new messages.CreateResponse();
       if (request.getPreview()) {
-        const hide = hidingIn(request.getProperties());
         const warnings = await within(urn, 0, hide, (context) => handler.preview(context, inputs, known.get(urn)));
         for (const warning of warnings) log("warning", urn, hide(warning));
         const computed = Object.keys(handler.outputs)
@@ -359,9 +359,7 @@ export function createService(log: Log) {
         return response;
       }
       const kept = await keeping(inputs, raw, anySecret(raw), () =>
-        within(urn, request.getTimeout(), hidingIn(request.getProperties()), (context) =>
-          handler.create(context, inputs),
-        ),
+        within(urn, request.getTimeout(), hide, (context) => handler.create(context, inputs)),
       );
       response.setId(kept.id);
       response.setProperties(writeStruct(kept.outputs, raw));
@@ -378,7 +376,7 @@ export function createService(log: Log) {
       const timeout = (request as { getTimeout?: () => number }).getTimeout?.() ?? 0;
       const known = Object.keys(props).length > 0 ? props : undefined;
       const isImport = Object.keys(rawInputs).length === 0;
-      const seen = await within(urn, timeout, hidingIn(request.getInputs(), request.getProperties()), (context) =>
+      const seen = await within(urn, timeout, hidingIn(rawInputs, rawOutputs), (context) =>
         handler.read(context, request.getId(), known),
       );
       const response = new messages.ReadResponse();
@@ -395,16 +393,16 @@ export function createService(log: Log) {
       const handler = handlerFor(urn);
       const raw = readStruct(request.getNews());
       const inputs = ownProps(raw);
-      const before = beforeIn(request);
+      const { olds, oldInputs, before } = beforeIn(request);
       // The record may repeat former inputs, so their secrets count as well.
-      const repeatsSecrets = anySecret(raw, readStruct(request.getOlds()), readStruct(request.getOldInputs()));
+      const repeatsSecrets = anySecret(raw, olds, oldInputs);
       const response = new messages.UpdateResponse();
       if (request.getPreview()) {
         response.setProperties(writeStruct({ ...before, ...inputs }, raw, repeatsSecrets));
         return response;
       }
       const kept = await keeping(inputs, raw, repeatsSecrets, () =>
-        within(urn, request.getTimeout(), hidingIn(request.getOlds(), request.getNews()), (context) =>
+        within(urn, request.getTimeout(), hidingIn(olds, raw), (context) =>
           handler.update(context, request.getId(), before, inputs),
         ),
       );
@@ -413,12 +411,10 @@ export function createService(log: Log) {
     },
     async delete(request: DeleteRequest) {
       const urn = request.getUrn();
-      const before = {
-        ...ownProps(readStruct(request.getProperties())),
-        ...ownProps(readStruct(request.getOldInputs())),
-      };
+      const [outputs, oldInputs] = [readStruct(request.getProperties()), readStruct(request.getOldInputs())];
+      const before = { ...ownProps(outputs), ...ownProps(oldInputs) };
       const handler = handlerFor(urn);
-      const hide = hidingIn(request.getOldInputs(), request.getProperties());
+      const hide = hidingIn(oldInputs, outputs);
       await within(urn, request.getTimeout(), hide, (context) => handler.delete(context, request.getId(), before));
       return new Empty();
     },

@@ -166,7 +166,7 @@ async function readWritten<K extends Kind>(
   return readEach(
     ids,
     (id) => `${noun} ${id} (${kind}.get)`,
-    (id) => readOfKind(kind, client, id, { signal }),
+    (id) => readOfKind(kind, client, id, { signal, amongOthers: true }),
   );
 }
 

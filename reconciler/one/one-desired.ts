@@ -47,7 +47,22 @@ export interface ReadOne {
   readonly warnings: readonly string[];
 }
 
-function readOne({ kind, lines }: Written): ReadOne {
+/** A check is followed at once by the comparison of the same inputs, and by their create or update. */
+const lastRead = new Map<string, ReadOne>();
+const mostRead = 100;
+
+function readOne(written: Written): ReadOne {
+  const key = JSON.stringify(written);
+  const known = lastRead.get(key);
+  if (known !== undefined) return known;
+  const read = readAnew(written);
+  const [oldest] = lastRead.keys();
+  if (oldest !== undefined && lastRead.size >= mostRead) lastRead.delete(oldest);
+  lastRead.set(key, read);
+  return read;
+}
+
+function readAnew({ kind, lines }: Written): ReadOne {
   const name = lines.find(({ field }) => field === "name")?.value;
   const address = addressOf(kind, name);
   const given = lines.filter(({ value }) => value !== undefined && value !== null);

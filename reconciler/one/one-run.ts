@@ -10,7 +10,16 @@ import { disksOf } from "../core/model/disks";
 import { acceptService as acceptServiceFlag } from "../core/model/evidence";
 import type { Kind } from "../core/model/kinds";
 import { type Live, notSeen, sight } from "../core/model/live";
-import type { Disk, Intent, RecordedResource, RecordedVm, Scope, State, StateChange } from "../core/model/recorded";
+import type {
+  Disk,
+  Intent,
+  Orphan,
+  RecordedResource,
+  RecordedVm,
+  Scope,
+  State,
+  StateChange,
+} from "../core/model/recorded";
 import { missingConsent, noGrants } from "../core/plan/consent";
 import { ConsentMissing, PermittedPlan } from "../core/plan/permitted";
 import { makePlan, type Plan } from "../core/plan/plan";
@@ -261,8 +270,7 @@ export async function carryOut(
             "info",
             inProgramWords(event.message === undefined ? event.title : `${event.title}: ${event.message}`),
           );
-        if (event.type === "orphan")
-          context.log("warning", `${event.orphan.kind} ${event.orphan.id} still exists: ${event.orphan.reason}`);
+        if (event.type === "orphan") context.log("warning", leftBehind(event.orphan));
       },
     },
     { soft: context.signal, hard: context.signal },
@@ -272,7 +280,7 @@ export async function carryOut(
   );
   for (const orphan of recorder.state.orphans.values())
     if (!report.orphans.some(({ id }) => id === orphan.id) && orphan.missingSince === undefined)
-      context.log("warning", `${orphan.kind} ${orphan.name} (${orphan.id}) still exists: ${orphan.reason}`);
+      context.log("warning", leftBehind(orphan));
   for (const unseen of unseenIn(report))
     if (unseen.why.unseen === "nobody-can-look") context.log("info", sentence(unseenDiagnostic(unseen)));
   const missing = [...recorder.state.orphans.values()].flatMap((orphan) =>
@@ -280,6 +288,10 @@ export async function carryOut(
   );
   return { ...remembered(recorder.state, planned.address), problems: problemsOf(report), missing };
 }
+
+/** No state of the program has it. */
+const leftBehind = ({ kind, name, id, reason }: Orphan): string =>
+  `${kind} ${name} (${id}) still exists: ${reason}; nothing manages it until a resource of this program has adopt: "${id}"`;
 
 /** Writes a create down before it is sent, in case neither this process nor its engine sees the end. */
 const recorderWithNotes = (

@@ -46,6 +46,9 @@ interface SharedAnswer {
 }
 
 const gatherMs = 4;
+/** A list that was asked for within the last second is one that many ask for, each at its own pace. */
+const gatherManyMs = 40;
+const manyMs = 1000;
 /** So many reads by id cost less than a list. */
 const few = 10;
 /** The key of its answers. */
@@ -75,6 +78,7 @@ const kindOfCall: ReadonlyMap<string, CallKind> = new Map(
 
 const proves = (options: unknown): boolean => fieldsIn(options)["proves"] === true;
 const makesSure = (options: unknown): boolean => fieldsIn(options)["makesSure"] === true;
+const isAmongOthers = (options: unknown): boolean => makesSure(options) || fieldsIn(options)["amongOthers"] === true;
 
 type Call = (...args: unknown[]) => Promise<Outcome>;
 
@@ -112,7 +116,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
 
   const isTrueOf = (id: string, answer: SharedAnswer): boolean => (lastWrites.get(id) ?? 0) <= answer.writes;
 
-  const look = (key: string, call: () => Promise<Outcome>) => {
+  const look = (key: string, call: () => Promise<Outcome>, isList: boolean) => {
     let shared = looks.get(key);
     if (shared === undefined) {
       shared = sharedLook(() => take(key, call()).outcome);
@@ -121,7 +125,9 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
     let gathered = gathering.get(key);
     if (gathered === undefined) {
       const ask = shared;
-      gathered = new Promise((resolve) => setTimeout(resolve, gatherMs)).then(() => {
+      const { newest } = answers.get(key) ?? {};
+      const waitMs = isList && newest !== undefined && age(newest) < manyMs ? gatherManyMs : gatherMs;
+      gathered = new Promise((resolve) => setTimeout(resolve, waitMs)).then(() => {
         gathering.delete(key);
         return ask();
       });
@@ -172,17 +178,18 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
     return volumes.every(isStillOn) ? vm : { ...fieldsIn(vm), volumes: volumes.filter(isStillOn) };
   };
 
-  /** Many make sure one after the other, each of another volume: a list shows all of them at once. */
-  const manyMakeSure = (): boolean => forSure.ask() > few;
+  /** Many look one after the other, each at another volume: a list shows all of them at once. */
+  const manyLook = (): boolean => forSure.ask() > few;
 
-  /** A volume as a list of the last seconds shows it, where the list shows all that is made sure of. */
+  /** A volume as a list of the last seconds shows it, where the list shows all that is asked for. */
   const inList = async (target: ServiceClient, id: string, ask: () => Promise<Outcome>): Promise<Outcome> => {
-    if (target.can.seesVolumes !== "list") return ask();
+    if (target.can.seesVolumes !== "list" || (target.listCost?.("volume").pages ?? 1) > few) return ask();
+    const inIt = ({ status, value }: Outcome): unknown =>
+      status === "accepted" && Array.isArray(value) ? value.find((one) => fieldsIn(one)["id"] === id) : undefined;
     const { newest } = answers.get(listOfVolumes) ?? {};
     const isUsable = newest?.accepted === true && age(newest) <= recentMs && isTrueOf(id, newest);
-    const list = await (isUsable ? newest.outcome : look(listOfVolumes, () => target.listVolumes()));
-    const volumes: readonly unknown[] = list.status === "accepted" && Array.isArray(list.value) ? list.value : [];
-    const value = volumes.find((one) => fieldsIn(one)["id"] === id);
+    const known = isUsable ? inIt(await newest.outcome) : undefined;
+    const value = known ?? inIt(await look(listOfVolumes, () => target.listVolumes(), true));
     const { sizeGb, attachedTo, changing } = fieldsIn(value);
     const isWhole = sizeGb !== undefined && attachedTo !== undefined && changing !== true;
     return value !== undefined && isWhole ? { status: "accepted", value } : ask();
@@ -219,11 +226,12 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
         return (first?: unknown, second?: unknown) => {
           const id = typeof first === "string" ? first : "";
           // A call for a list that proves an absence does not share a list that was read without that purpose.
-          const options = proves(first) ? [{ proves: true }] : [];
+          const proving = proves(first) ? [{ proves: true }] : [];
           burst?.ask();
-          const key = options.length > 0 ? `${method} that proves` : `${method} ${id}`;
+          const key = proving.length > 0 ? `${method} that proves` : `${method} ${id}`;
           const { newest, before } = answers.get(key) ?? {};
-          const isSure = makesSure(id === "" ? first : second);
+          const options = id === "" ? first : second;
+          const isSure = makesSure(options);
           for (const known of [newest, before]) {
             if (known === undefined || known.accepted === false) continue;
             const isEnough = isSure && known.accepted === true && age(known) <= recentMs && isStillSo(known, id);
@@ -231,8 +239,8 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
             return (isEnough || isCorrected) && id === "" ? corrected(method, known) : known.outcome;
           }
           if (burst === forRefresh) wantedByRecent.add(key);
-          const ask = () => look(key, () => (id === "" ? call(...options) : call(id)));
-          return isSure && method === "getVolume" && manyMakeSure() ? inList(target, id, ask) : ask();
+          const ask = () => look(key, () => (id === "" ? call(...proving) : call(id)), id === "");
+          return isAmongOthers(options) && method === "getVolume" && manyLook() ? inList(target, id, ask) : ask();
         };
       },
     });

@@ -46,6 +46,8 @@ export interface RequestOptions {
    * nothing was sent since about what it shows.
    */
   readonly makesSure?: boolean;
+  /** True: others may ask the same of others at the same time, so that a list may tell all of them. */
+  readonly amongOthers?: boolean;
 }
 
 /** The operations whose rows say that they send an id alone. */

@@ -114,6 +114,13 @@ describe("what one resource deletes is never what another has taken over", () =>
     ).rejects.toThrow(/leave adopt out/);
   });
 
+  it("a VM that is to be replaced: what hangs on it is looked at, and no warning says that nothing shows it", async () => {
+    const made = await handlers.Vm.create(context, vm);
+    const { replaces, warnings } = await handlers.Vm.diff(context, made.id, made.outputs, { ...vm, rootSize: 80 });
+    expect(replaces).toEqual(["rootSize"]);
+    expect(warnings.join("\n")).not.toMatch(/nothing shows which volumes hang/);
+  });
+
   it("what exists goes without what only a create needs, and another region is a replacement all the same", async () => {
     const made = await handlers.Vm.create(context, vm);
     const read = await handlers.Vm.read(context, made.id);
@@ -266,7 +273,8 @@ describe("a create whose engine was killed", () => {
       await eventually("the VM to be gone", () => (world.emulator.dump().vms.length === 0 ? true : undefined));
       log.length = 0;
       await handlers.Vm.delete(context, made.id, made.outputs);
-      expect(log.join("\n")).toContain(`volume ${later.id} still exists`);
+      expect(log.join("\n")).toContain(`(${later.id}) still exists`);
+      expect(log.join("\n")).toContain(`has adopt: "${later.id}"`);
       expect(log[0]).toBe("info: forget VM db-1");
       expect(creates().filter((file) => !file.endsWith(".left.json"))).toEqual([]);
     } finally {

@@ -74,7 +74,8 @@ type Before = Partial<Pick<DesiredVolume, "afterAttach">> & {
 
 const beforeOf = (props: Props): Before => {
   const remembered = rememberedIn(props);
-  return { ...remembered, afterAttach: wishOf(props).afterAttach, owes: debtsIn(remembered.record) };
+  const afterAttach = props["afterAttach"] === undefined ? undefined : wishOf(props).afterAttach;
+  return { ...remembered, afterAttach, owes: debtsIn(remembered.record) };
 };
 
 const thing = (id: string): string => `attachment:${id}`;

@@ -16,7 +16,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { type RunningEmulator, startEmulator } from "../../../emulator";
+import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../../emulator";
+import { onlyDefined } from "../../../reconciler/core/text/objects";
 import { linkModules } from "../../support/pulumi-sdk";
 import type { Outcome, ProgramStack } from "../shared-scenarios";
 
@@ -90,6 +91,7 @@ export interface RealStack {
 export interface StackOptions {
   readonly with?: readonly string[];
   readonly timeScale?: number;
+  readonly seed?: EmulatorOptions["seed"];
   readonly runtime?: string;
   readonly embedded?: boolean;
 }
@@ -98,7 +100,7 @@ export async function startStack(options: StackOptions = {}): Promise<RealStack>
   const folder = mkdtempSync(join(tmpdir(), "reconcile-pulumi-"));
   const emulator = await startEmulator({
     timeScale: options.timeScale ?? 0,
-    ...(options.with ? { with: options.with } : {}),
+    ...onlyDefined({ with: options.with, seed: options.seed }),
   });
   const program = join(folder, "program");
   const launchers = makeLauncherFolder();
