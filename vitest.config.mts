@@ -1,43 +1,32 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { BaseSequencer, type Reporter, type TestSpecification } from "vitest/node";
 import { patience } from "./test/support/patience.mjs";
 
 /**
- * What takes longest begins first, in this order: begun last, it would run alone. A file's size, Vitest's own measure,
- * tells nothing here.
+ * Seconds by file of the last whole run that kept them (KEEP_SECONDS=1 npm test), where they are many: what takes longest
+ * begins first, for begun last it would run alone. A file's size, Vitest's own measure, tells nothing here.
  */
-const longest = [
-  "pulumi/scenarios",
-  "campaigns/fleet-outages",
-  "campaigns/fleet-flow",
-  "pulumi/programs",
-  "campaigns/follower",
-  "docs/commands",
-  "docs/readme-lines",
-  "e2e/reads-and-lookups",
-  "e2e/evidence",
-  "e2e/computed-values",
-  "store/s3",
-  "campaigns/faults",
-  "e2e/stores",
-  "campaigns/deployments",
-  "campaigns/fleet-deaths",
-  "campaigns/fleet-load",
-  "pulumi/provider-process",
-  "properties/cut-off",
-  "properties/converge",
-  "e2e/accepted-not-seen",
-  "e2e/rights-by-kind",
-  "pulumi/random-worlds",
-];
+const kept = join(import.meta.dirname, "test/seconds.json");
+const seconds: Readonly<Record<string, number>> = JSON.parse(readFileSync(kept, "utf8"));
+const nameOf = (path: string): string => path.replace(/^.*\/test\//, "").replace(/\.test\.ts$/, "");
+
+const keepSeconds: Reporter = {
+  onTestRunEnd(files) {
+    const taken = files
+      .map((file) => [nameOf(file.moduleId), Math.round(file.diagnostic().duration / 1000)] as const)
+      .filter(([, took]) => took >= 5)
+      .sort(([one, long], [other, longer]) => longer - long || one.localeCompare(other));
+    writeFileSync(kept, `${JSON.stringify(Object.fromEntries(taken), undefined, 2)}\n`);
+  },
+};
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId, project }: TestSpecification): number => {
-      const known = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-      // A process is kept for the next file only where that is of the same project.
-      return known >= 0 ? known : longest.length + projects.indexOf(project.name);
-    };
+    // A process is kept for the next file only where that is of the same project.
+    const place = ({ moduleId, project }: TestSpecification): number =>
+      -(seconds[nameOf(moduleId)] ?? 0) || 1 + projects.indexOf(project.name);
     return files.sort((one, other) => place(one) - place(other));
   }
 }
@@ -69,6 +58,7 @@ export default defineConfig({
     // Once, and not for each project, as it would be if they extended this.
     globalSetup: ["test/support/build-once.ts", "test/support/own-temp-folder.ts"],
     sequence: { sequencer: LongestFirst },
+    reporters: ["default", ...(process.env["KEEP_SECONDS"] === undefined ? [] : [keepSeconds])],
     projects: [
       { test: { ...common, name: "values", include: values, isolate: false } },
       { test: { ...common, name: "commands", include: commands, exclude: elsewhere, isolate: false } },

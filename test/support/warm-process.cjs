@@ -3,8 +3,12 @@
  * loading is most of what a short process costs. Every run has its own modules, arguments, environment, folder and
  * listeners, and ends as a process does, when it has nothing more to wait for. support/warm-process.ts speaks to it.
  */
+const { readFileSync, statSync } = require("node:fs");
 const Module = require("node:module");
 const { Server, Socket } = require("node:net");
+const { dirname, sep } = require("node:path");
+const v8 = require("node:v8");
+const { constants, Script } = require("node:vm");
 
 const { channel } = process;
 process.send = undefined;
@@ -15,6 +19,51 @@ const emitters = [process, process.stdout, process.stderr];
 const changed = [globalThis, Module, Module.prototype, Module._extensions, process.stdout, process.stderr];
 let drained = 0;
 let before;
+
+/**
+ * A module of this repository is compiled once and evaluated for each run, and of packages one that is loaded again: what
+ * a run costs here is what it does. The setting for a process that is soon over does not hold for one that goes on.
+ */
+const compiled = new Map();
+const here = dirname(dirname(__dirname)) + sep;
+const seen = new Set();
+const load = Module._extensions[".js"];
+Module._extensions[".js"] = (module, path) => {
+  const isOwn = path.startsWith(here) && !path.includes("node_modules");
+  const isFirst = !seen.has(path);
+  seen.add(path);
+  const evaluate = isFirst && !isOwn ? undefined : compiledOf(path);
+  if (evaluate === undefined) return load(module, path);
+  const find = (name) => module.require(name);
+  Object.assign(find, {
+    resolve: (name, options) => Module._resolveFilename(name, module, false, options),
+    main: process.mainModule,
+    cache: Module._cache,
+    extensions: Module._extensions,
+  });
+  evaluate.call(module.exports, module.exports, find, module, path, dirname(path));
+};
+v8.setFlagsFromString = () => undefined;
+
+function compiledOf(path) {
+  const { size, mtimeMs } = statSync(path);
+  const known = compiled.get(path);
+  if (known?.size === size && known.mtimeMs === mtimeMs) return known.evaluate;
+  const evaluate = compile(path);
+  compiled.set(path, { size, mtimeMs, evaluate });
+  return evaluate;
+}
+
+/** Undefined for an ES module, which Node loads by require as well, and for a mistake, of which Node tells better. */
+function compile(path) {
+  try {
+    const text = readFileSync(path, "utf8").replace(/^#!.*/, "");
+    const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+    return new Script(Module.wrap(text), { filename: path, importModuleDynamically }).runInThisContext();
+  } catch {
+    return undefined;
+  }
+}
 
 process.on("message", (message) => (message === "stop" ? stop() : begin(message)));
 process.on("disconnect", () => process.exit());
