@@ -17,7 +17,7 @@ import { countCampaign } from "../support/campaign-count";
 import type { Fate } from "../support/in-process-client";
 import { virtualWorld } from "../support/virtual-world";
 
-const trials = Number(process.env["CLOCK_TRIALS"] ?? 40);
+const trials = Number(process.env["CLOCK_TRIALS"] ?? 16);
 const lists = { with: ["volume.list", "group.list", "group.get", "group.rule.delete"] };
 const second = 1000;
 const steps = [second, 60 * second, 3600 * second, 86_400 * second].flatMap((ms) => [ms, -ms]);

@@ -132,7 +132,7 @@ describe.each([
         const shown = `cut after ${cutAt} writes, ${lost.join(" ")} of:\n${planLines(plan).join("\n")}`;
         await convergesNow(stage, desired, shown);
       }),
-      runs(150),
+      runs(40),
     );
 
   it("a run cut off at any durable write is finished by the next, with nothing made twice and nothing forgotten", () =>
@@ -170,7 +170,7 @@ describe.each([
           }
         },
       ),
-      runs(150),
+      runs(40),
     ));
 
   it("so is one that suffers both", () =>

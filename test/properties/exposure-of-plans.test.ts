@@ -9,7 +9,7 @@ import { exposureOf } from "../../reconciler/kinds/group/exposure/exposure";
 import { desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
 import { randomWorld, yamlOf } from "../support/random-worlds";
 
-const runs = Number(process.env["RANDOM_WORLDS"] ?? 40);
+const runs = Number(process.env["RANDOM_WORLDS"] ?? 15);
 const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
 
 describe.each([

@@ -5,7 +5,7 @@ import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../supp
 import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
 
 /** Sequences for each operation that a service may lack; RANDOM_WORLDS says how many. */
-const runs = Math.ceil(Number(process.env["RANDOM_WORLDS"] ?? 150) / 5);
+const runs = Math.ceil(Number(process.env["RANDOM_WORLDS"] ?? 50) / 5);
 
 const nothing: RandomWorld = { vms: {}, volumes: {}, groups: {} };
 

@@ -95,7 +95,7 @@ describe("a narrow plan", () => {
           expect(narrow === undefined ? "refused" : shown(narrow.plan)).toEqual(shown(whole));
         },
       ),
-      runs(200),
+      runs(80),
     );
     expect(compared).toBeGreaterThan(100);
   });

@@ -7,7 +7,7 @@ import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../supp
 import { createMemoryStore } from "../support/memory-store";
 import { randomWorld, yamlOf } from "../support/random-worlds";
 
-const runs = Number(process.env["RANDOM_WORLDS"] ?? 40);
+const runs = Number(process.env["RANDOM_WORLDS"] ?? 15);
 const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
 
 const head = { version: 1, project: "acme", region: "in-west-1", defaults: { vm: { user_id: "1042" } } };

@@ -10,7 +10,7 @@ import { judgeReachability } from "../../reconciler/kinds/group/reachability/fin
 import { randomWorld, yamlOf } from "../support/random-worlds";
 import { virtualWorld } from "../support/virtual-world";
 
-const runs = Number(process.env["REACHABILITY_PLANS"] ?? 150);
+const runs = Number(process.env["REACHABILITY_PLANS"] ?? 50);
 const keys = ["front", "back", "admin"] as const;
 const sources = ["8.8.8.8", "10.1.2.3", "2001:db8::1", "2001:4860::1"] as const;
 const ports = [22, 80, 443] as const;

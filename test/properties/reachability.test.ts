@@ -243,7 +243,7 @@ const somePlan: fc.Arbitrary<SmallPlan> = fc
     };
   });
 
-const runs = Number(process.env["REACHABILITY_RUNS"] ?? 4000);
+const runs = Number(process.env["REACHABILITY_RUNS"] ?? 1500);
 
 describe("every moment of a plan", () => {
   it(`what is said to hold is broken at no moment, and what is said to be broken is at one (${runs} plans)`, () => {

@@ -7,7 +7,7 @@ import { createHandlerProgram, type HandlerProgram } from "../support/handler-pr
 import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
 
 /** Every sequence runs through the real engine and the emulator twice; RANDOM_WORLDS says how many. */
-const runs = Number(process.env["RANDOM_WORLDS"] ?? 25);
+const runs = Number(process.env["RANDOM_WORLDS"] ?? 6);
 const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
 
 describe.each([

@@ -163,7 +163,7 @@ describe("a rehearsal", () => {
     expect(world.store.writes).toBe(writes);
   });
 
-  const runs = Number(process.env["REHEARSED_WORLDS"] ?? 20);
+  const runs = Number(process.env["REHEARSED_WORLDS"] ?? 5);
   it(`ends in the world that the real run ends in (${runs} sequences of edits)`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(randomWorld, { minLength: 2, maxLength: 3 }), async (sequence) => {
@@ -197,7 +197,7 @@ groups: { front: { name: front, rules: [ { protocol: tcp, dst_port: 443 } ] } }
 volumes: { logs: { size: 20, attach_to: one }, more: { name: more, size: 5, attach_to: three } }
 groups: { front: { name: front, rules: [ { protocol: tcp, dst_port: 8443 } ] } }
 `;
-  const trials = Number(process.env["CHAOS_TRIALS"] ?? 15);
+  const trials = Number(process.env["CHAOS_TRIALS"] ?? 6);
   it(`ends every time in the world of the calm run, whatever was lost or killed (${trials} seeds)`, async () => {
     const world = await freshWorld();
     await world.apply(desiredOf(before));
