@@ -7,7 +7,7 @@ import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/ran
  * Every pair runs through the real engine and the emulator, over HTTP and from text. `check` takes few: many worlds go
  * through the same engine in converge-in-process. RANDOM_WORLDS says how many.
  */
-const runs = Number(process.env["RANDOM_WORLDS"] ?? 15);
+const runs = Number(process.env["RANDOM_WORLDS"] ?? 20);
 
 const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
 
