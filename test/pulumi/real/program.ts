@@ -29,7 +29,8 @@ export function worldOf({ emulator }: RealStack) {
     vms: vms.map(({ name, status }) => `${name} ${status}`),
     volumes: volumes
       .filter(({ root, name }) => !root && !name.endsWith("-data"))
-      .map(({ name, size, attached_to }) => `${name} ${size} ${nameOf(attached_to) ?? "-"}`),
+      .map(({ name, size, attached_to }) => `${name} ${size} ${nameOf(attached_to) ?? "-"}`)
+      .sort(),
     groups: groups.flatMap(({ name }) => (name === "default" ? [] : [name])),
     ports: rules.flatMap(({ port_range_min }) => (typeof port_range_min === "number" ? [port_range_min] : [])).sort(),
   };
