@@ -10,7 +10,8 @@ import { newVm } from "../core/plan/records";
 import { onlyDefined } from "../core/text/objects";
 import type { DoctorPorts } from "../engine/doctor/look";
 import type { DoctorReport } from "../engine/doctor/report";
-import { type TrialWish, tryOut } from "../engine/doctor/trial";
+import { tryOut } from "../engine/doctor/trial";
+import type { TrialWish } from "../engine/doctor/trial-act";
 import { withTrial } from "../engine/doctor/trial-fit";
 import type { Notebook, TrialNotes } from "../engine/doctor/trial-notes";
 import { TrialProblem } from "../engine/doctor/trial-watch";
@@ -40,8 +41,8 @@ export function planTrial({ desired }: Workspace, flags: Flags): TrialPlan | { r
         kind: "approval",
         detail:
           vm === undefined
-            ? "a trial makes a volume of 1 GB and two groups, walks them through their life and deletes them; no VM, since no file names one to take flavor, image and owner from"
-            : `a trial makes a VM (flavor ${vm.flavor}, image ${vm.image}, for ${vm.owner} in ${vm.project} and ${vm.region}, as ${vm.address} is written) with a data volume of 1 GB, another volume of 1 GB that grows to 2, and two groups; it walks them through their life and deletes them after some minutes. The provider charges for that time. First a volume of 1 GB is made and deleted; where no way to delete one is found, that one stays, and no VM is made without keep-volume`,
+            ? "a trial makes two volumes of 1 GB and three groups, walks them through their life and deletes them; no VM, since no file names one to take flavor, image and owner from"
+            : `a trial makes a VM (flavor ${vm.flavor}, image ${vm.image}, for ${vm.owner} in ${vm.project} and ${vm.region}, as ${vm.address} is written) with a data volume of 1 GB, two other volumes of 1 GB, of which one grows to 2, and three groups; it walks them through their life and deletes them after some minutes. The provider charges for that time. First a volume of 1 GB is made and deleted; where no way to delete one is found, that one stays, and no VM is made without keep-volume`,
         grant:
           vm === undefined
             ? "--allow-trial volume"
@@ -150,7 +151,7 @@ export async function runTrial(
 
 function portsIn(service: Service, { dialect }: DoctorReport): DoctorPorts {
   const { client } = service.inDialect(dialect);
-  return { probe: (request) => client.probe(request) };
+  return { probe: (request) => client.probe(request), pause: (ms) => systemClock.sleep(ms) };
 }
 
 /** The declared VM without volumes and public address: the trial's costs stay as small as they can be. */

@@ -188,7 +188,7 @@ export const flagTable = {
   },
   trial: {
     type: "boolean",
-    help: "makes a VM, a volume and two groups as well, learns from their life, and deletes them",
+    help: "makes a VM, two volumes and three groups as well, learns from their life, and deletes them",
   },
   "allow-trial": {
     type: "string",

@@ -402,6 +402,15 @@ function conditionOf(operation: Operation, status: number, message: string, inEn
   return "refused";
 }
 
+/** What the failure of a job means, which has a message and no status. */
+export function conditionOfJob(operation: Operation, message: string, errors: readonly ErrorRule[]): Condition {
+  const isSaid = ({ message: said }: ErrorRule): boolean => said !== undefined && patternIsIn(message, said);
+  const known =
+    errors.find((rule) => rule.status === undefined && rule.code === undefined && isSaid(rule)) ??
+    builtInErrors.find((rule) => operation.startsWith(rule.of) && isSaid(rule));
+  return known === undefined || known.is === "throttled" ? "refused" : known.is;
+}
+
 const notJson = Symbol("not JSON");
 
 function parseJson(text: string): unknown {

@@ -103,8 +103,12 @@ export function nextLink(header: string): string | undefined {
   return undefined;
 }
 
-/** Whether a header may speak of pages; all others stay where they came from. */
+/** A header that says when a limit ends. */
+export const speaksOfLimits = (name: string): boolean => /rate-?limit.*reset$/i.test(name);
+
+/** Whether a header may speak of pages; but for those of limits all others stay where they came from. */
 export const speaksOfPages = (name: string): boolean =>
+  speaksOfLimits(name) ||
   /^(link|content-range|age)$|next|total|count|more|pag(e|ing|ination)|continu|cursor|marker|truncat/i.test(name);
 
 /** One line for each sort of key, in the order in which one name may fit several of them. */

@@ -157,9 +157,15 @@ const perGb: Readonly<Record<string, number>> = {
 };
 
 export function numberInUnit(found: unknown, unit: SizeUnit = "GB"): number | undefined {
-  if (typeof found === "number") return Number.isFinite(found) ? found / (perGb[unit[0] ?? "G"] ?? 1) : undefined;
+  if (typeof found === "number") return Number.isFinite(found) ? found / perOf(unit, found) : undefined;
   if (typeof found !== "string") return undefined;
   const [, digits, said] = /^\s*(-?\d{1,15}(?:\.\d{1,6})?)\s*(B|[KMGT](?:i?B?)?)?\s*$/i.exec(found) ?? [];
   if (digits === undefined) return undefined;
-  return Number(digits) / (perGb[(said ?? unit)[0]?.toUpperCase() ?? "G"] ?? 1);
+  return Number(digits) / perOf(said ?? unit, Number(digits));
+}
+
+/** Bytes are counted in thousands where only that makes whole gigabytes. */
+function perOf(unit: string, count: number): number {
+  const letter = unit[0]?.toUpperCase() ?? "G";
+  return letter === "B" && count % 1024 ** 3 !== 0 && count % 1000 ** 3 === 0 ? 1000 ** 3 : (perGb[letter] ?? 1);
 }

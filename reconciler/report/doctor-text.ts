@@ -87,8 +87,17 @@ export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): strin
     if (isSaid && isSameRoute(route, base?.dialect.operations[operation] ?? null, way)) return [];
     return routeLines(operation, route, findingRemark(finding), way !== undefined);
   });
+  const { wait, fingerprint } = dialect;
+  if (wait !== undefined && !deepEqual(wait, base?.dialect.wait))
+    routes.push("  wait:   # seen in a trial", ...Object.entries(wait).flatMap(([key, value]) => waitLine(key, value)));
   if (routes.length > 0) lines.push("operations:", ...routes);
   if (way !== undefined) lines.push(`pagination: ${flow(way)}   # followed once`);
+  if (fingerprint !== undefined && !deepEqual(fingerprint, base?.dialect.fingerprint))
+    lines.push(
+      `fingerprint: { from: ${placesText(fingerprint.from)}, send: ${flow(fingerprint.send)} }   # seen in a trial`,
+    );
+  if (dialect.retry_after !== null && !deepEqual(dialect.retry_after, (base?.dialect ?? report.given).retry_after))
+    lines.push(`retry_after: ${flow(dialect.retry_after)}   # was seen`);
   lines.push(...learntLimits(report));
   lines.push(...answerLines(report), ...recordLines(report), ...stateLines(report), ...refusalLines(report));
   const { authorization } = report;
@@ -107,6 +116,9 @@ function learntLimits({ trial, base }: DoctorReport): string[] {
     return [`${section}:`, ...learnt.map(([key, value]) => `  ${key}: ${flow(value)}   # seen in a trial`)];
   });
 }
+
+const waitLine = (key: string, value: unknown): string[] =>
+  Array.isArray(value) && value.length === 0 ? [] : [`    ${key}: ${flow(value)}`];
 
 /** Whether the file says the route as it was found; how its list goes on may be written once for all. */
 function isSameRoute(

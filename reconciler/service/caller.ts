@@ -10,6 +10,7 @@ import { onlyDefined } from "../core/text/objects";
 import { type Answer, isThrottled, judgeAnswer, judgeBreak } from "../dialect/conditions";
 import type { Dialect } from "../dialect/dialect";
 import { envelopeReader } from "../dialect/envelope";
+import { withLocation } from "../dialect/located";
 import type { RequestOptions } from "./client";
 import type { Clock } from "./clock";
 import { type Credential, CredentialFailure } from "./credential";
@@ -291,7 +292,7 @@ export function createCaller(parts: CallerParts): Caller {
       scrub,
     });
     return judged.status === "accepted"
-      ? accepted({ body: judged.value, paging: answer.paging ?? {} })
+      ? accepted({ body: withLocation(operation, judged.value, answer.location), paging: answer.paging ?? {} })
       : scrubOutcome(judged, scrub);
   }
 

@@ -11,6 +11,7 @@ import { accepted } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
 import { sharedLook } from "../core/text/shared-look";
+import { conditionOfJob } from "../dialect/conditions";
 import type { Dialect, Route } from "../dialect/dialect";
 import { waitHeader } from "../dialect/envelope";
 import { firstPage, mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
@@ -162,6 +163,10 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     if (outcome.status === "accepted" && isOneRead(operation)) costs().one(operation, clock.now() - askedAt);
     if (outcome.status === "accepted" && rowOf(operation).kind !== "read") {
       const unfinished = await jobOf(outcome.value.body, requestOptions);
+      if (unfinished?.status === "rejected") {
+        const condition = conditionOfJob(operation, unfinished.message, dialect.errors);
+        return caller.scrub({ ...unfinished, condition });
+      }
       if (unfinished !== undefined) return caller.scrub(unfinished);
     }
     const asked = `${route.method} ${basePath}${path.split("?", 1)[0]}`;

@@ -8,21 +8,19 @@ import { parse } from "yaml";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { diagnoseService } from "../../reconciler/engine/doctor/diagnose";
-import type { DoctorPorts } from "../../reconciler/engine/doctor/look";
 import type { DoctorReport } from "../../reconciler/engine/doctor/report";
-import { type TrialWish, tryOut } from "../../reconciler/engine/doctor/trial";
+import { tryOut } from "../../reconciler/engine/doctor/trial";
+import type { TrialWish } from "../../reconciler/engine/doctor/trial-act";
 import { withTrial } from "../../reconciler/engine/doctor/trial-fit";
-import type { Notebook, TrialNotes } from "../../reconciler/engine/doctor/trial-notes";
-import type { TrialPorts } from "../../reconciler/engine/doctor/trial-watch";
+import type { TrialNotes } from "../../reconciler/engine/doctor/trial-notes";
 import { dialectYaml } from "../../reconciler/report/doctor-text";
-import type { ServiceClient } from "../../reconciler/service/client";
-import type { HttpServiceClient } from "../../reconciler/service/http-client";
 import { type BenchOptions, type BenchWorld, startBenchWorld } from "../support/bench-world";
 import { deployments } from "../support/deployments/all";
-import { clientAt, doctorPortsAt, worldBehind } from "../support/deployments/doctor-here";
+import { worldBehind } from "../support/deployments/doctor-here";
 import { liveThrough } from "../support/deployments/life";
 import { others } from "../support/deployments/others";
 import { over } from "../support/deployments/over";
+import { type Death, Killed, trialStage } from "../support/deployments/trial-stage";
 
 type Known = Pick<(typeof deployments)[number], "deployment" | "before" | "beforeTrial" | "afterTrial">;
 
@@ -46,16 +44,6 @@ const wish = {
   otherFlavor: "m1.medium",
 };
 
-/** What the process is when it dies: it neither sends nor writes any more. */
-class Killed extends Error {}
-
-interface Death {
-  /** The request at which it dies. */
-  readonly at: number;
-  /** Whether the request still has its effect. */
-  readonly after: boolean;
-}
-
 interface Standing {
   readonly world: BenchWorld;
   readonly url: string;
@@ -68,67 +56,6 @@ async function stand({ deployment }: Known): Promise<Standing> {
   return { world, url: front.url, notes: { kept: undefined } };
 }
 
-interface TrialStage {
-  readonly ports: Omit<TrialPorts, "doctor">;
-  doctorIn(dialect: Dialect): DoctorPorts;
-  asked(): number;
-}
-
-function stageFor({ url, notes }: Standing, death?: Death): TrialStage {
-  let asked = 0;
-  let isDead = false;
-  const mortal = async <T>(send: () => Promise<T>): Promise<T> => {
-    if (isDead) throw new Killed();
-    const isLast = asked++ === death?.at;
-    if (isLast) isDead = true;
-    if (isLast && !death.after) throw new Killed();
-    const answer = await send();
-    if (isLast) throw new Killed();
-    return answer;
-  };
-  const clientIn = (dialect: Dialect): HttpServiceClient => {
-    const client = clientAt(url, dialect);
-    closers.push(() => client.close());
-    return client;
-  };
-  const notebook: Notebook = {
-    read: () => notes.kept,
-    write(kept) {
-      if (isDead) throw new Killed();
-      notes.kept = structuredClone(kept);
-    },
-    remove() {
-      if (isDead) throw new Killed();
-      notes.kept = undefined;
-    },
-  };
-  return {
-    doctorIn: (dialect) => doctorPortsAt(url, dialect, clientIn, mortal),
-    asked: () => asked,
-    ports: {
-      clientIn: (dialect) => mortalClient(clientIn(dialect), mortal),
-      notebook,
-      clock: { now: () => Date.now(), sleep: (ms) => new Promise((done) => setTimeout(done, ms)) },
-      timing: { pollMs: 4, quietMs: 100, quietCreateMs: 250, mostMs: 3000, discoveryMs: 120 },
-      say: () => {},
-      signal: new AbortController().signal,
-    },
-  };
-}
-
-const mortalClient = (
-  client: ServiceClient,
-  mortal: (send: () => Promise<unknown>) => Promise<unknown>,
-): ServiceClient =>
-  new Proxy<ServiceClient>(client, {
-    get(_, name: keyof ServiceClient) {
-      const member = client[name];
-      return typeof member === "function"
-        ? (...args: unknown[]) => mortal(async () => Reflect.apply(member, client, args))
-        : member;
-    },
-  });
-
 const beforeOf = (known: Known): unknown => over(parse(known.before) ?? {}, parse(known.beforeTrial ?? "") ?? {});
 
 async function tryIn(
@@ -137,7 +64,7 @@ async function tryIn(
   options: { readonly death?: Death; readonly wish?: TrialWish } = {},
 ): Promise<{ report: DoctorReport; asked: number }> {
   const told = readDialectText(JSON.stringify(before), "before.yaml").dialect;
-  const stage = stageFor(standing, options.death);
+  const stage = trialStage(standing, closers, options.death);
   const report = await diagnoseService(stage.doctorIn(told), told);
   const authorization = { ...told.authorization, ...report.authorization };
   const doctor = stage.doctorIn({ ...report.dialect, authorization });

@@ -22,6 +22,7 @@ import {
 } from "../../engine/doctor/report";
 import { leftToDo } from "../../engine/doctor/todo";
 import { openStoredState } from "../../engine/plan";
+import { systemClock } from "../../outside/clock";
 import { doctorText } from "../../report/doctor-text";
 import { askForWord } from "../ask";
 import { command, type Invocation } from "../command";
@@ -187,6 +188,7 @@ function portsAt(service: Service, dialect: Dialect): DoctorPorts {
   return {
     probe: (request) => client.probe(request),
     baseUrl: service.url,
+    pause: (ms) => systemClock.sleep(ms),
     withAuthorization: (name, header) =>
       portsAt(service, { ...dialect, authorization: { ...dialect.authorization, name, header } }),
   };

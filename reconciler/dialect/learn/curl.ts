@@ -164,8 +164,8 @@ class Placeholders {
 function rankOf(text: string, known: ReadonlySet<string>): number {
   if (known.has(text) || /^[$:<{]*(\w+[-_])?(id|uuid)[}>]*$/i.test(text)) return 4;
   if (/^[0-9a-f]{8}-?[0-9a-f-]{23,27}$/i.test(text)) return 3;
-  if (/^\d+$/.test(text)) return 2;
-  return /^(?=.*\d)[\w-]{6,}$/.test(text) && !/^v\d+$/.test(text) ? 1 : 0;
+  if (/^\d+$|^(?=.*\d)[\w-]+(:[\w.-]+)+$/.test(text)) return 2;
+  return /^[a-z]{1,8}[-_]\d+$|^(?=.*\d)[\w-]{6,}$/.test(text) && !/^v\d+$/.test(text) ? 1 : 0;
 }
 
 const textsIn = (value: unknown): readonly string[] =>

@@ -14,6 +14,8 @@ export interface FirstPage {
   /** Where an item shows its id. */
   readonly id: RecordPlace | undefined;
   readonly origin: string;
+  /** The list is asked for with a body, and what leads on stands in it. */
+  readonly inBody?: boolean;
 }
 
 export type Way = Partial<Paging>;
@@ -37,7 +39,7 @@ const mostWays = 24;
 export function waysOn(page: FirstPage): readonly Way[] | undefined {
   const signs = signsOf(page);
   const leading = signs.find(({ kind }) => kind === "next") ?? signs.find(({ kind }) => kind === "cursor");
-  if (leading !== undefined) return waysAlong(leading, page).slice(0, mostWays);
+  if (leading !== undefined) return waysAlong(leading, page).map(sentIn(page)).slice(0, mostWays);
   const total = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "total" ? count : -1)));
   const limit = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "limit" ? count : -1)));
   const pages = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "pages" ? count : -1)));
@@ -106,7 +108,9 @@ function parametersFor(at: string): readonly string[] {
   ];
 }
 
-function counting({ id }: FirstPage): readonly Way[] {
+/** By a count or the last id, for lists that name nothing that leads on. */
+export function counting(page: FirstPage): readonly Way[] {
+  const { id } = page;
   const offsets = ["offset", "skip", "start", "from", "page[offset]"].map((param): Way => ({ offset: true, param }));
   const numbers = ["page", "p", "page_number", "pageNumber", "page[number]"].flatMap((param): Way[] => [
     { number: 1, param },
@@ -115,9 +119,16 @@ function counting({ id }: FirstPage): readonly Way[] {
   const markers =
     id === undefined
       ? []
-      : ["marker", "after", "start_after", "last_id", "cursor"].map((param): Way => ({ marker: [id], param }));
-  return [...offsets, ...numbers, ...markers];
+      : ["marker", "after", "starting_after", "start_after", "last_id", "cursor"].map(
+          (param): Way => ({ marker: [id], param }),
+        );
+  return [...offsets, ...numbers, ...markers].map(sentIn(page));
 }
+
+const sentIn =
+  ({ inBody }: FirstPage) =>
+  (way: Way): Way =>
+    inBody === true && way.param !== undefined ? { ...way, param: `/${way.param}` } : way;
 
 /** The same way for another list whose keys are named for it: `servers_links` and `volumes_links`. */
 export function translated(way: Way, from: string, to: string): Way {

@@ -4,7 +4,7 @@
  * be told is left open and never guessed at.
  */
 import { deepEqual } from "../../core/text/deep-equal";
-import { fieldsIn, isObject } from "../../core/text/objects";
+import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../built-in";
 import type { Dialect, Pointers, RecordPlace } from "../dialect";
 import { asText, findAtPath } from "../places";
@@ -31,6 +31,7 @@ export interface KnownThings {
   /** Names of VMs that one of them bears alone. */
   readonly vmNames?: ReadonlySet<string>;
   readonly volumes: ReadonlySet<string>;
+  readonly volumeNames?: ReadonlySet<string>;
   readonly flavors: ReadonlySet<string>;
   readonly images: ReadonlySet<string>;
   readonly made?: Made | undefined;
@@ -53,6 +54,8 @@ export interface FieldFinding {
   readonly shows?: string;
   /** The place in a record that is read by itself, if it differs from the place in the list. */
   readonly also?: RecordPlace;
+  /** What stands where the dialect looks is something else. */
+  readonly nowhere?: true;
   /** The place was learnt, and the dialect looks at another one. */
   readonly learnt?: true;
 }
@@ -153,7 +156,7 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, Rule>>>> = {
     name: { names: nameNames, own: true },
     size: {
       names: [
-        new RegExp(`^${noun}?(size|capacity)(in)?(gb|gib|g|gigabytes)?$`),
+        new RegExp(`^${noun}?(size|capacity)(in)?(gb|gib|g|gigabytes|value|amount)?$`),
         /^(gigabytes|gb|gib|sizegigabytes|total(gb|size)|provisionedsize)$/,
         new RegExp(`^${noun}?(size|capacity)?(in)?(mb|mib|megabytes|bytes|kb|kib)$`),
       ],
@@ -239,6 +242,7 @@ function whereItIsSaid(
     if (rule.unique === true && new Set(shown).size !== records.length) continue;
     if (rule.everywhere === true && shown.length < records.length) continue;
     if (wanted !== undefined && shown.some((text) => !wanted.has(text))) continue;
+    if (rule.refersTo !== undefined && shown.some((text) => saysNone.test(text))) continue;
     if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) continue;
     // Only some records have the place: the dialect has to say what its absence means.
     const isAbsent = records.some((record) => path[0] !== undefined && findAtPath(record, path[0]) === undefined);
@@ -286,7 +290,7 @@ function unitOf(
     return gb === undefined ? [] : [size / gb];
   });
   const ratio = ratios[0] ?? (shown.length > 0 && shown.every(({ size }) => size >= 10 ** 7) ? 1024 ** 3 : 1);
-  const unit = ({ 1024: "MB", [1024 ** 2]: "KB", [1024 ** 3]: "B" } as const)[ratio];
+  const unit = ({ [10 ** 9]: "B", 1024: "MB", [1024 ** 2]: "KB", [1024 ** 3]: "B" } as const)[ratio];
   return unit === undefined ? undefined : { ...(typeof place === "string" ? { value: place } : place), unit };
 }
 
@@ -329,7 +333,9 @@ function learnPlace(
   if (best === undefined) return undefined;
   const shows = best.values.find((value) => value !== undefined && value !== "");
   const isAbsent = best.values.some((value) => value === undefined);
-  const place = rule.absentIsNone === true && isAbsent ? absentIsNone(best.place) : best.place;
+  const none = rule.refersTo !== undefined && shows !== undefined && saysNone.test(shows) ? shows : undefined;
+  const told = none === undefined ? best.place : withNone(best.place, none);
+  const place = rule.absentIsNone === true && isAbsent ? absentIsNone(told) : told;
   return { place: withUnit(place, shows), shows };
 }
 
@@ -388,6 +394,9 @@ function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFindi
     if (path !== undefined && records.some((record) => Array.isArray(findAtPath(record, path))))
       return [{ field: "rules", place }];
   }
+  const sides = rulesUnderTwoKeys(records);
+  const [side, otherSide] = sides;
+  if (side !== undefined) return [{ field: "rules", place: side, learnt: true, ...onlyDefined({ also: otherSide }) }];
   for (const record of records)
     if (isObject(record))
       for (const [key, value] of Object.entries(record))
@@ -396,11 +405,24 @@ function rulesOfGroup(places: Pointers, records: readonly unknown[]): FieldFindi
   return [{ field: "rules" }];
 }
 
+/** Rules under a key for each direction. They are read as the contract has them, so each has to show its id. */
+function rulesUnderTwoKeys(records: readonly unknown[]): readonly RecordPlace[] {
+  const isRule = (item: unknown): boolean => isObject(item) && "id" in item && "protocol" in item;
+  return (["ingress", "egress"] as const).flatMap((direction): RecordPlace[] => {
+    const name = direction === "ingress" ? /^(ingress|inbound)(rules?)?$/ : /^(egress|outbound)(rules?)?$/;
+    const keys = new Set(records.flatMap((record) => Object.keys(fieldsIn(record))));
+    const key = [...keys].find((one) => name.test(lettersAndDigits(one)));
+    const lists = key === undefined ? [] : records.map((record) => fieldsIn(record)[key]);
+    const isOfRules = lists.length > 0 && lists.every((list) => Array.isArray(list) && list.every(isRule));
+    return key === undefined || !isOfRules ? [] : [{ value: `/${key}`, direction }];
+  });
+}
+
 /** The list of a VM's disks, and how one of them is read. */
 function volumesOfVm(
   dialect: Dialect,
   records: readonly unknown[],
-  { volumes, flavors, images, made }: KnownThings,
+  { volumes, volumeNames, flavors, images, made }: KnownThings,
 ): FieldFinding[] {
   const { volumes: places, volume_entry: said } = dialect.records.vm;
   const lists: { place: RecordPlace; entries: readonly unknown[]; isSaid: boolean }[] = [];
@@ -430,19 +452,25 @@ function volumesOfVm(
             { in: here, keys: "id" },
             Object.entries(member).map(([id, entry]) => ({ ...fieldsIn(entry), id })),
           );
+        else if (Object.values(member).some((entry) => namesOne(entry, volumes)))
+          add({ in: `${here}/*` }, Object.values(member));
         else visit(member, here, depth + 1);
       else visit(member, here, depth + 1);
     }
   };
   for (const record of records) visit(record, "", 0);
   const proven = lists.find(({ entries }) => entries.some((entry) => namesOne(entry, volumes)));
-  const list = proven ?? lists[0];
-  if (list === undefined) return [{ field: "volumes" }];
+  // No dialect can say that volumes stand there by their names: the volumes themselves tell what they hang on.
+  const areNames = (list: { readonly entries: readonly unknown[] }): boolean =>
+    list.entries.some((entry) => volumeNames?.has(asText(entry) ?? "") === true);
+  const list = proven ?? lists.find((one) => !areNames(one));
+  if (list === undefined)
+    return [lists.length > 0 ? { field: "volumes", nowhere: true, learnt: true } : { field: "volumes" }];
   const entryLeaves = list.entries.map((entry): readonly Leaf[] =>
     isObject(entry) ? leavesOf(entry) : [{ place: "", names: ["id"], value: asText(entry) ?? null }],
   );
   const shown = { field: "volumes", place: list.place, learnt: !list.isSaid ? (true as const) : undefined };
-  const id = learnPlace(
+  const learntId = learnPlace(
     {
       names: [...idNames, /^(volume|disk|drive)(id|ref)?$/],
       fits: isId,
@@ -452,6 +480,7 @@ function volumesOfVm(
     proven === undefined ? entryLeaves : entryLeaves.filter((_, index) => namesOne(list.entries[index], volumes)),
     { volumes, flavors, images },
   );
+  const id = proven === undefined && learntId !== undefined ? withoutLink(learntId) : learntId;
   const idAt = id === undefined ? compilePointers(said.id) : compilePointers([id.place]);
   const root =
     (made === undefined ? undefined : rootMade(list.entries, entryLeaves, idAt, made)) ?? rootOf(entryLeaves);
@@ -461,6 +490,13 @@ function volumesOfVm(
     : undefined;
   const saidRoot = givenPlace(said.root, builtInDialect.records.vm.volume_entry.root);
   return [shown, entryField("id", id, saidId), entryField("root", root, saidRoot)];
+}
+
+/** Where no list of volumes tells their ids, a link that names a volume holds it at its end. */
+function withoutLink(learnt: { readonly place: RecordPlace; readonly shows?: string }): typeof learnt {
+  const [, before] =
+    /^(?:[a-z]+:\/\/)?\S*?(\/?[^/\s]*(?:volume|disk|drive|storage)[^/\s]*\/)[^/\s]+$/i.exec(learnt.shows ?? "") ?? [];
+  return before === undefined ? learnt : { ...learnt, place: withCut(learnt.place, `*${before}{value}`) };
 }
 
 /** The first place of those that were given, where they are not those that are built in. */

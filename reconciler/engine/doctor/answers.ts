@@ -2,9 +2,12 @@
 import type { Kind } from "../../core/model/kinds";
 import type { Operation } from "../../core/model/operation";
 import { isObject } from "../../core/text/objects";
+import type { RecordPlace } from "../../dialect/dialect";
 import { findListIn } from "../../dialect/learn/items";
+import { knownReferenceIn, leavesOf, withCut } from "../../dialect/learn/values";
 import { recordOf } from "./find-one";
 import type { Learnings } from "./learnings";
+import { jobNamed, lineFor } from "./trial-jobs";
 
 const kindOf: Partial<Readonly<Record<Operation, Kind>>> = {
   "vm.get": "vm",
@@ -22,6 +25,8 @@ export interface ShownAnswer {
 
 export function learnFromAnswer(learnings: Learnings, operation: Operation, { body, id }: ShownAnswer): void {
   const payload = learnings.payload(body);
+  const job = learnings.given.wait === undefined ? jobNamed(body) : undefined;
+  if (job !== undefined) learnings.todo.push(lineFor(job));
   if (operation === "group.rule.list" || operation === "group.rule.create") {
     const where = Array.isArray(payload) ? undefined : findListIn(payload, ["rule", "rules"]);
     if (where !== undefined && !("several" in where) && typeof where.place === "string" && where.place !== "")
@@ -33,12 +38,24 @@ export function learnFromAnswer(learnings: Learnings, operation: Operation, { bo
     learnings.todo.push(`${operation}: the sample teaches nothing; the doctor learns from lists, reads and creates`);
     return;
   }
-  const { item, record } =
-    (id === undefined ? undefined : recordOf(learnings, kind, payload, id)) ?? unwrapped(payload);
+  const own = id === undefined ? undefined : recordOf(learnings, kind, payload, id);
+  // An answer that only links to what was made has no record.
+  const link = own !== undefined || id === undefined ? undefined : linkedPlace(payload, id);
+  if (link !== undefined) learnings.idAlone.set(kind, link);
+  if (link !== undefined) return;
+  const { item, record } = own ?? unwrapped(payload);
   if (item !== "") learnings.wrapped.set(operation, item);
   if (learnings.samples.has(kind) || !isObject(record)) return;
   learnings.samples.set(kind, [record]);
   learnings.learn(kind);
+}
+
+function linkedPlace(payload: unknown, id: string): RecordPlace | undefined {
+  for (const { place, value } of leavesOf(payload)) {
+    const found = typeof value === "string" ? knownReferenceIn(value, new Set([id])) : undefined;
+    if (found?.cut !== undefined) return withCut(place, found.cut);
+  }
+  return undefined;
 }
 
 /** What a record is wrapped in: maps with one member each, which is a map. */

@@ -21,9 +21,10 @@ import { learnFromAnswer, type ShownAnswer } from "./answers";
 import { answersEverythingAlike, enter, judgeFirst, notThisService } from "./enter";
 import { findList } from "./find-list";
 import { findOne, readRules, tryVolumeRead } from "./find-one";
-import { fittingDialect } from "./fit";
+import { fittingDialect, withRegionFields } from "./fit";
 import { Learnings } from "./learnings";
 import type { DoctorPorts, SeenAnswer } from "./look";
+import { goOnUnsaid } from "./read-whole";
 import { type DialectBase, type DoctorReport, type KnownIds, keptIfGiven, notTried, saidMissing } from "./report";
 import { wordsSeen } from "./states";
 import { leftToDo } from "./todo";
@@ -58,7 +59,7 @@ export async function diagnoseService(
   }: DiagnoseOptions = {},
 ): Promise<DoctorReport> {
   const { ports, seen, authorization } = await enter(given);
-  const first = judgeFirst(seen.outcome);
+  const first = judgeFirst(seen);
   if (!first.reachable || first.credential === "refused")
     return {
       ...first,
@@ -89,6 +90,7 @@ async function examine(
     learnings.learn(kind);
   }
   learnings.goOnAlike();
+  await goOnUnsaid(learnings);
   for (const operation of ["vm.get", "group.get"] as const)
     if (!none.has(operation)) await findOne(learnings, operation, isLookedFor(operation));
   await tryVolumeRead(learnings);
@@ -99,7 +101,7 @@ async function examine(
   for (const operation of none) learnings.findings.set(operation, saidMissing(operation));
   for (const operation of assumedOperations)
     if (!none.has(operation) && rowOf(operation).kind !== "read")
-      learnings.findings.set(operation, notTried(learnings.given, operation));
+      learnings.findings.set(operation, notTried(withRegionFields(learnings), operation));
 }
 
 /** What the dialect understands already is not learnt again. */

@@ -3,12 +3,12 @@ import type { Diagnostic } from "../../core/model/diagnostic";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { operations } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
-import { onlyDefined } from "../../core/text/objects";
+import { isObject, onlyDefined } from "../../core/text/objects";
 import { type DoctorPorts, describe, look, type SeenAnswer } from "./look";
 import type { DoctorReport } from "./report";
 
 /** An id that no resource has, so that every deployment answers with not-found. */
-const nobody = "00000000-0000-0000-0000-000000000000";
+export const nobody = "00000000-0000-0000-0000-000000000000";
 
 export const volumePath = (id: string): string =>
   operations["volume.get"].path.replace("{id}", () => encodeURIComponent(id));
@@ -91,7 +91,10 @@ export const notThisService = (outcome: Outcome<unknown>): Diagnostic =>
   );
 
 /** Asks for a volume that nobody has: a service that is there and takes the credential says that it does not exist. */
-export function judgeFirst(outcome: Outcome<unknown>): First {
+export function judgeFirst({ outcome, status = 0, body }: SeenAnswer): First {
+  // It refuses inside a success, in words of its own: what they mean is learnt later.
+  if (outcome.status !== "rejected" && status >= 200 && status < 300 && isObject(body))
+    return { reachable: true, credential: "unknown", diagnostics: [] };
   switch (outcome.status) {
     case "accepted":
       // A service that answers for an id that nobody has proves nothing with it; an answer for an existing resource

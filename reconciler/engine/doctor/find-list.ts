@@ -7,8 +7,10 @@ import { findListIn, itemsAt } from "../../dialect/learn/items";
 import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
 import { candidates, nouns, recordOfOperation, styleOf } from "../../dialect/learn/where";
 import { pointerTo } from "../../dialect/likely-key";
+import { speaksOfLimits } from "../../dialect/page-signs";
 import { findAt, tokensOf } from "../../dialect/places";
 import { type FilledRequest, fillRoute } from "../../dialect/requests";
+import { inEachRegion, inRegion, regionsOf } from "./each-region";
 import type { Learnings } from "./learnings";
 import { describe, isSuccess, leavesUndecided, look, type SeenAnswer } from "./look";
 import { readWholeList } from "./read-whole";
@@ -27,7 +29,8 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   const taken = new Set([...lists.values()].map((list) => list.route.path));
   const ask = async (path: string) => {
     const said = route !== null && route.path === path ? route : undefined;
-    const filled: FilledRequest | undefined = said === undefined ? { path } : fillRoute(said, {}, given);
+    const filled: FilledRequest | undefined =
+      said === undefined ? { path } : fillRoute(said, {}, inRegion(given, regionsOf(said, learnings)[0]));
     // What was found to be the list of another kind is not this one's as well.
     if (filled === undefined || (said === undefined && taken.has(path))) return undefined;
     const seen = await look(ports, { operation, ...filled, ...onlyDefined({ method: said?.method }) });
@@ -42,6 +45,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
       if (answer === undefined) continue;
       const { path, said, filled, seen } = answer;
       unclear ||= leavesUndecided(seen.outcome);
+      seeLimit(learnings, seen);
       const where = itemsIn(learnings, seen, operation, route);
       if (typeof where === "string") {
         tried.push({ path, answer: where });
@@ -64,7 +68,8 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
       if (style !== undefined && !styles.some((one) => deepEqual(one, style))) styles.unshift(style);
       const places = learnings.emptied.has(operation) ? where.places.map(absentIsNoList) : where.places;
       const found = foundRoute(said ?? { method: "GET", path }, places);
-      const whole = await readWholeList(learnings, operation, found, filled, seen, where.items);
+      const first = await readWholeList(learnings, operation, found, filled, seen, where.items);
+      const whole = await inEachRegion(learnings, operation, first);
       tried.push({ path, answer: `a list of ${whole.items.length}` });
       learnings.listed(operation, whole);
       const finding: OperationFinding = {
@@ -81,6 +86,14 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   learnings.findings.set(operation, operationNotFound(operation, route, tried, unclear));
 }
 
+/** A moment counted from 1970 is a number that no wait is. */
+function seeLimit(learnings: Learnings, { headers }: SeenAnswer): void {
+  const header = Object.keys(headers).find(speaksOfLimits);
+  const value = Number(headers[header ?? ""] ?? Number.NaN);
+  if (header !== undefined && Number.isInteger(value) && value >= 0)
+    learnings.waitHeader = { header, as: value > 10 ** 9 ? "epoch" : "seconds" };
+}
+
 /** Nothing but wrappers and a few words about the answer itself. */
 export function isNothing(seen: SeenAnswer): boolean {
   if (!isSuccess(seen) || !isObject(seen.body)) return false;
@@ -94,8 +107,10 @@ export function isNothing(seen: SeenAnswer): boolean {
 export const absentIsNoList = (place: RecordPlace): RecordPlace =>
   typeof place === "string" ? (place === "" ? place : { in: place, absent: "none" }) : { ...place, absent: "none" };
 
-const foundRoute = ({ method, path, body, query, headers }: Omit<ListRoute, "items">, items: Pointers): ListRoute =>
-  onlyDefined({ method, path, body, query, headers, items });
+const foundRoute = (
+  { method, path, body, query, headers, for_each, pagination }: Omit<ListRoute, "items">,
+  items: Pointers,
+): ListRoute => onlyDefined({ method, path, body, query, headers, items, for_each, pagination });
 
 type ItemsThere =
   | { readonly items: readonly unknown[]; readonly places: Pointers }
@@ -135,13 +150,14 @@ const isMapPlace = (place: RecordPlace): boolean => typeof place === "object" &&
 
 /** Where an empty map is called as the kind is. */
 function emptyNamed(payload: unknown, words: readonly string[]): string | undefined {
-  const key = Object.entries(fieldsIn(payload)).find(
-    ([name, value]) =>
-      isObject(value) &&
-      Object.keys(value).length === 0 &&
-      words.some((word) => lettersAndDigits(name) === lettersAndDigits(word)),
-  )?.[0];
-  return key === undefined ? undefined : pointerTo(key);
+  for (const [name, value] of Object.entries(fieldsIn(payload))) {
+    if (!isObject(value)) continue;
+    const isNamed = words.some((word) => lettersAndDigits(name) === lettersAndDigits(word));
+    if (isNamed && Object.keys(value).length === 0) return pointerTo(name);
+    const deeper = emptyNamed(value, words);
+    if (deeper !== undefined) return pointerTo(name) + deeper;
+  }
+  return undefined;
 }
 
 function isEmptyMapAt(payload: unknown, place: RecordPlace): boolean {

@@ -1,7 +1,7 @@
 /** One record read by itself: where it is found, and what wraps it. */
 import { kindRows } from "../../core/model/kinds";
 import { operations } from "../../core/model/operation";
-import { keysOf, onlyDefined } from "../../core/text/objects";
+import { isObject, keysOf, onlyDefined } from "../../core/text/objects";
 import type { Pointers, Route } from "../../dialect/dialect";
 import { findListIn, findRecordIn } from "../../dialect/learn/items";
 import { placeOfText } from "../../dialect/learn/values";
@@ -30,7 +30,9 @@ export async function findOne(
   }
   const tried: { path: string; answer: string }[] = [];
   let unclear = false;
-  const list = learnings.lists.get(`${kind}.list`)?.route.path;
+  const listed = learnings.lists.get(`${kind}.list`)?.route;
+  // Below a list of each region it would take the region to read one.
+  const list = listed?.for_each === undefined ? listed?.path : undefined;
   const paths = isLookedFor ? placesOfOne(operation, route, list, ports.told?.[operation] ?? []) : [];
   const candidates = [
     ...(route === null ? [] : [route]),
@@ -46,30 +48,20 @@ export async function findOne(
       tried.push({ path, answer: describe(seen.outcome) });
       continue;
     }
-    const payload = learnings.payload(seen.body);
-    const held = candidate.item === undefined ? undefined : findIn(payload, candidate.item);
-    const isAsGiven = held !== undefined && findText(held, compilePointers(given.records[kind].id)) === id;
-    const isPlain = findText(payload, compilePointers(given.records[kind].id)) === id;
-    const own = isAsGiven
-      ? { item: "", record: held }
-      : isPlain
-        ? { item: "", record: payload }
-        : recordOf(learnings, kind, payload, id);
+    const own = recordAnswered(learnings, kind, candidate, seen.body, id);
     if (own === undefined) {
       tried.push({ path, answer: "an answer that is not the record" });
       continue;
     }
-    const { item } = own;
-    const listedId = learnings.records.get(kind)?.fields.find(({ field }) => field === "id");
-    const idAt = listedId?.learnt === true && listedId.place !== undefined ? [listedId.place] : given.records[kind].id;
-    const alone = findText(own.record, compilePointers(idAt)) === id ? undefined : placeOfText(own.record, id);
-    if (alone !== undefined) learnings.idAlone.set(kind, alone);
+    noteIdAlone(learnings, kind, own.record, id);
     tried.push({ path, answer: "the record" });
     const { item: _, ...bare } = candidate;
     findings.set(operation, {
       operation,
       verdict: "found",
-      route: isAsGiven ? candidate : { ...bare, ...onlyDefined({ item: item !== "" ? [item] : undefined }) },
+      route: own.isAsGiven
+        ? candidate
+        : { ...bare, ...onlyDefined({ item: own.item !== "" ? [own.item] : undefined }) },
       tried,
     });
     if (!samples.has(kind)) {
@@ -79,6 +71,30 @@ export async function findOne(
     return;
   }
   findings.set(operation, operationNotFound(operation, route, tried, unclear));
+}
+
+/** The record of this id in an answer: where the route says that it is, the whole payload, or within what wraps it. */
+function recordAnswered(
+  learnings: Learnings,
+  kind: "vm" | "group",
+  { item }: Route,
+  body: unknown,
+  id: string,
+): { readonly item: string; readonly record: unknown; readonly isAsGiven?: true } | undefined {
+  const payload = learnings.payload(body);
+  const idAt = compilePointers(learnings.given.records[kind].id);
+  const held = item === undefined ? undefined : findIn(payload, item);
+  if (held !== undefined && findText(held, idAt) === id) return { item: "", record: held, isAsGiven: true };
+  return findText(payload, idAt) === id ? { item: "", record: payload } : recordOf(learnings, kind, payload, id);
+}
+
+/** Where a record that is read by itself shows its id, if not where the list does. */
+function noteIdAlone(learnings: Learnings, kind: "vm" | "group", record: unknown, id: string): void {
+  const listed = learnings.records.get(kind)?.fields.find(({ field }) => field === "id");
+  const idAt =
+    listed?.learnt === true && listed.place !== undefined ? [listed.place] : learnings.given.records[kind].id;
+  const alone = findText(record, compilePointers(idAt)) === id ? undefined : placeOfText(record, id);
+  if (alone !== undefined) learnings.idAlone.set(kind, alone);
 }
 
 const findIn = (payload: unknown, places: Pointers): unknown =>
@@ -140,14 +156,30 @@ export function recordOf(
 ): ReturnType<typeof findRecordIn> {
   const found = findRecordIn(payload, id);
   const place = placeOf(kind, "id");
-  if (found === undefined || place === undefined) return found;
+  if (place === undefined) return found;
   const idAt = compilePointers([place]);
+  if (found === undefined) return recordWithin(payload, "", (record) => findText(record, idAt) === id);
   const tokens = tokensOf(found.item);
   for (let depth = 0; depth < tokens.length; depth++) {
     const record = findAt(payload, tokens.slice(0, depth));
     if (findText(record, idAt) === id) return { item: tokens.slice(0, depth).map(pointerTo).join(""), record };
   }
   return found;
+}
+
+/** The first of the maps in an answer that is the record, from the outside in. */
+function recordWithin(
+  value: unknown,
+  item: string,
+  isRecord: (value: unknown) => boolean,
+): { readonly item: string; readonly record: unknown } | undefined {
+  if (!isObject(value) || item.split("/").length > 4) return undefined;
+  if (isRecord(value)) return { item, record: value };
+  for (const [key, member] of Object.entries(value)) {
+    const found = recordWithin(member, item + pointerTo(key), isRecord);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The rules of a group are documented; what they are wrapped in is seen here. */

@@ -3,6 +3,7 @@ import { isAssumed } from "../../core/model/operation";
 import { onlyDefined } from "../../core/text/objects";
 import type { AssumedRoutes, Dialect, ErrorRule, RecordPlace } from "../../dialect/dialect";
 import type { LearntEnvelope } from "../../dialect/learn/envelope";
+import { leavesOf } from "../../dialect/learn/values";
 import type { Learnings } from "./learnings";
 import type { DoctorReport, OperationFinding } from "./report";
 import type { WordsSeen } from "./states";
@@ -17,7 +18,7 @@ export function fittingDialect(
   const { given } = learnings;
   return {
     ...given,
-    operations: fittingRoutes(given, findings),
+    operations: fittingRoutes(withRegionFields(learnings), findings),
     records: fittingRecords(learnings),
     states: { ...given.states, vm: withWords(given.states.vm, likely) },
     answers: fittingAnswers(learnings),
@@ -25,11 +26,36 @@ export function fittingDialect(
       envelope: { ...given.envelope, ...refusal.envelope },
       errors: [...given.errors, ...refusal.errors] satisfies ErrorRule[],
     }),
+    retry_after: given.retry_after ?? learnings.waitHeader ?? null,
     ...onlyDefined({
       authorization: authorization === undefined ? undefined : { ...given.authorization, ...authorization },
     }),
   };
 }
+
+/** A write whose path names a region takes it from the record, where records show it alone at a place. */
+export function withRegionFields({ given, samples, texts }: Learnings): Dialect {
+  const regions = new Set(texts("region", "id"));
+  let { operations } = given;
+  for (const [operation, kind] of writesOfRegions) {
+    const route = operations[operation];
+    const region = route?.path.split("/").find((part) => regions.has(part));
+    if (route === null || region === undefined) continue;
+    const field = (samples.get(kind) ?? [])
+      .flatMap((record) => leavesOf(record))
+      .find(({ place, value }) => typeof place === "string" && value === region)?.place;
+    if (typeof field !== "string") continue;
+    const path = route.path.split("/").map((part) => (part === region ? `{field:${field}}` : part));
+    operations = { ...operations, [operation]: { ...route, path: path.join("/") } };
+  }
+  return operations === given.operations ? given : { ...given, operations };
+}
+
+const writesOfRegions = [
+  ["vm.resize.confirm", "vm"],
+  ["vm.resize.revert", "vm"],
+  ["volume.delete", "volume"],
+] as const;
 
 /** An operation that was tried and is not there is switched off. An unclear one stays as the dialect has it. */
 function fittingRoutes(dialect: Dialect, findings: readonly OperationFinding[]): AssumedRoutes {
@@ -48,7 +74,7 @@ function fittingRecords({ given, records: found }: Learnings): Dialect["records"
     );
     const placed = learnt.map(({ field, place, also }): [string, readonly (RecordPlace | undefined)[]] => [
       field,
-      also === undefined ? [place] : [place, also],
+      [place, also].filter((one) => one !== undefined),
     ]);
     const fitting = {
       ...given.records[record],

@@ -18,6 +18,8 @@ export interface FoundList {
   /** What the list is called within the answer. */
   readonly key: string;
   readonly way?: Way;
+  /** Nothing in it says that it goes on. */
+  readonly isUnsaid?: true;
 }
 
 export class Learnings {
@@ -29,6 +31,8 @@ export class Learnings {
   readonly todo: string[] = [];
   /** Lists that left out their key while there was nothing to show. */
   readonly emptied = new Set<ListOperation>();
+  /** The header that says when a limit ends, and how. */
+  waitHeader: { readonly header: string; readonly as: "epoch" | "seconds" } | undefined;
   volumeItem: string | undefined;
   rulesItem: string | undefined;
   /** What the record is wrapped in, in an answer that was shown. */
@@ -80,12 +84,12 @@ export class Learnings {
     return place === undefined ? said : [place, ...said];
   };
 
-  texts(kind: Learnt, field: string): readonly string[] {
+  readonly texts = (kind: Learnt, field: string): readonly string[] => {
     const place = this.placeOf(kind, field);
     if (place === undefined) return [];
     const paths = compilePointers([place]);
     return (this.samples.get(kind) ?? []).flatMap((record) => findText(record, paths) ?? []);
-  }
+  };
 
   /** A list of one page goes on as the other lists do, where all of them do alike. */
   goOnAlike(): void {
@@ -113,6 +117,7 @@ export class Learnings {
         : undefined,
       made: this.made,
       volumes: set("volume", "id"),
+      volumeNames: set("volume", "name"),
       flavors: set("flavor", "id", "name"),
       images: set("image", "id", "name"),
     };

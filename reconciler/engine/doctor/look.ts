@@ -1,8 +1,9 @@
 /** How the doctor looks: one request, its outcome, and the word for it in the report. */
 import type { AssumedOperation, Method, Operation } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
-import type { Answer } from "../../dialect/conditions";
+import { type Answer, isThrottled } from "../../dialect/conditions";
 import { parseJsonText } from "../../dialect/json-text";
+import { withLocation } from "../../dialect/located";
 
 export interface DoctorRequest {
   readonly operation: Operation;
@@ -19,6 +20,8 @@ export interface DoctorPorts {
   probe(request: DoctorRequest): Promise<{ readonly outcome: Outcome<unknown>; readonly answer: Answer | undefined }>;
   /** Sends the request with the credential in another header, where there is a credential. */
   readonly withAuthorization?: (name: string, header: string) => DoctorPorts;
+  /** Waits before a read is sent again that the service had no time for. Left out: it is not sent again. */
+  readonly pause?: (ms: number) => Promise<void>;
   /** Left out: links to another host are not told from others. */
   readonly baseUrl?: string;
   /** Paths that a description of the service names, by operation. */
@@ -44,14 +47,23 @@ export async function look(
     answer === undefined && (outcome.status === "unknown" || outcome.status === "unavailable");
   for (let left = more; left > 0 && asked.method === "GET" && isLost(); left--)
     ({ outcome, answer } = await ports.probe(asked));
+  // A service that asks for a pause is asked again after it.
+  for (let left = more; left > 0 && asked.method === "GET" && ports.pause !== undefined; left--) {
+    if (outcome.status !== "unavailable" || !isThrottled(outcome)) break;
+    await ports.pause(Math.min(outcome.retryAfterMs ?? 1000, longestLookPauseMs));
+    ({ outcome, answer } = await ports.probe(asked));
+  }
   let body: unknown;
   try {
     body = answer === undefined || answer.text === "" ? undefined : parseJsonText(answer.text);
   } catch {
     body = undefined;
   }
+  if (outcome.status === "accepted") body = withLocation(request.operation, body, answer?.location);
   return { outcome, status: answer?.status, body, headers: answer?.paging ?? {} };
 }
+
+const longestLookPauseMs = 10_000;
 
 export const isSuccess = ({ outcome, status, body }: SeenAnswer): boolean =>
   outcome.status === "accepted" && (status === undefined || (status >= 200 && status < 300)) && body !== undefined;

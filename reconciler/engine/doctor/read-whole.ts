@@ -3,14 +3,14 @@ import type { ListOperation } from "../../core/model/operation";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, ListRoute, RecordPlace } from "../../dialect/dialect";
 import { itemsAt } from "../../dialect/learn/items";
-import { signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
+import { counting, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
 import { learnRecord } from "../../dialect/learn/records";
 import { recordOfOperation } from "../../dialect/learn/where";
 import { mostPages, nextPage, type PageRequest } from "../../dialect/next-page";
 import { nextLink } from "../../dialect/page-signs";
 import { findAtPath, type PointerPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
-import type { FilledRequest } from "../../dialect/requests";
+import { type FilledRequest, fillRoute } from "../../dialect/requests";
 import type { FoundList, Learnings } from "./learnings";
 import { type DoctorRequest, isSuccess, look, type SeenAnswer } from "./look";
 
@@ -38,7 +38,10 @@ export async function readWholeList(
   const id = learnRecord(recordOfOperation(operation), given, items, nothingKnown).fields.find(
     ({ field }) => field === "id",
   )?.place;
-  const ways = waysOn({ body, headers, items, at, id, origin: base.origin });
+  const page = { body, headers, items, at, id, origin: base.origin, inBody: request.body !== undefined };
+  // Nothing says that there is more, and one of its own that has to be shown is not.
+  const signed = waysOn(page);
+  const ways = signed ?? (isCut(learnings, operation, items) ? counting(page) : undefined);
   if (ways === undefined) return single;
   const proven = [...lists.values()].flatMap((list) =>
     list.way === undefined ? [] : [translated(list.way, list.key, key)],
@@ -46,15 +49,29 @@ export async function readWholeList(
   const start: Start = { request: { operation, method: route.method, ...request }, first, items, place, id };
   const every: readonly Way[] = [{}, ...proven, ...ways];
   for (const way of every) {
-    const read = await follow(learnings, { ...given.pagination, ...route.pagination, ...way }, start);
-    if (read === undefined) continue;
     const isSaidAlready = Object.keys(way).length === 0;
-    return { ...single, ...read, ...(!isSaidAlready && { way, route: { ...route, pagination: way } }) };
+    const said = isSaidAlready ? route.pagination : way;
+    const read = await follow(learnings, { ...given.pagination, ...said }, start);
+    if (read === undefined) continue;
+    const found = {
+      way,
+      ...(signed === undefined && { isUnsaid: true as const }),
+      route: { ...route, pagination: way },
+    };
+    return { ...single, ...read, ...(!isSaidAlready && found) };
   }
+  if (signed === undefined) return single;
   learnings.todo.push(
     `operations.${operation}.pagination: the list at ${route.path} goes on (${describeSigns(signsOf({ body, headers, items, at }))}), and none of the ways that were tried leads to its next page`,
   );
   return single;
+}
+
+/** Whether an own volume or group of the trial, of which it is known that it is there, is left out. */
+function isCut({ known }: Learnings, operation: ListOperation, items: readonly unknown[]): boolean {
+  const own = operation === "volume.list" ? known.volumes : operation === "group.list" ? known.groups : undefined;
+  const shown = JSON.stringify(items);
+  return items.length > 0 && (own ?? []).some((id) => !shown.includes(id));
 }
 
 const describeSigns = (signs: ReturnType<typeof signsOf>): string =>
@@ -67,13 +84,60 @@ interface Start {
   readonly items: readonly unknown[];
   readonly place: RecordPlace;
   readonly id: RecordPlace | undefined;
+  /** Whether an empty second page is one. */
+  readonly mayEnd?: true;
+}
+
+/**
+ * Where one list goes on without saying so, the others may as well: each is asked once in the same way, and goes on so
+ * where that does not show the same page again.
+ */
+export async function goOnUnsaid(learnings: Learnings): Promise<void> {
+  const { lists, findings, given } = learnings;
+  const [way] = [...lists.values()].flatMap((list) => unsaidWay(list) ?? []);
+  if (way === undefined) return;
+  for (const [operation, list] of lists) {
+    const finding = findings.get(operation);
+    const id = learnings.placeOf(recordOfOperation(operation), "id");
+    const isKnown = list.way !== undefined || list.route.pagination !== undefined;
+    if (isKnown || list.items.length === 0 || finding === undefined || id === undefined) continue;
+    const own: Way = way.marker === undefined ? way : { ...way, marker: [id] };
+    const { route, items, bodies } = list;
+    const filled = fillRoute(route, {}, given);
+    const place = route.items.find((one) => itemsAt(learnings.payload(bodies[0]), one) !== undefined);
+    if (filled === undefined || place === undefined) continue;
+    const first: SeenAnswer = {
+      body: bodies[0],
+      headers: {},
+      status: 200,
+      outcome: { status: "accepted", value: undefined },
+    };
+    const start: Start = {
+      request: { operation, method: route.method, ...filled },
+      first,
+      items,
+      place,
+      id,
+      mayEnd: true,
+    };
+    if ((await follow(learnings, { ...given.pagination, ...own }, start)) === undefined) continue;
+    findings.set(operation, { ...finding, route: { ...route, pagination: own } });
+  }
+}
+
+/** How a list goes on that shows no sign of it, as learnt now or in an earlier look. */
+function unsaidWay({ way, isUnsaid, route, bodies: [body], items }: FoundList): Way | undefined {
+  if (isUnsaid === true) return way;
+  const { pagination: said } = route;
+  const isCounted = said?.marker !== undefined || said?.number !== undefined || said?.offset === true;
+  return isCounted && signsOf({ body, headers: {}, items, at: "" }).length === 0 ? said : undefined;
 }
 
 /** `undefined`: this way does not lead on. */
 async function follow(
   learnings: Learnings,
   paging: Dialect["pagination"],
-  { request, first, items, place, id }: Start,
+  { request, first, items, place, id, mayEnd }: Start,
 ): Promise<Pick<FoundList, "items" | "bodies"> | undefined> {
   const { ports, base } = learnings;
   const { origin, basePath } = base;
@@ -121,7 +185,7 @@ async function follow(
       ...onlyDefined({ body: to.request.body }),
     });
     const found = isSuccess(again) ? itemsAt(learnings.payload(again.body), place) : undefined;
-    if (found === undefined || !isNew(found, idsOf, all, pages)) return undefined;
+    if (found === undefined || !isNew(found, idsOf, all, mayEnd === true ? 2 : pages)) return undefined;
     all.push(...found);
     bodies.push(again.body);
     [seen, shown, current] = [again, found, to.request];

@@ -38,6 +38,7 @@ export interface KnownIds {
   /** More of them, where no list shows any. */
   readonly volumes?: readonly string[];
   readonly group?: string;
+  readonly groups?: readonly string[];
 }
 
 export interface OperationFinding {
@@ -166,5 +167,7 @@ export function commonWay(report: Pick<DoctorReport, "dialect">): Way | undefine
     route !== null && "pagination" in route && route.pagination !== undefined ? [route.pagination] : [],
   );
   const [first] = ways;
+  // What a list goes on with stands in its own records.
+  if (first?.marker !== undefined) return undefined;
   return first !== undefined && ways.every((way) => isSameWay(way, first)) ? first : undefined;
 }

@@ -1,9 +1,13 @@
 /** Deletes what a trial has made, as far as its notes name it, and learns how deleting works. */
 import { kindRows } from "../../core/model/kinds";
 import { isGone, type Outcome } from "../../core/model/outcome";
+import { deepEqual } from "../../core/text/deep-equal";
 import { keysOf } from "../../core/text/objects";
+import type { ListRoute } from "../../dialect/dialect";
+import { noteDisks } from "./trial-disks";
 import type { TrialThing } from "./trial-notes";
-import { isLiveVm, nounOf, secondsOf, stateWords, type Trial, wordsOf } from "./trial-watch";
+import { isLiveVm, nounOf, secondsOf, stateWords, type Trial, TrialProblem, wordsOf } from "./trial-watch";
+import { tryWrites } from "./trial-writes";
 
 /** Everything that the notes name and everything that bears the trial's name, and nothing else. */
 export async function takeAway(trial: Trial, name?: string): Promise<void> {
@@ -16,6 +20,36 @@ export async function takeAway(trial: Trial, name?: string): Promise<void> {
       for (const thing of trial.notes.made.filter((one) => one.kind === kind).reverse())
         await takeAwayOne(trial, thing);
     for (const one of names) await sweep(trial, one);
+  }
+}
+
+interface ListedNow {
+  readonly ids: ReadonlySet<string>;
+  /** How the list was asked for: another way may show more. */
+  readonly route: ListRoute | null;
+}
+
+export type ListedBefore = ReadonlyMap<TrialThing["kind"], ListedNow>;
+
+/** What each list shows; a kind without one is left out. */
+export async function listedNow(trial: Trial): Promise<ListedBefore> {
+  const now = new Map<TrialThing["kind"], ListedNow>();
+  for (const kind of keysOf(kindRows)) {
+    const route = trial.report.dialect.operations[`${kind}.list`];
+    const listed = await trial.listed(kind);
+    if (listed !== undefined) now.set(kind, { ids: new Set(listed.map(({ id }) => id)), route });
+  }
+  return now;
+}
+
+/** Names what the lists show after the trial and did not show before it: nobody else need have made it. */
+export async function compareWith(trial: Trial, before: ListedBefore): Promise<void> {
+  for (const [kind, { ids, route }] of await listedNow(trial)) {
+    const earlier = before.get(kind);
+    if (earlier === undefined || !deepEqual(earlier.route, route)) continue;
+    for (const id of ids)
+      if (!earlier.ids.has(id) && !trial.isDeleted(kind, id) && !trial.isNoted(kind, id))
+        trial.open.push(`${nounOf(kind)} ${id} came while the trial ran; if nobody else made it, delete it`);
   }
 }
 
@@ -39,7 +73,17 @@ async function sweep(trial: Trial, name: string): Promise<void> {
     }
 }
 
+/** What cannot be read stays in the notes, and keeps nothing else from being taken away. */
 export async function takeAwayOne(trial: Trial, thing: TrialThing): Promise<void> {
+  try {
+    await takeAwayThing(trial, thing);
+  } catch (error) {
+    if (!(error instanceof TrialProblem)) throw error;
+    trial.left.push(`${nounOf(thing.kind)} ${thing.id ?? thing.name}: ${error.message}`);
+  }
+}
+
+async function takeAwayThing(trial: Trial, thing: TrialThing): Promise<void> {
   if (!trial.notes.made.includes(thing)) return;
   const ids =
     thing.id === undefined
@@ -81,7 +125,11 @@ async function deleteOne(trial: Trial, kind: TrialThing["kind"], id: string): Pr
   if (kind === "volume") return deleteVolume(trial, id);
   const before = await trial.look("vm", id);
   if (before === undefined) return undefined;
-  await trial.noteDisks(before.live);
+  if (isGoneBy(trial.vmWords, before.word)) {
+    trial.markDeleted("vm", id);
+    return undefined;
+  }
+  await noteDisks(trial, before.live);
   const outcome = await trial.persist(() => trial.client.deleteVm(id, true));
   if (outcome.status === "accepted") {
     trial.markDeleted("vm", id);
@@ -92,11 +140,19 @@ async function deleteOne(trial: Trial, kind: TrialThing["kind"], id: string): Pr
   return departure(trial, "vm", id, before.word, outcome);
 }
 
+/** A word at which a deleted one of its kind came to rest. */
+const isGoneBy = (words: Trial["vmWords"], word: string | undefined): boolean =>
+  word !== undefined && words["gone"]?.has(word) === true;
+
 async function deleteVolume(trial: Trial, id: string): Promise<string | undefined> {
   if ((await trial.look("volume", id)) === undefined) return undefined;
   // A volume on its way refuses to be deleted.
   const { last: before } = await trial.settle("volume", id, (look) => trial.isReady(look));
   if (before === undefined) return undefined;
+  if (isGoneBy(trial.volumeWords, before.word)) {
+    trial.markDeleted("volume", id);
+    return undefined;
+  }
   const vm = isLiveVm(before.live) ? undefined : before.live.attachedTo;
   // An attachment to a VM that does not exist, such as 0, is none.
   if (vm !== undefined && vm !== null && !trial.isDeleted("vm", vm) && (await trial.isListed("vm", vm)) !== false) {
@@ -106,7 +162,7 @@ async function deleteVolume(trial: Trial, id: string): Promise<string | undefine
     await trial.settle("volume", id, ({ live }) => !isLiveVm(live) && live.changing !== true && live.attachedTo !== vm);
   }
   let problem: string | undefined = noWay;
-  await trial.tryWrites("volume.delete", "volume", { id }, async () => {
+  await tryWrites(trial, "volume.delete", "volume", { id }, async () => {
     problem = await departure(trial, "volume", id, before.word, undefined);
     return problem === undefined;
   });

@@ -4,49 +4,31 @@
  */
 import { kindRows } from "../../core/model/kinds";
 import type { LiveVm, LiveVolume } from "../../core/model/live";
-import { type Operation, operations, rowOf } from "../../core/model/operation";
+import { isAssumed, type Operation, rowOf } from "../../core/model/operation";
 import { isGone, type Outcome, type Rejection } from "../../core/model/outcome";
 import { deepEqual } from "../../core/text/deep-equal";
 import { onlyDefined } from "../../core/text/objects";
+import { conditionOfJob } from "../../dialect/conditions";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
 import { leavesOf } from "../../dialect/learn/values";
+import { showPlace } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
-import { fillRoute, type Ids } from "../../dialect/requests";
+import { fillRoute, withVersion } from "../../dialect/requests";
 import type { ServiceClient } from "../../service/client";
 import { listOfKind } from "../observe";
 import type { ShownAnswer } from "./answers";
 import { diagnoseService } from "./diagnose";
 import { absentIsNoList, isNothing } from "./find-list";
 import { withWords } from "./fit";
-import { type DoctorPorts, look } from "./look";
+import { type DoctorRequest, look } from "./look";
 import type { DoctorReport, OperationFinding, TrialFindings, TriedOperation } from "./report";
-import { type Notebook, Notes, type TrialThing } from "./trial-notes";
+import { failureOfJob } from "./trial-jobs";
+import { Notes, type TrialThing } from "./trial-notes";
+import type { TrialPorts } from "./trial-ports";
 import { placeThatDiffers } from "./trial-states";
-import { type TrialWhereabouts, whereaboutsOf, writesFor } from "./trial-writes";
+import { asksForVersion, versionsIn } from "./trial-versions";
 
 export type TrialPhase = "running" | "stopped" | "verify_resize";
-
-export interface TrialPorts {
-  readonly doctor: DoctorPorts;
-  clientIn(dialect: Dialect): ServiceClient;
-  readonly notebook: Notebook;
-  readonly clock: { now(): number; sleep(ms: number): Promise<void> };
-  readonly timing: TrialTiming;
-  say(line: string): void;
-  /** Once aborted, the trial tries nothing more and deletes what it made. */
-  readonly signal: AbortSignal;
-}
-
-export interface TrialTiming {
-  readonly pollMs: number;
-  /** How long a word has to stay unchanged before it counts as a settled state. */
-  readonly quietMs: number;
-  /** The same while a VM is being made. */
-  readonly quietCreateMs: number;
-  readonly mostMs: number;
-  /** How long a resource is looked for when no answer said that the create was accepted. */
-  readonly discoveryMs: number;
-}
 
 export interface TrialLook {
   readonly word: string | undefined;
@@ -61,6 +43,12 @@ export interface Watched {
   readonly ms: number;
 }
 
+/** What a write is about. */
+interface WriteTarget {
+  readonly kind: TrialThing["kind"];
+  readonly id: string;
+}
+
 export class Stopped extends Error {}
 
 export class Trial {
@@ -68,8 +56,8 @@ export class Trial {
   readonly #seen: string[] = [];
   readonly vmWords: Record<string, Set<string>> = {};
   readonly volumeWords: Record<string, Set<string>> = {};
-  readonly #routes: Partial<Record<TriedOperation, Route>> = {};
-  readonly #inVain: Partial<Record<TriedOperation, OperationFinding["tried"]>> = {};
+  readonly routes: Partial<Record<TriedOperation, Route>> = {};
+  readonly inVain: Partial<Record<TriedOperation, OperationFinding["tried"]>> = {};
   readonly errors: ErrorRule[] = [];
   /** Volumes that nothing can delete may stay. */
   mayStay = false;
@@ -101,8 +89,8 @@ export class Trial {
     return {
       seen: this.#seen,
       states: { vm: lists(this.vmWords), volume: lists(this.volumeWords) },
-      routes: this.#routes,
-      inVain: this.#inVain,
+      routes: this.routes,
+      inVain: this.inVain,
       errors: this.errors,
       rules: this.rules,
       limits: this.limits,
@@ -128,8 +116,8 @@ export class Trial {
     const idsOf = (kind: TrialThing["kind"]): readonly string[] =>
       this.notes.made.flatMap((one) => (one.kind === kind && one.id !== undefined ? [one.id] : []));
     const volumes = idsOf("volume");
-    const [[volume], [group]] = [volumes, idsOf("group")];
-    const known = { volume, volumes, group };
+    const groups = idsOf("group");
+    const known = { volume: volumes[0], volumes, group: groups[0], groups };
     const again = await diagnoseService(this.ports.doctor, dialect, {
       none: new Set(this.report.operations.flatMap(({ operation, isSaid }) => (isSaid === true ? [operation] : []))),
       notAgain,
@@ -150,46 +138,28 @@ export class Trial {
       operations,
       given: this.report.given,
       ...onlyDefined({ authorization: this.report.authorization, refusal: this.report.refusal }),
-      records: again.records.map((record) => {
+      // What is not there any more was seen all the same.
+      samples: new Map([...this.report.samples, ...again.samples]),
+      records: [...this.report.records, ...again.records].flatMap((record) => {
+        if (!again.records.includes(record))
+          return again.records.some((one) => one.record === record.record) ? [] : [record];
         const earlier = this.report.records.find((one) => one.record === record.record);
         // Learnt by an earlier look, so the dialect says it now; it counts as learnt all the same.
-        return {
-          ...record,
-          fields: record.fields.map((field) => {
-            const known = earlier?.fields.find((one) => one.field === field.field && one.learnt === true);
-            return known === undefined ? field : { ...known, ...field, learnt: true as const };
-          }),
-        };
+        return [
+          {
+            ...record,
+            fields: [
+              ...record.fields.map((field) => {
+                const known = earlier?.fields.find((one) => one.field === field.field && one.learnt === true);
+                return known === undefined ? field : { ...known, ...field, learnt: true as const };
+              }),
+              ...(earlier?.fields ?? []).filter((one) => record.fields.every(({ field }) => field !== one.field)),
+            ],
+          },
+        ];
       }),
     };
     this.client = this.#watcher();
-  }
-
-  /** The id that the answer to a create of the trial's own shows: the text in it at which the resource is found. */
-  async idIn(kind: "volume" | "group", body: unknown, name: string, askedAt: number): Promise<string | undefined> {
-    const { dialect } = this.report;
-    const said = findText(body, compilePointers(dialect.records[kind].id));
-    const leaves = leavesOf(body).flatMap(({ value, names: [key = ""] }) => {
-      const text = typeof value === "number" ? String(value) : value;
-      return typeof text === "string" && text !== name && /^[^\s]{1,255}$/.test(text) ? [{ text, key }] : [];
-    });
-    const isNamedSo = ({ key }: { readonly key: string }): boolean => /(id|uuid|uid|ref|key|urn|self|href)$/.test(key);
-    const texts = [...leaves.filter(isNamedSo), ...leaves.filter((leaf) => !isNamedSo(leaf))].map(({ text }) => text);
-    const candidates = [...new Set([...(said == null ? [] : [said]), ...texts])].slice(0, 12);
-    for (;;) {
-      for (const id of candidates) if (await this.#isFound(kind, id, name)) return id;
-      // A resource may be shown a moment after it was accepted.
-      if (candidates.length === 0 || this.ports.clock.now() - askedAt > this.ports.timing.discoveryMs) return undefined;
-      await this.#wait();
-    }
-  }
-
-  /** Whether what was just made has this id, by the operation of the contract that reads it. */
-  async #isFound(kind: "volume" | "group", id: string, name: string): Promise<boolean> {
-    const operation = readOfMade[kind];
-    const path = operations[operation].path.replace("{id}", () => encodeURIComponent(id));
-    const { outcome, answer } = await this.ports.doctor.probe({ operation, method: "GET", path });
-    return outcome.status === "accepted" && (operation === "group.rule.list" || answer?.text.includes(name) === true);
   }
 
   isDeleted(kind: TrialThing["kind"], id: string): boolean {
@@ -225,7 +195,7 @@ export class Trial {
       const missing = this.notes.made.filter(({ id, kind }) => id === undefined && this.canList(kind));
       const isLate = missing.every(({ askedAt }) => clock.now() - askedAt > timing.discoveryMs);
       if (missing.length === 0 || isLate) return;
-      await this.#wait();
+      await this.wait();
     }
   }
 
@@ -250,7 +220,7 @@ export class Trial {
     if (this.ports.signal.aborted) throw new Stopped();
   }
 
-  async #wait(times = 1): Promise<void> {
+  async wait(times = 1): Promise<void> {
     await this.ports.clock.sleep(this.ports.timing.pollMs * times);
   }
 
@@ -262,14 +232,16 @@ export class Trial {
     let outcome = await ask();
     // A read that breaks off, or that the service has no time for, says nothing; it is asked again for a while.
     for (let again = 0; again < 6 && !isDecided(outcome); again++) {
-      await this.#wait(2 ** again);
+      await this.wait(2 ** again);
       outcome = await ask();
     }
     if (outcome.status === "accepted") return { word: outcome.value.status, live: outcome.value };
     if (isGone(outcome)) return undefined;
     if (byItself && outcome.status === "rejected") {
       const listed = await this.isListed(kind, id);
-      const isAway = listed === false || (listed === undefined && this.isDeleted(kind, id) && isAbsent(outcome));
+      const isKnown = this.errors.some((rule) => rule.is === "not_found" && rule.status === outcome.httpStatus);
+      const isAway =
+        listed === false || (listed === undefined && (isKnown || this.isDeleted(kind, id)) && isAbsent(outcome));
       if (isAway && isAbsent(outcome)) this.#goneAs(outcome);
       if (isAway) return undefined;
     }
@@ -283,11 +255,64 @@ export class Trial {
     this.say(`What is gone is answered with ${status}.`);
   }
 
+  /** What the dialect says from now on. */
+  learn(more: Partial<Pick<Dialect, "wait" | "fingerprint" | "operations">>): void {
+    this.report = { ...this.report, dialect: { ...this.report.dialect, ...more } };
+    this.client = this.#watcher();
+  }
+
+  /** Sends a write by itself, with the version that it needs, and waits for its job. */
+  async write(request: DoctorRequest, of?: WriteTarget): Promise<Outcome<unknown>> {
+    return this.versioned(async () => {
+      const { outcome, body } = await look(this.ports.doctor, await this.#withVersion(request, of));
+      const failure = outcome.status === "accepted" ? await failureOfJob(this, body) : undefined;
+      if (failure === undefined) return outcome;
+      const condition = conditionOfJob(request.operation, failure, this.report.dialect.errors);
+      return { status: "rejected", condition, message: failure };
+    });
+  }
+
+  /** Where a refusal asks for a version: with each that the records show, until one is taken. */
+  async versioned<T>(send: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const first = await send();
+    if (!asksForVersion(first) || this.report.dialect.fingerprint !== undefined) return first;
+    for (const fingerprint of versionsIn(this.report)) {
+      this.learn({ fingerprint });
+      const outcome = await send();
+      if (asksForVersion(outcome)) continue;
+      this.say(
+        `A write has to send the version that ${showPlace(fingerprint.from[0] ?? "")} shows, as ${fingerprint.send}.`,
+      );
+      return outcome;
+    }
+    const { fingerprint: _, ...dialect } = this.report.dialect;
+    this.report = { ...this.report, dialect };
+    this.client = this.#watcher();
+    return first;
+  }
+
+  async #withVersion(request: DoctorRequest, of: WriteTarget | undefined): Promise<DoctorRequest> {
+    const { dialect } = this.report;
+    const { fingerprint } = dialect;
+    const read = of === undefined ? undefined : (`${of.kind}.get` as const);
+    const route = read === undefined ? null : isAssumed(read) ? dialect.operations[read] : rowOf(read);
+    const filled = of === undefined || route === null ? undefined : fillRoute(route, { id: of.id }, dialect);
+    if (fingerprint === undefined || of === undefined || route === null || filled === undefined) return request;
+    const { body } = await look(this.ports.doctor, { operation: `${of.kind}.get`, ...filled });
+    const version = leavesOf(body).find(({ place }) =>
+      fingerprint.from.some((from) => typeof place === "string" && typeof from === "string" && place.endsWith(from)),
+    )?.value;
+    return version === undefined || version === null
+      ? request
+      : { ...request, ...withVersion(request, fingerprint.send, String(version)) };
+  }
+
   /** Sends what a resource that was just made may refuse for a moment, or what may not have arrived. */
-  async persist<T>(send: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+  async persist<T>(once: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+    const send = () => this.versioned(once);
     let outcome = await send();
     for (let again = 0; again < 4 && isBusy(outcome); again++) {
-      await this.#wait(2 ** again);
+      await this.wait(2 ** again);
       outcome = await send();
     }
     return outcome;
@@ -296,14 +321,14 @@ export class Trial {
   /** Looks until it is so, for as long as a word has to stay unchanged. */
   async until(isSo: () => Promise<boolean>): Promise<boolean> {
     const { clock, timing } = this.ports;
-    for (const start = clock.now(); ; await this.#wait()) {
+    for (const start = clock.now(); ; await this.wait()) {
       if (await isSo()) return true;
       if (clock.now() - start > timing.quietMs) return false;
     }
   }
 
   async #inList(id: string): Promise<Outcome<LiveVm>> {
-    const listed = await this.#orNothing("vm.list", () => this.client.listVms());
+    const listed = await this.orNothing("vm.list", () => this.client.listVms());
     if (listed.status !== "accepted") return listed;
     const found = listed.value.find((one) => one.id === id);
     return found === undefined
@@ -333,7 +358,7 @@ export class Trial {
       const patience = look?.word !== undefined && isOfProgress(look) ? quietMs * 12 : quietMs;
       const isOver = look === undefined || isRest(look) || now - since >= patience || now - start >= timing.mostMs;
       if (isOver) return { words, last: look, ms: now - start };
-      await this.#wait();
+      await this.wait();
     }
   }
 
@@ -362,8 +387,7 @@ export class Trial {
   /** Keeps how the VM shows itself, and whether that tells its states apart: if not, a neighbour's value may. */
   async keep(phase: TrialPhase, id: string): Promise<boolean> {
     await this.lookAgain();
-    const places = compilePointers(this.report.dialect.records.vm.id);
-    const record = this.report.samples.get("vm")?.find((one) => findText(one, places) === id);
+    const record = this.recordOf("vm", id);
     if (record === undefined) return false;
     this.#records.set(phase, record);
     const told = placeThatDiffers([...this.#records.values()], this.report.dialect.records.vm.status);
@@ -412,30 +436,6 @@ export class Trial {
     });
   }
 
-  /** The disks that came with the VM and outlive it: those that it shows, and those that say that they hang on it. */
-  async noteDisks(live: LiveVm | LiveVolume | undefined): Promise<void> {
-    if (live === undefined || !isLiveVm(live)) return;
-    const listed = this.client.can.canFindCreated("volume")
-      ? await this.#orNothing("volume.list", () => this.client.listVolumes())
-      : undefined;
-    const hanging =
-      listed?.status === "accepted" ? listed.value.filter(({ attachedTo }) => attachedTo === live.id) : [];
-    const shown = (live.volumes ?? []).flatMap(({ id, root }) => (root === true ? [] : [id]));
-    for (const id of new Set([...shown, ...hanging.map((volume) => volume.id)]))
-      if (!this.made.root.has(id) && !this.isNoted("volume", id))
-        this.notes.add({ kind: "volume", id, askedAt: this.ports.clock.now(), isTaken: true });
-  }
-
-  /** Tells the disks of its VM apart by their sizes: data was asked for with 1 GB, which is no size of a root disk. */
-  async tellDisks(live: LiveVm | LiveVolume | undefined): Promise<void> {
-    if (live === undefined || !isLiveVm(live)) return;
-    for (const { id } of live.volumes ?? []) {
-      const shown = await this.client.getVolume(id);
-      if (shown.status !== "accepted" || shown.value.sizeGb === undefined) continue;
-      (shown.value.sizeGb <= 1 ? this.made.data : this.made.root).add(id);
-    }
-  }
-
   /** `undefined`: there is no list that could tell. */
   async isListed(kind: TrialThing["kind"], id: string): Promise<boolean | undefined> {
     return (await this.listed(kind))?.some((one) => one.id === id);
@@ -446,14 +446,14 @@ export class Trial {
     kind: TrialThing["kind"],
   ): Promise<readonly { readonly id: string; readonly name?: string }[] | undefined> {
     if (!this.client.can.canFindCreated(kind)) return undefined;
-    const listed = await this.#orNothing<{ readonly id: string; readonly name?: string }>(`${kind}.list`, () =>
+    const listed = await this.orNothing<{ readonly id: string; readonly name?: string }>(`${kind}.list`, () =>
       listOfKind(kind, this.client),
     );
     return listed.status === "accepted" ? listed.value : undefined;
   }
 
   /** A list whose key is left out once there is nothing to show: from then on the dialect says so. */
-  async #orNothing<T>(
+  async orNothing<T>(
     operation: `${TrialThing["kind"]}.list`,
     read: () => Promise<Outcome<readonly T[]>>,
   ): Promise<Outcome<readonly T[]>> {
@@ -479,53 +479,11 @@ export class Trial {
     return { status: "accepted", value: [] };
   }
 
-  /** Finds the first of the usual requests that has the effect. Each is tried only on what the trial made. */
-  async tryWrites(
-    operation: TriedOperation,
-    kind: "vm" | "volume" | "group",
-    ids: Ids,
-    isDone: () => Promise<boolean>,
-  ): Promise<Route | undefined> {
-    const tried: { path: string; answer: string }[] = [];
-    const { dialect } = this.report;
-    // By a person's word there is none.
-    if (this.report.operations.some((one) => one.operation === operation && one.isSaid === true)) return undefined;
-    for (const route of writesFor(
-      operation,
-      { ...dialect, operations: { ...dialect.operations, ...this.#routes } },
-      this.#whereabouts(kind),
-    )) {
-      const filled = fillRoute(route, ids, dialect);
-      if (filled === undefined) continue;
-      const isOwn = route === dialect.operations[operation] || route === this.#routes[operation];
-      const send = async (): Promise<Outcome<unknown>> =>
-        (await this.ports.doctor.probe({ operation, method: route.method, ...filled })).outcome;
-      const outcome = isOwn ? await this.persist(send) : await send();
-      if (outcome.status === "accepted" && operation === "volume.delete" && ids.id !== undefined)
-        this.markDeleted(kind, ids.id);
-      const isRefused = outcome.status === "rejected" || outcome.status === "unavailable";
-      if (isRefused || !(await isDone())) {
-        tried.push({
-          path: `${route.method} ${route.path}`,
-          answer: isRefused ? wordsOf(outcome) : "it was accepted, and nothing changed",
-        });
-        continue;
-      }
-      if (this.#routes[operation] === undefined) this.say(`${operation} is ${route.method} ${route.path}.`);
-      this.#routes[operation] = route;
-      return route;
-    }
-    this.#inVain[operation] = tried;
-    return undefined;
-  }
-
-  #whereabouts(kind: "vm" | "volume" | "group"): TrialWhereabouts {
-    return whereaboutsOf(this.report.dialect, kind);
+  recordOf(kind: TrialThing["kind"], id: string | undefined): unknown {
+    const places = compilePointers(this.report.dialect.records[kind].id);
+    return this.report.samples.get(kind)?.find((record) => findText(record, places) === id);
   }
 }
-
-/** The contract's own reads of what a trial makes. */
-const readOfMade = { volume: "volume.get", group: "group.rule.list" } as const;
 
 const isDecided = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "accepted" || outcome.status === "rejected";

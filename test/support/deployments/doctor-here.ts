@@ -46,6 +46,7 @@ export function doctorPortsAt(
   return {
     probe: (request) => around(() => client.probe(request)),
     baseUrl,
+    pause: (ms) => new Promise((done) => setTimeout(done, ms)),
     withAuthorization: (name, header) => {
       const authorization = { ...dialect.authorization, name, header };
       return doctorPortsAt(baseUrl, { ...dialect, authorization }, clientIn, around);

@@ -1,0 +1,80 @@
+/** An act of a trial: what it is about, what it does there, and refusals that are to be expected. */
+import type { NewVm } from "../../core/model/desired";
+import { onlyDefined } from "../../core/text/objects";
+import type { ErrorRule } from "../../dialect/dialect";
+import type { DoctorRequest } from "./look";
+import type { TrialThing } from "./trial-notes";
+import type { Trial } from "./trial-watch";
+
+/** What the VM is made from, and which other flavor it is resized to. */
+export interface TrialWish {
+  readonly vm?: Omit<NewVm, "name">;
+  readonly otherFlavor?: string;
+  /** Volumes may stay, where no way to delete one is found. */
+  readonly keepVolume?: true | undefined;
+}
+
+/** Everything that a trial makes, by what stands behind its name. */
+export const trialParts = {
+  vm: "",
+  volume: "-v",
+  /** Made and deleted before anything else: it tells whether volumes can be deleted. */
+  firstVolume: "-p",
+  group: "-a",
+  namingGroup: "-b",
+} as const;
+export type TrialPart = keyof typeof trialParts;
+
+export interface Stage {
+  readonly trial: Trial;
+  /** What every name of this trial begins with; nothing else has it. */
+  readonly name: string;
+  readonly wish: TrialWish;
+  /** The word of the VM as it runs, while nothing tells its states apart. */
+  running: string | undefined;
+  /** With these nothing more is done. */
+  readonly failed: Set<TrialPart>;
+}
+
+export interface TrialAct<R extends TrialPart = TrialPart> {
+  /** An act is left out while one of these is not there. */
+  readonly of: readonly R[];
+  does(stage: Stage, ids: Readonly<Record<R, string>>): Promise<void>;
+}
+
+export const trialAct = <R extends TrialPart>(of: readonly R[], does: TrialAct<R>["does"]): TrialAct => ({
+  of,
+  does: (stage, ids) => does(stage, ids),
+});
+
+export const partName = ({ name }: Pick<Stage, "name">, role: TrialPart): string => name + trialParts[role];
+
+/** Whether the request was refused. The words of the refusal get a meaning, where the dialect gives them none. */
+export async function refusedAs(
+  trial: Trial,
+  is: ErrorRule["is"],
+  request: DoctorRequest,
+  of?: { readonly kind: TrialThing["kind"]; readonly id: string },
+): Promise<boolean> {
+  trial.goOn();
+  const outcome = await trial.write(request, of);
+  if (outcome.status === "accepted") {
+    trial.say(`${request.operation} is not refused where ${is} was to be expected.`);
+    return false;
+  }
+  if (outcome.status !== "rejected") return false;
+  const isMeant = outcome.condition === is || (is === "name_taken" && outcome.condition === "conflict");
+  const message = telling(outcome.message);
+  if (!isMeant && message !== undefined && !trial.errors.some((rule) => rule.is === is))
+    trial.errors.push({ is, ...onlyDefined({ status: outcome.httpStatus }), message });
+  return true;
+}
+
+/** A message without the parts that differ each time: ids, names, numbers and quotes. */
+function telling(message: string): string | undefined {
+  const pattern = message
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|trial-[0-9a-f]{6}(-\w+)?|\b(?=\w*\d)[\w-]{6,}\b|\b\d+\b/gi, "*")
+    .replaceAll(/(\*[\s,;:]*)+\*/g, "*")
+    .trim();
+  return pattern.replaceAll(/[*\s]/g, "").length < 6 ? undefined : pattern.slice(0, 200);
+}

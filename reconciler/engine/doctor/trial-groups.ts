@@ -1,0 +1,130 @@
+/** Rules of the trial's groups: made, refused a second time, deleted, with a range of ports, and as a name of a group. */
+import { operations } from "../../core/model/operation";
+import type { DoctorRequest } from "./look";
+import { partName, refusedAs, type TrialAct, trialAct } from "./trial-act";
+import type { TrialThing } from "./trial-notes";
+import { type Trial, wordsOf } from "./trial-watch";
+import { tryWrites } from "./trial-writes";
+
+export const pathWithId = (operation: "vm.start" | "volume.resize" | "group.rule.create", id: string): string =>
+  operations[operation].path.replace("{id}", () => encodeURIComponent(id));
+
+interface TrialRule {
+  readonly direction?: "ingress" | "egress";
+  readonly dst_port: string;
+  readonly remote_ip?: string;
+  readonly remote_group?: string;
+}
+
+const ruleIn = (group: string, { direction = "ingress", ...input }: TrialRule): DoctorRequest => ({
+  operation: "group.rule.create",
+  method: "POST",
+  path: pathWithId("group.rule.create", group),
+  body: { direction, ethertype: "IPv4", protocol: "tcp", ...input },
+});
+
+const bothGroups = ["group", "namingGroup"] as const;
+
+export const groupActs: readonly TrialAct[] = [
+  trialAct(bothGroups, async ({ trial }, { group, namingGroup }) => {
+    const rule = ruleIn(namingGroup, { dst_port: "22", remote_group: group });
+    const of = { kind: "group", id: namingGroup } as const;
+    const outcome = await trial.write(rule, of);
+    if (outcome.status === "accepted") await refusedAs(trial, "rule_exists", rule, of);
+    else trial.open.push(`a rule could not be made: ${wordsOf(outcome)}`);
+  }),
+  trialAct(["group"], (stage) => nameTwice(stage.trial, partName(stage, "group"))),
+  trialAct(bothGroups, async ({ trial }, { group, namingGroup }) => {
+    const listed = await trial.client.listRules(namingGroup);
+    const own =
+      listed.status === "accepted" ? listed.value.find(({ remoteGroupId }) => remoteGroupId === group) : undefined;
+    if (own === undefined) return;
+    await tryWrites(trial, "group.rule.delete", "group", { id: namingGroup, rule_id: own.id }, () =>
+      isRuleGone(trial, namingGroup, own.id),
+    );
+  }),
+  trialAct(["namingGroup"], ({ trial }, { namingGroup }) => deleteEgress(trial, namingGroup)),
+  trialAct(["namingGroup"], ({ trial }, { namingGroup }) => rangeOfPorts(trial, namingGroup)),
+  trialAct(bothGroups, (stage, { group, namingGroup }) =>
+    deleteNamed(stage.trial, { name: partName(stage, "group"), id: group, namedBy: namingGroup }),
+  ),
+];
+
+const isRuleGone = (trial: Trial, group: string, rule: string): Promise<boolean> =>
+  trial.until(async () => {
+    const listed = await trial.client.listRules(group);
+    return listed.status === "accepted" && listed.value.every(({ id }) => id !== rule);
+  });
+
+/** Whether a rule of the other direction is deleted by the same request. */
+async function deleteEgress(trial: Trial, group: string): Promise<void> {
+  if (!trial.client.can.deletesRules) return;
+  const input = { direction: "egress", dst_port: "23", remote_ip: "192.0.2.0/24" } as const;
+  const made = await trial.write(ruleIn(group, input), { kind: "group", id: group });
+  const listed = await trial.client.listRules(group);
+  if (made.status !== "accepted" || listed.status !== "accepted") return;
+  const own = listed.value.find(({ direction, portMin }) => direction === "egress" && portMin === 23);
+  if (own === undefined) return;
+  const outcome = await trial.persist(() => trial.client.deleteRule(group, own.id));
+  if (outcome.status === "accepted" && (await isRuleGone(trial, group, own.id))) return;
+  trial.open.push(
+    `operations.group.rule.delete: the request that deletes ingress rules does not delete an egress rule (${wordsOf(outcome)}); give bothGroups: group.rule.delete: [{ method: …, path: …, when: { direction: egress } }, …]`,
+  );
+}
+
+/** Sends a range of ports in the usual forms, until one is shown as it was meant. */
+async function rangeOfPorts(trial: Trial, group: string): Promise<void> {
+  for (const form of trial.report.dialect.rules.port_range === null ? ["{min}-{max}", "{min}:{max}"] : []) {
+    trial.goOn();
+    const dst_port = form.replace("{min}", "8000").replace("{max}", "8010");
+    const request = ruleIn(group, { dst_port, remote_ip: "192.0.2.0/24" });
+    const outcome = await trial.write(request, { kind: "group", id: group });
+    if (outcome.status !== "accepted") continue;
+    const isShown = await trial.until(async () => {
+      const listed = await trial.client.listRules(group);
+      return (
+        listed.status === "accepted" &&
+        listed.value.some(({ portMin, portMax }) => portMin === 8000 && portMax === 8010)
+      );
+    });
+    if (!isShown) continue;
+    trial.rules = { port_range: form };
+    trial.say(`A range of ports is written ${form}.`);
+    return;
+  }
+}
+
+/** Deletes a group that a rule of the other one names. */
+async function deleteNamed(
+  trial: Trial,
+  { name, id, namedBy }: { readonly name: string; readonly id: string; readonly namedBy: string },
+): Promise<void> {
+  const naming = ruleIn(namedBy, { dst_port: "22", remote_group: id });
+  const named = await trial.write(naming, { kind: "group", id: namedBy });
+  if (trial.thing(name) === undefined || named.status !== "accepted") return;
+  const outcome = await trial.versioned(() => trial.client.deleteGroup(id));
+  if (outcome.status === "accepted") trial.markDeleted("group", id);
+  const isThere = outcome.status === "accepted" ? await trial.isListed("group", id) : undefined;
+  const kept = outcome.status === "rejected" ? "refused" : isThere === true ? "kept" : undefined;
+  if (kept === undefined) return;
+  trial.limits = { ...trial.limits, named_groups: kept };
+  trial.say(
+    kept === "refused"
+      ? "A group that a rule of another one names is not deleted: the delete is refused."
+      : "A group that a rule of another one names is not deleted: it stays.",
+  );
+}
+
+/** Tries to create a name twice. It is written down first, in case the service makes a second one. */
+async function nameTwice(trial: Trial, name: string): Promise<void> {
+  const again: TrialThing = { kind: "group", name, askedAt: trial.ports.clock.now() };
+  trial.notes.add(again);
+  const { path } = operations["group.create"];
+  const request = { operation: "group.create", method: "POST", path, body: { name } } as const;
+  if (await refusedAs(trial, "name_taken", request)) {
+    trial.notes.drop(again, "was refused, as it was to be");
+    return;
+  }
+  trial.limits = { ...trial.limits, unique: [] };
+  await trial.find();
+}

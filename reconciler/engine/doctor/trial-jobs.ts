@@ -1,0 +1,175 @@
+/**
+ * Jobs, with which a service answers a write that it does later: how one is asked for, and which of its words mean done
+ * and failed, learnt from the jobs of the trial's own writes.
+ */
+import { isObject } from "../../core/text/objects";
+import type { Dialect, JobRoute, RecordPlace } from "../../dialect/dialect";
+import { readJob } from "../../dialect/jobs";
+import { type Leaf, leavesOf } from "../../dialect/learn/values";
+import { compilePointers, findText, findWord } from "../../dialect/pointers";
+import { fillRoute } from "../../dialect/requests";
+import { nobody } from "./enter";
+import { look } from "./look";
+import type { DoctorReport } from "./report";
+import type { TrialPorts } from "./trial-ports";
+
+/** What of a trial is needed to follow a job. */
+interface Watching {
+  readonly report: Pick<DoctorReport, "dialect">;
+  readonly ports: Pick<TrialPorts, "doctor" | "clock" | "timing">;
+  readonly open: string[];
+  learn(more: Pick<Dialect, "wait">): void;
+  say(line: string): void;
+}
+
+interface NamedJob {
+  readonly id: string;
+  readonly place: RecordPlace;
+  /** What the service calls its jobs. */
+  readonly noun: string;
+}
+
+const jobName = /(job|task|action|operation|activity|workflow)(id|uuid|uid|ref|name|key|number)?$/;
+
+/** The job that an answer to a write names. */
+export function jobNamed(body: unknown): NamedJob | undefined {
+  if (!isObject(body)) return undefined;
+  for (const { place, names, value } of leavesOf(body)) {
+    const [, noun = "", part] = names.map((name) => jobName.exec(name)).find((found) => found !== null) ?? [];
+    const [last = ""] = names;
+    const isPlain = typeof place === "string" && (typeof value === "string" || typeof value === "number");
+    if (
+      !isPlain ||
+      noun === "" ||
+      (part === undefined && (last !== noun || !/\d/.test(String(value)))) ||
+      !/^[\w:.-]{1,200}$/.test(String(value))
+    )
+      continue;
+    const [, wrapper, inner] = /^\/([^/]*response)(\/.*)$/i.exec(place) ?? [];
+    return {
+      id: String(value),
+      noun,
+      // A wrapper is called as the operation is, and each has its own.
+      place: wrapper === undefined || inner === undefined ? place : { in: "/*", value: inner },
+    };
+  }
+  return undefined;
+}
+
+type Asking = Pick<JobRoute, "method" | "path" | "query">;
+
+/** Below the paths of the lists, the longest first; and the command that is usual where commands are sent. */
+function waysToAsk(noun: string, { dialect }: Watching["report"]): readonly Asking[] {
+  const plural = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  const lists = Object.values(dialect.operations).flatMap((route) => (route === null ? [] : [route.path]));
+  const bases = new Set<string>();
+  for (const path of lists)
+    for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1))
+      if (!/[{}]/.test(path.slice(0, at))) bases.add(path.slice(0, at));
+  const commands = Object.values(dialect.operations).flatMap((route): readonly Asking[] =>
+    route?.query?.["command"] === undefined
+      ? []
+      : [{ method: "GET", path: route.path, query: { command: "queryAsyncJobResult", jobid: "{id}" } }],
+  );
+  const paths = [
+    "/api/v1",
+    ...[...bases].filter((base) => base !== "/api/v1").sort((one, other) => other.length - one.length),
+  ]
+    .flatMap((base) => [plural, noun].map((name) => `${base}/${name}/{id}`))
+    .slice(0, 24);
+  return [...commands.slice(0, 1), ...paths.map((path) => ({ method: "GET" as const, path }))];
+}
+
+const showsState = ({ names: [name = ""] }: Leaf): boolean =>
+  /(status|state|phase|result)(code|name)?$|^(done|finished|completed)$/.test(name);
+
+const finished =
+  /^(done|complete[d]?|success(ful|ful?ly|ded)?|succeeded|finished|ok|ended|closed|true|(err|fail|abort|cancel|reject|timed)\w*)$/i;
+
+/** What a person has to be told when the job that an answer names is not found. */
+export const lineFor = ({ place, noun }: NamedJob): string =>
+  `operations.wait: answers to writes name a job (${typeof place === "string" ? place : place.value}), and no usual path shows it; if it is to be waited for, write wait: { id: ${JSON.stringify(place)}, method: GET, path: "/api/v1/${noun}s/{id}", status: /status, done: [done], failed: [failed] }`;
+
+/** Learns where the job of an answer is asked for and what it shows once it is done. */
+export async function learnJob(trial: Watching, body: unknown): Promise<void> {
+  if (trial.report.dialect.wait !== undefined) return;
+  const job = jobNamed(body);
+  // What was looked for in vain once is not looked for at every write.
+  if (job === undefined || trial.open.includes(lineFor(job))) return;
+  for (const route of waysToAsk(job.noun, trial.report)) {
+    const first = await jobShown(trial, route, job.id);
+    const status = first === undefined ? undefined : leavesOf(first).find((leaf) => showsState(leaf));
+    if (status === undefined) continue;
+    const words = await jobWords(trial, route, job.id, status.place);
+    const last = words.at(-1);
+    if (last === undefined) continue;
+    const wait: JobRoute = { ...route, id: [job.place], status: [status.place], done: [last], failed: [], message: [] };
+    trial.learn({ wait });
+    trial.say(`A write is answered with a job, which GET ${route.path} shows; done is ${last}.`);
+    await learnFailure(trial, new Set(words));
+    return;
+  }
+  trial.open.push(lineFor(job));
+}
+
+async function jobShown(trial: Watching, route: Asking, id: string): Promise<unknown> {
+  const filled = fillRoute(route, { id }, trial.report.dialect);
+  if (filled === undefined) return undefined;
+  const { outcome, body } = await look(trial.ports.doctor, { operation: "volume.get", method: "GET", ...filled });
+  return outcome.status === "accepted" && isObject(body) && JSON.stringify(body).includes(id) ? body : undefined;
+}
+
+/** The words that a job goes through, until one stays. */
+async function jobWords(trial: Watching, route: Asking, id: string, place: RecordPlace): Promise<readonly string[]> {
+  const { clock, timing } = trial.ports;
+  const words: string[] = [];
+  let since = clock.now();
+  for (const start = since; ; await clock.sleep(timing.pollMs)) {
+    const shown = await jobShown(trial, route, id);
+    const word = shown === undefined ? undefined : findWord(shown, compilePointers([place]));
+    const now = clock.now();
+    if (word !== undefined && word !== words.at(-1)) {
+      words.push(word);
+      since = now;
+    }
+    const isOver = word !== undefined && finished.test(word) && now - since >= timing.pollMs;
+    if (isOver || now - since > timing.quietCreateMs || now - start > timing.mostMs) return words;
+  }
+}
+
+/** Asks for what cannot be done, so that its job fails; where it is refused at once, no job tells it. */
+async function learnFailure(trial: Watching, known: ReadonlySet<string>): Promise<void> {
+  const { wait } = trial.report.dialect;
+  if (wait === undefined) return;
+  const body = { vm_id: nobody, volume_id: nobody, flush_confirmed: true };
+  const request = { operation: "volume.detach", method: "POST", path: "/api/v1/volume/detach", body } as const;
+  const { outcome, body: said } = await look(trial.ports.doctor, request);
+  const id = outcome.status === "accepted" ? findText(said, compilePointers(wait.id)) : undefined;
+  const place = wait.status[0];
+  if (typeof id !== "string" || place === undefined) return;
+  const word = (await jobWords(trial, wait, id, place)).at(-1);
+  if (word === undefined || known.has(word)) return;
+  const shown = await jobShown(trial, wait, id);
+  const message = leavesOf(shown).find(
+    ({ names: [name = ""], value }) =>
+      typeof value === "string" && /(message|reason|detail|error|text|why)$/.test(name),
+  );
+  trial.learn({
+    wait: { ...wait, failed: [word], message: message === undefined ? [] : [message.place] },
+  });
+  trial.say(`A job that has failed is ${word}.`);
+}
+
+/** Follows the job of a write that the trial sent by itself; `undefined`: it is done, or there is none. */
+export async function failureOfJob(trial: Watching, answer: unknown): Promise<string | undefined> {
+  const { wait } = trial.report.dialect;
+  const id = wait === undefined ? undefined : findText(answer, compilePointers(wait.id));
+  if (wait === undefined || typeof id !== "string" || id === "") return undefined;
+  const { clock, timing } = trial.ports;
+  for (const start = clock.now(); clock.now() - start <= timing.mostMs; await clock.sleep(timing.pollMs)) {
+    const job = readJob(wait, await jobShown(trial, wait, id));
+    if (job?.means === "failed") return job.message ?? `its job ended as ${job.word}`;
+    if (job === undefined || job.means === "done") return undefined;
+  }
+  return undefined;
+}

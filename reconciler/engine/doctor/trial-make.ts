@@ -1,0 +1,129 @@
+/** Makes what a trial works on, each thing written down before it is asked for. */
+import type { NewVm } from "../../core/model/desired";
+import { operations } from "../../core/model/operation";
+import type { Outcome } from "../../core/model/outcome";
+import { onlyDefined } from "../../core/text/objects";
+import { leavesOf } from "../../dialect/learn/values";
+import { compilePointers, findText } from "../../dialect/pointers";
+import { look } from "./look";
+import { partName, type Stage, type TrialAct, trialAct } from "./trial-act";
+import { takeAwayOne } from "./trial-away";
+import { idIn } from "./trial-ids";
+import { learnJob } from "./trial-jobs";
+import type { TrialThing } from "./trial-notes";
+import { nounOf, type Trial, wordsOf } from "./trial-watch";
+
+export const makingActs: readonly TrialAct[] = [
+  trialAct([], async (stage) => {
+    for (const role of ["group", "namingGroup"] as const) await makeGroup(stage.trial, partName(stage, role));
+  }),
+  trialAct([], makeVolumeAndVm),
+  // One more of each, so that a list that is cut in silence does not show all.
+  trialAct(["group"], async ({ trial, name }) => {
+    await makeGroup(trial, `${name}-c`);
+    await trial.find();
+  }),
+  trialAct(["volume"], async ({ trial, name }) => {
+    await makeVolume(trial, `${name}-w`);
+    await trial.find();
+  }),
+];
+
+async function makeVolumeAndVm(stage: Stage): Promise<void> {
+  const { trial, name, wish } = stage;
+  const { vm, keepVolume } = wish;
+  const isKnown = trial.report.dialect.operations["volume.delete"] !== null;
+  if (!isKnown && keepVolume !== true)
+    trial.open.push(
+      "no volume was made: no way to delete one is known (--allow-trial …,keep-volume permits one that stays)",
+    );
+  const isTried = isKnown || keepVolume === true;
+  const canDelete = isTried && ((await canDeleteVolumes(stage)) || keepVolume === true);
+  if (canDelete) await makeVolume(trial, partName(stage, "volume"));
+  if (vm !== undefined && !canDelete)
+    trial.open.push("no VM was made: the data volume that comes with it could not be deleted again");
+  else if (vm !== undefined && !trial.canList("vm"))
+    trial.open.push("no VM was made: no answer to a create tells its id, and no list does");
+  else if (vm !== undefined) await makeVm(trial, { ...vm, image: imageCalled(trial, vm.image), name });
+  await trial.find();
+  if (trial.thing(name) !== undefined && trial.thing(name)?.id === undefined)
+    trial.open.push("the VM was asked for and did not appear in the list");
+}
+
+export const makeGroup = (trial: Trial, name: string): Promise<TrialThing | undefined> =>
+  askFor(trial, "group", name, { name, description: "made by reconcile doctor --trial", rules: [] });
+
+const makeVolume = (trial: Trial, name: string): Promise<TrialThing | undefined> =>
+  askFor(trial, "volume", name, { name, size: "1" });
+
+const makeVm = (trial: Trial, vm: NewVm): Promise<TrialThing | undefined> =>
+  make(trial, { kind: "vm", name: vm.name, askedAt: trial.ports.clock.now() }, () => trial.client.createVm(vm));
+
+/** Asks for a volume or a group, and learns its id, its record and its job from the answer. */
+async function askFor(
+  trial: Trial,
+  kind: "volume" | "group",
+  name: string,
+  body: object,
+): Promise<TrialThing | undefined> {
+  const operation = `${kind}.create` as const;
+  const askedAt = trial.ports.clock.now();
+  let shown: unknown;
+  const made = await make(trial, { kind, name, askedAt }, async () => {
+    const { path } = operations[operation];
+    const { outcome, body: said } = await look(trial.ports.doctor, { operation, method: "POST", path, body });
+    if (outcome.status === "accepted") shown = said;
+    return outcome;
+  });
+  if (made === undefined || made.id !== undefined || shown === undefined) return made;
+  await learnJob(trial, shown);
+  const id = await idIn(trial, kind, shown, name, askedAt);
+  if (id === undefined) return made;
+  trial.answers.set(operation, { body: shown, id });
+  if (operation === "volume.create") trial.made.sizes.set(id, 1);
+  return trial.notes.note(made, { id });
+}
+
+async function make(
+  trial: Trial,
+  thing: TrialThing,
+  send: () => Promise<Outcome<unknown>>,
+): Promise<TrialThing | undefined> {
+  trial.goOn();
+  trial.notes.add(thing);
+  const outcome = await send();
+  if (outcome.status === "rejected" || outcome.status === "unavailable") {
+    trial.notes.drop(thing, "was refused");
+    trial.open.push(`a ${nounOf(thing.kind)} could not be made: ${wordsOf(outcome)}`);
+    return undefined;
+  }
+  const isTaken = outcome.status === "accepted" || outcome.accepted === true;
+  if (!isTaken) return thing;
+  const id = outcome.status === "accepted" && hasId(outcome.value) ? outcome.value.id : undefined;
+  return trial.notes.note(thing, { isTaken: true, ...onlyDefined({ id }) });
+}
+
+/**
+ * The trial first makes one volume of 1 GB: if it cannot be deleted, the trial makes no more, because somebody pays for
+ * them.
+ */
+async function canDeleteVolumes(stage: Stage): Promise<boolean> {
+  const { trial } = stage;
+  const name = partName(stage, "firstVolume");
+  if ((await makeVolume(trial, name)) === undefined) return false;
+  await trial.find();
+  const thing = trial.thing(name);
+  if (thing?.id === undefined) return false;
+  await takeAwayOne(trial, thing);
+  return trial.thing(name) === undefined;
+}
+
+/** Images are asked for by their ids: a name that the list shows is looked up. */
+function imageCalled({ report }: Trial, image: string): string {
+  const places = compilePointers(report.dialect.records.image.id);
+  const named = report.samples.get("image")?.find((record) => leavesOf(record).some(({ value }) => value === image));
+  return findText(named, places) ?? image;
+}
+
+const hasId = (value: unknown): value is { readonly id: string } =>
+  typeof value === "object" && value !== null && "id" in value && typeof value.id === "string";

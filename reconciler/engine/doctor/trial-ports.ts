@@ -1,0 +1,27 @@
+/** What a trial needs of the outside, and how long it waits. */
+import type { Dialect } from "../../dialect/dialect";
+import type { ServiceClient } from "../../service/client";
+import type { DoctorPorts } from "./look";
+import type { Notebook } from "./trial-notes";
+
+export interface TrialPorts {
+  readonly doctor: DoctorPorts;
+  clientIn(dialect: Dialect): ServiceClient;
+  readonly notebook: Notebook;
+  readonly clock: { now(): number; sleep(ms: number): Promise<void> };
+  readonly timing: TrialTiming;
+  say(line: string): void;
+  /** Once aborted, the trial tries nothing more and deletes what it made. */
+  readonly signal: AbortSignal;
+}
+
+export interface TrialTiming {
+  readonly pollMs: number;
+  /** How long a word has to stay unchanged before it counts as a settled state. */
+  readonly quietMs: number;
+  /** The same while a VM is being made. */
+  readonly quietCreateMs: number;
+  readonly mostMs: number;
+  /** How long a resource is looked for when no answer said that the create was accepted. */
+  readonly discoveryMs: number;
+}

@@ -1,0 +1,113 @@
+/** The life of the trial's VM: ready, stopped, started, resized and back. */
+
+import { refusedAs, type Stage, type TrialAct, trialAct } from "./trial-act";
+import { noteDisks, tellTrialDisks } from "./trial-disks";
+import { pathWithId } from "./trial-groups";
+import { isLiveVm, secondsOf, stateWords, type TrialLook, wordsOf } from "./trial-watch";
+import { tryWrites } from "./trial-writes";
+
+export const wakingActs: readonly TrialAct[] = [
+  trialAct(["vm"], async (stage, { vm }) => {
+    const made = await becomesReady(stage, vm);
+    if (made !== undefined) await stopsAndStarts(stage, vm, made);
+  }),
+  trialAct(["vm"], async ({ trial }, { vm }) => {
+    await refusedAs(trial, "invalid_state", {
+      operation: "vm.start",
+      method: "POST",
+      path: pathWithId("vm.start", vm),
+    });
+  }),
+];
+
+export const resizingActs: readonly TrialAct[] = [
+  trialAct(["vm"], async (stage, { vm }) => {
+    const { otherFlavor, vm: wanted } = stage.wish;
+    if (otherFlavor !== undefined && wanted?.flavor !== undefined) await resizes(stage, vm, wanted.flavor, otherFlavor);
+  }),
+];
+
+const isSettledVm = ({ live }: TrialLook): boolean =>
+  isLiveVm(live) && (live.phase === "running" || live.phase === "failed");
+
+/** The words until it ran; `undefined`: it failed. */
+async function becomesReady(stage: Stage, id: string): Promise<readonly string[] | undefined> {
+  const { trial } = stage;
+  const made = await trial.settle("vm", id, isSettledVm, trial.ports.timing.quietCreateMs);
+  await trial.lookAgain();
+  const shown = await trial.look("vm", id);
+  await tellTrialDisks(trial, shown?.live);
+  await noteDisks(trial, shown?.live);
+  if (isLiveVm(made.last?.live) && made.last.live.phase === "failed") {
+    trial.open.push(`the VM was made and failed (${made.last.word ?? "no word"})`);
+    stage.failed.add("vm");
+    return undefined;
+  }
+  await trial.keep("running", id);
+  stage.running = made.last?.word;
+  trial.say(`A VM was there after ${secondsOf(made.ms)}, by way of ${stateWords(made.words)}.`);
+  return made.words;
+}
+
+async function stopsAndStarts({ trial, running }: Stage, id: string, seen: readonly string[]): Promise<void> {
+  const stop = await trial.persist(() => trial.client.stopVm(id));
+  const stopped = await trial.settle(
+    "vm",
+    id,
+    ({ live, word }) => isLiveVm(live) && live.phase === "stopped" && word !== running,
+  );
+  const rest = [running, stopped.last?.word];
+  trial.onTheWay(trial.vmWords, [...seen, ...stopped.words], rest);
+  if (stop.status !== "accepted" || !(await trial.keep("stopped", id))) {
+    trial.open.push(
+      `states.vm: stopped could not be told from ${running ?? "what it showed before"} (${wordsOf(stop)})`,
+    );
+    return;
+  }
+  const blocks = stopped.words.length < 2 ? "blocks until it has stopped" : "answers before it has stopped";
+  trial.say(`Stopped it shows ${trial.wordFor("stopped")}; the call ${blocks}.`);
+  await trial.persist(() => trial.client.startVm(id));
+  const started = await trial.settle("vm", id, ({ word }) => word === trial.wordFor("running"));
+  trial.onTheWay(trial.vmWords, started.words, [...rest, trial.wordFor("running"), trial.wordFor("stopped")]);
+}
+
+async function resizes(stage: Stage, id: string, flavor: string, other: string): Promise<void> {
+  const { trial } = stage;
+  const running = trial.wordFor("running") ?? stage.running;
+  let isWaiting = false;
+  for (const operation of ["vm.resize.revert", "vm.resize.confirm"] as const) {
+    trial.goOn();
+    // Where the first was not found, the resize waits still, and the other one is tried on it.
+    const resize = isWaiting
+      ? ({ status: "accepted", value: undefined } as const)
+      : await trial.persist(() => trial.client.resizeVm(id, other));
+    if (resize.status === "rejected") {
+      trial.open.push(`${operation}: a resize to ${other} was refused: ${resize.message}`);
+      return;
+    }
+    const waiting = await trial.settle(
+      "vm",
+      id,
+      ({ live, word }) => isLiveVm(live) && live.phase === "verify_resize" && word !== running,
+    );
+    if (waiting.last === undefined || waiting.last.word === running) {
+      trial.say(`A resize is not waited with: the VM shows ${running ?? "no word"} again by itself.`);
+      return;
+    }
+    if (!(await trial.keep("verify_resize", id)))
+      trial.open.push("states.vm: a resize that waits could not be told from what it showed before");
+    const verify = trial.wordFor("verify_resize") ?? waiting.last.word;
+    trial.onTheWay(trial.vmWords, waiting.words, [running, verify, waiting.last.word]);
+    const route = await tryWrites(trial, operation, "vm", { id }, async () => {
+      const after = await trial.settle("vm", id, ({ word }) => word === trial.wordFor("running"));
+      return after.last?.word === trial.wordFor("running");
+    });
+    isWaiting = route === undefined;
+    if (isWaiting) continue;
+    const { live } = (await trial.look("vm", id)) ?? {};
+    if (live !== undefined && isLiveVm(live) && live.flavor !== undefined)
+      trial.say(
+        `After ${operation} the VM shows the flavor ${live.flavor}${live.flavor === flavor ? ", as before" : ""}.`,
+      );
+  }
+}
