@@ -7,6 +7,8 @@ import { type OddOptions, OddWorld, Refused } from "./world";
 
 export interface OddShape extends Deployment {
   readonly world?: OddOptions;
+  /** A write is answered with its job alone, and done or refused a while later. */
+  readonly deferred?: true;
   /** How many connections it takes; what comes beyond is reset. */
   readonly connections?: number;
   /** An answer to a write with the job that it began. */
@@ -31,6 +33,16 @@ export interface RunningOdd {
   /** The most connections that were open at once. */
   most(): number;
   close(): Promise<void>;
+}
+
+function failureOf(act: () => unknown): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refused) return error.message;
+    throw error;
+  }
 }
 
 export async function startOdd(shape: OddShape): Promise<RunningOdd> {
@@ -78,6 +90,16 @@ export async function startOdd(shape: OddShape): Promise<RunningOdd> {
     const nth = writes.length + 1;
     if (isWrite) writes.push(operation);
     if (isWrite && running.onWrite?.(nth, "before") === true) return undefined;
+    if (isWrite && shape.deferred === true) {
+      const id = `j${jobs.size + 1}`;
+      jobs.set(id, { until: Number.POSITIVE_INFINITY });
+      setTimeout(() => {
+        const failure = failureOf(() => world.do(operation, meant, request.body));
+        jobs.set(id, { until: Date.now(), ...(failure !== undefined && { failure }) });
+      }, shape.world?.delayMs ?? 40).unref();
+      const isLost = running.onWrite?.(nth, "after") === true;
+      return isLost ? undefined : { status: 202, body: shape.withJob?.(undefined, id, operation) };
+    }
     let said: Said;
     try {
       const { status, payload } = world.do(operation, meant, request.body);

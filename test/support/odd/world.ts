@@ -26,6 +26,9 @@ export interface OddOptions {
   readonly range?: ":" | "-";
   /** An egress rule that the service puts into every group. */
   readonly ownEgress?: boolean;
+  /** What was deleted is shown as deleted: for a while, or for good. */
+  readonly lingers?: boolean;
+  readonly stays?: boolean;
 }
 
 interface Vm {
@@ -100,6 +103,26 @@ export class OddWorld {
   #later(act: () => void, isSlow = true): void {
     if (isSlow) setTimeout(act, this.#delay).unref();
     else act();
+  }
+
+  #remove(kept: Map<string, Vm> | Map<string, Volume>, { id }: { readonly id: string }): void {
+    const { lingers, stays } = this.options;
+    if (lingers !== true && stays !== true) {
+      kept.delete(id);
+      return;
+    }
+    Object.assign(kept.get(id) ?? {}, { status: "deleted", attached_to: null });
+    if (stays !== true) setTimeout(() => kept.delete(id), this.#delay * 8).unref();
+  }
+
+  /** What is there and was not deleted. */
+  left(): { readonly vms: readonly Vm[]; readonly volumes: readonly Volume[]; readonly groups: readonly Group[] } {
+    const isLeft = ({ status }: { readonly status: string }): boolean => status !== "deleted";
+    return {
+      vms: [...this.vms.values()].filter(isLeft),
+      volumes: [...this.volumes.values()].filter(isLeft),
+      groups: [...this.groups.values()],
+    };
   }
 
   #vm(id = ""): Vm {
@@ -182,7 +205,7 @@ export class OddWorld {
       if (!states.includes(vm.status)) throw new Refused(409, `invalid state transition: the VM is ${vm.status}`);
     };
     const still = (volume: Volume): void => {
-      if (/ing$/.test(volume.status)) throw new Refused(409, `the volume is ${volume.status}`);
+      if (/ing$|^deleted$/.test(volume.status)) throw new Refused(409, `the volume is ${volume.status}`);
     };
     switch (operation) {
       case "vm.list":
@@ -284,16 +307,17 @@ export class OddWorld {
         return done();
       case "vm.delete": {
         const vm = this.#vm(id);
+        if (vm.status === "deleted") throw new Refused(409, "the VM was deleted");
         vm.status = "DELETING";
         const kept: string[] = [];
         for (const volume of [...this.volumes.values()].filter((one) => one.attached_to === vm.id)) {
           if (!volume.root) kept.push(volume.id);
           this.#later(() => {
-            if (volume.root) this.volumes.delete(volume.id);
+            if (volume.root) this.#remove(this.volumes, volume);
             else Object.assign(volume, { attached_to: null, status: "available" });
           });
         }
-        this.#later(() => this.vms.delete(vm.id));
+        this.#later(() => this.#remove(this.vms, vm));
         return done({ message: "deleted", preserved_volumes: kept });
       }
       case "volume.create": {
@@ -338,7 +362,7 @@ export class OddWorld {
         still(volume);
         if (volume.attached_to !== null) throw new Refused(409, "volume is in use");
         if (this.options.slowVolumes === true) volume.status = "deleting";
-        this.#later(() => this.volumes.delete(volume.id), this.options.slowVolumes);
+        this.#later(() => this.#remove(this.volumes, volume), this.options.slowVolumes);
         return done();
       }
       case "group.create": {
@@ -361,6 +385,7 @@ export class OddWorld {
         )
           throw new Refused(409, `a group with the name ${name} exists already`);
         Object.assign(group, {
+          version: group.version + 1,
           ...(name !== "" && { name }),
           ...(body["description"] !== undefined && { description: text("description") }),
         });
@@ -385,6 +410,7 @@ export class OddWorld {
         const group = this.#group(id);
         const rule = this.#rule(group, body);
         group.rules.push(rule);
+        group.version++;
         return done(rule, 201);
       }
       case "group.rule.delete": {
@@ -396,6 +422,7 @@ export class OddWorld {
         if (group === undefined || rule === undefined) throw new Refused(404, "there is no such rule");
         this.#later(() => {
           group.rules = group.rules.filter((one) => one !== rule);
+          group.version++;
         }, this.options.slowRules === true);
         return done();
       }

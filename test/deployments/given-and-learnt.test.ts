@@ -1,0 +1,124 @@
+/**
+ * What the doctor writes is what it was given with what it learnt over it: for each ready dialect, and for each odd
+ * service by the file that it wrote before, the new file loses no line and reads the same records alike.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { parse } from "yaml";
+import { readTold, withTold } from "../../reconciler/cli/doctor-told";
+import type { Dialect } from "../../reconciler/dialect/dialect";
+import { layOver, saysMore } from "../../reconciler/dialect/lay-over";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
+import { type DiagnoseOptions, diagnoseService } from "../../reconciler/engine/doctor/diagnose";
+import { dialectYaml } from "../../reconciler/report/doctor-text";
+import { Credential } from "../../reconciler/service/credential";
+import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
+import { desiredOf, startBenchWorld } from "../support/bench-world";
+import { clientAt, doctorPortsAt } from "../support/deployments/doctor-here";
+import { further } from "../support/odd/further";
+import { startOdd } from "../support/odd/server";
+import { odds } from "../support/odd/shapes";
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** What each list shows by a dialect, or why it cannot be read. */
+async function readingOf(client: HttpServiceClient) {
+  const { can } = client;
+  const lists = {
+    vms: can.canFindCreated("vm") ? await client.listVms() : undefined,
+    volumes: can.canFindCreated("volume") ? await client.listVolumes() : undefined,
+    groups: can.canFindCreated("group") ? await client.listGroups() : undefined,
+    flavors: can.listsFlavors ? await client.listFlavors() : undefined,
+    images: can.listsImages ? await client.listImages() : undefined,
+    regions: can.listsRegions ? await client.listRegions() : undefined,
+  };
+  return Object.fromEntries(
+    Object.entries(lists).map(([name, listed]) => [
+      name,
+      listed?.status === "accepted"
+        ? [...listed.value].sort((one, other) => (one.id < other.id ? -1 : 1))
+        : listed?.status,
+    ]),
+  );
+}
+
+/** The file that the doctor writes from one that was given. */
+async function written(
+  text: string,
+  clientIn: (dialect: Dialect) => HttpServiceClient,
+  url: string,
+  options: DiagnoseOptions = {},
+) {
+  const { dialect } = readDialectText(text, "given.yaml");
+  const base = { value: parse(text), dialect };
+  const report = await diagnoseService(doctorPortsAt(url, dialect, clientIn), dialect, { base, ...options });
+  return layOver(text, dialectYaml(report));
+}
+
+const dialectIn = (text: string): Dialect => {
+  const { dialect, diagnostics } = readDialectText(text, "written.yaml");
+  expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+  return dialect;
+};
+
+test.each(["openstack-like", "camel-case", "documented-only"])("%s", async (name) => {
+  const text = readFileSync(join(__dirname, `../../dialects/${name}.yaml`), "utf8");
+  const { dialect } = readDialectText(text, name);
+  const world = await startBenchWorld({ dialect, speaks: dialect, pageSize: 2 });
+  closers.push(() => world.close());
+  const rule = { protocol: "tcp", dst_port: 443 };
+  const blocks = {
+    volumes: { data: { size: 20 }, spare: { size: 5 } },
+    groups: { front: { rules: [rule] }, back: {} },
+  };
+  await world.apply(desiredOf(JSON.stringify({ version: 1, project: "acme", region: "in-west-1", ...blocks })));
+  const clientIn = (of: Dialect): HttpServiceClient => {
+    const client = clientAt(world.baseUrl, of);
+    closers.push(() => client.close());
+    return client;
+  };
+  const after = await written(text, clientIn, world.baseUrl);
+  expect(saysMore(text, after)).toEqual([]);
+  expect(await readingOf(clientIn(dialectIn(after)))).toEqual(await readingOf(clientIn(dialect)));
+});
+
+test.each([...odds, ...further].map((odd) => [odd.shape.title, odd] as const))("%s", async (_, { shape, told }) => {
+  // Each client of this test has connections of its own.
+  const { connections: __, ...unlimited } = shape;
+  const server = await startOdd(unlimited);
+  closers.push(() => server.close());
+  const { world, url } = server;
+  const vm = {
+    flavor_id: "m1.small",
+    image_id: "ubuntu-24.04",
+    owner: "ops@acme.example",
+    region: "in-west-1",
+    size: "10",
+  };
+  for (const name of ["web", "base", "third"]) world.do("vm.create", {}, { ...vm, name });
+  for (const name of ["data", "spare"]) world.do("volume.create", {}, { name, size: "7" });
+  for (const name of ["front", "back", "lone"]) world.do("group.create", {}, { name, description: "first", rules: [] });
+  // Everything is at rest once each VM runs.
+  await expect.poll(() => [...world.vms.values()].every(({ status }) => status === "ACTIVE")).toBe(true);
+  const clientIn = (of: Dialect): HttpServiceClient => {
+    const credential = new Credential(of.authorization.header.replace("{token}", "ops-token"), { kind: "fixed" });
+    const client = createServiceClient({ baseUrl: url, dialect: of, credential, timing: { requestTimeoutMs: 5000 } });
+    closers.push(() => client.close());
+    return client;
+  };
+  const words = told.map((word) => word.replaceAll("URL", url));
+  const flagged = (flag: string): string[] => words.filter((_word, at) => words[at - 1] === flag);
+  const said = readTold({ curl: flagged("--curl"), none: flagged("--none") });
+  const { start } = withTold(readDialectText("", "").dialect, said, url, new Set());
+  const report = await diagnoseService(doctorPortsAt(url, start, clientIn), start, { none: new Set(said.none) });
+  const first = dialectYaml(report);
+  const second = await written(first, clientIn, url);
+  expect(saysMore(first, second)).toEqual([]);
+  const reading = await readingOf(clientIn(dialectIn(first)));
+  expect(Object.values(reading).filter((list) => Array.isArray(list)).length).toBeGreaterThan(2);
+  expect(await readingOf(clientIn(dialectIn(second)))).toEqual(reading);
+});
