@@ -20,7 +20,7 @@ export interface DoctorPorts {
   probe(request: DoctorRequest): Promise<{ readonly outcome: Outcome<unknown>; readonly answer: Answer | undefined }>;
   /** Sends the request with the credential in another header, where there is a credential. */
   readonly withAuthorization?: (name: string, header: string) => DoctorPorts;
-  /** Waits before a read is sent again that the service had no time for. Left out: it is not sent again. */
+  /** Waits before a request is sent again that the service had no time for. Left out: it is not sent again. */
   readonly pause?: (ms: number) => Promise<void>;
   /** Left out: links to another host are not told from others. */
   readonly baseUrl?: string;
@@ -47,8 +47,8 @@ export async function look(
     answer === undefined && (outcome.status === "unknown" || outcome.status === "unavailable");
   for (let left = more; left > 0 && asked.method === "GET" && isLost(); left--)
     ({ outcome, answer } = await ports.probe(asked));
-  // A service that asks for a pause is asked again after it.
-  for (let left = more; left > 0 && asked.method === "GET" && ports.pause !== undefined; left--) {
+  // A service that asks for a pause has done nothing, and is asked again after it.
+  for (let left = more; left > 0 && ports.pause !== undefined; left--) {
     if (outcome.status !== "unavailable" || !isThrottled(outcome)) break;
     await ports.pause(Math.min(outcome.retryAfterMs ?? 1000, longestLookPauseMs));
     ({ outcome, answer } = await ports.probe(asked));

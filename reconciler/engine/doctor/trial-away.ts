@@ -192,6 +192,7 @@ async function departure(
   }
   if (last !== undefined && last !== word && (asked === undefined || asked.status === "accepted")) {
     trial.mean(words, "gone", last);
+    if (!isGoneBy(words, last)) return `it is there still, as ${last}`;
     trial.say(`A deleted ${nounOf(kind)} stays in the list, as ${last}.`);
     trial.markDeleted(kind, id);
     return undefined;

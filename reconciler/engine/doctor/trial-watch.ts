@@ -369,10 +369,14 @@ export class Trial {
     return word === undefined || restful.test(word) || ready.some((one) => one.toLowerCase() === word.toLowerCase());
   }
 
-  /** Each word has one meaning: one at which something rested is none of progress. */
+  /** Each word has one meaning: one at which something rested is none of progress, and none for what is gone. */
   mean(words: Record<string, Set<string>>, phase: string, word: string | undefined): void {
-    if (word === undefined || (phase === "changing" && words["ready"]?.has(word) === true)) return;
-    if (phase === "ready") words["changing"]?.delete(word);
+    if (word === undefined) return;
+    const isOfRest = Object.entries(words).some(([other, all]) => !passing.has(other) && all.has(word));
+    const isGone = words["gone"]?.has(word) === true;
+    if ((phase === "gone" && isOfRest) || (phase === "changing" && (isOfRest || isGone))) return;
+    if (phase !== "changing") words["changing"]?.delete(word);
+    if (!passing.has(phase)) words["gone"]?.delete(word);
     words[phase] = new Set([...(words[phase] ?? []), word]);
   }
 
@@ -484,6 +488,9 @@ export class Trial {
     return this.report.samples.get(kind)?.find((record) => findText(record, places) === id);
   }
 }
+
+/** Meanings that a word keeps only while nothing rests at it. */
+const passing: ReadonlySet<string> = new Set(["changing", "gone"]);
 
 const isDecided = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "accepted" || outcome.status === "rejected";
