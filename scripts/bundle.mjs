@@ -27,7 +27,7 @@ const parts = {
   apply:
     /\/engine\/(?!plan|refresh|ports|scope)|\/store\/(s3|postgres|http)|\/core\/schedule\/|\/kinds\/\w+\/(perform|watch|one)|\/reconciler\/one\//,
   config: /\/reconciler\/config\/|\/kinds\/(?:\w+\/)+read/,
-  plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects)|model\/desired)\.)|kinds|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
+  plan: /\/reconciler\/(core(?!\/(text\/(?:invariant|objects)|model\/desired)\.)|kinds|engine|service|dialect|store(?!\/open\.)|outside(?!\/(tracing|environment|files|trust|beside)\.))\/|\/ipaddr\.js\/|\/report\/(plan|where|output|exposure)-|\/cli\/(compose|planning|review|session|externals)\.js|\/reconciler\/open-(project|service)\.js/,
   report: /\/reconciler\/report\/(?!style)/,
   start: /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet)/,
 };

@@ -1,4 +1,4 @@
-// Breaks lines of the core, the engine and the single resources, one at a time, and says which of them no test near them
+// Breaks lines of the core, the kinds, the engine and the single resources, one at a time, and says which of them no test near them
 // notices: npm run mutate -- [--count 20] [--seed 1] [--tests test/core,test/engine] [FILE or FOLDER …]
 // It works in a copy of what is committed, so nothing here changes. A survivor is a line that nothing holds, or one that
 // says the same as another.
@@ -20,7 +20,8 @@ const { values, positionals } = parseArgs({
     tests: { type: "string", default: "test/core,test/engine,test/golden,test/dialect,test/service,test/store" },
   },
 });
-const places = positionals.length > 0 ? positionals : ["reconciler/core", "reconciler/engine", "reconciler/one"];
+const places =
+  positionals.length > 0 ? positionals : ["reconciler/core", "reconciler/kinds", "reconciler/engine", "reconciler/one"];
 
 /** A generator of numbers from a seed, so that a run can be had again (mulberry32). */
 function numbersFrom(seed) {

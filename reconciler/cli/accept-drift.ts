@@ -8,8 +8,7 @@ import { type Address, componentOf, keyWithin, kindOf, parseAddress } from "../c
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
-import type { Kind } from "../core/model/kinds";
-import { sectionOf } from "../core/model/kinds";
+import { type Kind, ofKind, sectionOf } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
 import type { Reference } from "../core/model/reference";
 import type { Drift } from "../engine/drift";
@@ -102,6 +101,5 @@ function editsForDrift(
 
 function declaredRule(desired: Desired, address: Address, text: string) {
   const group = desired.resources.find((resource) => resource.address === address);
-  if (group?.kind !== "group") return undefined;
-  return group.rules.find((rule) => describeRule(rule) === text);
+  return ofKind(group, "group")?.rules.find((rule) => describeRule(rule) === text);
 }

@@ -2,10 +2,12 @@
  * `doctor --trial` at the command line: what the trial would make and who permits it, where its notes are, and what is
  * left.
  */
+
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { DesiredVm, NewVm } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { allOfKind } from "../core/model/kinds";
 import { newVm } from "../core/plan/records";
 import { onlyDefined } from "../core/text/objects";
 import type { DoctorPorts } from "../engine/doctor/look";
@@ -31,7 +33,7 @@ export interface TrialPlan {
 
 /** What the files and flags allow the trial to make; or which flag or field is missing. */
 export function planTrial({ desired }: Workspace, flags: Flags): TrialPlan | { readonly missing: Diagnostic } {
-  const vm = desired.resources.find((one): one is DesiredVm => one.kind === "vm");
+  const [vm] = allOfKind(desired.resources, "vm");
   const wanted = vm?.flavor ?? "volume";
   const permitted = (flags["allow-trial"] ?? "").split(",");
   const [given, otherFlavor] = permitted.filter((word) => word !== "keep-volume");

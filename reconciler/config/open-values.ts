@@ -1,10 +1,12 @@
 /**
  * `${vm.KEY.private_ip}` and its like: what they refer to is checked here; what they are worth only the service knows.
  */
+
 import { formatAddress, type Kind } from "../core/model/address";
 import type { Attribute } from "../core/model/computed";
 import { isKind, kindRows } from "../core/model/kinds";
 import { nearestName } from "../core/text/nearest";
+import { keysOf } from "../core/text/objects";
 import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "./interpolation";
 import { mark, markReference } from "./open-text";
 import { listed } from "./problems";
@@ -28,7 +30,7 @@ export function openValue(
   if (first?.kind !== "field")
     return say({
       summary: `\${${expression.text}} is not known`,
-      detail: `expected \${${kind}.KEY.${kindRows[kind].attributes[0]}}`,
+      detail: `expected \${${kind}.KEY.${Object.keys(kindRows[kind].attributes)[0]}}`,
     });
   const next = rest[0];
   const isKeyed = next !== undefined && next.kind !== "field";
@@ -106,7 +108,7 @@ function withAttribute(
 ): string[] | undefined {
   const [field, ...more] = fields;
   if (field === undefined) return addresses.map(markReference);
-  const known: readonly Attribute[] = kindRows[kind].attributes;
+  const known: readonly Attribute[] = keysOf(kindRows[kind].attributes);
   const attribute = field.kind === "field" ? known.find((candidate) => candidate === field.name) : undefined;
   if (attribute !== undefined && more.length === 0) return addresses.map((address) => mark({ address, attribute }));
   const name = field.kind === "field" ? field.name : "";

@@ -10,7 +10,7 @@ import { compareAddresses } from "../core/model/address";
 import { asClosed, type Closed, type Desired, type DesiredResource } from "../core/model/desired";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../core/model/diagnostic";
 import type { ExternalValues } from "../core/model/external";
-import { allOfKind, type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
+import { allOfKind, type Kind, kinds, perKind, runsGuest, sectionOf } from "../core/model/kinds";
 import type { Json } from "../core/model/output";
 import type { SshAccess } from "../core/model/ssh";
 import { itemAt } from "../core/text/invariant";
@@ -291,7 +291,7 @@ function readInstances(
     };
     const resource = readers[kind]?.() ?? readUsual(kind, subject, instance, declared);
     claimName(subject, kind, resource.name, instance, names);
-    if (kind === "vm" && isGiven(instance.values, "ssh"))
+    if (runsGuest(kind) && isGiven(instance.values, "ssh"))
       reached.push({ address: instance.address, subject, values: instance.values });
     if (instance.holdsShapes) addShapesOf(instance, subject);
     const inherited = inheritedBy(instance.block);

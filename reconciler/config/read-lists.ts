@@ -1,6 +1,8 @@
 /** The three lists that tie what is declared to what exists or existed: imports, moved, removed. */
+
 import { isComponentPath, kindOf, parseAddress } from "../core/model/address";
 import type { ImportRequest, MovedRequest, RemovedRequest } from "../core/model/desired";
+import { definitionOf } from "../core/model/kinds";
 import {
   isGiven,
   readBoolean,
@@ -94,6 +96,7 @@ function readImports(items: readonly Item[], context: ListContext): ImportReques
     const name = readText(subject, values, "name");
     if (to === undefined) return [];
     const report = reporter(subject, "config/invalid-import", to);
+    const goesByName = definitionOf(kindOf(to)).takenByName === true;
     if (!context.declared.addresses.has(to)) {
       const problem = unknownAddress(to, kindOf(to), context.declared, true);
       subject.problems.add({ ...problem, address: to, at: subject.place(["to"]) });
@@ -102,8 +105,8 @@ function readImports(items: readonly Item[], context: ListContext): ImportReques
     if (isGiven(values, "id") && isGiven(values, "name"))
       report("an import takes an id or a name, not both", ["name"], "remove one of the two");
     else if (!isGiven(values, "id") && !isGiven(values, "name"))
-      report("an import needs the id of what exists", [], kindOf(to) === "vm" ? "add id: or name:" : "add id:");
-    else if (name !== undefined && kindOf(to) !== "vm")
+      report("an import needs the id of what exists", [], goesByName ? "add id: or name:" : "add id:");
+    else if (name !== undefined && !goesByName)
       report("only a VM can be imported by its name", ["name"], "give its id: instead");
     oncePerKey(byTarget, to, subject.place(["to"]), (first) =>
       report(`${to} is imported twice`, ["to"], "keep one of the two", `first in ${lineOf(first)}`),

@@ -1,7 +1,9 @@
 /** Names in the service, and that no two resources of a kind have the same one. */
+
 import { canonicalName, nameProblem } from "../core/canonical/names";
 import type { Kind } from "../core/model/address";
 import { hasPlainNames } from "../core/model/fields";
+import { definitionOf, kindRows } from "../core/model/kinds";
 import { type Instance, placeInBlock } from "./blocks";
 import { isGiven, readText, type Subject } from "./fields";
 import { lineOf } from "./sources";
@@ -25,10 +27,10 @@ export function readName(subject: Subject, instance: Instance): string {
   const problem = nameProblem(name);
   if (problem !== undefined) reportName(subject, name, problem, written);
   const canonical = canonicalName(name);
-  if (block.kind === "group" && canonical === "default")
+  if (definitionOf(block.kind).reservedNames?.includes(canonical) === true)
     subject.problems.add({
       code: "config/reserved-name",
-      summary: "the group default is managed by the platform and cannot be declared",
+      summary: `the ${kindRows[block.kind].noun} ${canonical} is managed by the platform and cannot be declared`,
       fix: "choose another name; a rule can still refer to it with { id: … }",
       address: subject.address,
       at: subject.place(written === undefined ? [] : ["name"]),

@@ -1,7 +1,9 @@
 /** Finds what a reference names: a key, key[each], a full address, `self`, or the id of something not managed here. */
+
 import { formatAddress, parseAddress } from "../core/model/address";
 import type { Reference } from "../core/model/desired";
 import { type Kind, kinds, perKind, sectionOf } from "../core/model/kinds";
+import { selfWordOf } from "../core/model/relations";
 import { nearestName } from "../core/text/nearest";
 import type { Block, ExpandedBlocks } from "./blocks";
 import { isGiven, readUnmanagedId, reportMissing, reportValue, type Subject } from "./fields";
@@ -75,7 +77,7 @@ export function readReference(
   }
   if (typeof value === "object") return reportValue(subject, path, value, "a key, an address, or { id: … }");
   const text = String(value).trim();
-  if (kind === "group" && text === "self" && subject.address !== undefined) return { address: subject.address };
+  if (text === selfWordOf[kind] && subject.address !== undefined) return { address: subject.address };
   const handed = referenceIn(text);
   const parts = parseAddress(handed ?? (text.includes(".") && namesKind.test(text) ? text : `${kind}.${text}`));
   if (parts !== undefined && parts.kind !== kind)

@@ -11,7 +11,7 @@ import { schemaProblems } from "../config/schema-problems";
 import { offsetOfPath, type Path, type YamlFile } from "../config/yaml-file";
 import { readYaml } from "../config/yaml-reader";
 import { type Diagnostic, hasErrors, type SourcePosition, sortDiagnostics } from "../core/model/diagnostic";
-import { kinds } from "../core/model/kinds";
+import { kindRows, kinds } from "../core/model/kinds";
 import { type AssumedOperation, assumedOperations, documentedOperations, idsInPath } from "../core/model/operation";
 import { isOneOf } from "../core/text/objects";
 import { builtInDialect } from "./built-in";
@@ -308,7 +308,7 @@ function stateProblems(file: YamlFile, { states }: DialectFile): Problem[] {
         if (other !== undefined && other !== phase)
           problems.push({
             code: "dialect/state-twice",
-            summary: `The ${kind === "vm" ? "VM" : "volume"} state ${word} is given two meanings, ${other} and ${phase}`,
+            summary: `The ${kindRows[kind].noun} state ${word} is given two meanings, ${other} and ${phase}`,
             fix: "leave it in one of the two",
             at: placeOf(file, ["states", kind, phase, ...(Array.isArray(words) ? [index] : [])], "value"),
           });

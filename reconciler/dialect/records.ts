@@ -21,6 +21,7 @@ import { isAssumed, type ListOperation, listOperations, type Operation, operatio
 import type { Accepted, Rejection } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import { hostOf } from "../core/model/relations";
+import { asLive } from "../core/model/usual";
 import { itemAt } from "../core/text/invariant";
 import { isObject, onlyDefined } from "../core/text/objects";
 import { mayMeanGone } from "./built-in";
@@ -187,6 +188,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
   const failedVolume = inAnyCase(states.volume.failed);
   const goneVm = inAnyCase(states.vm.gone);
   const goneVolume = inAnyCase(states.volume.gone);
+  const gone = { vm: goneVm, volume: goneVolume };
   const changingVolume = inAnyCase(states.volume.changing);
   const readyVolume = inAnyCase(states.volume.ready);
   /** The dialect gives this word no meaning, and it may be the service's for "deleted". */
@@ -310,7 +312,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
         if (value !== undefined) found[key] = value ?? (key === host ? null : "");
       }
       // The keys of its definition, under which the kind is compared and recorded.
-      return accepted(found as unknown as LiveOf[Kind]);
+      return accepted(asLive(found));
     };
   }
 
@@ -336,8 +338,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
       const found = findId(payload, snapshot);
       return found !== undefined && "id" in found ? found.id : undefined;
     },
-    goneWord: ({ kind, status }) =>
-      status !== undefined && (kind === "vm" ? goneVm : goneVolume).has(status) ? status : undefined,
+    goneWord: ({ kind, status }) => (status !== undefined && gone[kind].has(status) ? status : undefined),
   };
 }
 

@@ -120,7 +120,7 @@ function inReference(
   if (isKind(root))
     return {
       from: at,
-      offers: kindRows[root].attributes.map((word) => ({ word, says: `of ${root}.${key}`, is: "word" })),
+      offers: Object.keys(kindRows[root].attributes).map((word) => ({ word, says: `of ${root}.${key}`, is: "word" })),
     };
   if (root === "component") {
     const used = componentFileOf(project, file, name);

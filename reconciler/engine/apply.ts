@@ -2,6 +2,7 @@ import type { Address } from "../core/model/address";
 import { declarationMark } from "../core/model/declaration-mark";
 import type { Desired } from "../core/model/desired";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
+import { ofKind } from "../core/model/kinds";
 import type { RunEnd, RunStart, StateChange } from "../core/model/recorded";
 import { type Grants, noGrants } from "../core/plan/consent";
 import type { Sightings } from "../core/plan/memory";
@@ -78,7 +79,7 @@ function hostsMade({ changes }: Plan, { state }: Recorder): Pick<RunReport, "hos
   const hosts = changes.flatMap(({ address, action }) => {
     const record =
       action === "create" || action === "replace" || action === "import" ? state.resources.get(address) : undefined;
-    return record?.kind === "vm" ? [record] : [];
+    return ofKind(record, "vm") ?? [];
   });
   return hosts.length === 0 ? {} : { hosts };
 }

@@ -6,7 +6,7 @@
 
 import type { Kind } from "../core/model/address";
 import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
-import { allOfKind, kindRows } from "../core/model/kinds";
+import { allOfKind, kindRows, perKind } from "../core/model/kinds";
 import type { Live } from "../core/model/live";
 import type { Failure } from "../core/model/outcome";
 import type { Intent, PlannedChange, State } from "../core/model/recorded";
@@ -56,14 +56,14 @@ export async function awaitInterrupted(
         windowMs: windowOf(intent, ports),
         isIt: (one) => isMadeByIntent(one, intent),
       }));
-  const vms = awaited("vm");
+  const open = perKind(awaited);
   const setting = { client, windowMs: timing.discoveryWindowMs, now: clock.instant() };
   for (const record of allOfKind(state.resources.values(), "vm"))
     if (record.id !== undefined && mayShowLater(record, setting))
-      vms.push({ key: record.id, windowMs: timing.discoveryWindowMs, isIt: (one) => one.id === record.id });
+      open.vm.push({ key: record.id, windowMs: timing.discoveryWindowMs, isIt: (one) => one.id === record.id });
   await Promise.all(
     keysOf(kindRows).map(async (kind) => {
-      const all = kind === "vm" ? vms : awaited(kind);
+      const all = open[kind];
       if (all.length > 0 && client.can.canFindCreated(kind)) await lookForCreates(all, kind, client, ports, signal);
     }),
   );

@@ -117,18 +117,27 @@ async function createLooking<K extends Kind>(
     if (intent.accepted === true) await run.recorder.record([{ type: "intent", address, intent }]);
     const found = await findAfterCreate(step, creation, intent, run);
     if ("settled" in found) return found.settled;
-    const { evidence, isOther, isDoubtful } = found;
-    if (isTaken && outcome.status === "rejected" && isOther)
-      return settleRefused({ ...outcome, message: `${outcome.message} (${evidence})` }, intent, run);
-    const isOpen = intent.accepted === true || isTaken || isDoubtful;
-    if (!isOpen && outcome.status === "unknown" && outcome.refusal !== undefined)
-      return settleRefused(outcome.refusal, intent, run);
-    if (isOpen || attempt >= createAttempts) {
+    const then = afterLook(outcome, found, intent.accepted === true, isTaken);
+    if (typeof then === "object") return settleRefused(then, intent, run);
+    if (then === "ask" || attempt >= createAttempts) {
       first.leave(unreadIn(outcome, name));
-      return outcomeUnknown(what, intent, run, evidence ?? answerText(outcome), hintOf(outcome));
+      return outcomeUnknown(what, intent, run, found.evidence ?? answerText(outcome), hintOf(outcome));
     }
     run.progress(step, "the lost create was not done; sending it again");
   }
+}
+
+/** What follows where a look has not found it: the refusal that holds, a person is asked, or it may be sent again. */
+function afterLook(
+  outcome: Outcome<unknown>,
+  { evidence, isOther, isDoubtful }: NothingFound,
+  isAccepted: boolean,
+  isTaken: boolean,
+): Failure | "ask" | "again" {
+  if (isTaken && outcome.status === "rejected" && isOther)
+    return { ...outcome, message: `${outcome.message} (${evidence})` };
+  if (isAccepted || isTaken || isDoubtful) return "ask";
+  return (outcome.status === "unknown" ? outcome.refusal : undefined) ?? "again";
 }
 
 /** Where no list or record can show the new resource, the answer to the create is all there is. */
@@ -167,16 +176,16 @@ function existedBefore({ address }: Step, kind: Kind, id: string, run: Run): boo
   return run.recorder.state.orphans.has(orphanKey({ kind, id })) || sight(run.live, kind, id).seen === "yes";
 }
 
-type FoundMade =
-  /** The step ends: the resource was found, or nobody can tell. */
-  | { readonly settled: StepResult }
-  | {
-      /** What was seen instead. */
-      readonly evidence: string | undefined;
-      /** The resource that bears the name is certainly not what was sent. */
-      readonly isOther: boolean;
-      readonly isDoubtful: boolean;
-    };
+interface NothingFound {
+  /** What was seen instead. */
+  readonly evidence: string | undefined;
+  /** The resource that bears the name is certainly not what was sent. */
+  readonly isOther: boolean;
+  readonly isDoubtful: boolean;
+}
+
+/** `settled`: the step ends. The resource was found, or nobody can tell. */
+type FoundMade = { readonly settled: StepResult } | NothingFound;
 
 /** Looks for what the create may have made, and judges what bears its name. */
 async function findAfterCreate<K extends Kind>(

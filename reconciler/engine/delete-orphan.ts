@@ -1,5 +1,6 @@
 /** Deletes an orphan that a person names by its id: looks at it before, and waits for it after. */
 import type { Abilities } from "../core/model/abilities";
+import { definitionOf, isKind } from "../core/model/kinds";
 import { isGone } from "../core/model/outcome";
 import type { Orphan } from "../core/model/recorded";
 import { waitUntilGroupGone } from "../kinds/group/watch";
@@ -26,8 +27,8 @@ export async function deleteOrphan(orphan: Orphan, watch: Watch): Promise<Orphan
 }
 
 /** Whether an orphan of this kind can be deleted here, and not in the service's console alone. */
-export const canDeleteOrphan = ({ kind }: Orphan, { deletesVolumes }: Abilities): boolean =>
-  deletes[kind] !== undefined && (kind !== "volume" || deletesVolumes);
+export const canDeleteOrphan = ({ kind }: Orphan, can: Abilities): boolean =>
+  isKind(kind) && definitionOf(kind).orphansDeletable === true && can.deletes(kind);
 
 const deletes: Readonly<Record<Orphan["kind"], typeof deleteOrphan | undefined>> = {
   vm: undefined,

@@ -2,7 +2,7 @@
  * Fills in what only the service knows, when the step that needs it is carried out: from what the state remembers by
  * then, or by looking until the service shows it. What was found is recorded, and nothing is sent with a value missing.
  */
-import { ruleWithAddress } from "../core/diff/fill-in";
+
 import {
   type Computed,
   computedName,
@@ -12,10 +12,12 @@ import {
   type Text,
 } from "../core/model/computed";
 import type { HealthCheck } from "../core/model/desired";
+import { ofKind } from "../core/model/kinds";
 import { addressesShown } from "../core/model/live";
 import type { Rule } from "../core/model/rule";
 import { recordedValue } from "../core/plan/computed-of";
 import { computedOf, filled, type Step, type StepAction, type ValueOfComputed } from "../core/plan/step";
+import { ruleWithAddress } from "../kinds/group/fill-in";
 import { canSee } from "../kinds/vm/watch";
 import type { Run, StepResult } from "./run";
 
@@ -72,10 +74,9 @@ async function findValue(computed: Computed, step: Step, run: Run): Promise<stri
   const known = recordedValue(computed, run.recorder.state.resources);
   if (known !== undefined) return known;
   const { address, attribute } = computed;
-  const record = run.recorder.state.resources.get(address);
-  if (!isAddressAttribute(attribute) || record?.kind !== "vm" || record.id === undefined || !canSee(run))
+  const id = ofKind(run.recorder.state.resources.get(address), "vm")?.id;
+  if (!isAddressAttribute(attribute) || id === undefined || !canSee(run))
     throw new NoValue(failedNotShown(computed, "no record and no look has it"));
-  const { id } = record;
   const key = attribute === "private_ip" ? "privateIp" : "floatingIp";
   const started = run.ports.clock.now();
   run.progress(step, `waits for the ${attribute} of ${address}`);

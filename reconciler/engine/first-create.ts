@@ -3,7 +3,7 @@
  * wait until it is answered: where nobody can tell what the first one made, none of them is sent, and only one thing is
  * left to be looked for by hand.
  */
-import type { Kind } from "../core/model/kinds";
+import { definitionOf, type Kind } from "../core/model/kinds";
 import { invariant } from "../core/text/invariant";
 
 export interface FirstCreate {
@@ -27,8 +27,8 @@ export type FirstCreates = (kind: Kind) => FirstCreate | Promise<FirstCreate>;
 export function createFirstCreates(): FirstCreates {
   const answered = new Map<Kind, Promise<Unread | undefined>>();
   return (kind) => {
-    // The answer to a VM's create shows no id: there is nothing to read.
-    if (kind === "vm") return { leave: () => undefined };
+    // The answer to its create shows no id: there is nothing to read.
+    if (definitionOf(kind).createTellsNoId === true) return { leave: () => undefined };
     const first = answered.get(kind);
     if (first !== undefined) return first.then((unread) => ({ unread, leave: () => undefined }));
     let leave: ((unread?: Unread) => void) | undefined;

@@ -10,8 +10,10 @@ import { allOfKind, eachKind, type IdsOfKinds, type Kind, kindRows, kinds, perKi
 import type { LiveOf } from "../core/model/live";
 import type { State } from "../core/model/recorded";
 import { keysOf } from "../core/text/objects";
+import { observeGroups } from "../kinds/group/observe";
+import { observeVms } from "../kinds/vm/observe";
 import type { ServiceReader } from "../service/client";
-import { type LooksWanted, type Observed, observeGroups, observeUsual, observeVms } from "./observe";
+import { type LooksWanted, type Observed, observeUsual } from "./observe";
 
 export type SeenByKind = { readonly [K in Kind]: Observed<LiveOf[K]> };
 

@@ -19,7 +19,7 @@ import {
   weigh,
 } from "../core/model/evidence";
 import { isNeverSeen } from "../core/model/facts";
-import { allOfKind, type IdsOfKinds, type Kind, kindRows, kinds, perKind } from "../core/model/kinds";
+import { allOfKind, type IdsOfKinds, type Kind, kindRows, kinds, ofKind, perKind } from "../core/model/kinds";
 import {
   type Live,
   type LiveOf,
@@ -368,8 +368,9 @@ function idsRemembered(state: State, looks: LooksOf, part: Part | undefined, see
     // What no look has ever shown vouches for nothing.
     if (record.deleting !== true && !isNeverSeen(record) && isLooked(record.kind, record.id))
       recorded.push(`${record.kind}:${record.id}`);
-    if (record.kind !== "vm" || record.dataVolumeId === undefined || !isLooked("vm", record.id)) continue;
-    if (record.deleting !== true || seen.has(`volume:${record.dataVolumeId}`)) dataVolumes.push(record.dataVolumeId);
+    const { dataVolumeId } = ofKind(record, "vm") ?? {};
+    if (dataVolumeId === undefined || !isLooked(record.kind, record.id)) continue;
+    if (record.deleting !== true || seen.has(`volume:${dataVolumeId}`)) dataVolumes.push(dataVolumeId);
   }
   // An open create that the service does not show counts as never sent, and is sent again.
   for (const { address } of state.intents.values())
@@ -462,10 +463,11 @@ export async function observeOrphans(
     absent: [...looks].flatMap(([id, { seen }]) => (seen === "absent" ? [`volume:${id}`] : [])),
     forbidden: [],
   });
+  const byItself: { readonly [K in Kind]?: ReadonlyMap<string, Look<LiveOf[Kind]>> } = { volume: looks };
   const sightOf = ({ kind, id }: Orphan): Sighting<LiveOf[Kind]> => {
     if (kind === "image") return cannotLook("one image");
-    const look = looks.get(id);
-    return kind === "volume" && look !== undefined ? weigh(look, proofOf(verdict, "volume")) : sight(live, kind, id);
+    const look = byItself[kind]?.get(id);
+    return look === undefined ? sight(live, kind, id) : weigh(look, proofOf(verdict, kind));
   };
   return { sight: sightOf, findings };
 }

@@ -14,11 +14,16 @@ export interface KindWords {
   readonly noun: string;
   /** The word for the kind where the short word could mean another thing. */
   readonly fullNoun: string;
-  /** The values to which a file may refer, beside the resource itself: `${vm.db.private_ip}`. */
-  readonly attributes: readonly string[];
+  /**
+   * The values to which a file may refer, beside the resource itself (`${vm.db.private_ip}`), each with the key under
+   * which a record has it.
+   */
+  readonly attributes: Readonly<Record<string, string>> & { readonly id: "id" };
   /** What is lost when a resource of the kind is replaced or deleted, in the words of a plan. */
   readonly whenReplaced: readonly string[];
   readonly whenDeleted: readonly string[];
+  /** What is lost where one that is gone is made anew, as a sentence. */
+  readonly whenMadeAnew?: string;
   /** In a picture, on light and dark and in the shade for dark alone. */
   readonly tone: { readonly colour: string; readonly onDark: string };
 }
@@ -37,7 +42,13 @@ export type Relation =
       readonly detach: string;
     }
   /** A rule names a group. */
-  | { readonly is: "names"; readonly kind: string; readonly field: string }
+  | {
+      readonly is: "names";
+      readonly kind: string;
+      readonly field: string;
+      /** The word for the resource itself. */
+      readonly itself?: string;
+    }
   /** No two of a project have one name. */
   | { readonly is: "named" };
 
@@ -48,6 +59,20 @@ export interface KindDefinition {
   readonly fields: Rows & { readonly name: Rows[string] };
   readonly calls: Readonly<Record<string, OperationRow>>;
   readonly relations: readonly Relation[];
+  /** Names that the service has for itself. */
+  readonly reservedNames?: readonly string[];
+  /** One that exists may be said by its name, where it is taken over. */
+  readonly takenByName?: true;
+  /** The answer to its create names no id: it is found in the list. */
+  readonly createTellsNoId?: true;
+  /** It runs a guest, which is reached by SSH and is away while it restarts. */
+  readonly runsGuest?: true;
+  /** The state of one that is at rest: a word that may mean gone on another service is given this or that meaning. */
+  readonly atRest?: string;
+  /** The read of what neither its list nor a read of one shows. */
+  readonly readBeside?: string;
+  /** One that was left behind can be deleted by its id. */
+  readonly orphansDeletable?: true;
   /**
    * Where the service's records show it, for a kind without a reader of its own: pointers by the key of a field, with
    * `id`, `status`, and the key of the host.

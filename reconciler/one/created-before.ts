@@ -9,15 +9,14 @@
  *   the user says it made nothing    it is sent again
  *   otherwise                        the user is asked what became of it
  */
-import { canonicalLiveRule, ruleKey } from "../core/canonical/rules";
 import { type Address, kindOf } from "../core/model/address";
 import type { Closed } from "../core/model/desired";
-import { ofKind } from "../core/model/kinds";
-import { sight } from "../core/model/live";
-import type { Intent, RecordedResource } from "../core/model/recorded";
+import { type Kind, kinds, ofKind } from "../core/model/kinds";
+import type { Intent } from "../core/model/recorded";
+import { recordMade } from "../core/plan/made";
 import type { Step } from "../core/plan/step";
 import type { HandlerContext, HandlerService, Props } from "./handler";
-import { type PlannedOne, planAsObserved, planAsRecorded, type Remembered, stateOf } from "./one-run";
+import { planAsObserved, planAsRecorded, type Remembered, stateOf } from "./one-run";
 import { adoptsNothing } from "./shared-properties";
 
 export async function createdBefore(
@@ -48,12 +47,10 @@ export async function createdBefore(
     const intent: Intent = { step: create.id, address, operation, name, sentAt, idsBefore, record, unknown: true };
     return { intent: accepted === undefined ? intent : { ...intent, accepted } };
   }
-  const made: RecordedResource =
-    record.kind === "vm"
-      ? { ...record, id: open.id, createdAt: open.sentAt, building: true }
-      : { ...record, id: open.id };
-  const seen = await planAsObserved(service, desired, stateOf(address, { record: made }), address, signal);
-  const kept: Remembered = { record: withPlatformRules(made, seen) };
+  const known = { can: service.client.can, sentAt: open.sentAt };
+  const made = recordMade(record, open.id, known);
+  const { live } = await planAsObserved(service, desired, stateOf(address, { record: made }), address, signal);
+  const kept: Remembered = { record: recordMade(record, open.id, { ...known, live }) };
   const planned = await planAsObserved(service, desired, stateOf(address, kept), address, signal);
   const change = planned.plan.changes.find((one) => one.address === address);
   if (change?.action === "create" || planned.plan.diagnostics.some(({ code }) => code === "plan/gone"))
@@ -74,21 +71,6 @@ function withDebts({ address, record, owes = [] }: Create, since: string): Creat
     : { ...guest, owes: own.map(({ command, reason }) => ({ command, reason, since })) };
 }
 
-/**
- * No rule was added to the group since its create: rules beyond those of the create were made by the service itself.
- */
-function withPlatformRules(made: RecordedResource, { live }: PlannedOne): RecordedResource {
-  if (made.kind !== "group") return made;
-  const sighting = sight(live, "group", made.id);
-  if (sighting.seen !== "yes") return made;
-  const own = new Set(made.rules.map((rule) => ruleKey(rule)));
-  const keys = (sighting.value.rules ?? []).map((rule) => ruleKey(canonicalLiveRule(rule)));
-  return { ...made, platformRules: keys.filter((key) => !own.has(key)) };
-}
+type Create = Step<`${Kind}.create`>;
 
-type Create = Step<"vm.create" | "volume.create" | "group.create">;
-
-const isCreate = (step: Step): step is Create =>
-  step.action.operation === "vm.create" ||
-  step.action.operation === "volume.create" ||
-  step.action.operation === "group.create";
+const isCreate = (step: Step): step is Create => kinds.some((kind) => step.action.operation === `${kind}.create`);

@@ -45,7 +45,7 @@ export function changedInputs<K extends Kind>(shape: Shape<K>, remembered: Remem
 
 /** The changes that the plan shows beside those of the inputs. */
 export function plannedChanges<K extends Kind>(
-  { kind }: Shape<K>,
+  { replacedAsAWhole }: Shape<K>,
   change: ReturnType<typeof changeOf>,
   stated: readonly PropertyChange[],
 ): readonly PropertyChange[] {
@@ -54,7 +54,7 @@ export function plannedChanges<K extends Kind>(
   const isNamed = (property: string) => [...stated, ...changes].some((one) => one.property === property);
   for (const field of change?.fields ?? []) {
     const property = asProperty(field.field);
-    const replaces = replaced && (field.forces === "replace" || kind === "group");
+    const replaces = replaced && (field.forces === "replace" || replacedAsAWhole === true);
     if (!isNamed(property)) changes.push({ property, replaces });
   }
   if (replaced && ![...stated, ...changes].some(({ replaces }) => replaces))

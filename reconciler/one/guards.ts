@@ -1,6 +1,5 @@
 /** What a handler refuses or asks of the user, in one wording for all kinds. */
 import type { Kind } from "../core/model/address";
-import { type Closed, closedWith } from "../core/model/desired";
 import { compareScopes } from "../core/model/evidence";
 import { deepEqual } from "../core/text/deep-equal";
 import { HandlerFailure, type HandlerService, type Property, type Props } from "./handler";
@@ -31,13 +30,6 @@ export function refuseLosses(planned: PlannedOne, why: string): void {
     },
   ]);
 }
-
-export const keepingRules = (desired: Closed): Closed =>
-  closedWith(desired, {
-    resources: desired.resources.map((one) =>
-      one.kind === "group" ? { ...one, rulesMode: "additive" as const } : one,
-    ),
-  });
 
 export const stillPending = (inputs: Props, { intent }: Remembered, id?: string): HandlerFailure =>
   new HandlerFailure([

@@ -4,7 +4,7 @@
  */
 import { type Kind, kindRows } from "../core/model/kinds";
 import { isObject } from "../core/text/objects";
-import { listOfKind, readOfKind } from "../engine/observe";
+import { listOfKind, readAtAll } from "../engine/observe";
 import type { ServiceReader } from "../service/client";
 import { notFound } from "./guards";
 import { type HandlerService, isUnknown, type Props } from "./handler";
@@ -30,11 +30,9 @@ async function isUnknownTo(client: ServiceReader, kind: Kind, id: string): Promi
   if (client.can.canFindCreated(kind)) {
     const listed = await listOfKind(kind, client);
     if (listed.status !== "accepted" || listed.value.some((one) => one.id === id)) return false;
-    if (!client.can.readsOne(kind) && kind !== "group") return true;
-  } else if (!client.can.readsOne(kind) && kind !== "group") return false;
-  // A group of which nothing else can be read has rules.
-  const read =
-    client.can.readsOne(kind) || kind !== "group" ? await readOfKind(kind, client, id) : await client.listRules(id);
+  }
+  const read = await readAtAll(kind, client, id);
+  if (read === undefined) return client.can.canFindCreated(kind);
   return read.status === "rejected" && read.condition === "not_found";
 }
 

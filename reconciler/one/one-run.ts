@@ -2,13 +2,15 @@
  * Plans and carries out the desired state of one resource with the engine's own plan and run, over a state that lives
  * for one call. The caller makes it durable: what became true comes back as a record, after a failure too.
  */
+
 import type { PlanOptions } from "../core/diff/context";
 import { type Address, kindOf } from "../core/model/address";
 import { type Closed, nothingDesired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { disksOf } from "../core/model/disks";
 import { acceptService as acceptServiceFlag } from "../core/model/evidence";
-import type { Kind } from "../core/model/kinds";
+import { cataloguedOf } from "../core/model/fields";
+import { type Kind, ofKind } from "../core/model/kinds";
 import { type Live, notSeen, sight } from "../core/model/live";
 import type {
   Disk,
@@ -26,7 +28,7 @@ import { makePlan, type Plan } from "../core/plan/plan";
 import { writtenChanges } from "../core/plan/record-patch";
 import { unseenDiagnostic } from "../core/plan/unseen";
 import { emptyState, type FoldedState } from "../core/state/fold";
-import { onlyDefined } from "../core/text/objects";
+import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { observeCatalogue } from "../engine/observe-catalogue";
 import { createRecorder, type Recorder } from "../engine/recorder";
 import { refresh } from "../engine/refresh";
@@ -94,7 +96,7 @@ export async function planAsRecorded(
 ): Promise<PlannedOne> {
   const spelled = spelledAlike(desired, state) ? {} : await observeCatalogue(service.client, desired, state, signal);
   const planned = plan(service, desired, state, address, { ...notSeen, catalogue: spelled }, [], {});
-  if (changeOf(planned)?.action !== "replace" || kindOf(address) !== "vm") return planned;
+  if (changeOf(planned)?.action !== "replace" || cataloguedOf[kindOf(address)].length === 0) return planned;
   // As for a resource that does not exist yet: every list of the catalogue.
   const catalogue = await observeCatalogue(service.client, desired, stateOf(address, {}), signal);
   return plan(service, desired, state, address, { ...notSeen, catalogue }, [], {});
@@ -103,9 +105,8 @@ export async function planAsRecorded(
 /** Every flavor and image is written as it was, so nothing has to be looked up. */
 const spelledAlike = (desired: Closed, state: State): boolean =>
   desired.resources.every((resource) => {
-    if (resource.kind !== "vm") return true;
-    const record = state.resources.get(resource.address);
-    return record?.kind === "vm" && record.flavor === resource.flavor && record.image === resource.image;
+    const record = fieldsIn(state.resources.get(resource.address));
+    return cataloguedOf[resource.kind].every((key) => record[key] === fieldsIn(resource)[key]);
   });
 
 export async function planAsObserved(
@@ -326,12 +327,13 @@ function noteLeaving(notes: ProgramNotes, { resources }: State, changes: readonl
     const { record } = change;
     // The service refused it, so that whoever finds it gone later has not been told by this program.
     if (record.deleting === true)
-      notes.writeLeaving({ id: change.record.id, disks: record.kind === "vm" ? disksSeen(record) : [] });
+      notes.writeLeaving({ id: change.record.id, disks: disksSeen(ofKind(record, "vm") ?? {}) });
     else if (resources.get(change.address)?.deleting === true) notes.forgetLeaving();
   }
 }
 
-const disksSeen = ({ dataVolumeId, disks = [] }: RecordedVm): readonly Disk[] => disksOf({ disks, dataVolumeId });
+const disksSeen = ({ dataVolumeId, disks = [] }: Pick<RecordedVm, "dataVolumeId" | "disks">): readonly Disk[] =>
+  disksOf({ disks, dataVolumeId });
 
 function noteCreates(
   service: HandlerService,

@@ -17,8 +17,9 @@ import type {
 } from "../core/model/desired";
 import { computedOfResource } from "../core/model/facts";
 import { vmFields } from "../core/model/fields";
+import { allOfKind } from "../core/model/kinds";
 import type { Shaped } from "../core/model/output";
-import type { Rule } from "../core/model/rule";
+import { groupAddressNamed, type Rule } from "../core/model/rule";
 import { orderBreakingCycles, orderNodes } from "../core/plan/graph";
 import { mustGet } from "../core/text/invariant";
 import { fieldsIn, listIn, onlyDefined } from "../core/text/objects";
@@ -128,16 +129,13 @@ function inOrder(parts: readonly DesiredPart[]): DesiredParts {
 
 export function partsOf(given: Desired): DesiredParts {
   const desired = closedOrRefused(given);
-  const groups: DesiredGroup[] = [];
-  const vms: DesiredVm[] = [];
-  const volumes: DesiredVolume[] = [];
-  for (const resource of desired.resources) {
-    if (resource.kind === "group") groups.push(resource);
-    else if (resource.kind === "vm") vms.push(resource);
-    else volumes.push(resource);
-  }
-  const parts = [...groupParts(groups), ...vms.map(vmPart), ...volumes.flatMap(volumeParts)];
-  return desired.resources.some((resource) => computedOfResource(resource).length > 0) ? inOrder(parts) : parts;
+  const { resources } = desired;
+  const parts = [
+    ...groupParts(allOfKind(resources, "group")),
+    ...allOfKind(resources, "vm").map(vmPart),
+    ...allOfKind(resources, "volume").flatMap(volumeParts),
+  ];
+  return resources.some((resource) => computedOfResource(resource).length > 0) ? inOrder(parts) : parts;
 }
 
 const referenceTo = (reference: Reference): PartReference | string =>
@@ -158,7 +156,7 @@ const groupParts = (groups: readonly DesiredGroup[]): DesiredPart[] =>
   groupsInOrder(
     groups.map((group) => ({
       address: group.address,
-      rules: group.rules.map((rule) => ({ target: targetOf(rule), inputs: ruleInputs(rule, group.address) })),
+      rules: group.rules.map((rule) => ({ target: groupAddressNamed(rule), inputs: ruleInputs(rule, group.address) })),
       part(inline, separate) {
         const mode = group.rulesMode === "additive" ? "additive" : separate > 0 ? "shared" : undefined;
         return {
@@ -255,11 +253,8 @@ function circlesFirst(targets: ReadonlyMap<Address, readonly Address[]>): Addres
   return [...addresses.filter(isCircular), ...addresses.filter((address) => !isCircular(address))];
 }
 
-const targetOf = (rule: Rule): Address | undefined =>
-  rule.remote.kind === "group" && "address" in rule.remote.group ? rule.remote.group.address : undefined;
-
 function ruleInputs(rule: Rule, own: Address): Props {
-  const target = targetOf(rule);
+  const target = groupAddressNamed(rule);
   const written: Props = {
     ...ruleAsProperties(rule),
     ...onlyDefined({ description: rule.description === undefined ? undefined : inputOf(rule.description) }),

@@ -5,12 +5,14 @@
 
 import { type Address, componentPath } from "../core/model/address";
 import type { Desired, DesiredResource, Reference } from "../core/model/desired";
-import { withReferences } from "../core/model/facts";
+import { recordedAttribute, withReferences } from "../core/model/facts";
+import { kindRows, ofKind } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
 import { mustGet } from "../core/text/invariant";
-import { onlyDefined } from "../core/text/objects";
+import { keysOf, onlyDefined } from "../core/text/objects";
 import { type DesiredPart, isPartReference, isPartText, type OutputPart, type PartReference, partsOf } from "./parts";
+import { asProperty } from "./words";
 
 export interface ProgramFiles {
   /** The text of each file, by name. */
@@ -36,10 +38,11 @@ function byAddress(resource: DesiredResource, addresses: ReadonlyMap<string, Add
     return address === undefined ? reference : { address };
   };
   const other = withReferences(resource, named);
-  if (other.kind === "vm")
-    // Only the file says how a resize is decided.
-    return { ...other, lifecycle: { ...other.lifecycle, ignoreChanges: [], verifyResize: usualVerify } };
-  return other.kind === "group" ? { ...other, lifecycle: { ...other.lifecycle, ignoreChanges: [] } } : other;
+  const vm = ofKind(other, "vm");
+  const group = ofKind(other, "group");
+  // Only the file says how a resize is decided.
+  if (vm !== undefined) return { ...vm, lifecycle: { ...vm.lifecycle, ignoreChanges: [], verifyResize: usualVerify } };
+  return group === undefined ? other : { ...group, lifecycle: { ...group.lifecycle, ignoreChanges: [] } };
 }
 
 const usualVerify = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
@@ -58,17 +61,9 @@ function onlyKnown(inputs: DesiredPart["inputs"], known: ReadonlySet<string>, st
 /** A property of a resource that is not in the program: its recorded value. */
 function recordedProperty({ part, property }: PartReference, state: State): string {
   const record = state.resources.get(part);
-  const value =
-    property === "privateIp" || property === "floatingIp"
-      ? record?.kind === "vm"
-        ? record[property]
-        : undefined
-      : property === "name"
-        ? record?.name
-        : property === "size" && record?.kind === "volume" && record.sizeGb !== undefined
-          ? String(record.sizeGb)
-          : record?.id;
-  return value ?? part;
+  if (record === undefined) return part;
+  const attribute = keysOf(kindRows[record.kind].attributes).find((one) => asProperty(one) === property);
+  return recordedAttribute(record, attribute ?? "id") ?? part;
 }
 
 export function pulumiProgram(

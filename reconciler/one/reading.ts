@@ -2,7 +2,6 @@
 import type { Kind } from "../core/model/address";
 import { sight } from "../core/model/live";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
-import { keepingRules } from "./guards";
 import { type Found, type HandlerContext, HandlerFailure, type HandlerService, type Props } from "./handler";
 import { sightById } from "./looking";
 import { asProperty } from "./one-desired";
@@ -52,8 +51,7 @@ export async function readAgain<K extends Kind>(
   const remembered = rememberedIn(before);
   const state = stateOf(address, { ...remembered, record });
   const asRecorded = desiredAsRecorded(state);
-  const mode = before["rulesMode"];
-  const desired = mode === "additive" || mode === "shared" ? keepingRules(asRecorded) : asRecorded;
+  const desired = shape.asManaged?.(asRecorded, before) ?? asRecorded;
   const planned = await planAsObserved(service, desired, state, address, signal, "recent");
   const errors = planned.plan.diagnostics.filter(
     ({ severity, code }) => severity === "error" && code.startsWith("service/"),

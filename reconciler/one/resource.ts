@@ -3,7 +3,7 @@ import { type Closed, closedWith, nothingDesired } from "../core/model/desired";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { compareScopes } from "../core/model/evidence";
 import { sight } from "../core/model/live";
-import type { RecordedResource } from "../core/model/recorded";
+import type { Disk, RecordedResource } from "../core/model/recorded";
 import { itemAt } from "../core/text/invariant";
 import { createdBefore } from "./created-before";
 import { changedInputs, difference, emptied, isOtherwiseNow, plannedChanges } from "./differences";
@@ -11,7 +11,6 @@ import { holding } from "./exclusion";
 import { mayBeFormerVersion, warningOfReplacement } from "./former";
 import {
   assertSameService,
-  keepingRules,
   notedOpen,
   notProvenGone,
   noWitness,
@@ -397,13 +396,10 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     const state = stateOf(address, record === undefined ? remembered : { ...remembered, record });
     let planned = await planUpdate(context, service, id, before, inputs, "fresh");
     const shown = await planAsRecorded(service, desired, state, address, context.signal);
-    if (changeOf(planned)?.action === "replace" && kind === "group") {
-      // Rules that nobody knew of can only go with the group; a refresh shows them, and then a preview does.
-      context.log(
-        "warning",
-        `${String(inputs["name"])} has rules that were added elsewhere; they stay until a refresh`,
-      );
-      planned = planAgain(service, planned, keepingRules(desired));
+    const sparing = changeOf(planned)?.action === "replace" ? shape.sparing?.(desired, inputs) : undefined;
+    if (sparing !== undefined) {
+      context.log("warning", sparing.says);
+      planned = planAgain(service, planned, sparing.wish);
     }
     if ((changeOf(shown)?.losses.length ?? 0) === 0)
       refuseLosses(planned, "it was changed behind this program's back: run a refresh, and look at the preview");
@@ -413,36 +409,19 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
 
   // A delete of a known record, of one that is looked up by its id, or of an open create: what is absent is skipped.
   async function remove(context: HandlerContext, service: HandlerService, id: string, before: Props): Promise<void> {
-    const remembered = rememberedIn(before);
-    const known = recordIn(shape, before);
-    if (isPending(id) && remembered.intent === undefined) return;
-    const address = addressOf(kind, before["name"]);
-    const looked =
-      known ??
-      (remembered.intent === undefined ? await recordById(shape, service.client, id, context.signal) : undefined);
+    const { intent } = rememberedIn(before);
+    if (isPending(id) && intent === undefined) return;
     const left = context.notes?.findLeft(id);
-    const record =
-      looked === undefined || left === undefined
-        ? looked
-        : { ...(shape.leaving?.(looked, left) ?? looked), deleting: true };
-    if (record === undefined && remembered.intent === undefined) {
+    const record = await recordGoing(context, service, id, before, left);
+    if (record === undefined && intent === undefined) {
       if (!isVouchedFor(service)) throw notProvenGone(whatOf(before, id), noWitness);
       return;
     }
-    const own: Remembered = record === undefined ? remembered : { ...remembered, record };
-    const live =
-      record === undefined ? undefined : await lookAtAll(shape, forRemoval(service), record, id, context.signal);
-    const others = record === undefined ? [] : (shape.neighbours?.(record, live) ?? []);
-    const state = stateOf(address, own, others);
-    const planned =
-      record === undefined
-        ? await planPendingDelete(shape, context, service, before, state, address)
-        : await planAsObserved(service, nothingDesired, state, address, context.signal, "forRemoval");
-    const sighting = record === undefined ? undefined : sight(planned.live, shape.kind, id);
-    const { doubt } = planned.live;
-    if (sighting?.seen === "unobserved" && (doubt !== undefined || sighting.vanished !== undefined))
+    const planned = await planRemoval(context, service, id, before, record);
+    const sighting = record === undefined ? undefined : sight(planned.live, kind, id);
+    if (sighting?.seen === "unobserved" && (planned.live.doubt !== undefined || sighting.vanished !== undefined))
       throw notProvenGone(whatOf(before, id), sighting.reason);
-    const ran = await carryOut(context, service, planned, before["flushConfirmed"] === true, context.notes);
+    const ran = await carryOut(context, service, planned, flushStated(before), context.notes);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
     if (ran.missing.length > 0 && sighting?.seen !== "gone" && !isVouchedFor(service)) {
       if (left === undefined) context.notes?.forgetLeaving();
@@ -450,6 +429,38 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     }
     for (const one of ran.missing) context.log("warning", `${one} was gone already`);
     releaseClaim(service, thing(id), context.notes);
+  }
+
+  /** What is to go, as it is remembered or else found by its id, with what a delete that was cut off has noted. */
+  async function recordGoing(
+    { signal }: HandlerContext,
+    { client }: HandlerService,
+    id: string,
+    before: Props,
+    left: readonly Disk[] | undefined,
+  ): Promise<Of<K> | undefined> {
+    const isOpen = rememberedIn(before).intent !== undefined;
+    const record = recordIn(shape, before) ?? (isOpen ? undefined : await recordById(shape, client, id, signal));
+    return record === undefined || left === undefined
+      ? record
+      : { ...(shape.leaving?.(record, left) ?? record), deleting: true };
+  }
+
+  async function planRemoval(
+    context: HandlerContext,
+    service: HandlerService,
+    id: string,
+    before: Props,
+    record: Of<K> | undefined,
+  ): Promise<PlannedOne> {
+    const remembered = rememberedIn(before);
+    const address = addressOf(kind, before["name"]);
+    if (record === undefined)
+      return planPendingDelete(shape, context, service, before, stateOf(address, remembered), address);
+    const { signal } = context;
+    const live = await lookAtAll(shape, forRemoval(service), record, id, signal);
+    const state = stateOf(address, { ...remembered, record }, shape.neighbours?.(record, live));
+    return planAsObserved(service, nothingDesired, state, address, signal, "forRemoval");
   }
 
   async function withHosts(

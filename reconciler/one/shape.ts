@@ -28,6 +28,15 @@ export interface Shape<K extends Kind> {
   names?(inputs: Props): readonly NamedId[];
   /** What is lost when a program's user replaces a resource that would not have to be replaced. */
   lossOfReplacing?(inputs: Props): string;
+  /** What makes the service replace it shows at every field that differs. */
+  readonly replacedAsAWhole?: true;
+  /**
+   * What is wished in place of a replacement that no preview has shown, and what is said of it: something was added to
+   * the resource elsewhere, and stays until a refresh shows it.
+   */
+  sparing?(desired: Closed, inputs: Props): { readonly wish: Closed; readonly says: string };
+  /** The record as a wish, without what a program with these inputs leaves alone. */
+  asManaged?(recorded: Closed, before: Props): Closed;
   /** The former version must be deleted first, because its name is taken until then. */
   readonly deleteBeforeReplace: boolean;
   write(inputs: Props): Written;

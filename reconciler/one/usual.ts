@@ -1,8 +1,10 @@
 /** The resource of a program for a kind that is its rows and its relations alone. */
+
 import { fieldsOf, type Rows } from "../core/model/fields";
 import { definitionOf, type Kind } from "../core/model/kinds";
 import type { LiveOf } from "../core/model/live";
 import { hostOf } from "../core/model/relations";
+import { asRecord } from "../core/model/usual";
 import { holdBack } from "../core/plan/records";
 import { fieldsIn } from "../core/text/objects";
 import type { Handler, Props } from "./handler";
@@ -39,12 +41,11 @@ export function usualHandler(kind: Kind): Handler {
     }),
     recordOfLive: (address, live) =>
       // The rows that the service shows, under the keys of a record.
-      ({ kind, address, id: live.id, ...shown(live), preventDestroy: false }) as Of<Kind>,
+      asRecord({ kind, address, id: live.id, ...shown(live), preventDestroy: false }),
     drifted: (record, live, change) =>
       holdBack(
         record,
-        // Of the same kind.
-        { ...record, ...shown(live) } as Of<Kind>,
+        asRecord({ ...record, ...shown(live) }),
         change.fields.map(({ field }) => field),
       ),
     inputsOf: (record) => propertyValues(rows, values(record)),

@@ -4,7 +4,7 @@
  * colours; the caller gives the width.
  */
 
-import { kindRows } from "../core/model/kinds";
+import { isKind, kindRows } from "../core/model/kinds";
 import type { AssumedOperation } from "../core/model/operation";
 import { deepEqual } from "../core/text/deep-equal";
 import { builtInDialect } from "../dialect/built-in";
@@ -337,4 +337,5 @@ const oneLineOf = (text: string): string => {
   return oneLine.length > 40 ? `${oneLine.slice(0, 39)}…` : oneLine;
 };
 
-const aOrAn = (word: string): string => (word === "image" ? `an ${word}` : `a ${word === "vm" ? "VM" : word}`);
+const aOrAn = (word: string): string =>
+  word === "image" ? `an ${word}` : `a ${isKind(word) ? kindRows[word].noun : word}`;

@@ -8,8 +8,8 @@ import { type Address, blockOf, componentPath, type Kind } from "../core/model/a
 import { computedIn } from "../core/model/computed";
 import type { DesiredResource, Reference } from "../core/model/desired";
 import { hostNamedBy } from "../core/model/facts";
-import { kindRows, kinds } from "../core/model/kinds";
-import type { Rule } from "../core/model/rule";
+import { kindRows, kinds, ofKind } from "../core/model/kinds";
+import { groupNamed, type Rule } from "../core/model/rule";
 import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
@@ -176,7 +176,8 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
   /** The nodes that the rule names. */
   const peersOf = ({ remote }: Rule): readonly string[] => {
     if (remote.kind === "computed") return computedIn(remote.text).map(({ address }) => refer({ address }));
-    if (remote.kind === "group") return [refer(remote.group)];
+    const named = groupNamed({ remote });
+    if (named !== undefined) return [refer(named)];
     return [outside(remote.kind === "cidr" ? remote.cidr : undefined)];
   };
   const links = new Map<string, { readonly from: string; readonly to: string; readonly words: Map<string, number> }>();
@@ -190,13 +191,12 @@ export function resourceGraph(resources: readonly DesiredResource[]): Graph {
     const here = nodeOf.get(resource.address) ?? resource.address;
     const host = hostNamedBy(resource);
     if (host !== undefined) link(here, refer(host), "attached to");
-    if (resource.kind === "group")
-      for (const rule of resource.rules) {
-        const traffic = ruleTraffic(rule);
-        for (const other of peersOf(rule))
-          if (rule.direction === "ingress") link(other, here, traffic);
-          else link(here, other, `egress ${traffic}`);
-      }
+    for (const rule of ofKind(resource, "group")?.rules ?? []) {
+      const traffic = ruleTraffic(rule);
+      for (const other of peersOf(rule))
+        if (rule.direction === "ingress") link(other, here, traffic);
+        else link(here, other, `egress ${traffic}`);
+    }
   }
   return {
     title: "Resources",

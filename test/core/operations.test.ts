@@ -15,10 +15,14 @@ const without =
   (...lacking: Operation[]) =>
   (operation: Operation): boolean =>
     !lacking.includes(operation);
-const shown = ({ canFindCreated, readsOne, ...rest }: Abilities) => ({
+const all = ["vm", "volume", "group"] as const;
+
+const shown = ({ canFindCreated, readsOne, sees, deletes, ...rest }: Abilities) => ({
   ...rest,
-  finds: (["vm", "volume", "group"] as const).filter((kind) => canFindCreated(kind)),
-  reads: (["vm", "volume", "group"] as const).filter((kind) => readsOne(kind)),
+  finds: all.filter((kind) => canFindCreated(kind)),
+  reads: all.filter((kind) => readsOne(kind)),
+  sees: all.filter((kind) => sees(kind)),
+  deletes: all.filter((kind) => deletes(kind)),
 });
 
 describe("the table of operations", () => {
@@ -75,20 +79,26 @@ describe("abilities", () => {
       keepsNamedGroups: false,
       finds: ["vm", "volume", "group"],
       reads: ["vm", "volume", "group"],
+      sees: ["vm", "volume", "group"],
+      deletes: ["vm", "volume", "group"],
     });
   });
 
   test.each([
     [["vm.list"], { seesVms: "each", finds: ["volume", "group"] }],
-    [["vm.list", "vm.get"], { seesVms: "never", readsOneVm: false, finds: ["volume", "group"] }],
+    [
+      ["vm.list", "vm.get"],
+      { seesVms: "never", readsOneVm: false, finds: ["volume", "group"], sees: ["volume", "group"] },
+    ],
     [["vm.get"], { seesVms: "list", readsOneVm: false }],
     [["volume.list"], { seesVolumes: "each", finds: ["vm", "group"] }],
     [["group.list"], { seesGroups: "each", finds: ["vm", "volume"] }],
     [["group.get"], { seesGroups: "list", readsOneGroup: false }],
-    [["group.list", "group.get"], { seesGroups: "rules", finds: ["vm", "volume"] }],
+    // Its rules can still be read.
+    [["group.list", "group.get"], { seesGroups: "rules", finds: ["vm", "volume"], sees: ["vm", "volume", "group"] }],
     [["vm.resize.confirm"], { confirmsResize: false, revertsResize: true }],
     [["vm.resize.revert"], { confirmsResize: true, revertsResize: false }],
-    [["volume.delete"], { deletesVolumes: false }],
+    [["volume.delete"], { deletesVolumes: false, deletes: ["vm", "group"] }],
     [["group.rule.delete"], { deletesRules: false }],
     [["flavor.list"], { listsFlavors: false, listsImages: true }],
   ] as const)("without %s", (lacking, expected) => {

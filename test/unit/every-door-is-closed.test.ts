@@ -63,8 +63,8 @@ describe("a desired state from which something is missing", () => {
       "reconciler/core/plan/as-recorded.ts",
       "reconciler/core/plan/undo.ts",
       "reconciler/kinds/group/one-rule.ts",
+      "reconciler/kinds/group/one.ts",
       "reconciler/kinds/volume/one-attachment.ts",
-      "reconciler/one/guards.ts",
       "reconciler/one/looking.ts",
       "reconciler/one/resource.ts",
     ]);

@@ -1,10 +1,13 @@
 /** `reconcile explain [CODE]`: what an error means and what to do about it; `explain reach`: who reaches whom by which rules. */
+
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fieldsCalled, fieldsOfSchema, type SchemaField } from "../../config/schema-fields";
-import { kindOf } from "../../core/model/address";
+import { kindOf, parseAddress } from "../../core/model/address";
 import type { Party } from "../../core/model/assertion";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
+import { recordedAttribute } from "../../core/model/facts";
+import { allOfKind, runsGuest } from "../../core/model/kinds";
 import type { RecordedResource } from "../../core/model/recorded";
 import { nearestName } from "../../core/text/nearest";
 import { keyIn, keysOf } from "../../core/text/objects";
@@ -64,7 +67,7 @@ async function tellReach(invocation: Invocation, from: string, to: string): Prom
   const { output } = invocation;
   const workspace = readWorkspace(invocation, { args: [] });
   const { desired } = workspace;
-  const isVm = (word: string): boolean => kindOf(word) === "vm";
+  const isVm = (word: string): boolean => parseAddress(word) !== undefined && runsGuest(kindOf(word));
   const vms = [from, to].some((word) => isVm(word.replace(/:[^:]*$/, "")))
     ? openStoredState(await openStore(workspace, invocation.flags).read(), "", newLineage()).state.resources
     : new Map<string, RecordedResource>();
@@ -80,7 +83,7 @@ async function tellReach(invocation: Invocation, from: string, to: string): Prom
     if (found !== undefined) return [found];
     // A VM is asked about by its addresses: which groups it is in is not for rules to say.
     const vm = isVm(word) ? vms.get(word) : undefined;
-    const ips = vm?.kind === "vm" ? [vm.privateIp, vm.floatingIp] : [];
+    const ips = [recordedAttribute(vm, "private_ip"), recordedAttribute(vm, "floating_ip")];
     const known = ips.flatMap((ip) => (ip === undefined ? [] : (partyFromWord(ip, addresses) ?? [])));
     if (known.length > 0) return known;
     if (isVm(word) && (addresses.has(word) || vm !== undefined))
@@ -91,7 +94,7 @@ async function tellReach(invocation: Invocation, from: string, to: string): Prom
       );
     const near = nearestName(
       word,
-      [...addresses].flatMap((one) => (kindOf(one) !== "group" ? [] : one.startsWith("group.") ? one.slice(6) : one)),
+      allOfKind(desired.resources, "group").map(({ address }) => address.replace(/^group\./, "")),
     );
     throw fail(
       "cli/usage",

@@ -50,7 +50,7 @@ export const exportPulumiCommand = command({
     const labels = desired.resources.flatMap((resource): Diagnostic[] => {
       const { address, name, source } = resource;
       const recorded = state.resources.get(address);
-      const isSaid = resource.kind === "vm" || resource.nameUnsaid !== true || recorded?.name !== undefined;
+      const isSaid = resource.nameUnsaid !== true || recorded?.name !== undefined;
       if (isSaid || recorded?.id === undefined) return [];
       return [
         {

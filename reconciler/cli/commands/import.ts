@@ -6,7 +6,6 @@
 import { writeYaml } from "../../config/write-yaml";
 import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
-import { ruleKey } from "../../core/canonical/rules";
 import type { Change } from "../../core/diff/changes";
 import { type Address, type AddressParts, type Kind, kindOf, parseAddress } from "../../core/model/address";
 import { type Closed, closedWith, nothingDesired } from "../../core/model/desired";
@@ -14,7 +13,8 @@ import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
 import { type FieldRow, fieldsOf } from "../../core/model/fields";
 import { fixText, toRun } from "../../core/model/fix";
-import { comparedOf, type Live, type LiveOf, sight } from "../../core/model/live";
+import { definitionOf, kindRows, ofKind } from "../../core/model/kinds";
+import { comparedOf, type LiveOf, sight } from "../../core/model/live";
 import {
   type Intent,
   type PlannedChange,
@@ -24,16 +24,17 @@ import {
   type StateChange,
 } from "../../core/model/recorded";
 import type { Rule } from "../../core/model/rule";
+import { recordMade } from "../../core/plan/made";
 import { presumeVanished } from "../../core/plan/missing";
 import { makePlan, type Plan } from "../../core/plan/plan";
+import type { SeenMade } from "../../core/plan/records";
 import { idProblem } from "../../core/text/id-problem";
 import { nearestName } from "../../core/text/nearest";
-import { onlyDefined } from "../../core/text/objects";
 import { printable } from "../../core/text/printable";
+import { listOfKind } from "../../engine/observe";
 import { openStoredState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
 import { assertSameScope, scopeOf } from "../../engine/scope";
-import { platformRulesBeyond } from "../../kinds/group/compare-rules";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
 import { type CompletionSources, command, type Invocation, type Suggestion, two } from "../command";
@@ -85,7 +86,7 @@ export const importCommand = command({
       const { state } = openStoredState(await store.read(), store.location, newLineage());
       if (!isDeclared && !isCreateOpen(state, address)) throw undeclaredAddress(address, given, workspace);
       assertSameScope(state, scopeOf(client, workspace.desired));
-      const id = parts.kind === "vm" ? await idOfVm(client, given) : given;
+      const id = definitionOf(parts.kind).takenByName === true ? await idOfNamed(parts.kind, client, given) : given;
       const recorded = state.resources.get(address);
       const isManaged = recorded?.id !== undefined && !state.intents.has(address);
       const gone = isManaged ? await changesThatForget(client, workspace, state, address) : undefined;
@@ -160,7 +161,7 @@ function refuseManaged(state: State, address: Address, id: string): void {
     );
 }
 
-type MadeRecord = NonNullable<Intent["record"]> | RecordedResource;
+type MadeRecord = NonNullable<Intent["record"]>;
 
 /** One import: the address, the id, and what the state knows of the two. */
 interface Wish {
@@ -182,9 +183,7 @@ async function settleUndeclared(
 ): Promise<number> {
   const { output } = invocation;
   const live = await assertExists(client, workspace, state, { to: address, id });
-  await changeState(invocation, store, () =>
-    recordWhenSettled(address, withRulesOfService(made, id, live), id, client),
-  );
+  await changeState(invocation, store, () => settled(address, made, id, { can: client.can, live }));
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now. The file does not declare it: reconcile plan shows what would happen to it.`);
   return output.finish({ exitCode: 0 });
@@ -221,7 +220,11 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   const changes: readonly StateChange[] =
     made === undefined
       ? [...(gone ?? []), ...planned]
-      : recordWhenSettled(address, withRulesOfService(made, id, seen.live, declaredRules(closed, address)), id, client);
+      : settled(address, made, id, {
+          can: client.can,
+          live: seen.live,
+          declared: declaredRules(closed, address),
+        });
   await changeState(invocation, store, () => changes);
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now.`);
@@ -255,9 +258,11 @@ const isCreateOpen = (state: State, address: Address): boolean =>
 const asFound = (desired: Closed, { address, fields }: Change): Closed =>
   closedWith(desired, {
     resources: desired.resources.map((resource) => {
-      if (resource.address !== address || resource.kind === "group") return resource;
+      if (resource.address !== address) return resource;
       const rows: Readonly<Record<string, FieldRow>> = fieldsOf[resource.kind];
       const found = Object.entries(rows).flatMap(([key, row]) => {
+        // Only values stand in a change as they are.
+        if (row.type === "rules") return [];
         const field = fields.find((one) => one.field === row.field && one.forces === "replace");
         return field === undefined || field.before === null ? [] : [[key, field.before] as const];
       });
@@ -282,43 +287,17 @@ const recordedNow = (changes: readonly PlannedChange[]): StateChange[] => record
 
 const isWithoutId = (record: RecordedResource | undefined): boolean => record !== undefined && record.id === undefined;
 
-const declaredRules = ({ resources }: Closed, address: Address): readonly Rule[] => {
-  const group = resources.find((resource) => resource.address === address);
-  return group?.kind === "group" ? group.rules : [];
-};
-
-/**
- * What an open create of a group made has the rules that were sent and those that the service put there by itself:
- * what was neither sent nor is declared stays, as after a create whose answer arrived.
- */
-function withRulesOfService(made: MadeRecord, id: string, live: Live, declared: readonly Rule[] = []): MadeRecord {
-  if (made.kind !== "group") return made;
-  const sighting = sight(live, "group", id);
-  const known = new Set([...(made.rules ?? []), ...declared].map((rule) => ruleKey(rule)));
-  const platformRules = platformRulesBeyond(sighting.seen === "yes" ? sighting.value.rules : undefined, known);
-  return { ...made, platformRules };
-}
+const declaredRules = ({ resources }: Closed, address: Address): readonly Rule[] =>
+  ofKind(
+    resources.find((resource) => resource.address === address),
+    "group",
+  )?.rules ?? [];
 
 /** Records the id of the resource that an open create made. */
-function recordWhenSettled(
-  address: Address,
-  made: NonNullable<Intent["record"]>,
-  id: string,
-  { can }: Pick<ServiceClient, "can">,
-): readonly StateChange[] {
-  const { building: _, ...known } = made.kind === "vm" ? made : { ...made, building: undefined };
-  // The VM may still be building: the next run waits for it, where it can be seen.
-  const isBuilding = made.kind === "vm" && can.seesVms !== "never";
-  return [
-    {
-      type: "resource",
-      address,
-      // The record of an intent is a whole one but for its id.
-      record: { ...known, id, ...onlyDefined({ building: isBuilding ? true : undefined }) } as RecordedResource,
-    },
-    { type: "intent", address, intent: null },
-  ];
-}
+const settled = (address: Address, made: MadeRecord, id: string, seen: SeenMade): readonly StateChange[] => [
+  { type: "resource", address, record: recordMade(made, id, seen) },
+  { type: "intent", address, intent: null },
+];
 
 /**
  * The changes of the state that forget the recorded resource of an address when the service no longer has it, so that
@@ -383,15 +362,15 @@ const withoutResource = (state: State, address: Address): State => ({
 });
 
 /** A VM may be given by its name. A text that is no VM's name is taken for an id. */
-async function idOfVm(client: ServiceClient, given: string): Promise<string> {
-  if (isUuid(given) || nameProblem(given) !== undefined || client.can.seesVms !== "list") return given;
-  const listed = await client.listVms();
-  if (listed.status !== "accepted" || listed.value.some((vm) => vm.id === given)) return given;
-  const named = listed.value.filter((vm) => vm.name.toLowerCase() === given.toLowerCase());
+async function idOfNamed(kind: Kind, client: ServiceClient, given: string): Promise<string> {
+  if (isUuid(given) || nameProblem(given) !== undefined || !client.can.canFindCreated(kind)) return given;
+  const listed = await listOfKind(kind, client);
+  if (listed.status !== "accepted" || listed.value.some(({ id }) => id === given)) return given;
+  const named = listed.value.filter(({ name }) => name?.toLowerCase() === given.toLowerCase());
   if (named.length > 1)
     throw fail(
       "pull/several",
-      `several VMs are called ${given}: ${named.map((vm) => vm.id).join(", ")}`,
+      `several ${kindRows[kind].noun}s are called ${given}: ${named.map(({ id }) => id).join(", ")}`,
       "give the id of one of them",
     );
   return named[0]?.id ?? given;

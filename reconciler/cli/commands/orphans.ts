@@ -5,7 +5,7 @@
 import type { Desired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import { fixText, toRun } from "../../core/model/fix";
-import { allOfKind } from "../../core/model/kinds";
+import { allOfKind, kindRows, ofKind } from "../../core/model/kinds";
 import type { Prices } from "../../core/model/prices";
 import { type Orphan, orphanKey, type State } from "../../core/model/recorded";
 import { costOfOrphans } from "../../core/plan/cost";
@@ -134,7 +134,7 @@ function removeOrphans(invocation: Invocation): Promise<number> {
       waited: () => undefined,
     };
     // Volumes last: what can be lost with one is lost only when everything else went well.
-    const inOrder = [...deletable.filter(({ kind }) => kind !== "volume"), ...volumes];
+    const inOrder = [...deletable.filter((orphan) => ofKind(orphan, "volume") === undefined), ...volumes];
     for (const orphan of inOrder) {
       const result = await deleteOrphan(orphan, watch);
       // A credential of another project is answered "not found" as well, so this orphan is forgotten only with the
@@ -215,18 +215,18 @@ async function forgetGone(
     if (sighting.seen === "gone") {
       await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
       invocation.output.print(`Forgot ${kind} ${name} (${id}): the service does not find it.`);
-    } else if (kind === "volume" && sighting.seen === "yes" && client.can.deletesVolumes)
+    } else if (sighting.seen === "yes" && canDeleteOrphan(orphan, client.can))
       diagnostics.push({
         severity: "error",
         code: "plan/shown-again",
-        summary: `volume ${name} (${id}) was missing and shows again`,
+        summary: `${kind} ${name} (${id}) was missing and shows again`,
         fix: "reconcile apply, after which it is an orphan like any other",
       });
     else
       diagnostics.push({
         severity: "error",
         code: "service/unsupported",
-        summary: `${kind} ${name} (${id}) is not known to be gone${sighting.seen === "unobserved" ? `: ${sighting.reason}` : ""}${kind === "volume" && !client.can.deletesVolumes ? ", and this service cannot delete volumes" : ""}`,
+        summary: `${kind} ${name} (${id}) is not known to be gone${sighting.seen === "unobserved" ? `: ${sighting.reason}` : ""}${kind !== "image" && !client.can.deletes(kind) ? `, and this service cannot delete ${kindRows[kind].noun}s` : ""}`,
         fix: `delete it in the service's console, then: reconcile orphans delete ${id}`,
       });
   }

@@ -146,14 +146,14 @@ function ownerOnce(blocks: readonly YamlBlock[]): {
   readonly owner?: string;
 } {
   const vms = allOfKind(blocks, "vm");
+  const blocksOfVms = new Set<YamlBlock>(vms);
   const [owner, ...others] = new Set(vms.map(({ fields }) => fields["owner"]));
   if (vms.length < 2 || typeof owner !== "string" || others.length > 0) return { blocks };
   return {
     owner,
     blocks: blocks.map((block) => {
-      if (block.kind !== "vm") return block;
       const { owner: _, ...fields } = block.fields;
-      return { ...block, fields };
+      return blocksOfVms.has(block) ? { ...block, fields } : block;
     }),
   };
 }

@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { isMeant } from "../../core/model/address";
 import { debtsIn } from "../../core/model/guest";
 import { addressesByIdentity, lookUpIn } from "../../core/model/identity";
+import { ofKind } from "../../core/model/kinds";
 import type { Intent, RecordedResource, State, StateChange } from "../../core/model/recorded";
-import type { Fields, FieldsOf, StepChange } from "../../core/plan/record-patch";
+import type { StepChange } from "../../core/plan/record-patch";
 import { emptyState, type FoldedState } from "../../core/state/fold";
 import { forgottenBy } from "../../core/state/forgotten";
 import { recordsAfter } from "../../core/state/history";
@@ -15,6 +16,8 @@ import { nearestName } from "../../core/text/nearest";
 import { printable } from "../../core/text/printable";
 import { assertWhole } from "../../engine/half-moved";
 import { openStoredState } from "../../engine/plan";
+import { dataVolumeMoved, resizeEnded } from "../../kinds/vm/answers";
+import { volumeMoved } from "../../kinds/volume/answers";
 import { recordText } from "../../report/record-text";
 import { stateListText } from "../../report/state-text";
 import { countOf } from "../../report/style";
@@ -348,7 +351,11 @@ function settledBy(answer: ResolveAnswer, address: string, state: State): (State
     return [{ type: "patch", address, owes: { paid: owes.map(({ command }) => command) } }];
   }
   const isResize = answer === "confirmed" || answer === "reverted";
-  const patch = isResize ? resizeEnded(record, answer) : moveEnded(record, answer === "attached");
+  const isOn = answer === "attached";
+  const vm = ofKind(record, "vm") ?? {};
+  const patch = isResize
+    ? resizeEnded(vm, answer)
+    : (dataVolumeMoved(vm, isOn) ?? volumeMoved(ofKind(record, "volume") ?? {}, isOn));
   if (record === undefined || patch === undefined) throw nothingOpen(isResize ? "resize" : "attach or detach");
   return [{ type: "patch", address, fields: patch }];
 }
@@ -363,26 +370,6 @@ function neverCreated(
     ...(intent === undefined ? [] : [{ type: "intent" as const, address, intent: null }]),
     ...(isWithoutId ? [{ type: "resource" as const, address, record: null }] : []),
   ];
-}
-
-/** The record after a resize ended as the person says; `undefined`: no resize of it was open. */
-function resizeEnded(
-  record: RecordedResource | undefined,
-  answer: "confirmed" | "reverted",
-): FieldsOf<"vm"> | undefined {
-  if (record?.kind !== "vm" || record.resizing === undefined) return undefined;
-  const { from, to } = record.resizing;
-  return { resizing: undefined, flavor: answer === "confirmed" ? to : (from ?? record.flavor) };
-}
-
-/** The record after an attach or a detach ended as the person says; `undefined`: none of it was open. */
-function moveEnded(record: RecordedResource | undefined, isOn: boolean): Fields | undefined {
-  if (record?.kind === "vm" && record.dataVolumeMoving !== undefined)
-    return { dataVolumeMoving: undefined, dataVolumeDetached: isOn ? undefined : true };
-  const vm = record?.kind === "volume" ? (record.attaching ?? record.detaching) : undefined;
-  if (record?.kind !== "volume" || vm === undefined) return undefined;
-  const otherwise = record.attachedTo === vm ? undefined : record.attachedTo;
-  return { attaching: undefined, detaching: undefined, attachedTo: isOn ? vm : otherwise };
 }
 
 async function unlock(invocation: Invocation, store: StateStore): Promise<number> {

@@ -1,6 +1,7 @@
 /** `reconcile vm …`: lists VMs, and acts on one in ways that the state does not remember. */
 
 import { nothingDesired } from "../../core/model/desired";
+import { ofKind } from "../../core/model/kinds";
 import { noGrants } from "../../core/plan/consent";
 import { estimateMs } from "../../core/plan/estimate";
 import { PermittedPlan } from "../../core/plan/permitted";
@@ -105,14 +106,14 @@ function actOnVm(
   // A run that holds the state may be about to act on the same VM, so this takes the lock.
   return withLockedSession(invocation, workspace, async (session, stop) => {
     const { state } = openStoredState(await session.store.read(), session.store.location, newLineage());
-    const record = state.resources.get(address);
-    if (record?.kind !== "vm" || record.id === undefined) {
+    const record = ofKind(state.resources.get(address), "vm");
+    if (record?.id === undefined) {
       const near = state.resources.has(`vm.${address}`)
         ? `vm.${address}`
         : nearestName(address, state.resources.keys());
       throw fail(
         "state/unknown-address",
-        record?.kind === "vm" ? `the id of ${address} is not known yet` : `the state has no VM ${address}`,
+        record !== undefined ? `the id of ${address} is not known yet` : `the state has no VM ${address}`,
         near === undefined ? "reconcile state list" : `did you mean ${near}?`,
       );
     }

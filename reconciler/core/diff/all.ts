@@ -1,6 +1,7 @@
 /** Diffs all resources, kind by kind: VMs first, because a volume goes where its VM goes. */
 
 import { diffGroups, type GroupDifference } from "../../kinds/group/diff";
+import { fillGroup, usesComputed } from "../../kinds/group/fill-in";
 import type { HostFates } from "../../kinds/hosts";
 import { diffUsual } from "../../kinds/usual/diff";
 import { diffVm, type VmDifference } from "../../kinds/vm/diff";
@@ -10,7 +11,6 @@ import type { Diagnostic } from "../model/diagnostic";
 import { allOfKind, type Kind, kinds } from "../model/kinds";
 import type { RecordedVm, State } from "../model/recorded";
 import type { DiffContext } from "./context";
-import { fillGroup, usesComputed } from "./fill-in";
 import type { Pair, PairOf } from "./pair";
 import { type Standings, standingsOf } from "./standing";
 

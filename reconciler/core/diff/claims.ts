@@ -6,6 +6,7 @@
 import { findVm } from "../../kinds/vm/find";
 import type { Address, Kind } from "../model/address";
 import { addressesByIdentity, lookUpIn } from "../model/identity";
+import { definitionOf, ofKind } from "../model/kinds";
 import type { DiffContext } from "./context";
 import { find } from "./find";
 import type { Pair } from "./pair";
@@ -27,8 +28,9 @@ const maySettle = ({ intent, recorded, import: wanted, kind }: Pair, { options }
   intent !== undefined ||
   (recorded !== undefined && recorded.id === undefined) ||
   wanted?.name !== undefined ||
-  (kind === "vm" && recorded === undefined && options.adopt === true);
+  (definitionOf(kind).takenByName === true && recorded === undefined && options.adopt === true);
 
 function findPair(pair: Pair, context: DiffContext) {
-  return pair.kind === "vm" ? findVm(pair, context) : find(pair, pair.kind, context);
+  const vm = ofKind(pair, "vm");
+  return vm === undefined ? find(pair, pair.kind, context) : findVm(vm, context);
 }

@@ -3,7 +3,7 @@
 import { type Address, quoted } from "../model/address";
 import type { Diagnostic } from "../model/diagnostic";
 import { fixText, toAsk, toRun, toWrite } from "../model/fix";
-import type { Kind, kindRows } from "../model/kinds";
+import { definitionOf, isKind, type Kind, type kindRows } from "../model/kinds";
 import type { Intent, Orphan } from "../model/recorded";
 import { describeStrangers, type Made, type Stranger } from "./evidence";
 import type { Pair } from "./pair";
@@ -31,12 +31,12 @@ export const nameTaken = (
   summary: `a ${what} named ${found.name} exists already (${found.id}), and ${orphan === undefined ? "no address manages it" : `it is an orphan of this state: ${orphan.reason}`}`,
   detail: `${strangers.length === 0 ? "" : `It is not what the create of ${pair.address} made: ${describeStrangers(strangers)}. `}${pair.recorded?.id === undefined ? "" : `${pair.address} was ${pair.recorded.id}, which is gone. `}The name alone proves nothing: it may be somebody else's. It is neither taken over nor made a second time.`,
   fix:
-    found.unsaid === true && pair.kind !== "group"
+    found.unsaid === true
       ? `it shows ${found.status ?? ""}; ${unsaidFix(pair.kind, found.status ?? "")}`
       : orphan !== undefined
         ? fixForOrphan(orphan, pair.address)
         : pair.recorded?.id === undefined && strangers.length === 0
-          ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${what === "VM" ? ", or --adopt to take it over," : ","} or another name`
+          ? `imports: [ { to: ${quoted(pair.address)}, id: "${found.id}" } ]${definitionOf(pair.kind).takenByName === true ? ", or --adopt to take it over," : ","} or another name`
           : fixText(
               toAsk(`${fixText(toRun(["import", pair.address, found.id]))} to take it over`),
               toAsk("another name"),
@@ -48,7 +48,7 @@ export const nameTaken = (
 /** What holds a name and was left behind by this state: it is deleted, or taken back. */
 export const fixForOrphan = ({ kind, id }: Orphan, address: Address): string =>
   fixText(
-    ...(kind === "volume" || kind === "group" ? [toRun(["orphans delete", id])] : []),
+    ...(isKind(kind) && definitionOf(kind).orphansDeletable === true ? [toRun(["orphans delete", id])] : []),
     toAsk(`${fixText(toRun(["import", address, id]))} to manage it again`),
     toAsk("another name"),
   );
@@ -125,17 +125,19 @@ export const unsaidState = (
 ): Diagnostic => ({
   severity: "error",
   code: "plan/state-unsaid",
-  summary: `${pair.address}: ${what} ${name ?? id} (${id}) is there and shows ${status}, and the dialect does not say whether that is ${pair.kind === "volume" ? "ready" : "stopped"} or gone`,
+  summary: `${pair.address}: ${what} ${name ?? id} (${id}) is there and shows ${status}, and the dialect does not say whether that is ${atRestOf(pair.kind)} or gone`,
   detail: "Some services mean deleted by this word, others do not. Nothing is removed or made anew on a guess.",
-  fix: unsaidFix(pair.kind === "volume" ? "volume" : "vm", status),
+  fix: unsaidFix(pair.kind, status),
   address: pair.address,
   source: pair.desired?.source,
 });
 
+const atRestOf = (kind: Kind): string => definitionOf(kind).atRest ?? "there";
+
 /** Which line of the dialect gives the word its meaning. */
-export function unsaidFix(kind: "vm" | "volume", status: string): string {
+export function unsaidFix(kind: Kind, status: string): string {
   const word = /^[A-Za-z][\w-]*$/.test(status) ? status : JSON.stringify(status);
-  const alive = kind === "volume" ? "ready" : "stopped";
+  const alive = atRestOf(kind);
   return `say in the dialect whether that is ${alive} or gone: states: { ${kind}: { ${alive}: [${word}] } }, or states: { ${kind}: { gone: [${word}] } }`;
 }
 

@@ -11,7 +11,7 @@ import { type Address, kindOf } from "../model/address";
 import { type Computed, isAddressAttribute } from "../model/computed";
 import type { DesiredResource } from "../model/desired";
 import { fixText, toRun } from "../model/fix";
-import { ofKind } from "../model/kinds";
+import { definitionOf, kindRows, ofKind } from "../model/kinds";
 import { type LiveVm, showsAddresses, sight } from "../model/live";
 import type { RecordedResource, RecordedVm, State } from "../model/recorded";
 import { lazily } from "../text/lazily";
@@ -74,11 +74,12 @@ function ofNew(
   { can }: DiffContext,
 ): Standing {
   const { address, attribute } = computed;
-  if (difference.kind === "vm" && !can.canFindCreated("vm"))
+  const { kind } = difference;
+  if (definitionOf(kind).createTellsNoId === true && !can.canFindCreated(kind))
     return {
       is: "missing",
-      why: `this service has no list of VMs, so nothing tells the ${attribute} of a new one`,
-      fix: "operations: { vm.list: … } in the dialect, where the service has one",
+      why: `this service has no list of ${kindRows[kind].fullNoun}s, so nothing tells the ${attribute} of a new one`,
+      fix: `operations: { ${kind}.list: … } in the dialect, where the service has one`,
     };
   if (attribute === "floating_ip" && ofKind(difference, "vm")?.desired?.skipFloatingIp === true)
     return withoutFloatingIp(address);

@@ -1,7 +1,8 @@
 /** The built-in checks of a file, against what it declares and what a plan would do. */
-import { kindOf } from "../model/address";
+
 import type { Desired, DesiredResource, DesiredVm } from "../model/desired";
 import type { DiagnosticCode } from "../model/diagnostic-code";
+import { ofKind, runsGuest } from "../model/kinds";
 import type { Amount, Checks, Hours } from "../model/policy";
 import { limitOf } from "../model/policy";
 import type { Plan } from "../plan/plan";
@@ -58,7 +59,7 @@ export function checkPlan({ desired, plan, recorded, now }: PlanToCheck): Findin
         "remove them in parts (--target), or raise checks.at_most.remove",
       ),
     );
-  const vms = desired.resources.filter(({ address }) => kindOf(address) === "vm").length;
+  const vms = desired.resources.filter(({ kind }) => runsGuest(kind)).length;
   if (atMost?.stop !== undefined && stopped > limitOf(atMost.stop, vms))
     findings.push(
       checkRefused(
@@ -150,8 +151,8 @@ function rowsFor(resource: DesiredResource, checks: Checks): CheckRow[] {
     rows.push(["check/name", `${address}: the name ${name} does not fit ${pattern}`, `checks.names.${kind}`]);
   if (checks.preventDestroy?.includes(kind) === true && !resource.lifecycle.preventDestroy)
     rows.push(["check/lifecycle", `${address} has no prevent_destroy`, "lifecycle: { prevent_destroy: true }"]);
-  if (kind === "vm") rows.push(...vmCheckRows(resource, checks));
-  return rows;
+  const vm = ofKind(resource, "vm");
+  return vm === undefined ? rows : [...rows, ...vmCheckRows(vm, checks)];
 }
 
 function vmCheckRows({ address, flavor, image, region, lifecycle }: DesiredVm, checks: Checks): CheckRow[] {

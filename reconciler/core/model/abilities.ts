@@ -2,7 +2,7 @@
  * What can be seen and done on a deployment of the service, computed once from the operations that its dialect names.
  * Decisions are written on these, so that what follows from a missing operation is said in one place.
  */
-import { type Kind, perKind } from "./kinds";
+import { definitionOf, type Kind, perKind } from "./kinds";
 import { type Ability, abilityOperations, type Operation } from "./operation";
 
 /** Whether a deployment has the operation whose row has the name. */
@@ -18,6 +18,9 @@ export interface Abilities extends HasOperation {
   canFindCreated(kind: Kind): boolean;
   /** By its id. */
   readsOne(kind: Kind): boolean;
+  /** Whether a look can show one at all. */
+  sees(kind: Kind): boolean;
+  deletes(kind: Kind): boolean;
   /** A group that rules of other groups name is not deleted, so those rules go first. */
   readonly keepsNamedGroups: boolean;
 }
@@ -39,6 +42,8 @@ export function abilitiesOf(
     seesGroups: listed.group ? "list" : named.readsOneGroup ? "each" : "rules",
     canFindCreated: (kind) => listed[kind],
     readsOne,
+    sees: (kind) => listed[kind] || readsOne(kind) || definitionOf(kind).readBeside !== undefined,
+    deletes: (kind) => has(`${kind}.delete`),
     keepsNamedGroups: limits.named_groups !== undefined,
   };
 }

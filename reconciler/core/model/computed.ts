@@ -6,7 +6,7 @@ import { type Address, kindOf } from "./address";
 import type { SourcePosition } from "./diagnostic";
 import type { Kind, kindRows } from "./kinds";
 
-export type Attribute = (typeof kindRows)[Kind]["attributes"][number];
+export type Attribute = { readonly [K in Kind]: keyof (typeof kindRows)[K]["attributes"] }[Kind];
 
 export interface Computed {
   readonly address: Address;

@@ -55,9 +55,14 @@ export interface Protection {
   readonly source: SourcePosition;
 }
 
-/** Where the block, or a default, says `prevent_destroy`. Absent: the environment protects it, or nothing does. */
-interface Guarded {
+interface Declared {
+  /** Where the block, or a default, says `prevent_destroy`. Absent: the environment protects it, or nothing does. */
   readonly protectedAt?: SourcePosition;
+  /**
+   * Nobody wrote the name: it is the key, or one that lifecycle.ignore_changes leaves alone. A new one gets it; of one
+   * that exists already and does not show its name it is a label, and is never sent.
+   */
+  readonly nameUnsaid?: true;
 }
 
 /** The fields that the block leaves to the defaults, each with its place there. Absent: none. */
@@ -67,7 +72,7 @@ export type Inherited = Readonly<Record<string, SourcePosition>>;
 export type CommandFiles = Readonly<Partial<Record<"flush" | Duty, string>>>;
 
 /** Flavor, image and owner as they are written: names or ids, a username or an e-mail. */
-export interface DesiredVm extends DesiredFields<typeof vmFields>, Guarded {
+export interface DesiredVm extends DesiredFields<typeof vmFields>, Declared {
   readonly kind: "vm";
   readonly address: Address;
   readonly lifecycle: VmLifecycle;
@@ -82,21 +87,19 @@ export interface DesiredVm extends DesiredFields<typeof vmFields>, Guarded {
 /** What the create of a VM sends: flavor and image as the service takes them. */
 export type NewVm = SentFields<typeof vmFields>;
 
-export interface DesiredVolume extends DesiredFields<typeof volumeFields>, Guarded {
+export interface DesiredVolume extends DesiredFields<typeof volumeFields>, Declared {
   readonly kind: "volume";
   readonly address: Address;
   /** The place of the flush command, which may be a file of defaults. */
   readonly commandFile?: string;
   readonly commandFiles?: CommandFiles;
-  /** Nobody wrote the name: of a volume that was taken over without showing its name it is a label. */
-  readonly nameUnsaid?: true;
   readonly lifecycle: { readonly preventDestroy: boolean; readonly ignoreChanges: readonly string[] };
   readonly source: SourcePosition;
   readonly inherited?: Inherited;
 }
 
 /** The rules are sorted by their canonical key; no two rules have the same key. */
-export interface DesiredGroup extends DesiredFields<typeof groupFields>, Guarded {
+export interface DesiredGroup extends DesiredFields<typeof groupFields>, Declared {
   readonly kind: "group";
   readonly address: Address;
   readonly lifecycle: {
@@ -104,11 +107,6 @@ export interface DesiredGroup extends DesiredFields<typeof groupFields>, Guarded
     readonly ignoreChanges: readonly string[];
     readonly onRuleRemoval: "replace" | "keep";
   };
-  /**
-   * Nobody wrote the name: it is the key, or one that lifecycle.ignore_changes leaves alone. A new group gets it; of one
-   * that exists already and does not show its name it is a label, and is never sent.
-   */
-  readonly nameUnsaid?: true;
   /** Where each rule is written, by its place among `rules`. Only in a file with assertions, whose findings name it. */
   readonly rulePlaces?: readonly RulePlace[];
   readonly source: SourcePosition;

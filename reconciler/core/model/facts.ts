@@ -2,9 +2,10 @@
  * What is to know of the resources of each kind, of one alone: what it names, what its record remembers beside its
  * fields, and how the record reads as a wish. What is decided between resources stands where it is decided.
  */
+
 import { fieldsIn, isOneOf, keysOf } from "../text/objects";
 import { type Check, flag, list, mapWith, number, object, oneOf, optional, shape, text, timeText } from "./checks";
-import { type Computed, computedInRule, computedInTexts } from "./computed";
+import { type Attribute, type Computed, computedInRule, computedInTexts } from "./computed";
 import type { DesiredByKind, DesiredResource, FlushPolicy, GuestCommand, HealthCheck, Reference } from "./desired";
 import { effectFields } from "./effect";
 import {
@@ -18,10 +19,11 @@ import {
   volumeFields,
 } from "./fields";
 import { dueReasons, duties } from "./guest";
-import { eachKind, type Kind, kinds } from "./kinds";
+import { definitionOf, eachKind, type Kind, kinds } from "./kinds";
 import type { RecordedByKind, RecordedResource } from "./recorded";
 import { hostOf } from "./relations";
 import { groupNamed, namingGroup, type Rule } from "./rule";
+import { asDesired } from "./usual";
 
 /** The fields of a record beside those of its kind. */
 type MemoryChecks<R> = Readonly<Record<Exclude<keyof R, "kind" | "address">, Check>>;
@@ -68,7 +70,7 @@ interface KnownFields<F extends Rows> {
   readonly unknown: readonly string[];
 }
 
-function fieldsOfRecord<F extends Rows>(rows: F, record: RecordedFields<F>): KnownFields<F> {
+function fieldsOfRecord<F extends Rows>(rows: F, record: object): KnownFields<F> {
   const fields: Record<string, unknown> = {};
   const unknown: string[] = [];
   const known = fieldsIn(record);
@@ -250,6 +252,14 @@ const groupFacts: KindFacts<"group"> = {
       : { ...wish, rulesMode: now.rulesMode, lifecycle: behavingAs(now.lifecycle, wish), source: now.source },
 };
 
+/** The value of an attribute, as the record of its resource has it. */
+export function recordedAttribute(record: RecordedResource | undefined, attribute: Attribute): string | undefined {
+  if (record === undefined) return undefined;
+  const keys: Readonly<Record<string, string>> = definitionOf(record.kind).words.attributes;
+  const value = fieldsIn(record)[keys[attribute] ?? ""];
+  return value === undefined ? undefined : String(value);
+}
+
 /** The host that a resource of the file names. */
 export function hostNamedBy(desired: DesiredResource): Reference | undefined {
   const host = hostOf[desired.kind];
@@ -282,19 +292,14 @@ function usualFacts(kind: Kind): KindFacts<Kind> {
       preventDestroy: flag,
     }),
     wish(record) {
-      // A record has the rows of its kind.
-      const { fields, unknown } = fieldsOfRecord<Rows>(fieldsOf[kind], record as RecordedFields<Rows>);
+      const { fields, unknown } = fieldsOfRecord<Rows>(fieldsOf[kind], record);
       const id = hangsOn(record);
       const lifecycle = { preventDestroy: record.preventDestroy, ignoreChanges: unknown };
       const on = onHost(id === undefined ? undefined : { id });
-      // The rows of the kind, as its record has them.
-      return { kind, address: record.address, ...fields, ...on, lifecycle, source } as DesiredResource;
+      return asDesired({ kind, address: record.address, ...fields, ...on, lifecycle, source });
     },
-    behaving(wish, now) {
-      if (now === undefined) return wish;
-      // Of the same kind, with nothing but its lifecycle changed.
-      return { ...wish, lifecycle: behavingAs(now.lifecycle, wish), source: now.source } as DesiredResource;
-    },
+    behaving: (wish, now) =>
+      now === undefined ? wish : asDesired({ ...wish, lifecycle: behavingAs(now.lifecycle, wish), source: now.source }),
   };
 }
 

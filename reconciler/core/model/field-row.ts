@@ -62,6 +62,8 @@ export interface FieldRow {
   readonly recordKeys?: readonly string[];
   /** Whether the service's records may show the field: it is then observed under the same key. */
   readonly observed?: true;
+  /** It names an entry of a list of the service, where two spellings may mean one. */
+  readonly catalogue?: "flavors" | "images";
   /** The field's name in the body of the create, where it is sent unchanged (a size as text). */
   readonly sentAs?: string;
 }

@@ -115,6 +115,11 @@ export const observedVmFields = keysWith(vmFields, { observed: true });
 /** Whether names of this kind are one word in lower case; others are any text. */
 export const hasPlainNames = perKind((kind) => fieldsOf[kind].name.type === "name");
 
+/** The fields that name an entry of the catalogue. */
+export const cataloguedOf = perKind((kind): readonly string[] =>
+  Object.entries<FieldRow>(fieldsOf[kind]).flatMap(([key, { catalogue }]) => (catalogue === undefined ? [] : [key])),
+);
+
 const namesIgnorable = (rows: Rows): string[] =>
   Object.values(rows)
     .filter(({ effect }) => effect !== "none")

@@ -16,6 +16,9 @@ export const kinds: readonly Kind[] = [
 
 export const definitionOf = (kind: Kind): KindDefinition => kindTable[kind];
 
+/** Those of the kinds that run a guest. */
+export const runsGuest = (kind: Kind): boolean => definitionOf(kind).runsGuest === true;
+
 /** The words of each, in the order in which a file has its sections. */
 export const kindRows = tableOf<Kind, unknown>(keysOf(kindTable), (kind) => kindTable[kind].words) as {
   // Each is the one that the kind says.

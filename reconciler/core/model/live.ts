@@ -186,10 +186,11 @@ export const shownOf = <K extends Kind>({ of }: Live, kind: K): readonly LiveOf[
 
 type NamedOf = { readonly [K in Kind]: ReadonlyMap<string, readonly LiveOf[K][]> };
 
-/** By their names in lower case: all of a kind where all were shown, and VMs also where they were read one by one. */
+/** By their names in lower case: all of a kind where all were shown, and those of kinds that go by a name also where they were read one by one. */
 export const namedIn = (live: Live): NamedOf =>
   eachKind<NamedOf>((kind) => {
-    const shown: readonly LiveOf[Kind][] = kind === "vm" || live.of[kind].listed ? shownOf(live, kind) : [];
+    const shown: readonly LiveOf[Kind][] =
+      definitionOf(kind).takenByName === true || live.of[kind].listed ? shownOf(live, kind) : [];
     // `shown` is of the kind that `eachKind` asks for.
     return groupByName(shown) as NamedOf[Kind];
   });

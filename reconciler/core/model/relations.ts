@@ -2,14 +2,24 @@
 import type { HangsOn, Relation } from "../../kinds/definition";
 import { kindTable } from "../../kinds/table";
 import type { Reference } from "./desired";
-import { kinds, perKind } from "./kinds";
+import { isKind, type Kind, kinds, perKind } from "./kinds";
 
-const isHangsOn = (relation: Relation): relation is HangsOn => relation.is === "hangs-on";
+type OnHost = HangsOn & { readonly kind: Kind };
+
+const isHangsOn = (relation: Relation): relation is OnHost => relation.is === "hangs-on" && isKind(relation.kind);
 
 const relationsOf = perKind((kind): readonly Relation[] => kindTable[kind].relations);
 
 /** Where the resources of a kind hang; `undefined`: on nothing. */
-export const hostOf = perKind((kind): HangsOn | undefined => relationsOf[kind].find(isHangsOn));
+export const hostOf = perKind((kind): OnHost | undefined => relationsOf[kind].find(isHangsOn));
+
+/** The kinds that hang on each. */
+export const hangersOf = perKind((host): readonly Kind[] => kinds.filter((kind) => hostOf[kind]?.kind === host));
+
+const namesOf = (kind: Kind) => relationsOf[kind].flatMap((relation) => (relation.is === "names" ? [relation] : []));
+
+/** The word for a resource of the kind itself, where a field names others of its kind. */
+export const selfWordOf = perKind((kind) => namesOf(kind).find((named) => named.kind === kind)?.itself);
 
 /** No two of these kinds have one name in a project. */
 export const isNamed = perKind((kind) => relationsOf[kind].some(({ is }) => is === "named"));

@@ -34,7 +34,7 @@ export interface Rule {
 
 /** The group that the rule names. */
 export const groupNamed = ({ remote }: Pick<Rule, "remote">): Reference | undefined =>
-  remote.kind === "group" ? remote.group : undefined;
+  "group" in remote ? remote.group : undefined;
 
 export function groupIdNamed(rule: Pick<Rule, "remote">): string | undefined {
   const named = groupNamed(rule);

@@ -1,5 +1,6 @@
 /** How the VMs of a project are reached by SSH: what the file says, and the route that comes of it. Nothing of it is planned. */
 import { type Address, componentsAround, parseAddress } from "./address";
+import { runsGuest } from "./kinds";
 
 /** What a machine in the way is called: a VM of the project, or a host that somebody else runs. */
 export type Jump =
@@ -52,7 +53,7 @@ export interface Reachable {
 export function jumpFrom(text: string): Jump | undefined {
   if (text === "none") return "none";
   const named = parseAddress(text);
-  if (named !== undefined) return named.kind === "vm" ? { vm: text } : undefined;
+  if (named !== undefined) return runsGuest(named.kind) ? { vm: text } : undefined;
   const [, user, host, port] = hostPattern.exec(text) ?? [];
   if (host === undefined || !isSshPort(port)) return undefined;
   return {

@@ -7,6 +7,7 @@ import type { ResourceDifference } from "../diff/all";
 import type { Pair } from "../diff/pair";
 import type { Address } from "../model/address";
 import { disksOf } from "../model/disks";
+import { ofKind } from "../model/kinds";
 import type { Live } from "../model/live";
 import { movedIntent, type PlannedChange, type State, type StateChange } from "../model/recorded";
 import { deepEqual } from "../text/deep-equal";
@@ -76,11 +77,11 @@ function endedOrphans(differences: readonly ResourceDifference[], before: State,
     if (recorded?.id === undefined || change?.action === "replace" || change?.action === "delete") continue;
     if (change?.reason === "gone") continue;
     kept.add(`${kind}:${recorded.id}`);
-    if (recorded.kind === "vm" && live !== undefined) for (const { id } of disksOf(recorded)) kept.add(`volume:${id}`);
+    if (live !== undefined) for (const { id } of disksOf(ofKind(recorded, "vm") ?? {})) kept.add(`volume:${id}`);
   }
   return [...before.orphans].flatMap(([key, orphan]): PlannedChange[] => {
     const { kind, id, missingSince, deleting } = orphan;
-    const gone = kind === "volume" && live.of.volume.byId.get(id)?.seen === "gone";
+    const gone = kind !== "image" && live.of[kind].byId.get(id)?.seen === "gone";
     if (kept.has(key) || (gone && deleting === true)) return [{ type: "orphan", key, orphan: null }];
     return gone && missingSince === undefined ? [{ type: "missing", orphan }] : [];
   });

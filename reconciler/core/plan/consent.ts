@@ -7,6 +7,7 @@ import type { Change } from "../diff/changes";
 import type { Address } from "../model/address";
 import type { DesiredResource, Protection } from "../model/desired";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
+import { definitionOf } from "../model/kinds";
 import type { Loss } from "../model/loss";
 import type { Step } from "./step";
 
@@ -208,15 +209,14 @@ function recreations(
     const { address, kind, because } = change;
     const unproven = isUnproven(address);
     const why =
-      kind === "volume"
-        ? "an empty volume would take its place"
-        : isProtected(change, desiredOf, recordedOf)
-          ? "it has prevent_destroy"
-          : many
-            ? `${gone.length} of the ${managed} resources in the state are gone at once`
-            : unproven
-              ? "nothing proves that it is gone"
-              : "a credential that may not see it any more is shown just that";
+      definitionOf(kind).words.whenMadeAnew ??
+      (isProtected(change, desiredOf, recordedOf)
+        ? "it has prevent_destroy"
+        : many
+          ? `${gone.length} of the ${managed} resources in the state are gone at once`
+          : unproven
+            ? "nothing proves that it is gone"
+            : "a credential that may not see it any more is shown just that");
     return {
       kind: "recreate",
       address,

@@ -11,10 +11,11 @@ import type { Abilities } from "../model/abilities";
 import type { Address, Kind } from "../model/address";
 import { isAddressAttribute } from "../model/computed";
 import type { Desired } from "../model/desired";
-import { idsNamedBy } from "../model/facts";
+import { idsNamedBy, recordedAttribute } from "../model/facts";
 import { allOfKind } from "../model/kinds";
 import { computedInShaped } from "../model/output";
-import type { RecordedResource, State } from "../model/recorded";
+import type { State } from "../model/recorded";
+import { hangersOf } from "../model/relations";
 import type { Instant } from "../model/time";
 import { type LookMemory, oldest, tooOld } from "./memory";
 import type { Plan } from "./plan";
@@ -112,7 +113,9 @@ function addressesById(state: State): ReadonlyMap<string, Address> {
 const vmsWithUnknownOutputAddress = (outputs: NonNullable<Desired["outputs"]>, state: State): Address[] =>
   outputs.flatMap(({ value }) =>
     computedInShaped(value).flatMap(({ address, attribute }) =>
-      isAddressAttribute(attribute) && !isRemembered(state.resources.get(address), attribute) ? [address] : [],
+      isAddressAttribute(attribute) && recordedAttribute(state.resources.get(address), attribute) === undefined
+        ? [address]
+        : [],
     ),
   );
 
@@ -125,10 +128,10 @@ export function widened(part: Part, { changes, steps }: Plan, can: Abilities): P
     const kind = nameGiven(step)?.kind;
     if (kind !== undefined) named.add(kind);
   }
-  // Only the list of volumes tells which disks hang on a VM that changes, or outlived one, strangers' disks included.
-  const isStanding = ({ kind, id, reason }: Change): boolean =>
-    kind === "vm" && (id !== undefined || reason === "gone");
-  if (can.seesVolumes === "list" && changes.some(isStanding)) named.add("volume");
+  // Only a list tells what hangs on a host that changes, or outlived one: the disks on a VM, strangers' disks included.
+  const isStanding = ({ id, reason }: Change): boolean => id !== undefined || reason === "gone";
+  for (const change of changes)
+    if (isStanding(change)) for (const kind of hangersOf[change.kind]) if (can.canFindCreated(kind)) named.add(kind);
   return addresses.size === part.addresses.size && named.size === part.named.size ? undefined : { addresses, named };
 }
 
@@ -141,6 +144,3 @@ const isNameAsked = ({ desired, recorded, intent, import: wanted }: Pair): boole
   wanted?.name !== undefined ||
   (recorded?.id === undefined && wanted?.id === undefined) ||
   (desired !== undefined && recorded?.name !== undefined && desired.name !== recorded.name);
-
-const isRemembered = (recorded: RecordedResource | undefined, attribute: "private_ip" | "floating_ip"): boolean =>
-  recorded?.kind === "vm" && (attribute === "private_ip" ? recorded.privateIp : recorded.floatingIp) !== undefined;

@@ -10,7 +10,7 @@ import { attachmentsOf } from "../../kinds/vm/departure";
 import { type Owed, payGuests } from "../../kinds/vm/guest-steps";
 import { stepsForVm } from "../../kinds/vm/steps";
 import { stepsForVolume } from "../../kinds/volume/steps";
-import { diffAll } from "../diff/all";
+import { type Differences, diffAll } from "../diff/all";
 import type { Change } from "../diff/changes";
 import { withClaims } from "../diff/claims";
 import { diffContext, type PlanOptions } from "../diff/context";
@@ -99,6 +99,32 @@ export interface Plan {
   readonly owed?: readonly Owed[];
 }
 
+/** The requests of all differences, kind by kind. */
+function addSteps({ groups, vms, volumes, all }: Differences, draft: Draft): void {
+  const own: { readonly [K in Kind]?: () => void } = {
+    group: () => stepsForGroups(groups, draft),
+    vm: () => {
+      for (const vm of vms) stepsForVm(vm, draft);
+    },
+    volume: () => {
+      for (const volume of volumes) stepsForVolume(volume, draft);
+    },
+  };
+  const addUsual = (kind: Kind): void => {
+    // A difference of a kind without code of its own was made by kinds/usual/diff.ts.
+    for (const one of allOfKind(all, kind)) stepsForUsual(one as UsualDifference, draft);
+  };
+  for (const kind of kinds) (own[kind] ?? (() => addUsual(kind)))();
+}
+
+/** Whether a resource counts as gone, and nothing proves it. */
+function isUnproven(record: RecordedResource | undefined, live: Live): boolean {
+  const sighting = record?.id === undefined ? undefined : sight(live, record.kind, record.id);
+  if (record === undefined || sighting?.seen !== "gone") return false;
+  // A create that was accepted is not sent again by itself, also where its answer named an id.
+  return sighting.doubt !== undefined || isNeverSeen(record);
+}
+
 export function makePlan(input: PlanInput): Plan {
   const { options, findings = [], isYoung = () => false } = input;
   const desired = whatIsMeant(input.desired, options);
@@ -124,20 +150,7 @@ export function makePlan(input: PlanInput): Plan {
 
   const changes = differences.flatMap((difference) => (difference.change === undefined ? [] : [difference.change]));
   const draft = new Draft(context, state, changes, diagnostics);
-  const addSteps: { readonly [K in Kind]?: () => void } = {
-    group: () => stepsForGroups(groups, draft),
-    vm: () => {
-      for (const vm of vms) stepsForVm(vm, draft);
-    },
-    volume: () => {
-      for (const volume of volumes) stepsForVolume(volume, draft);
-    },
-  };
-  const addUsual = (kind: Kind): void => {
-    // A difference of a kind without code of its own was made by kinds/usual/diff.ts.
-    for (const one of allOfKind(differences, kind)) stepsForUsual(one as UsualDifference, draft);
-  };
-  for (const kind of kinds) (addSteps[kind] ?? (() => addUsual(kind)))();
+  addSteps(found, draft);
   for (const pair of targeted) if (pair.quarantined) waitForRecord(pair, draft);
   diagnostics.push(...namesTaken(draft, paired.pairs, targeted));
   breakNameCycles(draft);
@@ -162,13 +175,7 @@ export function makePlan(input: PlanInput): Plan {
       // A resource that an interrupted run made is remembered by its intent alone.
       (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
       managed,
-      (address) => {
-        const record = state.resources.get(address);
-        const sighting = record?.id === undefined ? undefined : sight(live, record.kind, record.id);
-        if (sighting?.seen !== "gone") return false;
-        // A create that was accepted is not sent again by itself, also where its answer named an id.
-        return sighting.doubt !== undefined || (record !== undefined && isNeverSeen(record));
-      },
+      (address) => isUnproven(state.resources.get(address), live),
       desired.protection,
     ),
   ];

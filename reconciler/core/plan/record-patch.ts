@@ -4,11 +4,12 @@
  * record as it is at that moment. A whole record does not fit any of these types; only a resource that has just been made
  * or taken over brings one.
  */
+
 import { ruleKey, sortRules } from "../canonical/rules";
 import type { Address } from "../model/address";
 import { type UnseenWrite, writeKey } from "../model/effect";
 import { type Debt, type Duty, debtsIn, withDebt } from "../model/guest";
-import type { Kind } from "../model/kinds";
+import { type Kind, ofKind } from "../model/kinds";
 import {
   type PlannedChange,
   type RecordedByKind,
@@ -18,6 +19,7 @@ import {
   type StateChange,
 } from "../model/recorded";
 import type { Rule } from "../model/rule";
+import { asRecord } from "../model/usual";
 import { invariant } from "../text/invariant";
 import { onlyDefined } from "../text/objects";
 
@@ -145,7 +147,7 @@ function writtenChange(
 
 // A record of its kind with its id: `NewRecord` lacks nothing else.
 const recordMade = ({ id, record }: Extract<StepChange, { type: "made" }>): RecordedResource =>
-  ({ ...record, ...onlyDefined({ id }) }) as RecordedResource;
+  asRecord({ ...record, ...onlyDefined({ id }) });
 
 export function withFields<R extends RecordedResource>(before: R, fields: object = {}): R {
   const merged: R = { ...before, ...fields };
@@ -182,8 +184,9 @@ function withRules(
   record: RecordedResource,
   { rules, buries, releases }: Pick<Extract<StepChange, { type: "patch" }>, "rules" | "buries" | "releases">,
 ): RecordedResource {
-  if (record.kind !== "group") return record;
-  const edited = rules === undefined ? record : { ...record, rules: editedRules(record.rules, rules) };
+  const group = ofKind(record, "group");
+  if (group === undefined) return record;
+  const edited = rules === undefined ? group : { ...group, rules: editedRules(group.rules, rules) };
   const left = releases === undefined ? edited : without(edited, releases);
   return buries === undefined ? left : buried(left, buries);
 }

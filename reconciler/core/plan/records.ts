@@ -2,16 +2,30 @@
  * What the state will say of a resource once it is as desired. A field that a step is still to make true keeps what is
  * recorded until that step has succeeded; everything else follows the file at once.
  */
+
 import { recordRules } from "../../kinds/group/diff";
+import type { Abilities } from "../model/abilities";
 import type { Text } from "../model/computed";
 import type { DesiredGroup, DesiredResource, DesiredVm, DesiredVolume, NewVm, Reference } from "../model/desired";
 import { fieldsOf, groupFields, keysWith, observedVmFields, type Rows, vmFields, volumeFields } from "../model/fields";
 import { perKind } from "../model/kinds";
-import type { LiveVm } from "../model/live";
+import type { Live, LiveVm } from "../model/live";
 import type { RecordedGroup, RecordedResource, RecordedVm, RecordedVolume } from "../model/recorded";
 import type { Rule } from "../model/rule";
+import { asRecord } from "../model/usual";
 import { fieldsIn, keysOf, onlyDefined } from "../text/objects";
 import type { FieldsOf } from "./record-patch";
+
+/** What is known of a thing that a create has made. */
+export interface SeenMade {
+  readonly can: Abilities;
+  /** Where it was looked at since. */
+  readonly live?: Live;
+  /** The rules that the file has by now. */
+  readonly declared?: readonly Rule[];
+  /** When the create was sent, where that is to be remembered. */
+  readonly sentAt?: string;
+}
 
 export type Unidentified<T> = Omit<T, "id">;
 
@@ -38,12 +52,12 @@ const recordedOfKind = perKind((kind): readonly string[] => recordedKeys<Rows>(f
 /** The record of a kind that remembers nothing of the file beside its fields. */
 export const plainRecord = (desired: DesiredResource): Unidentified<RecordedResource> =>
   // The keys are those of the kind's rows, with the values of the same keys.
-  ({
+  asRecord({
     kind: desired.kind,
     address: desired.address,
     ...pickKeys<Record<string, unknown>, string>(fieldsIn(desired), recordedOfKind[desired.kind]),
     preventDestroy: desired.lifecycle.preventDestroy,
-  }) as Unidentified<RecordedResource>;
+  });
 
 export function vmRecord(desired: DesiredVm, imageId: string | undefined): Unidentified<RecordedVm> {
   const { lifecycle } = desired;

@@ -8,7 +8,7 @@ import { type Address, compareAddresses, componentPath, quoted, renamed } from "
 import type { DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { type FieldRow, fieldsOf } from "../model/fields";
-import { type Kind, perKind } from "../model/kinds";
+import { type Kind, ofKind, perKind } from "../model/kinds";
 import type { RecordedResource } from "../model/recorded";
 
 export function renamedKeys(
@@ -206,7 +206,7 @@ const markRows = perKind((kind) =>
 
 function valueUnder(resource: DesiredResource | RecordedResource, key: string): unknown {
   if (key !== "rules") return Object.entries(resource).find(([name]) => name === key)?.[1];
-  if (resource.kind !== "group" || resource.rules.length === 0) return undefined;
+  const rules = ofKind<"group", DesiredResource | RecordedResource>(resource, "group")?.rules ?? [];
   // The group that a rule names is an address in the file and an id in the state.
-  return resource.rules.map((rule) => describeRule(rule, () => "a group")).sort();
+  return rules.length === 0 ? undefined : rules.map((rule) => describeRule(rule, () => "a group")).sort();
 }

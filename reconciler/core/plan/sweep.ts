@@ -5,7 +5,7 @@
  */
 import type { Abilities } from "../model/abilities";
 import type { Address } from "../model/address";
-import { type IdsOfKinds, type Kind, kinds, perKind } from "../model/kinds";
+import { definitionOf, type IdsOfKinds, type Kind, kinds, perKind } from "../model/kinds";
 import { type Catalogue, type Live, type LiveOf, notSeen, type Sighting, withSightings } from "../model/live";
 import type { RecordedResource, State } from "../model/recorded";
 
@@ -105,12 +105,14 @@ function unitsOf(
   { can, pageItems }: Sight,
   since: number,
 ): Unit[] {
-  // The rules of a group are a request of their own, in a list as well.
-  const requestsOf = (kind: Kind): number => (kind === "group" && can.seesGroups !== "rules" ? 2 : 1);
-  const isSeenInList = (kind: Kind): boolean => kind !== "group" && can.canFindCreated(kind);
+  // What is read beside, such as the rules of a group, is a request of its own, in a list as well.
+  const readsBeside = (kind: Kind): boolean => definitionOf(kind).readBeside !== undefined;
+  const requestsOf = (kind: Kind): number =>
+    readsBeside(kind) && (can.canFindCreated(kind) || can.readsOne(kind)) ? 2 : 1;
+  const isSeenInList = (kind: Kind): boolean => !readsBeside(kind) && can.canFindCreated(kind);
   const units: Unit[] = [];
   for (const kind of kinds) {
-    if (kind === "vm" && can.seesVms === "never") continue;
+    if (!can.sees(kind)) continue;
     const all = [...resources.values()].filter(isIdentified).filter((record) => record.kind === kind);
     const seenAt = (record: KnownRecord): number => at.get(keyOfThing(record)) ?? Number.NEGATIVE_INFINITY;
     const due = all.filter((record) => seenAt(record) <= since);

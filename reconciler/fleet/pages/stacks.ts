@@ -95,8 +95,8 @@ function counts(all: readonly StackOutline[], filter: StackFilter): PagePart {
   })}</ul>`;
 }
 
-const choice = (name: string, label: string, values: readonly string[], chosen: string): PagePart =>
-  html`<div><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}"><option value="">${name === "group" ? "nothing" : "any"}</option>${values.map(
+const choice = (name: string, label: string, values: readonly string[], chosen: string, otherwise = "any"): PagePart =>
+  html`<div><label for="f-${name}">${label}</label><select id="f-${name}" name="${name}"><option value="">${otherwise}</option>${values.map(
     (value) => html`<option value="${value}"${value === chosen ? html` selected` : ""}>${value}</option>`,
   )}</select></div>`;
 
@@ -111,7 +111,7 @@ const filterForm = (
 ${choice("condition", "Condition", order, filter.condition)}
 ${choice("tenant", "Tenant", distinct(all.map(({ tenant }) => tenant)), filter.tenant)}
 ${choice("service", "Service", distinct(all.map(({ service }) => service)), filter.service)}
-${choice("group", "Group by", ["tenant", "service", "condition"], filter.groupBy)}
+${choice("group", "Group by", ["tenant", "service", "condition"], filter.groupBy, "nothing")}
 <button>Show</button></form>`;
 
 function table(stacks: readonly StackRecord[], { groupBy }: StackFilter, now: Date): PagePart {

@@ -6,7 +6,8 @@ import { type LiveGroup, type LiveRule, sight } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
 import { namingGroup, type Rule } from "../../core/model/rule";
 import { itemAt } from "../../core/text/invariant";
-import { assertSameService, notFound, notProvenGone } from "../../one/guards";
+import { createFieldHandler, type Field, fieldThing, keptField } from "../../one/field-of";
+import { notFound, notProvenGone } from "../../one/guards";
 import {
   type Handler,
   type HandlerContext,
@@ -17,12 +18,11 @@ import {
   type PropertyChange,
   type Props,
 } from "../../one/handler";
-import { noteNamed } from "../../one/made-here";
 import { groupsIn, type NamedId, refuseUnknownIds } from "../../one/named-ids";
 import { asProperty, checkInputs, desiredOf, type Written } from "../../one/one-desired";
 import { carryOut, type HowFresh, plain, planAsObserved, type Remembered, stateOf } from "../../one/one-run";
-import { claimMade, claimSeen, claimTaken, newOwner, releaseClaim, staysWithAnother } from "../../one/ownership";
-import { recordedKey, recordedProperty, rememberedIn } from "../../one/shape";
+import { claimMade, claimTaken, newOwner } from "../../one/ownership";
+import { recordedKey } from "../../one/shape";
 import { ruleAsProperties, ruleForFile, ruleProperties } from "./one-rule-properties";
 
 const address = "group.rule";
@@ -155,16 +155,10 @@ async function look(
 const findRule = (group: LiveGroup, key: string): LiveRule | undefined =>
   group.rules?.find((rule) => ruleKey(canonicalLiveRule(rule)) === key);
 
-function idsIn(id: string): { readonly groupId: string; readonly ruleId: string } {
-  const [groupId, ruleId, ...rest] = id.split("/");
-  if (!groupId || !ruleId || rest.length > 0)
-    throw new HandlerFailure([
-      { severity: "error", code: "plan/bad-id", summary: `${id} is no id of a rule`, fix: "write GROUP-ID/RULE-ID" },
-    ]);
-  return { groupId, ruleId };
+interface Ids {
+  readonly groupId: string;
+  readonly ruleId: string;
 }
-
-const thing = (id: string): string => `rule:${id}`;
 
 const takesOver = (groupId: string): string =>
   `the rule is in group ${groupId} already: nothing is added, and it is managed here from now on. Where another resource of this program goes that named the same rule, the two are one rule, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
@@ -172,24 +166,23 @@ const takesOver = (groupId: string): string =>
 const inputsIn = (before: Props): Props =>
   Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(inputs, name)));
 
-export const ruleHandler: Handler = {
+const noun = "rule";
+
+const ruleField: Field<Ids> = {
+  noun,
+  written: "GROUP-ID/RULE-ID",
   type: "SecurityGroupRule",
   description:
     "One rule of a security group, for groups whose rulesMode is additive, and for rules between groups that name each other.",
   inputs,
-  outputs: {
-    ruleId: { type: "string", description: "The id of the rule in its group." },
-    [recordedKey]: recordedProperty,
-  },
+  outputs: { ruleId: { type: "string", description: "The id of the rule in its group." } },
   stables: ["securityGroupId", "ruleId"],
 
+  ids: (groupId, ruleId) => ({ groupId, ruleId }),
+  names: namedIn,
   check: checkRule,
 
-  async diff(context, id, before, wanted) {
-    const service = await context.service();
-    const remembered = rememberedIn(before);
-    assertSameService(service, remembered, `rule ${id}`);
-    claimSeen(service, thing(id), remembered, context.notes);
+  changes(before, wanted, { imported }) {
     const changes: PropertyChange[] = [];
     const unknown = Object.keys(inputs).filter((name) => isUnknown(wanted[name]));
     const sameTraffic =
@@ -199,22 +192,22 @@ export const ruleHandler: Handler = {
     for (const [property, { replaces, default: usual }] of Object.entries(inputs)) {
       const same = (before[property] ?? usual) === (wanted[property] ?? usual);
       if (same && !unknown.includes(property)) continue;
-      if (property === "onRuleRemoval" && remembered.imported === true && before[property] === undefined) continue;
+      if (property === "onRuleRemoval" && imported === true && before[property] === undefined) continue;
       if (replaces === true && sameTraffic) continue;
       changes.push({ property, replaces: replaces === true });
     }
-    const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
+    return changes;
+  },
+
+  async diff(_of, _before, changes, replaces) {
     const described = changes.some(({ property }) => property === "description") && replaces.length === 0;
     return {
-      changes,
-      replaces,
       deleteBeforeReplace: false,
       warnings: described ? ["the service cannot change the description of a rule; it is only noted"] : [],
     };
   },
 
-  async preview(context, props) {
-    const service = await context.service();
+  async preview(context, service, props) {
     const groupId = props["securityGroupId"];
     if (typeof groupId !== "string" || isUnknown(groupId)) return [];
     await refuseUnknownIds(service, namedIn(props));
@@ -223,10 +216,8 @@ export const ruleHandler: Handler = {
     return isThere ? [takesOver(groupId)] : [];
   },
 
-  async create(context, props) {
-    const service = await context.service();
+  async create(context, service, props) {
     const groupId = String(props["securityGroupId"]);
-    noteNamed(service, namedIn(props));
     const rule = ruleOf(props);
     const planned = await plan(context, service, groupWith([rule], "additive"), recordWith(groupId, []));
     if (sight(planned.live, "group", groupId).seen === "gone") throw notFound(`security group ${groupId}`);
@@ -239,16 +230,12 @@ export const ruleHandler: Handler = {
     if (made === undefined) throw notFound(`such rule in group ${groupId}, although it was just added`);
     const id = `${groupId}/${made.id}`;
     const owner = newOwner();
-    if (isThere) claimTaken(service, thing(id), owner, context.notes);
-    else claimMade(service, thing(id), owner);
-    const recorded = { owner, scope: { origin: service.client.origin } };
-    return { id, outputs: plain({ ...props, ruleId: made.id, [recordedKey]: recorded }) };
+    if (isThere) claimTaken(service, fieldThing(ruleField, id), owner, context.notes);
+    else claimMade(service, fieldThing(ruleField, id), owner);
+    return keptField(service, id, { ...props, ruleId: made.id }, owner);
   },
 
-  async read(context, id, before) {
-    const { groupId, ruleId } = idsIn(id);
-    const service = await context.service();
-    const remembered = before === undefined ? undefined : rememberedIn(before);
+  async read({ context, service, id, ids: { groupId, ruleId }, remembered }, before, known) {
     const sighting = await sightingOf(context, service, groupId, remembered, "recent");
     if (sighting.seen === "unobserved" && before !== undefined) {
       context.log("warning", `rule ${id} was not seen, and is kept as it was: ${sighting.reason}`);
@@ -259,35 +246,25 @@ export const ruleHandler: Handler = {
     const rule = canonicalLiveRule(live);
     // The rule keeps the spelling in which it was written.
     const same = before !== undefined && ruleKey(ruleOf(before)) === ruleKey(rule);
-    const known = remembered ?? { owner: newOwner(), scope: { origin: service.client.origin }, imported: true };
     const shown = plain(same ? inputsIn(before) : { securityGroupId: groupId, ...ruleAsProperties(rule, groupId) });
     return { id, inputs: shown, outputs: { ...shown, ruleId, [recordedKey]: plain(known) } };
   },
 
-  async update(context, id, before, props) {
-    const service = await context.service();
-    const { owner = newOwner() } = rememberedIn(before);
-    claimMade(service, thing(id), owner);
-    const recorded = { owner, scope: { origin: service.client.origin } };
-    const ruleId = before["ruleId"] ?? idsIn(id).ruleId;
-    return { id, outputs: plain({ ...props, ruleId, [recordedKey]: recorded }) };
-  },
+  update: async ({ service, id, ids }, before, props, owner) =>
+    keptField(service, id, { ...props, ruleId: before["ruleId"] ?? ids.ruleId }, owner),
 
-  async delete(context, id, before) {
-    const service = await context.service();
-    const { groupId, ruleId } = idsIn(id);
-    const remembered = rememberedIn(before);
-    assertSameService(service, remembered, `rule ${id}`);
-    const stays = staysWithAnother(service, thing(id), remembered.owner, context.notes, `rule ${id}`);
-    if (stays !== undefined) return context.log("warning", stays);
+  async remove({ context, service, id, ids: { groupId, ruleId }, remembered }, before) {
     const sighting = await sightingOf(context, service, groupId, remembered, "forRemoval");
-    if (sighting.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${sighting.reason}`);
+    if (sighting.seen === "unobserved") throw notProvenGone(`${noun} ${id}`, `of its group, ${sighting.reason}`);
     const group = sighting.seen === "yes" ? sighting.value : undefined;
     const live = group?.rules?.find((rule) => rule.id === ruleId);
-    if (group === undefined || live === undefined) return releaseClaim(service, thing(id), context.notes);
+    if (group === undefined || live === undefined) return true;
     if (!service.client.can.deletesRules) {
       const what = `rule ${ruleId} of group ${groupId} cannot be deleted by itself: this service has no operation for it`;
-      if (before["onRuleRemoval"] === "keep") return context.log("warning", `${what}; it stays`);
+      if (before["onRuleRemoval"] === "keep") {
+        context.log("warning", `${what}; it stays`);
+        return false;
+      }
       throw new HandlerFailure([
         {
           severity: "error",
@@ -310,6 +287,8 @@ export const ruleHandler: Handler = {
     );
     const ran = await carryOut(context, service, planned, false);
     if (ran.problems.length > 0) throw new HandlerFailure(ran.problems);
-    releaseClaim(service, thing(id), context.notes);
+    return true;
   },
 };
+
+export const ruleHandler: Handler = createFieldHandler(ruleField);

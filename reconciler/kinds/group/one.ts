@@ -1,6 +1,8 @@
 /** Security groups with their rules. */
 
 import { canonicalLiveRule, type GroupIdentity, referenceText, ruleKey, sortRules } from "../../core/canonical/rules";
+import { type Closed, closedWith } from "../../core/model/desired";
+import { allOfKind } from "../../core/model/kinds";
 import type { RecordedGroup } from "../../core/model/recorded";
 import { isObject } from "../../core/text/objects";
 import { holdsUnknown, type Props } from "../../one/handler";
@@ -27,6 +29,11 @@ const write = (inputs: Props): Written => ({
     ...linesFor(inputs, ["onRuleRemoval"], "lifecycle"),
   ],
 });
+
+const keepingRules = (desired: Closed): Closed =>
+  closedWith(desired, {
+    resources: allOfKind(desired.resources, "group").map((group) => ({ ...group, rulesMode: "additive" })),
+  });
 
 export const groupHandler = createHandler<"group">({
   type: "SecurityGroup",
@@ -66,6 +73,13 @@ export const groupHandler = createHandler<"group">({
   outputs: {},
   optional: [],
   emptied: ["description"],
+  replacedAsAWhole: true,
+  // Rules that nobody knew of can only go with the group; a refresh shows them, and then a preview does.
+  asManaged: (recorded, before) => (isOpen(before) ? keepingRules(recorded) : recorded),
+  sparing: (desired, { name }) => ({
+    wish: keepingRules(desired),
+    says: `${String(name)} has rules that were added elsewhere; they stay until a refresh`,
+  }),
   deleteBeforeReplace: true,
   write,
   names: groupsIn,

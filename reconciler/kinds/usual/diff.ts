@@ -2,6 +2,7 @@
  * What differs about a resource of a kind that is its rows and its relations alone: every row by the value that the
  * service shows, or else the one that was recorded, and where it hangs.
  */
+
 import { type FieldChange, type FieldValue, fieldChange, movedField } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import {
@@ -27,6 +28,7 @@ import { type Kind, kindRows } from "../../core/model/kinds";
 import { type LiveOf, sight } from "../../core/model/live";
 import type { RecordedResource, State } from "../../core/model/recorded";
 import { hostOf } from "../../core/model/relations";
+import { asRecord } from "../../core/model/usual";
 import { fieldsIn } from "../../core/text/objects";
 import { type HostFates, wantedHost, whereaboutsOf } from "../hosts";
 import { consequences, placementOf, type Target } from "../placement";
@@ -80,14 +82,14 @@ export function diffUsual(pair: Pair, context: DiffContext, state: State, fates:
 /** What a create that was cut off has made. */
 const madeBy = (pair: Pair, id: string): RecordedResource =>
   // The intent remembers the whole record but for the id.
-  ({
+  asRecord({
     name: pair.intent?.name,
     preventDestroy: false,
     ...pair.intent?.record,
     kind: pair.kind,
     address: pair.address,
     id,
-  }) as RecordedResource;
+  });
 
 const isValue = (value: unknown): value is NonNullable<FieldValue> =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean";
@@ -113,13 +115,10 @@ function hostNow(
   if (shown !== undefined) return typeof shown === "string" ? shown : undefined;
   const recorded = fieldsIn(record)[host.recorded];
   // A host that is known to be gone carries nothing, whatever the record says.
-  return typeof recorded === "string" && sight(context.live, hostKindOf(kind), recorded).seen !== "gone"
+  return typeof recorded === "string" && sight(context.live, host.kind, recorded).seen !== "gone"
     ? recorded
     : undefined;
 }
-
-// The table of kinds names a kind there.
-const hostKindOf = (kind: Kind): Kind => hostOf[kind]?.kind as Kind;
 
 function removed(
   pair: Pair,
@@ -220,7 +219,7 @@ function placeOf(
   const recordedOn = typeof known === "string" ? known : undefined;
   const isOurs = on !== undefined && recordedOn === on;
   const isIgnored = desired.lifecycle.ignoreChanges.includes(row.field);
-  const hanging = { hostKind: hostKindOf(kind), on, recordedOn, isOurs, target, isIgnored };
+  const hanging = { hostKind: relation.kind, on, recordedOn, isOurs, target, isIgnored };
   const whereabouts = whereaboutsOf(hanging, context, fates);
   const { host } = whereabouts;
   const placed = placementOf(whereabouts);

@@ -34,7 +34,7 @@ import { isConflict } from "../vm/watch";
 import { rowsOf } from "./diff";
 
 // The step of a kind without requests of its own, which the compiler does not know: it was made by usual/steps.ts.
-const requestOf = (step: Step): UsualAction => step.action as unknown as UsualAction;
+const requestOf = ({ action }: { readonly action: unknown }): UsualAction => action as UsualAction;
 
 export function performUsual(step: Step, run: Run): Promise<StepResult> {
   const kind = kindOf(step.address);
@@ -79,9 +79,11 @@ async function afterwards(
 }
 
 /** The step as what records its end sees it. */
-const onExisting = (step: Step, record: object = {}): Step<"vm.rename"> =>
+function onExisting(step: Step, record: object = {}): Step<"vm.rename"> {
+  const made: object = { ...step, record: Object.keys(record).length === 0 ? undefined : record };
   // Any operation on what exists, with a patch of the record of its kind.
-  ({ ...step, record: Object.keys(record).length === 0 ? undefined : record }) as unknown as Step<"vm.rename">;
+  return made as Step<"vm.rename">;
+}
 
 const writeOf = (kind: Kind, id: string, field: string, value: unknown): StepWrite =>
   // A row of the kind names the field.
@@ -89,8 +91,9 @@ const writeOf = (kind: Kind, id: string, field: string, value: unknown): StepWri
 
 function create(step: Step, kind: Kind, { name = "", fields }: UsualAction, run: Run): Promise<StepResult> {
   const { address } = step;
+  const { record: said }: { readonly record?: unknown } = step;
   // A create says the whole record of what it makes.
-  const record = step.record as unknown as NewRecord;
+  const record = said as NewRecord;
   const keep = async ({ id }: LiveOf[Kind], how: HowFound): Promise<StepResult> => {
     await run.recorder.record([
       { type: "made", address, id, record },

@@ -1,9 +1,11 @@
 /** The requests of a change of a kind that is its rows and its relations alone, in their order. */
+
 import type { DesiredResource, Reference } from "../../core/model/desired";
 import { identity } from "../../core/model/identity";
 import { type Kind, kindRows } from "../../core/model/kinds";
 import { orphanKey, type RecordedResource } from "../../core/model/recorded";
 import { hostOf, isNamed } from "../../core/model/relations";
+import { asRecord } from "../../core/model/usual";
 import { addStep, type Draft, nameKey, settledRecord, vmHold } from "../../core/plan/draft";
 import { holdBack, patchFor, plainRecord } from "../../core/plan/records";
 import { type Need, type NewStep, need, type StepId, type UsualAction } from "../../core/plan/step";
@@ -40,9 +42,11 @@ export function stepsForUsual(difference: UsualDifference, draft: Draft): void {
 
 type UsualStep = Omit<NewStep, "action" | "record"> & { readonly action: UsualAction; readonly record?: unknown };
 
-const add = (draft: Draft, step: UsualStep): StepId =>
+function add(draft: Draft, step: UsualStep): StepId {
+  const made: object = step;
   // The compiler knows the requests of the kinds that have code of their own; a row says what this one sends.
-  addStep(draft, step as unknown as NewStep<"record">);
+  return addStep(draft, made as NewStep<"record">);
+}
 
 const held = ({ address }: { readonly address: string }, kind: Kind): string => `${kind}:${address}`;
 
@@ -100,7 +104,7 @@ function detach(
   const relation = hostOf[kind];
   if (relation === undefined || detachFrom === undefined) return needs;
   const host = { id: detachFrom };
-  const hostLabel = draft.context.addressOf(identity(asKind(relation.kind), detachFrom)) ?? detachFrom;
+  const hostLabel = draft.context.addressOf(identity(relation.kind, detachFrom)) ?? detachFrom;
   const step = add(draft, {
     id: `${address}/detach`,
     address,
@@ -113,9 +117,6 @@ function detach(
   draft.comesOff(detachFrom, step);
   return [...needs, need(step)];
 }
-
-// The table of kinds names a kind there.
-const asKind = (kind: string): Kind => kind as Kind;
 
 function remove(difference: To<"delete" | "forget">, draft: Draft): void {
   const { address, kind, change, recorded } = difference;
@@ -198,11 +199,10 @@ function update(difference: To<"update" | "import">, draft: Draft): void {
 function adopt(difference: To<"update" | "import">, draft: Draft): StepId {
   const { address, kind, id, desired, live, change, hangsOn } = difference;
   const relation = hostOf[kind];
-  // A record of its kind: the rows and its id.
-  const next = { ...plainRecord(desired), id } as RecordedResource;
+  const next = asRecord({ ...plainRecord(desired), id });
   const on = relation === undefined ? {} : { [relation.recorded]: hangsOn };
   // What shows is under the keys of the rows, as a record has it.
-  const shown = { ...live } as Partial<RecordedResource>;
+  const shown: Partial<RecordedResource> = asRecord({ ...live });
   const record = holdBack(
     { ...next, ...on },
     { ...shown, ...on },

@@ -25,6 +25,7 @@ export const vmFields = {
     compare: "own",
     recorded: "known",
     observed: true,
+    catalogue: "flavors",
     sentAs: "flavor_id",
   },
   image: {
@@ -39,6 +40,7 @@ export const vmFields = {
     recorded: "known",
     recordKeys: ["image", "imageId"],
     observed: true,
+    catalogue: "images",
     sentAs: "image_id",
   },
   owner: {

@@ -8,7 +8,7 @@ export const vm = defineKind({
     section: "vms",
     noun: "VM",
     fullNoun: "VM",
-    attributes: ["id", "name", "private_ip", "floating_ip"],
+    attributes: { id: "id", name: "name", private_ip: "privateIp", floating_ip: "floatingIp" },
     whenReplaced: ["new id, new address"],
     whenDeleted: ["with its root disk"],
     tone: { colour: "#0969da", onDark: "#58a6ff" },
@@ -16,4 +16,8 @@ export const vm = defineKind({
   fields: vmFields,
   calls: vmCalls,
   relations: [{ is: "named" }],
+  takenByName: true,
+  createTellsNoId: true,
+  runsGuest: true,
+  atRest: "stopped",
 });

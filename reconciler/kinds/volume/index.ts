@@ -8,9 +8,10 @@ export const volume = defineKind({
     section: "volumes",
     noun: "volume",
     fullNoun: "volume",
-    attributes: ["id", "name", "size"],
+    attributes: { id: "id", name: "name", size: "sizeGb" },
     whenReplaced: ["an empty one takes its place"],
     whenDeleted: ["with its data"],
+    whenMadeAnew: "an empty volume would take its place",
     tone: { colour: "#9a6700", onDark: "#d29922" },
   },
   fields: volumeFields,
@@ -25,4 +26,6 @@ export const volume = defineKind({
       detach: "volume.detach",
     },
   ],
+  atRest: "ready",
+  orphansDeletable: true,
 });

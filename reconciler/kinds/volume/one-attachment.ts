@@ -8,7 +8,8 @@ import type { RecordedVolume, Scope } from "../../core/model/recorded";
 import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn } from "../../core/text/objects";
 import { holding } from "../../one/exclusion";
-import { assertSameService, notFound, notProvenGone } from "../../one/guards";
+import { createFieldHandler, type Field, fieldThing, keptField } from "../../one/field-of";
+import { notFound, notProvenGone } from "../../one/guards";
 import {
   type Handler,
   type HandlerContext,
@@ -22,7 +23,6 @@ import {
   type PropertyChange,
   type Props,
 } from "../../one/handler";
-import { noteNamed } from "../../one/made-here";
 import { type NamedId, refuseUnknownIds } from "../../one/named-ids";
 import { checkInputs, desiredOf, type Written } from "../../one/one-desired";
 import {
@@ -36,8 +36,8 @@ import {
   type RanOne,
   stateOf,
 } from "../../one/one-run";
-import { claimMade, claimSeen, claimTaken, newOwner, releaseClaim, staysWithAnother } from "../../one/ownership";
-import { recordedKey, recordedProperty, rememberedIn } from "../../one/shape";
+import { claimTaken, newOwner } from "../../one/ownership";
+import { recordedKey, rememberedIn } from "../../one/shape";
 import { flush, flushConfirmed, hostOf, linesFor, owedCommand } from "../../one/shared-properties";
 import { isChanged, type Told, toldOf, untold } from "../../one/stands-on";
 
@@ -78,25 +78,16 @@ const beforeOf = (props: Props): Before => {
   return { ...remembered, afterAttach, owes: debtsIn(remembered.record) };
 };
 
-const thing = (id: string): string => `attachment:${id}`;
-
 const idOf = (props: Props): string => `${String(props["vmId"])}/${String(props["volumeId"])}`;
 
-function idsIn(id: string): { readonly vmId: string; readonly volumeId: string } {
-  const [vmId, volumeId, ...rest] = id.split("/");
-  if (!vmId || !volumeId || rest.length > 0)
-    throw new HandlerFailure([
-      {
-        severity: "error",
-        code: "plan/bad-id",
-        summary: `${id} is no id of an attachment`,
-        fix: "write VM-ID/VOLUME-ID",
-      },
-    ]);
-  return { vmId, volumeId };
+interface Ids {
+  readonly vmId: string;
+  readonly volumeId: string;
 }
 
-const namedIn = ({ vmId, volumeId }: { readonly vmId: string; readonly volumeId: string }): readonly NamedId[] => [
+const idsOf = (props: Props): Ids => ({ vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) });
+
+const namedIn = ({ vmId, volumeId }: Ids): readonly NamedId[] => [
   { kind: "vm", id: vmId },
   { kind: "volume", id: volumeId },
 ];
@@ -104,7 +95,7 @@ const namedIn = ({ vmId, volumeId }: { readonly vmId: string; readonly volumeId:
 async function plan(
   context: HandlerContext,
   service: Awaited<ReturnType<HandlerContext["service"]>>,
-  ids: { readonly vmId: string; readonly volumeId: string },
+  ids: Ids,
   { flush: policy, afterAttach }: Pick<DesiredVolume, "flush" | "afterAttach">,
   attach: boolean,
   { scope, afterAttach: formerCommand, owes }: Before = {},
@@ -154,7 +145,7 @@ function sizeIn(live: PlannedOne["live"], volumeId: string): number | undefined 
 }
 
 /** Whether the volume hangs on the VM, as the volume's own record or else the VM's shows; `undefined`: neither does. */
-function isAttached(live: PlannedOne["live"], ids: { readonly vmId: string; readonly volumeId: string }) {
+function isAttached(live: PlannedOne["live"], ids: Ids) {
   const host = hostIn(live, ids.volumeId);
   if (host !== undefined) return host === ids.vmId;
   const vm = sight(live, "vm", ids.vmId);
@@ -174,7 +165,7 @@ async function planAndCarryOut(
   context: HandlerContext,
   service: HandlerService,
   planned: PlannedOne,
-  ids: { readonly vmId: string; readonly volumeId: string },
+  ids: Ids,
   flushConfirmed: boolean,
 ): Promise<RanOne> {
   const named = byId(planned, ids.volumeId);
@@ -204,13 +195,10 @@ function keep(
   owner: string,
   { record, problems, told }: Pick<RanOne, "record" | "problems" | "told">,
 ): Kept {
-  const recorded = {
-    owner,
-    scope: { origin: service.client.origin },
+  const kept = keptField(service, id, props, owner, {
     record: debtsIn(record).length === 0 ? undefined : record,
     told: wishOf(props).afterAttach === undefined ? undefined : told,
-  };
-  const kept = { id, outputs: plain({ ...props, [recordedKey]: recorded }) };
+  });
   if (problems.length > 0) throw new PartialFailure(kept, problems);
   return kept;
 }
@@ -224,19 +212,19 @@ const owed = (service: HandlerService, reason: Debt["reason"]): Debt => ({
   since: service.clock.instant(),
 });
 
-const exclusively = <T>(service: HandlerService, ids: { vmId: string; volumeId: string }, call: () => Promise<T>) =>
+const exclusively = <T>(service: HandlerService, ids: Ids, call: () => Promise<T>) =>
   holding(service, `volume:${ids.volumeId}`, () => holding(service, `vm:${ids.vmId}`, call));
 
-const flushMissing = (id: string): HandlerFailure =>
+const flushMissing = ({ volumeId }: Ids): HandlerFailure =>
   new HandlerFailure([
     {
       severity: "error",
       code: "consent/flush",
-      summary: `volume ${idsIn(id).volumeId} has to be detached, and nothing confirms that it is flushed`,
+      summary: `volume ${volumeId} has to be detached, and nothing confirms that it is flushed`,
     },
   ]);
 
-const takesOver = ({ vmId, volumeId }: { vmId: string; volumeId: string }): string =>
+const takesOver = ({ vmId, volumeId }: Ids): string =>
   `volume ${volumeId} is attached to ${vmId} already: nothing is attached, and it is managed here from now on. Where another resource of this program goes that named the same two, the two are one attachment, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
 
 const attachedElsewhere = (volumeId: string, vmId: string): HandlerFailure =>
@@ -252,49 +240,53 @@ const attachedElsewhere = (volumeId: string, vmId: string): HandlerFailure =>
 const asksForFlush = (props: Props): boolean =>
   props["flushConfirmed"] !== true && (fieldsIn(props["flush"])["via"] ?? "ask") === "ask";
 
-export const attachmentHandler: Handler = {
+const noun = "attachment";
+
+const attachment: Field<Ids> = {
+  noun,
+  written: "VM-ID/VOLUME-ID",
   type: "VolumeAttachment",
   description: "A volume attached to a VM. Detaching it needs a confirmed flush.",
   inputs,
-  outputs: { [recordedKey]: recordedProperty },
+  outputs: {},
   stables: ["vmId", "volumeId"],
 
+  ids: (vmId, volumeId) => ({ vmId, volumeId }),
+  names: (props) => namedIn(idsOf(props)),
+  exclusively,
   check: (raw) => checkInputs(inputs, raw, write),
 
-  async diff(context, id, before, wanted) {
-    const service = await context.service();
-    const remembered = rememberedIn(before);
-    assertSameService(service, remembered, `attachment ${id}`);
-    claimSeen(service, thing(id), remembered, context.notes);
+  changes(before, wanted, { imported }) {
     const changes: PropertyChange[] = [];
     for (const [property, { replaces, behaviour }] of Object.entries(inputs)) {
-      if (behaviour === true && remembered.imported === true && before[property] === undefined) continue;
+      if (behaviour === true && imported === true && before[property] === undefined) continue;
       if (holdsUnknown(wanted[property]) || !deepEqual(before[property], wanted[property]))
         changes.push({ property, replaces: replaces === true });
     }
-    const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
-    if (replaces.length > 0 && asksForFlush(before)) throw flushMissing(id);
+    return changes;
+  },
+
+  async diff({ context, service, ids }, before, changes, replaces) {
+    if (replaces.length > 0 && asksForFlush(before)) throw flushMissing(ids);
     const deleteBeforeReplace = changes.length > 0;
-    const ids = idsIn(id);
     const former = beforeOf(before);
     const owes = former.owes ?? [];
     const isOwed =
       owes.length > 0 || (former.afterAttach !== undefined && untold(service, ids, former.told).length > 0);
     if (changes.length > 0 || !(isOwed || isChanged(service, ids.volumeId)))
-      return { changes, replaces, deleteBeforeReplace, warnings: [] };
+      return { deleteBeforeReplace, warnings: [] };
     const isOn = await exclusively(service, ids, async () => {
       const { live } = await plan(context, service, ids, wishOf(before), false, former, "recent");
       return isAttached(live, ids) ?? true;
     });
     const again = `volume ${ids.volumeId} is off VM ${ids.vmId}: a change of it was cut off, and it is attached again`;
     if (!isOn || isOwed) changes.push({ property: recordedKey, replaces: false });
-    return { changes, replaces, deleteBeforeReplace, warnings: isOn ? [] : [again] };
+    return { deleteBeforeReplace, warnings: isOn ? [] : [again] };
   },
 
-  async preview(context, props) {
-    const service = await context.service();
+  async preview(context, service, props) {
     if (isUnknown(props["vmId"]) || isUnknown(props["volumeId"])) return [];
-    const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
+    const ids = idsOf(props);
     await refuseUnknownIds(service, namedIn(ids));
     const planned = await plan(context, service, ids, wishOf({ flush: props["flush"] }), true, {}, "recent");
     const host = hostIn(planned.live, ids.volumeId);
@@ -304,11 +296,9 @@ export const attachmentHandler: Handler = {
       : [];
   },
 
-  async create(context, props) {
-    const service = await context.service();
-    const ids = { vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) };
-    noteNamed(service, namedIn(ids));
-    return exclusively(service, ids, async () => {
+  create: (context, service, props) =>
+    exclusively(service, idsOf(props), async () => {
+      const ids = idsOf(props);
       const wish = wishOf(props);
       const look = (how: HowFresh, before?: Before) => plan(context, service, ids, wish, true, before, how);
       let planned = await look("forCreate");
@@ -321,7 +311,7 @@ export const attachmentHandler: Handler = {
       const id = idOf(props);
       const owner = newOwner();
       // The id names a place: whoever named it before may be deleted after this.
-      const claim = claimTaken(service, thing(id), owner, context.notes);
+      const claim = claimTaken(service, fieldThing(attachment, id), owner, context.notes);
       if (host === ids.vmId) context.log("warning", takesOver(ids));
       // A create that was cut off after its attach has run no command.
       if (host === ids.vmId && wish.afterAttach !== undefined)
@@ -333,30 +323,20 @@ export const attachmentHandler: Handler = {
         ...ran,
         told: toldOf(service, ids, sizeIn(planned.live, ids.volumeId)),
       });
-    });
-  },
+    }),
 
-  async read(context, id, before) {
-    const ids = idsIn(id);
-    const service = await context.service();
+  async read({ context, service, id, ids, remembered }, before, known) {
     const policy = wishOf(before ?? {});
-    const remembered = before === undefined ? undefined : rememberedIn(before);
     const planned = await plan(context, service, ids, policy, false, remembered, "recent");
     const volume = sight(planned.live, "volume", ids.volumeId);
     if (volume.seen === "gone") return undefined;
     if (isAttached(planned.live, ids) === false) return undefined;
     const { [recordedKey]: _recorded, ...declared } = before ?? {};
     const props = plain({ ...declared, ...ids });
-    const known = remembered ?? { owner: newOwner(), scope: { origin: service.client.origin }, imported: true };
     return { id, inputs: props, outputs: { ...props, [recordedKey]: plain(known) } };
   },
 
-  async update(context, id, before, props) {
-    const service = await context.service();
-    const remembered = rememberedIn(before);
-    const { owner = newOwner() } = remembered;
-    claimMade(service, thing(id), owner);
-    const ids = idsIn(id);
+  async update({ context, service, id, ids }, before, props, owner) {
     const wish = wishOf(props);
     const former = beforeOf(before);
     const reasons = wish.afterAttach === undefined ? [] : untold(service, ids, former.told);
@@ -377,22 +357,16 @@ export const attachmentHandler: Handler = {
     return keep(service, id, props, owner, { ...ran, told: toldOf(service, ids, sizeGb, former.told) });
   },
 
-  async delete(context, id, before) {
-    const service = await context.service();
-    const ids = idsIn(id);
-    const remembered = rememberedIn(before);
-    assertSameService(service, remembered, `attachment ${id}`);
-    await exclusively(service, ids, async () => {
-      const stays = staysWithAnother(service, thing(id), remembered.owner, context.notes, `attachment ${id}`);
-      if (stays !== undefined) return context.log("warning", stays);
-      const planned = await plan(context, service, ids, wishOf(before), false, remembered, "forRemoval");
-      const { live } = planned;
-      const sighting = sight(live, "volume", ids.volumeId);
-      if (sighting.seen === "unobserved" && (live.doubt !== undefined || sighting.vanished !== undefined))
-        throw notProvenGone(`attachment ${id}`, `of its volume, ${sighting.reason}`);
-      if (changeOf(planned)?.action !== "create")
-        await planAndCarryOut(context, service, planned, ids, before["flushConfirmed"] === true);
-      releaseClaim(service, thing(id), context.notes);
-    });
+  async remove({ context, service, id, ids, remembered }, before) {
+    const planned = await plan(context, service, ids, wishOf(before), false, remembered, "forRemoval");
+    const { live } = planned;
+    const sighting = sight(live, "volume", ids.volumeId);
+    if (sighting.seen === "unobserved" && (live.doubt !== undefined || sighting.vanished !== undefined))
+      throw notProvenGone(`${noun} ${id}`, `of its volume, ${sighting.reason}`);
+    if (changeOf(planned)?.action !== "create")
+      await planAndCarryOut(context, service, planned, ids, before["flushConfirmed"] === true);
+    return true;
   },
 };
+
+export const attachmentHandler: Handler = createFieldHandler(attachment);

@@ -8,7 +8,7 @@ export const floatingAddress = defineKind({
     section: "addresses",
     noun: "address",
     fullNoun: "floating address",
-    attributes: ["id", "name"],
+    attributes: { id: "id", name: "name" },
     whenReplaced: ["new id"],
     whenDeleted: ["others may get it"],
     tone: { colour: "#bf3989", onDark: "#f778ba" },

@@ -8,7 +8,7 @@ export const keyPair = defineKind({
     section: "key_pairs",
     noun: "key pair",
     fullNoun: "key pair",
-    attributes: ["id", "name"],
+    attributes: { id: "id", name: "name" },
     whenReplaced: ["new id"],
     whenDeleted: [],
     tone: { colour: "#1a7f37", onDark: "#3fb950" },

@@ -10,19 +10,20 @@ import type { KindDefinition } from "../../../reconciler/kinds/definition";
 type Module = Record<string, unknown>;
 
 /** For `reconciler/kinds/table`. */
-export const tableWith = (original: Module, kind: string, definition: KindDefinition): Module => ({
-  ...original,
-  kindTable: { ...(original["kindTable"] as Module), [kind]: definition },
-});
+export const tableWith = (
+  original: typeof import("../../../reconciler/kinds/table"),
+  kind: string,
+  definition: KindDefinition,
+): Module => ({ ...original, kindTable: { ...original.kindTable, [kind]: definition } });
 
 /** For `emulator/entities` and `emulator/operation-rows`. */
-export const entitiesWith = (original: Module, kind: string): Module => ({
+export const entitiesWith = (original: typeof import("../../../emulator/entities"), kind: string): Module => ({
   ...original,
-  kinds: [...(original["kinds"] as string[]), kind],
+  entityKinds: [...original.entityKinds, kind],
 });
-export const rowsWith = (original: Module, rows: Module): Module => ({
+export const rowsWith = (original: typeof import("../../../emulator/operation-rows"), rows: Module): Module => ({
   ...original,
-  operations: { ...(original["operations"] as Module), ...rows },
+  operationRows: { ...original.operationRows, ...rows },
 });
 
 /** What is used of two scripts that have no types. */

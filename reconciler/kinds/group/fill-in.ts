@@ -1,13 +1,13 @@
 /** A group with what is known of its computed values written in, and what is said where one will never be known. */
 
-import { parseCidr } from "../canonical/cidr";
-import { canonicalRemote, sortRules } from "../canonical/rules";
-import { computedIn, computedName, fillText, type PlacedText, type Text } from "../model/computed";
-import type { DesiredGroup, DesiredResource } from "../model/desired";
-import type { Diagnostic, SourcePosition } from "../model/diagnostic";
-import type { Rule } from "../model/rule";
-import { onlyDefined } from "../text/objects";
-import type { Standings } from "./standing";
+import { parseCidr } from "../../core/canonical/cidr";
+import { canonicalRemote, sortRules } from "../../core/canonical/rules";
+import type { Standings } from "../../core/diff/standing";
+import { computedIn, computedName, fillText, type PlacedText, type Text } from "../../core/model/computed";
+import type { DesiredGroup, DesiredResource } from "../../core/model/desired";
+import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
+import type { Rule } from "../../core/model/rule";
+import { onlyDefined } from "../../core/text/objects";
 
 /** An address that is known: the one host that has it, and of its own family unless the file says another. */
 export type FilledRule = { readonly rule: Rule } | { readonly problem: string; readonly fix?: string };

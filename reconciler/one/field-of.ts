@@ -1,0 +1,151 @@
+/**
+ * The resource of a program that is a field of another resource: where a volume hangs, one rule of a group. Its id names
+ * both. Here is whose it is, and that it is of this service; what it reads of the other resource, and changes there, its
+ * kind says.
+ */
+import { assertSameService } from "./guards";
+import {
+  type Difference,
+  type Found,
+  type Handler,
+  type HandlerContext,
+  HandlerFailure,
+  type HandlerService,
+  type Kept,
+  type PropertyChange,
+  type Props,
+} from "./handler";
+import { noteNamed } from "./made-here";
+import type { NamedId } from "./named-ids";
+import { plain, type Remembered } from "./one-run";
+import { claimMade, claimSeen, newOwner, releaseClaim, staysWithAnother } from "./ownership";
+import { recordedKey, recordedProperty, rememberedIn } from "./shape";
+
+/** One call about a field that there is. */
+export interface OfField<I> {
+  readonly context: HandlerContext;
+  readonly service: HandlerService;
+  readonly id: string;
+  readonly ids: I;
+  readonly remembered: Remembered;
+}
+
+export interface Field<I> extends Pick<Handler, "type" | "description" | "inputs" | "outputs" | "stables" | "check"> {
+  readonly noun: "attachment" | "rule";
+  /** How the two ids of its own id are written in messages. */
+  readonly written: string;
+  ids(other: string, own: string): I;
+  /** The ids that its inputs name. */
+  names(inputs: Props): readonly NamedId[];
+  /** Of the properties of its inputs, those that change, as far as its inputs alone tell. */
+  changes(before: Props, inputs: Props, remembered: Remembered): PropertyChange[];
+  /** What the changes come to, by what the service shows beside them. */
+  diff(
+    of: OfField<I>,
+    before: Props,
+    changes: PropertyChange[],
+    replaces: readonly string[],
+  ): Promise<Omit<Difference, "changes" | "replaces">>;
+  preview(context: HandlerContext, service: HandlerService, inputs: Props): Promise<readonly string[]>;
+  create(context: HandlerContext, service: HandlerService, inputs: Props): Promise<Kept>;
+  /** Without `before` it is looked up by its id alone. `known`: what is remembered of it from then on. */
+  read(of: OfField<I>, before: Props | undefined, known: Remembered): Promise<Found | undefined>;
+  update(of: OfField<I>, before: Props, inputs: Props, owner: string): Promise<Kept>;
+  /** Answers whether it is gone: what stays in the service keeps its owner. */
+  remove(of: OfField<I>, before: Props): Promise<boolean>;
+  /** Keeps other calls away from the resources that it is a field of. */
+  exclusively?<T>(service: HandlerService, ids: I, call: () => Promise<T>): Promise<T>;
+}
+
+export const fieldThing = ({ noun }: Pick<Field<unknown>, "noun">, id: string): string => `${noun}:${id}`;
+
+/** The outputs of a field, with what is kept of it between two calls. */
+export const keptField = (
+  { client }: HandlerService,
+  id: string,
+  outputs: Props,
+  owner: string,
+  more: Remembered = {},
+): Kept => ({
+  id,
+  outputs: plain({ ...outputs, [recordedKey]: { owner, scope: { origin: client.origin }, ...more } }),
+});
+
+export function createFieldHandler<I>(field: Field<I>): Handler {
+  const { noun } = field;
+  const thing = (id: string): string => fieldThing(field, id);
+
+  function idsIn(id: string): I {
+    const [other, own, ...rest] = id.split("/");
+    if (!other || !own || rest.length > 0)
+      throw new HandlerFailure([
+        {
+          severity: "error",
+          code: "plan/bad-id",
+          summary: `${id} is no id of ${noun === "attachment" ? "an" : "a"} ${noun}`,
+          fix: `write ${field.written}`,
+        },
+      ]);
+    return field.ids(other, own);
+  }
+
+  async function known(context: HandlerContext, id: string, before: Props): Promise<OfField<I>> {
+    const service = await context.service();
+    const remembered = rememberedIn(before);
+    assertSameService(service, remembered, `${noun} ${id}`);
+    return { context, service, id, ids: idsIn(id), remembered };
+  }
+
+  return {
+    type: field.type,
+    description: field.description,
+    inputs: field.inputs,
+    outputs: { ...field.outputs, [recordedKey]: recordedProperty },
+    stables: field.stables,
+    check: (inputs, exists) => field.check(inputs, exists),
+
+    async diff(context, id, before, inputs) {
+      const of = await known(context, id, before);
+      claimSeen(of.service, thing(id), of.remembered, context.notes);
+      const changes = field.changes(before, inputs, of.remembered);
+      const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
+      return { changes, replaces, ...(await field.diff(of, before, changes, replaces)) };
+    },
+
+    preview: async (context, inputs) => field.preview(context, await context.service(), inputs),
+
+    async create(context, inputs) {
+      const service = await context.service();
+      noteNamed(service, field.names(inputs));
+      return field.create(context, service, inputs);
+    },
+
+    async read(context, id, before) {
+      const ids = idsIn(id);
+      const service = await context.service();
+      const remembered = before === undefined ? {} : rememberedIn(before);
+      const imported = { owner: newOwner(), scope: { origin: service.client.origin }, imported: true } as const;
+      const of = { context, service, id, ids, remembered };
+      return field.read(of, before, before === undefined ? imported : remembered);
+    },
+
+    async update(context, id, before, inputs) {
+      const service = await context.service();
+      const remembered = rememberedIn(before);
+      const { owner = newOwner() } = remembered;
+      claimMade(service, thing(id), owner);
+      return field.update({ context, service, id, ids: idsIn(id), remembered }, before, inputs, owner);
+    },
+
+    async delete(context, id, before) {
+      const of = await known(context, id, before);
+      const { service, ids, remembered } = of;
+      const { exclusively = (_service, _ids, call) => call() } = field;
+      await exclusively(service, ids, async () => {
+        const stays = staysWithAnother(service, thing(id), remembered.owner, context.notes, `${noun} ${id}`);
+        if (stays !== undefined) return context.log("warning", stays);
+        if (await field.remove(of, before)) releaseClaim(service, thing(id), context.notes);
+      });
+    },
+  };
+}

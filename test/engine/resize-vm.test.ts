@@ -1,0 +1,163 @@
+/** The confirmation of a resize: what the VM shows before and after, whether it is sent, and what the state has then. */
+import { describe, expect, it } from "vitest";
+import { indexCatalogue } from "../../reconciler/core/canonical/catalogue";
+import type { LiveVm } from "../../reconciler/core/model/live";
+import { accepted, type Outcome, type Rejection } from "../../reconciler/core/model/outcome";
+import type { RecordedVm } from "../../reconciler/core/model/recorded";
+import type { Step } from "../../reconciler/core/plan/step";
+import type { Run } from "../../reconciler/engine/run";
+import { confirm } from "../../reconciler/kinds/vm/perform-resize";
+import { loneRun, stepAt } from "../support/lone-run";
+
+const address = "vm.web";
+const record: RecordedVm = {
+  kind: "vm",
+  address,
+  id: "v",
+  name: "web",
+  flavor: "small",
+  resizing: { from: "small", to: "large" },
+  preventDestroy: false,
+  onDelete: { snapshot: false, preservedVolumes: "retain" },
+};
+const vm = (phase: LiveVm["phase"], flavor?: string): LiveVm => ({
+  kind: "vm",
+  id: "v",
+  name: "web",
+  phase,
+  status: phase,
+  ...(flavor !== undefined && { flavor }),
+});
+const yes = accepted(undefined);
+const refused = (condition: Rejection["condition"]): Rejection => ({ status: "rejected", condition, message: "no" });
+const lost: Outcome<undefined> = { status: "unknown", reason: "the connection broke" };
+const waiting = vm("verify_resize", "large");
+
+interface Row {
+  /** What one look after the other shows; the last one for good. None: nobody can look. */
+  readonly shows: readonly LiveVm[];
+  readonly answers?: readonly Outcome<undefined>[];
+  readonly manual?: true;
+  readonly lacksConfirm?: true;
+  /** No list of flavors: a flavor cannot be compared. */
+  readonly noFlavors?: true;
+  readonly ends: string;
+}
+
+const rows: Readonly<Record<string, Row>> = {
+  "it waits, is confirmed, and runs": {
+    shows: [waiting, vm("running", "large")],
+    answers: [yes],
+    ends: "done, sent 1: flavor large, nothing open",
+  },
+  "it waits, is confirmed, and is stopped": {
+    shows: [waiting, vm("stopped", "large")],
+    answers: [yes],
+    ends: "done, sent 1: flavor large, nothing open",
+  },
+  "the service has confirmed it by itself": {
+    shows: [vm("running", "large")],
+    ends: "done, sent 0: flavor large, nothing open",
+  },
+  "the service found no room and left it as it was": {
+    shows: [vm("running", "small")],
+    ends: "failed apply/resize-undone, sent 0: flavor small, nothing open",
+  },
+  "it runs, and shows no flavor": { shows: [vm("running")], ends: "done, sent 0: flavor large, nothing open" },
+  "it runs with another flavor, and no list tells flavors apart": {
+    shows: [vm("running", "small")],
+    noFlavors: true,
+    ends: "done, sent 0: flavor large, nothing open",
+  },
+  "a person decides it": {
+    shows: [waiting],
+    manual: true,
+    ends: "waiting apply/resize-waits, sent 0: flavor small, open",
+  },
+  "a person was to decide it, and it runs by now": {
+    shows: [vm("running", "large")],
+    manual: true,
+    ends: "done, sent 0: flavor large, nothing open",
+  },
+  "the service has no way to confirm": {
+    shows: [waiting],
+    lacksConfirm: true,
+    ends: "waiting apply/resize-waits, sent 0: flavor small, open",
+  },
+  "the confirmation is refused": {
+    shows: [waiting],
+    answers: [refused("forbidden")],
+    ends: "failed service/forbidden, sent 1: flavor small, open",
+  },
+  "it was confirmed meanwhile, which the refusal says and a look shows": {
+    shows: [waiting, vm("running", "large")],
+    answers: [refused("invalid_state")],
+    ends: "done, sent 1: flavor large, nothing open",
+  },
+  "the answer is lost, and it runs": {
+    shows: [waiting, vm("running", "large")],
+    answers: [lost],
+    ends: "done, sent 1: flavor large, nothing open",
+  },
+  "the answer is lost, and it goes on waiting: it is sent again": {
+    shows: [waiting],
+    answers: [lost, refused("forbidden")],
+    ends: "failed service/forbidden, sent 2: flavor small, open",
+  },
+  "what was confirmed is the old flavor, for as long as anybody looks": {
+    shows: [waiting, vm("running", "small")],
+    answers: [yes],
+    ends: "failed apply/resize-undone, sent 1: flavor small, nothing open",
+  },
+  "its record is a little behind": {
+    shows: [waiting, vm("running", "small"), vm("running", "small"), vm("running", "large")],
+    answers: [yes],
+    ends: "done, sent 1: flavor large, nothing open",
+  },
+  "nobody can look: the acknowledgement has to do": {
+    shows: [],
+    answers: [yes],
+    ends: "done, sent 1: flavor large, nothing open",
+  },
+};
+
+const step: Step<"vm.resize.confirm"> = {
+  ...stepAt(address, "confirm"),
+  action: { operation: "vm.resize.confirm", vm: { id: "v" }, manual: false },
+  record: { flavor: "large", resizing: undefined },
+};
+
+async function ends({ shows, answers = [], manual, lacksConfirm, noFlavors }: Row): Promise<string> {
+  let [looked, sent] = [0, 0];
+  const look = (): LiveVm => shows[Math.min(looked++, shows.length - 1)]!;
+  const poller = {
+    watch: async (see: (seen: object) => unknown) => ({
+      ended: "found",
+      value: see({ byId: new Map([["v", look()]]) }),
+    }),
+  } as unknown as Run["poller"];
+  const flavors = indexCatalogue([
+    { id: "small", name: "m1.small" },
+    { id: "large", name: "m1.large" },
+  ]);
+  const { run, recorder } = await loneRun({
+    records: [record],
+    has: (operation) =>
+      operation === "vm.get" ? shows.length > 0 : operation === "vm.resize.confirm" && lacksConfirm !== true,
+    client: {
+      getVm: async () => accepted(look()),
+      confirmResize: async () => answers[Math.min(sent++, answers.length - 1)]!,
+    },
+    more: { poller, flavors: noFlavors === true ? undefined : flavors },
+  });
+  const result = await confirm(step, { ...step.action, manual: manual === true }, "v", run);
+  const kept = recorder.state.resources.get(address) as RecordedVm;
+  const code = "code" in result && result.code !== undefined ? ` ${result.code}` : "";
+  return `${result.end}${code}, sent ${sent}: flavor ${kept.flavor}, ${kept.resizing === undefined ? "nothing open" : "open"}`;
+}
+
+describe("a resize that is to be confirmed", () => {
+  it.each(Object.entries(rows))("%s", async (_, row) => {
+    expect(await ends(row)).toBe(row.ends);
+  });
+});
