@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { errorMessage } from "../core/text/errors";
 import { nearestName } from "../core/text/nearest";
-import { isObject } from "../core/text/objects";
+import { type Fields, isObject } from "../core/text/objects";
 import { version } from "../version";
 
 export interface Tool {
@@ -64,6 +64,27 @@ export async function serveTools(
   };
   const running = new Set<Promise<void>>();
   const stops = new Map<unknown, AbortController>();
+  const hearAnswer = (message: Fields): void => {
+    const { id } = message;
+    if (typeof id !== "string") return;
+    asked.get(id)?.(message["result"]);
+    asked.delete(id);
+  };
+  const call = (id: unknown, given: Fields): void => {
+    const stop = new AbortController();
+    stops.set(id, stop);
+    const ended = callTool(tools, given, stop.signal, person).then((answer) => {
+      // The client has cancelled the call and expects no answer.
+      if (stop.signal.aborted) return;
+      if ("problem" in answer) refuse(id, rpcCodes.params, answer.problem);
+      else send({ id, result: answer.result });
+    });
+    running.add(ended);
+    void ended.finally(() => {
+      running.delete(ended);
+      stops.delete(id);
+    });
+  };
   for await (const line of createInterface({ input })) {
     if (line.trim() === "") continue;
     let message: unknown;
@@ -74,11 +95,7 @@ export async function serveTools(
       continue;
     }
     if (!isObject(message) || typeof message["method"] !== "string") {
-      const answered = isObject(message) && typeof message["id"] === "string" ? message["id"] : undefined;
-      if (answered !== undefined && isObject(message)) {
-        asked.get(answered)?.(message["result"]);
-        asked.delete(answered);
-      }
+      if (isObject(message)) hearAnswer(message);
       if (!isObject(message) || message["method"] !== undefined) refuse(null, rpcCodes.request, "this is no request");
       continue;
     }
@@ -87,21 +104,8 @@ export async function serveTools(
     if (method === "notifications/cancelled") stops.get(given["requestId"])?.abort();
     // A message without an id is a notification, which is never answered.
     if (id === undefined) continue;
-    if (method === "tools/call") {
-      const stop = new AbortController();
-      stops.set(id, stop);
-      const call = callTool(tools, given, stop.signal, person).then((answer) => {
-        // The client has cancelled the call and expects no answer.
-        if (stop.signal.aborted) return;
-        if ("problem" in answer) refuse(id, rpcCodes.params, answer.problem);
-        else send({ id, result: answer.result });
-      });
-      running.add(call);
-      void call.finally(() => {
-        running.delete(call);
-        stops.delete(id);
-      });
-    } else if (method === "tools/list") send({ id, result: { tools: tools.map(asListed) } });
+    if (method === "tools/call") call(id, given);
+    else if (method === "tools/list") send({ id, result: { tools: tools.map(asListed) } });
     else if (method === "ping") send({ id, result: {} });
     else if (method === "initialize") {
       const { capabilities } = given;

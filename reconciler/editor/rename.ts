@@ -32,10 +32,11 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
   const changes = new Map<string, TextEdit[]>();
   const add = (file: string, more: readonly TextEdit[]): void =>
     void changes.set(file, [...(changes.get(file) ?? []), ...more]);
+  // What was moved before keeps its chain: the new move goes on from there.
+  const keepsChain = (place: FoundName): boolean =>
+    place.path[0] === "moved" && (isKind(sort) || (sort === "component" && place.through.length === 0));
   for (const place of places) {
-    // What was moved before keeps its chain: the new move goes on from there.
-    const isMove = place.path[0] === "moved";
-    if (isMove && (isKind(sort) || (sort === "component" && place.through.length === 0))) continue;
+    if (keepsChain(place)) continue;
     const source = project.files.get(place.file)?.source;
     if (source !== undefined)
       add(place.file, [
@@ -48,26 +49,30 @@ export function renameName(project: EditedProject, name: ProjectName, to: string
   const [first] = project.main;
   const source = first === undefined ? undefined : project.files.get(first)?.source;
   if (first === undefined || source === undefined) return { problem: "the files cannot be read as they are" };
-  const moves = componentsWith(project, home).map((within): readonly [string, string] =>
-    sort === "component"
-      ? [`${within}${key}/`, `${within}${to}/`]
-      : [`${within}${sort}.${key}`, `${within}${sort}.${to}`],
-  );
+  const address = (within: string, name: string): string =>
+    sort === "component" ? `${within}${name}/` : `${within}${sort}.${name}`;
+  const moves = componentsWith(project, home).map((within) => [address(within, key), address(within, to)] as const);
+  const written = writeMoves(source, moves);
+  if ("problem" in written) return written;
+  add(first, written.edits);
+  return { changes };
+}
+
+/** The moves below `moved:` of a file, which is made where there is none. */
+function writeMoves(
+  source: YamlFile,
+  moves: readonly (readonly [from: string, to: string])[],
+): { readonly edits: readonly TextEdit[] } | { readonly problem: string } {
   const moved = pieceAt(source, ["moved"]);
   let text = moved?.text ?? "";
-  for (const [from, now] of moves) {
-    const edited = withMove(text, from, now);
+  for (const [from, to] of moves) {
+    const edited = withMove(text, from, to);
     if ("problem" in edited) return { problem: `moved: cannot be written, since ${edited.problem}` };
     text = edited.text;
   }
-  const end = source.text.length;
-  if (moved !== undefined) add(first, changeOfPiece(source.text, moved, text));
-  else
-    add(
-      first,
-      changeOfPiece(source.text, { text: "", offset: end }, /(?:^|\n)$/.test(source.text) ? text : `\n${text}`),
-    );
-  return { changes };
+  if (moved !== undefined) return { edits: changeOfPiece(source.text, moved, text) };
+  const whole = /(?:^|\n)$/.test(source.text) ? text : `\n${text}`;
+  return { edits: changeOfPiece(source.text, { text: "", offset: source.text.length }, whole) };
 }
 
 /** The paths of components at which the names of a home stand in the world; "" for the files themselves. */

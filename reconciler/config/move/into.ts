@@ -44,84 +44,9 @@ function moveInto({ key, moved, target, component }: Into): IntoResult {
   const project = openMovedProject(target);
   if ("problem" in project) return { problems: [{ summary: project.problem, fix: "reconcile validate says why" }] };
   const inside = project.entries.filter((entry) => isBlock(entry) && moved.has(entry.name));
-  const insideSet = new Set(inside);
-  const parameters = new Map<string, string>();
-  const outputs = new Map<string, string>();
-  const splices = new Map<MoveEntry["file"], Splice[]>();
-  const splice = (entry: MoveEntry, one: Splice): void => {
-    splices.set(entry.file, [...(splices.get(entry.file) ?? []), one]);
-  };
-  /** One name for each expression. */
-  const named = (names: Map<string, string>, expression: string): string => {
-    const name = nameFrom(expression);
-    if ((names.get(name) ?? expression) !== expression)
-      refuseMove({
-        summary: `both \${${expression}} and \${${names.get(name)}} would be ${name} of the component ${key}`,
-        fix: "move them one after the other, or give one of them another name",
-      });
-    names.set(name, expression);
-    return name;
-  };
-  const replaced = (mention: Mention, expression: string): Splice => {
-    const isRead = mention.byKey !== undefined && mention.expression.startsWith("read.");
-    if (isRead) return { from: mention.from, to: mention.to, by: `{ id: ${JSON.stringify(`\${${expression}}`)} }` };
-    const by = mention.byKey === undefined ? `\${${expression}}` : JSON.stringify(`\${${expression}}`);
-    return { from: mention.from, to: mention.to, by };
-  };
-  for (const entry of inside) {
-    if (entry.section === "components")
-      refuseMove({ summary: `${entry.name} is a component, and is not put into another one`, fix: "leave --into out" });
-    for (const mention of entry.mentions) {
-      if (moved.has(mention.of)) continue;
-      refuseKeys(mention, entry);
-      splice(entry, replaced(mention, `param.${named(parameters, mention.expression)}`));
-    }
-  }
-  for (const entry of project.entries) {
-    if (insideSet.has(entry)) continue;
-    for (const mention of entry.mentions)
-      if (moved.has(mention.of)) {
-        refuseKeys(mention, entry);
-        splice(entry, replaced(mention, `component.${key}.${named(outputs, mention.expression)}`));
-      }
-    const names = JSON.stringify(entry.value ?? null);
-    const isAbout = inside.some(({ name }) =>
-      new RegExp(`"${name.replaceAll(".", "\\.")}(?:\\[[^\\]]*\\])?"`).test(names),
-    );
-    if (!isAbout) continue;
-    const to = entry.section === "moved" || entry.section === "imports" ? toIn(entry) : undefined;
-    if (to !== undefined) splice(entry, { ...to, by: inFlow(`${key}/${to.by}`) });
-    else if (["moved", "imports", "removed", "rollout", "reachability"].includes(entry.section))
-      refuseMove({
-        summary: `${entry.name} names what goes into the component ${key}, which gets another address there`,
-        fix: `take it out of ${shownAt(entry)} first`,
-      });
-  }
+  const { parameters, outputs, splices } = acrossBorder(key, moved, inside, project.entries);
+  const { added, cuts } = cutEntries(inside, splices);
   let text = component.text ?? "component: 1\n";
-  const added = new Map<string, Piece[]>();
-  const cuts = new Map<MoveEntry["file"], Splice[]>();
-  const groups = new Map<MoveEntry["file"], Map<string, MoveEntry[]>>();
-  for (const entry of inside) {
-    const sections = groups.get(entry.file) ?? new Map<string, MoveEntry[]>();
-    sections.set(entry.section, [...(sections.get(entry.section) ?? []), entry]);
-    groups.set(entry.file, sections);
-  }
-  for (const [file, sections] of groups)
-    for (const [section, entries] of sections) {
-      const pair = file.pairs.get(section);
-      if (pair === undefined) continue;
-      const own = splices.get(file) ?? [];
-      const cut = cutOut(
-        file.text,
-        pair,
-        entries.map(({ index }) => index),
-        (from, to) => splicedPart(file.text, own, from, to),
-      );
-      if ("problem" in cut)
-        return { problems: [{ summary: `${file.file}: ${cut.problem}`, fix: "write it on lines of its own" }] };
-      added.set(section, [...(added.get(section) ?? []), ...cut.pieces]);
-      cuts.set(file, [...(cuts.get(file) ?? []), ...cut.splices]);
-    }
   const paste = (section: string, pieces: readonly Piece[]): void => {
     const pasted = pasteInto(text, section, pieces, "map");
     if ("problem" in pasted)
@@ -145,6 +70,107 @@ function moveInto({ key, moved, target, component }: Into): IntoResult {
   if (first === undefined) return { problems: [] };
   const used = useOf(first.text, key, component, parameters, project.named.has(`${key}/`));
   return { target: [{ file: first.file, text: used }, ...rest], component: { file: component.file, text } };
+}
+
+type SplicesByFile = Map<MoveEntry["file"], Splice[]>;
+
+/** What crosses the border of the component, either way: each expression by its new name, and the texts that use it. */
+function acrossBorder(
+  key: string,
+  moved: ReadonlySet<string>,
+  inside: readonly MoveEntry[],
+  entries: readonly MoveEntry[],
+): {
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly outputs: ReadonlyMap<string, string>;
+  readonly splices: SplicesByFile;
+} {
+  const parameters = new Map<string, string>();
+  const outputs = new Map<string, string>();
+  const splices: SplicesByFile = new Map();
+  const splice = (entry: MoveEntry, one: Splice): void => {
+    splices.set(entry.file, [...(splices.get(entry.file) ?? []), one]);
+  };
+  /** One name for each expression. */
+  const named = (names: Map<string, string>, expression: string): string => {
+    const name = nameFrom(expression);
+    if ((names.get(name) ?? expression) !== expression)
+      refuseMove({
+        summary: `both \${${expression}} and \${${names.get(name)}} would be ${name} of the component ${key}`,
+        fix: "move them one after the other, or give one of them another name",
+      });
+    names.set(name, expression);
+    return name;
+  };
+  for (const entry of inside) {
+    if (entry.section === "components")
+      refuseMove({ summary: `${entry.name} is a component, and is not put into another one`, fix: "leave --into out" });
+    for (const mention of entry.mentions) {
+      if (moved.has(mention.of)) continue;
+      refuseKeys(mention, entry);
+      splice(entry, mentionAs(mention, `param.${named(parameters, mention.expression)}`));
+    }
+  }
+  const insideSet = new Set(inside);
+  for (const entry of entries) {
+    if (insideSet.has(entry)) continue;
+    for (const mention of entry.mentions) {
+      if (!moved.has(mention.of)) continue;
+      refuseKeys(mention, entry);
+      splice(entry, mentionAs(mention, `component.${key}.${named(outputs, mention.expression)}`));
+    }
+    const address = addressWithin(key, entry, inside);
+    if (address !== undefined) splice(entry, address);
+  }
+  return { parameters, outputs, splices };
+}
+
+function mentionAs({ from, to, byKey, expression: former }: Mention, expression: string): Splice {
+  const quoted = JSON.stringify(`\${${expression}}`);
+  if (byKey === undefined) return { from, to, by: `\${${expression}}` };
+  return { from, to, by: former.startsWith("read.") ? `{ id: ${quoted} }` : quoted };
+}
+
+/** The address of an entry that stays outside and names what goes in; other entries that name it cannot follow. */
+function addressWithin(key: string, entry: MoveEntry, inside: readonly MoveEntry[]): Splice | undefined {
+  const names = JSON.stringify(entry.value ?? null);
+  const isAbout = inside.some(({ name }) =>
+    new RegExp(`"${name.replaceAll(".", "\\.")}(?:\\[[^\\]]*\\])?"`).test(names),
+  );
+  if (!isAbout) return undefined;
+  const to = entry.section === "moved" || entry.section === "imports" ? toIn(entry) : undefined;
+  if (to !== undefined) return { ...to, by: inFlow(`${key}/${to.by}`) };
+  if (["moved", "imports", "removed", "rollout", "reachability"].includes(entry.section))
+    refuseMove({
+      summary: `${entry.name} names what goes into the component ${key}, which gets another address there`,
+      fix: `take it out of ${shownAt(entry)} first`,
+    });
+  return undefined;
+}
+
+/** The entries as pieces by section, and what is cut out of each file. */
+function cutEntries(
+  inside: readonly MoveEntry[],
+  splices: SplicesByFile,
+): { readonly added: ReadonlyMap<string, readonly Piece[]>; readonly cuts: SplicesByFile } {
+  const added = new Map<string, Piece[]>();
+  const cuts: SplicesByFile = new Map();
+  for (const file of new Set(inside.map((entry) => entry.file)))
+    for (const section of new Set(inside.flatMap((entry) => (entry.file === file ? [entry.section] : [])))) {
+      const pair = file.pairs.get(section);
+      if (pair === undefined) continue;
+      const cut = cutOut(
+        file.text,
+        pair,
+        inside.flatMap((entry) => (entry.file === file && entry.section === section ? [entry.index] : [])),
+        (from, to) => splicedPart(file.text, splices.get(file) ?? [], from, to),
+      );
+      if ("problem" in cut)
+        return refuseMove({ summary: `${file.file}: ${cut.problem}`, fix: "write it on lines of its own" });
+      added.set(section, [...(added.get(section) ?? []), ...cut.pieces]);
+      cuts.set(file, [...(cuts.get(file) ?? []), ...cut.splices]);
+    }
+  return { added, cuts };
 }
 
 /** `components: { KEY: { from, with } }` of the project, with what the parts need. */

@@ -229,53 +229,76 @@ function inOneLine({ text }: Piece, kind: "map" | "list"): string | undefined {
   return kind === "list" ? flow : flow.slice(1, -1).trim();
 }
 
+/** Pieces as the lines of a block, as far in as it is. */
+type AsBlock = (indent: number, isSpaced: boolean) => string;
+
 /** Puts pieces at the end of a section, which is made where there is none. */
 export function pasteInto(text: string, section: string, pieces: readonly Piece[], kind: "map" | "list"): Edited {
   if (pieces.length === 0) return { text };
   const end = lineEndOf(text);
   const root = parseDocument(text).contents;
-  const pair = isMap(root) ? root.items.find((one) => keyOfPair(one) === section) : undefined;
   const asLines = (piece: Piece): string => {
     // The pieces of another file may end their lines in another way.
-    const own = piece.text.replaceAll(/\r?\n/g, end);
-    const whole = own.endsWith(end) ? own : own + end;
+    const whole = lineEnded(piece.text.replaceAll(/\r?\n/g, end), end);
     return kind === "list" ? withDash(whole, end) : whole;
   };
-  const all = (indent: number, isSpaced: boolean): string =>
+  const asBlock: AsBlock = (indent, isSpaced) =>
     pieces
       .map((piece, at) => (at > 0 && (piece.isSpaced || isSpaced) ? end : "") + indented(asLines(piece), indent, end))
       .join("");
   if (root !== null && !isMap(root)) return { problem: "the file is no map" };
+  const pair = root?.items.find((one) => keyOfPair(one) === section);
   if (pair === undefined) {
-    const whole = text === "" || text.endsWith(end) ? text : text + end;
+    const whole = text === "" ? text : lineEnded(text, end);
     const gap = whole === "" || whole.endsWith(end + end) ? "" : end;
-    return { text: `${whole}${gap}${section}:${end}${all(2, false)}` };
+    return { text: `${whole}${gap}${section}:${end}${asBlock(2, false)}` };
   }
   const { value } = pair;
   const keyAt = startOf(pair.key) ?? 0;
   if ((isMap(value) || isSeq(value)) && value.items.length > 0) {
-    const last = endOf(text, value.items.at(-1));
-    if (last === undefined) return { problem: `${section} is written in a way to which nothing can be added` };
-    if (value.flow === true) {
-      const joined = pieces.map((piece) => inOneLine(piece, kind));
-      if (joined.includes(undefined))
-        return { problem: `${section} is written in braces, in which the comments of what comes have no place` };
-      return { text: text.slice(0, last) + joined.map((piece) => `, ${piece}`).join("") + text.slice(last) };
-    }
-    const first = startOfItem(value.items[0]);
-    const start = first === undefined ? undefined : isSeq(value) ? dashBefore(text, first) : first;
-    const indent = start === undefined ? undefined : indentOf(text, start);
-    if (indent === undefined) return { problem: `${section} is written in a way to which nothing can be added` };
-    const at = endOfLines(text, value.items.at(-1), indent.length) ?? text.length;
-    const isSpaced =
-      value.items.length > 1 &&
-      /\n[ \t]*\r?\n/.test(text.slice(nextLine(text, keyAt), lineStart(text, startOfItem(value.items.at(-1)) ?? 0)));
-    const before = text.slice(0, at);
-    const whole = before.endsWith("\n") ? before : before + end;
-    const gap = isSpaced || pieces[0]?.isSpaced === true ? end : "";
-    return { text: whole + gap + all(indent.length, isSpaced) + text.slice(at) };
+    const pasted =
+      value.flow === true ? pasteInFlow(text, value, pieces, kind) : pasteBelow(text, keyAt, value, pieces, asBlock);
+    return "why" in pasted ? { problem: `${section} is written ${pasted.why}` } : pasted;
   }
   // An empty section: `vms:`, `vms: {}` or `vms: null`.
   const to = nextLine(text, endOf(text, pair) ?? keyAt);
-  return { text: `${text.slice(0, lineStart(text, keyAt))}${section}:${end}${all(2, false)}${text.slice(to)}` };
+  return { text: `${text.slice(0, lineStart(text, keyAt))}${section}:${end}${asBlock(2, false)}${text.slice(to)}` };
+}
+
+type PastedText = { readonly text: string } | { readonly why: string };
+const cannotAdd: PastedText = { why: "in a way to which nothing can be added" };
+
+const lineEnded = (text: string, end: string): string => (text.endsWith(end) ? text : text + end);
+
+/** Behind the last item of a section in braces or brackets. */
+function pasteInFlow(text: string, value: SectionNode, pieces: readonly Piece[], kind: "map" | "list"): PastedText {
+  const last = endOf(text, value.items.at(-1));
+  if (last === undefined) return cannotAdd;
+  const joined = pieces.map((piece) => inOneLine(piece, kind));
+  if (joined.includes(undefined)) return { why: "in braces, in which the comments of what comes have no place" };
+  return { text: text.slice(0, last) + joined.map((piece) => `, ${piece}`).join("") + text.slice(last) };
+}
+
+/** Below the last item of a section, as far in and with a blank line between as its items have them. */
+function pasteBelow(
+  text: string,
+  keyAt: number,
+  value: SectionNode,
+  pieces: readonly Piece[],
+  asBlock: AsBlock,
+): PastedText {
+  const first = startOfItem(value.items[0]);
+  const start = first !== undefined && isSeq(value) ? dashBefore(text, first) : first;
+  const indent = start === undefined ? undefined : indentOf(text, start);
+  if (indent === undefined || endOf(text, value.items.at(-1)) === undefined) return cannotAdd;
+  const at = endOfLines(text, value.items.at(-1), indent.length) ?? text.length;
+  const isSpaced =
+    value.items.length > 1 &&
+    /\n[ \t]*\r?\n/.test(text.slice(nextLine(text, keyAt), lineStart(text, startOfItem(value.items.at(-1)) ?? 0)));
+  const before = text.slice(0, at);
+  const end = lineEndOf(text);
+  const gap = isSpaced || pieces[0]?.isSpaced === true ? end : "";
+  return {
+    text: (before.endsWith("\n") ? before : before + end) + gap + asBlock(indent.length, isSpaced) + text.slice(at),
+  };
 }
