@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { parse } from "yaml";
 import { setIn } from "../config/edit-text";
-import type { Plain } from "../config/write-yaml";
+import { plainOf } from "../config/write-yaml";
 import { fieldsIn, onlyDefined } from "../core/text/objects";
 import type { Fleet, StackSpec } from "../fleet/model";
 import { readFleet } from "../fleet/read-fleet";
@@ -111,8 +111,7 @@ function withStacksFor(target: ProjectFiles, source: ProjectFiles, { text, path,
       source: { ...fieldsIn(block["source"]), ...place },
       ...onlyDefined({ state }),
     };
-    // It came out of YAML.
-    const edited = setIn(written, ["stacks", renamed(name)], stack as unknown as Plain);
+    const edited = setIn(written, ["stacks", renamed(name)], plainOf(stack));
     if ("problem" in edited) throw cannot(path, `${renamed(name)} cannot be written there: ${edited.problem}`);
     return edited.text;
   }, text);

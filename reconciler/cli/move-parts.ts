@@ -8,7 +8,6 @@ import { type Divided, divide } from "../config/move/divide";
 import { intoComponent } from "../config/move/into";
 import { blocksIn, componentIn } from "../config/move/project";
 import type { ConfigSource } from "../config/read-desired";
-import type { Diagnostic } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import { shownPath } from "../outside/beside";
@@ -33,6 +32,7 @@ import {
   beside,
   environmentsIn,
   filesOf,
+  type LookedMove,
   lookAhead,
   type ProjectFiles,
   type ProjectState,
@@ -47,6 +47,8 @@ import { chosenEnvironment, defaultFile } from "./workspace";
 
 type MoveInvocation = Invocation<FlagName>;
 
+type LookedAt = StatesOfMove & LookedMove & { readonly environment: string | undefined };
+
 export async function moveParts(invocation: MoveInvocation): Promise<number> {
   const { args, flags, output } = invocation;
   const { to } = flags;
@@ -59,13 +61,7 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
     );
   const source = filesOf(flags.file ?? [defaultFile]);
   const target = targetFiles(to);
-  const newFiles = new Set(target.sources.map(({ file }) => resolve(file)));
-  if (source.sources.some(({ file }) => newFiles.has(resolve(file))))
-    throw fail(
-      "cli/usage",
-      `--to ${to} is the project itself`,
-      "name another project; within one, a moved entry in the file gives another address",
-    );
+  refuseSameProject(source, target, to);
   const environments = chooseEnvironments(source, invocation);
   const wanted = flags.all === true ? ("all" as const) : args;
   // What a person names counts before the fleet's file.
@@ -87,36 +83,26 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
     workspaceOf(readMovedTexts(source.sources, { invocation, environment: environments[0] }), source),
     invocation,
   );
-  const looked: (StatesOfMove & { readonly environment: string | undefined; readonly resources: number })[] = [];
-  const refused: Diagnostic[] = [];
+  const looked: LookedAt[] = [];
   try {
     refuseOtherWorlds(service.baseUrl, source, target, invocation, environments[0]);
     for (const [environment, sides] of before) {
-      const look = await lookAhead(
-        sides,
-        { giving: divided.source, taking: divided.target },
-        moved,
-        { invocation, environment },
-        {
-          service,
-          areFilesMoved: edits.length === 0,
-          into: flags.into ?? "",
-          beside: divided.beside ?? [],
-        },
-      );
-      const named = environment === undefined ? "" : `${environment}: `;
-      refused.push(...look.refused.map((one) => ({ ...one, summary: `${named}${one.summary}` })));
-      looked.push({
-        giving: sides.giving.location,
-        taking: sides.taking.location,
-        asked: look.asked,
-        environment,
-        resources: look.resources,
-      });
+      const setting = {
+        service,
+        areFilesMoved: edits.length === 0,
+        into: flags.into ?? "",
+        beside: divided.beside ?? [],
+      };
+      const texts = { giving: divided.source, taking: divided.target };
+      const look = await lookAhead(sides, texts, moved, { invocation, environment }, setting);
+      looked.push({ ...look, giving: sides.giving.location, taking: sides.taking.location, environment });
     }
   } finally {
     await service.close();
   }
+  const refused = looked.flatMap(({ environment, refused: own }) =>
+    own.map((one) => (environment === undefined ? one : { ...one, summary: `${environment}: ${one.summary}` })),
+  );
   if (refused.length > 0) throw new CommandFailed(refused);
   showMove(invocation, divided, edits, looked);
   if (flags.yes !== true) {
@@ -128,11 +114,28 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
   await carryOutMoves(invocation, before, { edits, looked, folders: [...new Set([source.folder, target.folder])] });
   rememberMove([source.folder, target.folder], { moved: [...divided.moved].sort(), edits });
   output.print(`\nMoved. Nothing was sent to the service; both projects plan what they planned before.`);
-  if (fleet !== undefined && fleet.running.length > 0)
-    output.print(
-      `Commit both projects${fleet.added.length === 0 ? "" : " and the fleet's file"} together. When the commit is where the fleet reads it: ${[...(fleet.added.length === 0 ? [] : ["reconcile fleet sync"]), ...fleet.running.map((name) => `reconcile fleet resume ${name}`)].join(", ")}.`,
-    );
+  if (fleet !== undefined && fleet.running.length > 0) output.print(whatRemains(fleet));
   return output.finish({ exitCode: 0 });
+}
+
+/** What the person does for the fleet when both projects are committed. */
+function whatRemains({ added, running }: FleetOfMove): string {
+  const isAdded = added.length > 0;
+  const commands = [
+    ...(isAdded ? ["reconcile fleet sync"] : []),
+    ...running.map((name) => `reconcile fleet resume ${name}`),
+  ];
+  return `Commit both projects${isAdded ? " and the fleet's file" : ""} together. When the commit is where the fleet reads it: ${commands.join(", ")}.`;
+}
+
+function refuseSameProject(source: ProjectFiles, target: ProjectFiles, to: string): void {
+  const newFiles = new Set(target.sources.map(({ file }) => resolve(file)));
+  if (source.sources.some(({ file }) => newFiles.has(resolve(file))))
+    throw fail(
+      "cli/usage",
+      `--to ${to} is the project itself`,
+      "name another project; within one, a moved entry in the file gives another address",
+    );
 }
 
 function chooseEnvironments(source: ProjectFiles, invocation: MoveInvocation): readonly (string | undefined)[] {
@@ -396,7 +399,7 @@ function showMove(
   { output }: MoveInvocation,
   divided: Divided,
   edits: readonly FileEdit[],
-  looked: readonly (StatesOfMove & { readonly environment: string | undefined; readonly resources: number })[],
+  looked: readonly LookedAt[],
 ): void {
   for (const { environment, giving, taking, asked, resources } of looked) {
     for (const [address, to] of Object.entries(asked.addresses))

@@ -200,15 +200,14 @@ function replaced(
   if (from === undefined || to === undefined || !isNode(node) || ("anchor" in node && node.anchor !== undefined))
     return undefined;
   if (isCollection(node) && node.flow !== true) return undefined;
-  const quoted =
-    isScalar(node) && typeof value === "string"
-      ? node.type === "QUOTE_DOUBLE"
-        ? JSON.stringify(value)
-        : node.type === "QUOTE_SINGLE" && !/[\n\r]/.test(value)
-          ? `'${value.replaceAll("'", "''")}'`
-          : undefined
-      : undefined;
-  return splice(text, from, to, quoted ?? inFlow(value));
+  return splice(text, from, to, quotedLike(node, value) ?? inFlow(value));
+}
+
+/** In the quotes in which the former value stood. */
+function quotedLike(node: unknown, value: Plain): string | undefined {
+  if (!isScalar(node) || typeof value !== "string") return undefined;
+  if (node.type === "QUOTE_DOUBLE") return JSON.stringify(value);
+  return node.type === "QUOTE_SINGLE" && !/[\n\r]/.test(value) ? `'${value.replaceAll("'", "''")}'` : undefined;
 }
 
 function cutKey(text: string, map: SomeMap, key: string): string | undefined {

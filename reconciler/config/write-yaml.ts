@@ -11,6 +11,9 @@ import { printable } from "../core/text/printable";
 
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain };
 
+/** What YAML was read as is plain data. */
+export const plainOf = (value: unknown): Plain => value as Plain;
+
 export interface YamlBlock {
   readonly kind: Kind;
   readonly key: string;

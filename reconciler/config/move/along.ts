@@ -3,7 +3,7 @@ import { canonicalJson } from "../../core/text/canonical-json";
 import { fieldsIn, isObject } from "../../core/text/objects";
 import { setIn } from "../edit-text";
 import { blockOrder } from "../format";
-import type { Plain } from "../write-yaml";
+import { plainOf } from "../write-yaml";
 import { isNamedValue, isReadOf, type MoveDesk, rebased, refuseMove, shownAt, spliceInto } from "./desk";
 import { namesMentioned } from "./mentions";
 import type { Piece, Splice } from "./pieces";
@@ -139,8 +139,7 @@ export function whatGoesAlong(desk: MoveDesk) {
               )
             : [];
       for (const [path, one] of more) {
-        // The value of a file is plain data.
-        const edited = setIn(text, path, one as Plain, blockOrder(entry.section));
+        const edited = setIn(text, path, plainOf(one), blockOrder(entry.section));
         if ("problem" in edited)
           return refuseMove({
             summary: `${path.join(".")} would have to be written into ${entry.name}, for the defaults of the two projects differ: ${edited.problem}`,

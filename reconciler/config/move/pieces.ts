@@ -17,7 +17,7 @@ import {
 } from "yaml";
 import type { Edited } from "../edit-text";
 import { endOf, indentOf, inFlow, lineEnd, lineEndOf, lineStart, nextLine, startOf } from "../edit-text";
-import type { Plain } from "../write-yaml";
+import { plainOf } from "../write-yaml";
 
 export interface Splice {
   readonly from: number;
@@ -224,8 +224,7 @@ function inOneLine({ text }: Piece, kind: "map" | "list"): string | undefined {
   const trimmed = text.trim();
   if (!trimmed.includes("\n") && !/(^|\s)#/.test(trimmed)) return trimmed;
   if (/(^|\s)#/.test(trimmed)) return undefined;
-  // The text of a file is plain data.
-  const flow = inFlow(parse(trimmed) as Plain);
+  const flow = inFlow(plainOf(parse(trimmed)));
   return kind === "list" ? flow : flow.slice(1, -1).trim();
 }
 

@@ -1,14 +1,11 @@
 /** The texts of both projects as they will be: pieces cut out of the one and put into the other. */
 import { fieldsIn, isObject } from "../../core/text/objects";
 import { inFlow, setIn } from "../edit-text";
-import type { Plain } from "../write-yaml";
+import { type Plain, plainOf } from "../write-yaml";
 import type { ConfigSource } from "../yaml-file";
 import { type Addition, type MoveDesk, rebased, refuseMove, type SideName, spliceInto } from "./desk";
 import { applySplices, cutOut, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
 import type { MoveEntry } from "./project";
-
-/** What YAML was read as is plain data. */
-const plainOf = (value: unknown): Plain => value as Plain;
 
 export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, unknown>) {
   const { division, source, target, splices, additions, copied, environmentValues } = desk;
