@@ -187,7 +187,7 @@ function readyFolder(): string | undefined {
   return undefined;
 }
 
-export function readyDialects(): readonly string[] {
+function readyDialects(): readonly string[] {
   const folder = readyFolder();
   if (folder === undefined) return [];
   return readdirSync(folder)

@@ -8,7 +8,6 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -76,13 +75,6 @@ export function writtenDown(folder: string, id: string): MoveEdits | undefined {
   const path = pathOfEdits(folder, id);
   // `writeDown` has written it.
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as MoveEdits) : undefined;
-}
-
-/** The ids of the moves whose edits are written down in a folder. */
-export function movesIn(folder: string): readonly string[] {
-  const moves = folderOfMoves(folder);
-  if (!existsSync(moves)) return [];
-  return readdirSync(moves).flatMap((name) => (name.endsWith(".json") ? [name.slice(0, -".json".length)] : []));
 }
 
 export const textAt = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);

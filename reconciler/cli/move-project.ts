@@ -169,11 +169,7 @@ function withChanges(state: FoldedState, changes: readonly StateChange[]): Folde
 }
 
 /** The addresses that go, with those under which a state may still have them. */
-export function addressesOf(
-  state: FoldedState,
-  desired: Desired,
-  moved: ReadonlySet<string> | "all",
-): Record<string, string> {
+function addressesOf(state: FoldedState, desired: Desired, moved: ReadonlySet<string> | "all"): Record<string, string> {
   const known = [
     ...state.resources.keys(),
     ...state.intents.keys(),

@@ -20,7 +20,7 @@ import { type FlagName, type FlagRow, type Flags, flagRowOf, flagTable } from ".
 import { environmentsOf, nothingHere, readWorkspace, type Workspace } from "./workspace";
 
 /** Lets the shell complete file names. */
-export const fileSuggestion: readonly Suggestion[] = [{ word: ":files" }];
+const fileSuggestion: readonly Suggestion[] = [{ word: ":files" }];
 
 /** `words` are those after the program's name; the last is the one being typed, perhaps empty. */
 export async function suggestions(commands: Commands, words: readonly string[]): Promise<readonly Suggestion[]> {

@@ -150,7 +150,7 @@ export function readBoolean<V extends object>(
 }
 
 /** What older YAML took for a truth value. */
-export const meantBoolean = (text: string): boolean | undefined =>
+const meantBoolean = (text: string): boolean | undefined =>
   /^(?:y|yes|on|true|1)$/i.test(text) ? true : /^(?:n|no|off|false|0)$/i.test(text) ? false : undefined;
 
 export function readEnum<T extends string, V extends object>(

@@ -90,7 +90,7 @@ function reportKey(key: string, subject: Subject): void {
 }
 
 /** `undefined` where a part could not be interpolated, which is reported. */
-export function shapedOf(value: unknown): Shaped | undefined {
+function shapedOf(value: unknown): Shaped | undefined {
   if (typeof value === "string") return { is: "text", text: openText(value) };
   if (value === null || typeof value === "number" || typeof value === "boolean") return { is: "plain", value };
   if (Array.isArray(value)) {

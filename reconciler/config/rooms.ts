@@ -74,7 +74,7 @@ export function openRooms(
   return house.opened;
 }
 
-function openRoom(plan: RoomPlan, house: House): Room & { readonly uses: Uses } {
+function openRoom(plan: RoomPlan, house: House): Room {
   const { within, merged, defaults, base, problems, use } = plan;
   const expanded = perKind((kind) =>
     expandBlocks(kind, merged.entries[kind], defaults[kind], base, problems, { within, use: use ? use : undefined }),
@@ -91,7 +91,7 @@ function openRoom(plan: RoomPlan, house: House): Room & { readonly uses: Uses } 
         : plan.outside(expression, report, inner);
     },
   };
-  const room = { within, scope, expanded, declared, problems, uses, use };
+  const room = { within, scope, expanded, declared, problems, use };
   house.opened.push(room);
   uses.openAll();
   return room;
@@ -118,7 +118,6 @@ interface Uses {
 }
 
 interface OpenUse {
-  readonly room: Room;
   readonly outputs: ReadonlyMap<string, MergedEntry>;
   output(name: string): unknown;
 }
@@ -257,7 +256,6 @@ function openUse(
   const outputs = new Map(file.merged.outputs.map((output) => [output.key, output] as const));
   const values = new Map<string, unknown>();
   return {
-    room,
     outputs,
     output(wanted) {
       if (!values.has(wanted)) values.set(wanted, evaluateOutput(outputs.get(wanted), room, inside));

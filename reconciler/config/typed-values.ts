@@ -11,7 +11,7 @@ import { type ConfigCode, listed, type Problems, shown } from "./problems";
 import { isMap, type Path, type Place } from "./yaml-file";
 import { parseValue } from "./yaml-reader";
 
-export const valueTypes = ["text", "number", "boolean", "list", "map", "cidr", "port"] as const;
+const valueTypes = ["text", "number", "boolean", "list", "map", "cidr", "port"] as const;
 export type ValueType = (typeof valueTypes)[number];
 type ItemType = Exclude<ValueType, "list" | "map">;
 
@@ -90,7 +90,7 @@ const expectations: Record<ValueType, string> = {
   port: "a port from 1 to 65535, or a range such as 8000-8010",
 };
 
-export function typeOf(value: unknown): ValueType {
+function typeOf(value: unknown): ValueType {
   if (Array.isArray(value)) return "list";
   if (typeof value === "object" && value !== null) return "map";
   if (typeof value === "number") return "number";

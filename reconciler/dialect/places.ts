@@ -8,8 +8,6 @@ import type { Pointer, Pointers, RecordPlace, Scalar, Selector, SizeUnit } from 
 
 /** A place, ready to be looked at. */
 export interface PointerPath {
-  /** As the dialect writes it. */
-  readonly pointer: string;
   /** The tokens of the pointer; for a selector, of the list or map that it chooses from. */
   readonly tokens: readonly string[];
   readonly chooser?: Chooser;
@@ -29,9 +27,8 @@ export const compilePointers = (places: Pointers): readonly PointerPath[] => pla
 
 const compilePlace = (place: RecordPlace): PointerPath =>
   typeof place === "string"
-    ? { pointer: place, tokens: tokensOf(place) }
+    ? { tokens: tokensOf(place) }
     : {
-        pointer: showPlace(place),
         tokens: tokensUntilChoice(tokensOf(place.in ?? place.value ?? "")),
         chooser: chooserOf(place),
       };

@@ -44,8 +44,6 @@ const sections: Readonly<Record<string, SortOfName>> = {
   reads: "read",
   lookups: "lookup",
 };
-export const sectionOfName = (sort: SortOfName): string =>
-  Object.keys(sections).find((section) => sections[section] === sort) ?? "";
 
 const componentSteps = /[A-Za-z0-9_-]+(?:\[[^[\]]*\])?\//g;
 const addressMentioned = new RegExp(

@@ -32,7 +32,7 @@ export function offsetOf({ text, starts }: TextLines, { line, character }: Spot)
   return Math.min(start + character, (starts[line + 1] ?? text.length + 1) - 1);
 }
 
-export function spotOf({ starts }: TextLines, offset: number): Spot {
+function spotOf({ starts }: TextLines, offset: number): Spot {
   let low = 0;
   let high = starts.length - 1;
   while (low < high) {

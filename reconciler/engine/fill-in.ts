@@ -51,7 +51,7 @@ export async function fillIn(
   }
 }
 
-export function filledRule(rule: Rule, value: ValueOfComputed): Rule {
+function filledRule(rule: Rule, value: ValueOfComputed): Rule {
   const described = rule.description === undefined ? rule : { ...rule, description: fillText(rule.description, value) };
   if (rule.remote.kind !== "computed") return described;
   const text = fillText(rule.remote.text, value);

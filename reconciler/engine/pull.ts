@@ -230,7 +230,7 @@ async function pullGroups(client: ServiceReader, wanted: Wanted, diagnostics: Di
   return readEachOf(ids, (id) => fetchGroup(client, id, heads?.get(id)), "security group", diagnostics);
 }
 
-export async function fetchGroup(client: ServiceReader, id: string, known?: LiveGroup): Promise<Outcome<LiveGroup>> {
+async function fetchGroup(client: ServiceReader, id: string, known?: LiveGroup): Promise<Outcome<LiveGroup>> {
   const [head, rules] = await Promise.all([
     known === undefined && client.can.readsOneGroup ? client.getGroup(id) : undefined,
     client.listRules(id),

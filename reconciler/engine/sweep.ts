@@ -27,7 +27,7 @@ export interface SweepSetting {
 }
 
 /** The shortest time between two slices, and the largest number of slices. */
-export const shortestSliceMs = 1000;
+const shortestSliceMs = 1000;
 const mostSlices = 60;
 
 /** Rounds this close together leave nothing to spread. */

@@ -51,7 +51,7 @@ const seenByAll = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "TRACEPARENT"];
 /** Without these no program starts on Windows. */
 const seenOnWindows = ["SystemRoot", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE"];
 
-export function environmentFor({ env = [], values = {} }: Pick<Program, "env" | "values">): NodeJS.ProcessEnv {
+function environmentFor({ env = [], values = {} }: Pick<Program, "env" | "values">): NodeJS.ProcessEnv {
   const withheld = new Set(withheldVariables());
   const names = [
     ...seenByAll,

@@ -20,7 +20,7 @@ export interface Trust {
   readonly addresses: readonly string[];
 }
 
-export const trusting: Trust = { root: "/", addresses: [] };
+const trusting: Trust = { root: "/", addresses: [] };
 
 /** `flag`: `--no-programs` was given. */
 export function trustFrom(flag?: boolean): Trust {

@@ -139,7 +139,7 @@ export function createBucket(Bucket: string, location: string, timeoutMs: number
 /** Both times have whole seconds. More than this before its own beginning: two clocks speak. */
 const mostBehindMs = 5000;
 
-export function ageBetween(written: number | undefined, now: number | undefined): number | undefined {
+function ageBetween(written: number | undefined, now: number | undefined): number | undefined {
   if (written === undefined || now === undefined || !Number.isFinite(written) || !Number.isFinite(now))
     return undefined;
   return now - written < -mostBehindMs ? undefined : now - written;

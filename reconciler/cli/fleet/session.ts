@@ -17,7 +17,7 @@ export interface FleetSession extends Desk {
   readonly queue: Queue;
 }
 
-export const databaseOf = (flags: Pick<Flags, "database">): string => {
+const databaseOf = (flags: Pick<Flags, "database">): string => {
   const location = flags.database ?? setting("RECONCILE_FLEET_DATABASE");
   if (location === undefined || location === "")
     throw fail(
@@ -112,7 +112,7 @@ export async function closeFleet({ queue, database }: Pick<FleetSession, "queue"
 }
 
 /** Turns what the fleet refuses into the diagnostics of a command. */
-export async function asked<T>(act: () => Promise<T>): Promise<T> {
+async function asked<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {

@@ -16,7 +16,7 @@ export function mentionsAcross(desk: MoveDesk) {
   const readsOf: Partial<Record<SideName, string>> = {};
   const splice = (file: MoveEntry["file"], one: Splice): void => spliceInto(desk, file, one);
   const add = (side: SideName, section: string, piece: Piece): void => addTo(desk, side, section, piece);
-  const line = (text: string): Piece => ({ text, isFlow: true, isSpaced: false });
+  const line = (text: string): Piece => ({ text, isSpaced: false });
 
   /** The name of the output of `side` that has this value, which is made where there is none. */
   function outputFor(side: SideName, expression: string): string {

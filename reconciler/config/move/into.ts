@@ -24,7 +24,7 @@ export type IntoResult =
   | { readonly target: readonly ConfigSource[]; readonly component: ConfigSource }
   | { readonly problems: readonly CutProblem[] };
 
-const flowPiece = (text: string): Piece => ({ text, isFlow: true, isSpaced: false });
+const flowPiece = (text: string): Piece => ({ text, isSpaced: false });
 const nameFrom = (expression: string): string =>
   expression
     .replace(/^(?:var|vm|volume|group|component)\./, "")

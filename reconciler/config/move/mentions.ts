@@ -20,8 +20,6 @@ export interface Mention {
   readonly to: number;
   /** `attach_to` or `remote_group`: the value is a key, or `{ id: "${…}" }`. */
   readonly byKey?: "attach_to" | "remote_group";
-  /** The value is quoted, so that `${…}` can stand there as it is. */
-  readonly isQuoted: boolean;
   readonly isWhole: boolean;
   /** The value as it is written, with its quotes. */
   readonly value: { readonly from: number; readonly to: number };
@@ -51,20 +49,19 @@ export function mentionsIn(text: string, node: unknown, field = ""): Mention[] {
   if (!isScalar(node) || typeof node.value !== "string") return [];
   const [from, to] = [startOf(node), endOf(text, node)];
   if (from === undefined || to === undefined) return [];
-  const isQuoted = node.type === "QUOTE_DOUBLE" || node.type === "QUOTE_SINGLE";
-  if (node.value.includes("${")) return inTemplate(text, node.value, from, to, isQuoted);
+  if (node.value.includes("${")) return inTemplate(text, node.value, from, to);
   const byKey = keyIn(kindOfField, field);
   if (byKey === undefined || node.value === "self") return [];
   const kind = kindOfField[byKey];
   const named = node.value.startsWith(`${kind}.`) ? node.value : `${kind}.${node.value}`;
   const block = blockIn(named);
   if (block === undefined) return [];
-  return [{ of: block, expression: named, from, to, byKey, isQuoted, isWhole: true, value: { from, to } }];
+  return [{ of: block, expression: named, from, to, byKey, isWhole: true, value: { from, to } }];
 }
 
 const blockIn = (address: string): string | undefined => /^(?:vm|volume|group)\.[A-Za-z0-9_-]+/.exec(address)?.[0];
 
-function inTemplate(text: string, value: string, from: number, to: number, isQuoted: boolean): Mention[] {
+function inTemplate(text: string, value: string, from: number, to: number): Mention[] {
   const { parts, whole } = parseTemplate(value);
   const raw = text.slice(from, to);
   let at = 0;
@@ -78,7 +75,6 @@ function inTemplate(text: string, value: string, from: number, to: number, isQuo
       expression: part.text,
       from: from + found.from,
       to: from + found.to,
-      isQuoted,
       isWhole: whole !== undefined,
       value: { from, to },
     }));

@@ -28,8 +28,6 @@ export interface Splice {
 /** An entry of a map, or an item of a list, with nothing before it on its lines. */
 export interface Piece {
   readonly text: string;
-  /** It stood in braces or brackets, with others on its line. */
-  readonly isFlow: boolean;
   readonly isSpaced: boolean;
 }
 
@@ -141,7 +139,7 @@ export function cutOut(
     if (section.flow === true) {
       const [from, to] = [startOfItem(item), endOf(text, item)];
       if (from === undefined || to === undefined) return { problem: "it cannot be cut where it stands" };
-      pieces.push({ text: rewritten(from, to), isFlow: true, isSpaced: false });
+      pieces.push({ text: rewritten(from, to), isSpaced: false });
       continue;
     }
     const own = linesOfItem(text, section, index, above);
@@ -149,7 +147,7 @@ export function cutOut(
     lines.push(own);
     const isSpaced = index > 0 && blankAbove(text, own.from, above) < own.from;
     const cut = dedented(rewritten(own.from, own.to), own.indent, lineEndOf(text));
-    pieces.push({ text: isSeq(section) ? withoutDash(cut) : cut, isFlow: false, isSpaced });
+    pieces.push({ text: isSeq(section) ? withoutDash(cut) : cut, isSpaced });
   }
   const isWhole = wanted.length === section.items.length;
   if (isWhole) return { pieces, splices: [wholeSection(text, pair, keyAt)] };

@@ -23,7 +23,7 @@ export interface Strictness {
   readonly strict: boolean;
 }
 
-export const denies = (denied: string, code: string): boolean =>
+const denies = (denied: string, code: string): boolean =>
   denied === code || denied === "*" || (denied.endsWith("/*") && code.startsWith(denied.slice(0, -1)));
 
 export function judge(findings: readonly Finding[], { deny, strict }: Strictness): Finding[] {

@@ -2,7 +2,7 @@
  * Values that only the service knows, of things that are declared here: an id, an address. Where one stands, the file
  * has said which; it becomes text when the thing exists and shows it, and is never guessed before.
  */
-import { type Address, kindOf } from "./address";
+import type { Address } from "./address";
 import type { SourcePosition } from "./diagnostic";
 import type { Kind, kindRows } from "./kinds";
 
@@ -78,5 +78,3 @@ export function shownText(text: Text): string {
   const said = text.parts.map((part) => (typeof part === "string" ? part : computedName(part))).join("");
   return open.length === 0 ? said : `${said} (known once ${when.join(" and ")})`;
 }
-
-export const kindOfComputed = ({ address }: Computed): Kind => kindOf(address);

@@ -66,8 +66,7 @@ export interface Debt {
 
 const weightOf = (reason: DueReason): number => dueReasons.indexOf(reason);
 
-export const strongerOf = (one: DueReason, other: DueReason): DueReason =>
-  weightOf(other) > weightOf(one) ? other : one;
+const strongerOf = (one: DueReason, other: DueReason): DueReason => (weightOf(other) > weightOf(one) ? other : one);
 
 /** A command is owed once, since the first time, and for the strongest reason. */
 export function withDebt(debts: readonly Debt[], added: Debt): readonly Debt[] {

@@ -178,7 +178,7 @@ export const withSightings = (
   make: <K extends Kind>(kind: K) => ReadonlyMap<string, Sighting<LiveOf[K]>>,
 ): Live => ({ ...live, of: seenBy((kind) => ({ ...live.of[kind], byId: make(kind) })) });
 
-export const shownIn = <T>(sightings: ReadonlyMap<string, Sighting<T>>): readonly T[] =>
+const shownIn = <T>(sightings: ReadonlyMap<string, Sighting<T>>): readonly T[] =>
   [...sightings.values()].flatMap((sighting) => (sighting.seen === "yes" ? [sighting.value] : []));
 
 /** The resources of a kind that were seen. */

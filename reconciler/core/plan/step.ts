@@ -273,9 +273,6 @@ export type Step<O extends StepOperation = StepOperation> = NewStep<O> & {
   readonly estimateMs: number;
 };
 
-export const isStepOf = <O extends StepOperation>(step: Step, operation: O): step is Step & Step<O> =>
-  step.action.operation === operation;
-
 /** A step that runs a command that is owed. */
 export type GuestStep = Step & Step<Duty>;
 export const isGuestStep = (step: Step): step is GuestStep =>

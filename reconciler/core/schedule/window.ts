@@ -12,7 +12,7 @@ export interface Window {
   readonly lookedAt: Elapsed;
 }
 
-export const fewestPauses = 3;
+const fewestPauses = 3;
 
 export const openWindow = (lengthMs: number, at: Elapsed): Window => ({ lengthMs, servedMs: 0, lookedAt: at });
 
