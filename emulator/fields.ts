@@ -44,16 +44,16 @@ export function readFields(body: unknown, prefix = ""): FieldReader {
 }
 
 /** The name rule of the contract; upper case is lower-cased. Only ASCII is, or the Kelvin sign would become a `k`. */
-export function readEntityName(fields: FieldReader, field = "name"): string {
+export function readEntityName(fields: FieldReader): string {
   const before = fields.problems.length;
-  const name = fields.requiredText(field);
-  if (fields.problems.length === before) checkName(name, fields.problems, field);
+  const name = fields.requiredText("name");
+  if (fields.problems.length === before) checkName(name, fields.problems);
   return name.toLowerCase();
 }
 
-export function checkName(name: string, problems: string[], field = "name"): void {
+export function checkName(name: string, problems: string[]): void {
   if (!/^[A-Za-z0-9-]{3,50}$/.test(name))
-    problems.push(`${field} must be one word of 3 to 50 characters: a-z, 0-9 and hyphens`);
+    problems.push(`name must be one word of 3 to 50 characters: a-z, 0-9 and hyphens`);
 }
 
 /** A size in GB, sent as text. `undefined` when it was left out or empty, or when it is a problem. */
@@ -69,11 +69,11 @@ export function readSizeGb(fields: FieldReader, field: string): number | undefin
   return undefined;
 }
 
-export function readRequiredSizeGb(fields: FieldReader, field: string): number {
+export function readRequiredSizeGb(fields: FieldReader): number {
   const before = fields.problems.length;
-  const size = readSizeGb(fields, field);
+  const size = readSizeGb(fields, "size");
   if (size === undefined && fields.problems.length === before)
-    fields.problems.push(`${field} cannot be empty: it is a whole number of GB, at least 1, as a string`);
+    fields.problems.push(`size cannot be empty: it is a whole number of GB, at least 1, as a string`);
   return size ?? 0;
 }
 

@@ -34,7 +34,7 @@ export function createVm(request: Request): EmulatorDecision {
   const project = readProject(request, fields);
   const region = readRegion(request, fields);
   const rootSize = readSizeGb(fields, "root_size") ?? defaultRootSizeGb;
-  const size = readRequiredSizeGb(fields, "size");
+  const size = readRequiredSizeGb(fields);
   const skipFloatingIp = fields.flag("skip_floating_ip") ?? false;
   if (fields.problems.length > 0 || flavor === undefined) return refusals.badRequest(fields.problems);
   if (firstUnder(world, `vm/name/${projectId}/${name}`) !== undefined)

@@ -19,7 +19,7 @@ import { vmInWorld } from "./world";
 export function createVolume(request: Request): EmulatorDecision {
   const fields = readFields(request.body);
   const name = fields.requiredText("name");
-  const size = readRequiredSizeGb(fields, "size");
+  const size = readRequiredSizeGb(fields);
   // The contract gives no rule for a volume's name; a bound keeps lists readable.
   if (name.length > 255) fields.problems.push("name must be at most 255 characters");
   if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
@@ -79,7 +79,7 @@ export function detachVolume(request: Request): EmulatorDecision {
 
 export function resizeVolume(request: Request): EmulatorDecision {
   const fields = readFields(request.body);
-  const size = readRequiredSizeGb(fields, "size");
+  const size = readRequiredSizeGb(fields);
   return onOwnVolume(request, pathPart(request), (volume) => {
     if (fields.problems.length > 0) return refusals.badRequest(fields.problems);
     if (volume.root) return refuseWith(400, "Root disk cannot be resized; only data volumes can"); // rule 5

@@ -3,6 +3,7 @@
  * columns of indentation. Comments, blank lines and the style of each map and list stay as they are, and so does every
  * value: what would read as something else afterwards is refused.
  */
+
 import {
   isCollection,
   isMap,
@@ -17,6 +18,7 @@ import {
 import { fieldsOf } from "../core/model/fields";
 import { type Kind, kindRows, kinds, sectionOf } from "../core/model/kinds";
 import { canonicalJson } from "../core/text/canonical-json";
+import { firstLine } from "../core/text/parts";
 
 export type Formatted =
   | { readonly text: string }
@@ -85,7 +87,7 @@ export function formatYaml(text: string): Formatted {
   const [error] = document.errors;
   if (error !== undefined)
     return {
-      problem: (error.message.split("\n")[0] ?? "").replace(/ at line.*$/, ""),
+      problem: firstLine(error.message).replace(/ at line.*$/, ""),
       line: error.linePos?.[0].line ?? 1,
     };
   const before: unknown = document.toJS();

@@ -4,11 +4,11 @@ import { dirname, join, resolve } from "node:path";
 
 const commitPattern = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
-export function checkedOutCommit(folder: string, environment: NodeJS.ProcessEnv = process.env): string | undefined {
+export function checkedOutCommit(folder: string): string | undefined {
   const checkout = findCheckout(resolve(folder));
   const read = checkout === undefined ? undefined : commitAtHead(checkout);
   if (read !== undefined) return read;
-  const told = environment["GITHUB_SHA"] ?? environment["CI_COMMIT_SHA"];
+  const told = process.env["GITHUB_SHA"] ?? process.env["CI_COMMIT_SHA"];
   return told !== undefined && commitPattern.test(told) ? told : undefined;
 }
 

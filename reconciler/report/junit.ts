@@ -1,4 +1,5 @@
 /** JUnit's XML, which every pipeline shows: one case for each finding or test. */
+import { firstLine } from "../core/text/parts";
 import { printable } from "../core/text/printable";
 
 export interface JunitCase {
@@ -35,8 +36,6 @@ function caseLines({ suite, name, durationMs, failure, skipped, said }: JunitCas
   ];
   return inside.length === 0 ? [`${head}/>`] : [`${head}>`, ...inside, "    </testcase>"];
 }
-
-const firstLine = (text: string): string => text.split("\n", 1)[0] ?? "";
 
 const entities: Record<string, string> = { "<": "&lt;", ">": "&gt;", "&": "&amp;", '"': "&quot;" };
 const xml = (text: string): string => printable(text).replace(/[<>&"]/g, (character) => entities[character] ?? "");

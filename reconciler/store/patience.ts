@@ -22,21 +22,6 @@ export function withPatience(store: StateStore, patience: Patience): StateStore 
   };
 }
 
-/**
- * Waits before a plan is made: a plan beside a running holder would be outdated. A store without leases does not show
- * its holder, and refuses when it is locked.
- */
-export function awaitFree(store: StateStore, patience: Patience, signal?: AbortSignal): Promise<void> {
-  return tryUntilFree(
-    async () => {
-      const holder = await store.holder();
-      if (holder !== undefined) throw new StateLocked(holder);
-    },
-    patience,
-    signal,
-  );
-}
-
 /** A store that works answers within this time. */
 const leaseGraceMs = 1000;
 

@@ -4,7 +4,7 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import { causeOf, errorCode, errorMessage } from "../core/text/errors";
 import { fieldsIn, isObject, onlyDefined } from "../core/text/objects";
 import { waits } from "../core/text/outside-policy";
-import { textBefore } from "../core/text/parts";
+import { firstLine } from "../core/text/parts";
 import { packageMissing, repeat } from "./remote";
 import { StoreFailed } from "./store";
 
@@ -198,7 +198,7 @@ const isPassingAnswer = (error: unknown): boolean => {
 };
 
 function bucketProblem(error: unknown): string {
-  const said = textBefore(errorMessage(error), "\n").slice(0, 300);
+  const said = firstLine(errorMessage(error)).slice(0, 300);
   const status = httpStatusOf(error);
   const name = errorName(error);
   if (error instanceof TimedOut) return `gives ${error.message}`;

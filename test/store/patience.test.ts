@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
-import { awaitFree, withPatience, withStop } from "../../reconciler/store/patience";
+import { withPatience, withStop } from "../../reconciler/store/patience";
 import { type Holder, StateLocked, type StateStore } from "../../reconciler/store/store";
 
 const holder: Holder = { who: "ada", host: "h", pid: 7, since: "2026-01-02T03:04:05Z", command: "reconcile apply" };
@@ -13,29 +13,20 @@ const locked = {
 } as unknown as StateStore;
 
 describe("waiting for a lock", () => {
-  const waits: readonly (readonly [string, (signal: AbortSignal, told: () => void) => Promise<unknown>])[] = [
-    ["before a plan", (signal, onWait) => awaitFree(locked, { waitMs: 3_600_000, onWait }, signal)],
-    [
-      "for the lock itself",
-      (signal, onWait) => withPatience(locked, { waitMs: 3_600_000, onWait }).lock(holder, signal),
-    ],
-  ];
-  it.each(waits)(
-    "%s: a stop ends an hour's wait at once, says whose lock it was, and leaves no listener",
-    async (_, wait) => {
-      const stop = new AbortController();
-      const ended = wait(stop.signal, () => setImmediate(() => stop.abort()));
-      await expect(ended).rejects.toMatchObject({
-        code: "state/wait-stopped",
-        message: expect.stringMatching(/^stopped while the state was locked by ada on h .*; nothing was sent$/),
-      });
-      expect(getEventListeners(stop.signal, "abort")).toEqual([]);
-    },
-  );
+  it("a stop ends an hour's wait at once, says whose lock it was, and leaves no listener", async () => {
+    const stop = new AbortController();
+    const patience = { waitMs: 3_600_000, onWait: () => setImmediate(() => stop.abort()) };
+    await expect(withPatience(locked, patience).lock(holder, stop.signal)).rejects.toMatchObject({
+      code: "state/wait-stopped",
+      message: expect.stringMatching(/^stopped while the state was locked by ada on h .*; nothing was sent$/),
+    });
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  });
 
   it("without a time to wait the lock is an error at once", async () => {
     const told: Holder[] = [];
-    await expect(awaitFree(locked, { waitMs: 0, onWait: (one) => told.push(one) })).rejects.toThrow(StateLocked);
+    const patience = { waitMs: 0, onWait: (one: Holder) => told.push(one) };
+    await expect(withPatience(locked, patience).lock(holder)).rejects.toThrow(StateLocked);
     expect(told).toEqual([]);
   });
 });
