@@ -66,7 +66,7 @@ const controls = new Map<string, (request: ControlRequest, named: PartPath) => C
   ]),
   ["POST vm/*/groups", (request, { id }) => attachGroup(request, id)],
   ["DELETE vm/*/groups/*", (request, { id, partId }) => detachGroup(request, id, partId)],
-  ["POST group/*/rule", (request, { id }) => addRule(request, id)],
+  ["POST group/*/rule", (request, { id }) => addRuleBehind(request, id)],
   ["DELETE group/*/rule/*", (request, { id, partId }) => dropRule(request, id, partId)],
 ]);
 
@@ -183,7 +183,7 @@ function detachGroup({ world }: ControlRequest, id: string, groupId: string): Em
 }
 
 /** A rule input as the contract has it, or a whole rule as returned. */
-function addRule({ world, body, now, newId, portRange }: ControlRequest, id: string): EmulatorDecision {
+function addRuleBehind({ world, body, now, newId, portRange }: ControlRequest, id: string): EmulatorDecision {
   const group = world.tables.group.get(id);
   if (group === undefined) return refuseNotFound("group");
   const { shape, problems } = readRuleBody(world, group.project_id, body, "", portRange);

@@ -9,14 +9,14 @@ export class Refused extends Error {
   readonly code: Diagnostic["code"];
   constructor(
     readonly diagnostics: readonly Diagnostic[],
-    say: (diagnostic: Diagnostic) => string = sentence,
+    say: (diagnostic: Diagnostic) => string = sentenceOf,
   ) {
     super(diagnostics.map(say).join("\n"));
     this.code = diagnostics[0]?.code ?? "apply/failed";
   }
 }
 
-const sentence = ({ summary, detail, fix }: Diagnostic): string =>
+const sentenceOf = ({ summary, detail, fix }: Diagnostic): string =>
   [summary, detail, fix].filter((text) => text !== undefined).join(" — ");
 
 export const refuse = (code: DiagnosticCode, summary: string, fix: string): Refused =>

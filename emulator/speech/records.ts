@@ -1,5 +1,5 @@
 /** The service's own records in the words of a dialect. */
-import { isPlainMap, type Place, pointerTokens, type Scalar, type SpokenDialect } from "./spoken";
+import { isPlainMap, type Place, pointerTokens, type SpokenDialect, type SpokenScalar } from "./spoken";
 import { bodyWithList, getAt, RecordDraft, setAt } from "./write";
 
 export type OwnFields = Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ const fieldsWanted = ({ operations }: SpokenDialect, kind: RecordKind): readonly
       : [],
   );
 
-const scalar = (value: unknown): Scalar | null =>
+const scalar = (value: unknown): SpokenScalar | null =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
 
 function vmIn({ records, states }: SpokenDialect, own: OwnFields): unknown {

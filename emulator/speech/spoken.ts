@@ -2,19 +2,19 @@
  * A dialect as the emulator uses it: the file that the client reads, interpreted by code that was written from
  * docs/dialect.md alone. A place where the client reads a value is a place where the emulator writes it.
  */
-export type Scalar = string | number | boolean;
+export type SpokenScalar = string | number | boolean;
 
 export interface SpokenSelector {
   readonly in?: string;
   readonly keys?: string;
-  readonly where?: Readonly<Record<string, Scalar | readonly Scalar[]>>;
+  readonly where?: Readonly<Record<string, SpokenScalar | readonly SpokenScalar[]>>;
   readonly value?: string;
   readonly join?: readonly string[];
   readonly cut?: string;
-  readonly is?: Scalar | readonly Scalar[];
+  readonly is?: SpokenScalar | readonly SpokenScalar[];
   readonly unit?: string;
   readonly absent?: string;
-  readonly none?: Scalar | readonly Scalar[];
+  readonly none?: SpokenScalar | readonly SpokenScalar[];
   readonly direction?: string;
 }
 
@@ -35,7 +35,7 @@ export interface SpokenPaging {
 export interface SpokenRoute {
   readonly method: string;
   readonly path: string;
-  readonly query?: Readonly<Record<string, Scalar>>;
+  readonly query?: Readonly<Record<string, SpokenScalar>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly item?: readonly Place[];
@@ -55,7 +55,7 @@ export interface SpokenNameRule {
 export interface RefusalRule {
   readonly is: string;
   readonly status?: number;
-  readonly code?: Scalar;
+  readonly code?: SpokenScalar;
   readonly message?: string;
 }
 
@@ -96,10 +96,10 @@ export interface SpokenDialect {
   readonly envelope: {
     readonly data: readonly Place[];
     readonly error: { readonly code: readonly Place[]; readonly message: readonly Place[] };
-    readonly success?: { readonly value: string; readonly is: Scalar | readonly Scalar[] };
+    readonly success?: { readonly value: string; readonly is: SpokenScalar | readonly SpokenScalar[] };
   };
   readonly names: Readonly<Partial<Record<"vm" | "volume" | "group", SpokenNameRule>>>;
-  readonly values: Readonly<Record<string, Scalar>>;
+  readonly values: Readonly<Record<string, SpokenScalar>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly fingerprint?: { readonly from: readonly Place[]; readonly send: string };
   readonly retry_after: string | { readonly header: string; readonly as?: "seconds" | "date" | "epoch" } | null;

@@ -1,6 +1,6 @@
 /** Which operation a request means in a dialect: by its method, path, query, headers and body. */
 import type { IncomingHttpHeaders } from "node:http";
-import { isPlainMap, type Scalar, type SpokenDialect, type SpokenRoute } from "./spoken";
+import { isPlainMap, type SpokenDialect, type SpokenRoute, type SpokenScalar } from "./spoken";
 
 export interface Heard {
   readonly method: string;
@@ -56,7 +56,7 @@ class Fitting {
   score = 0;
 
   constructor(
-    private readonly values: Readonly<Record<string, Scalar>>,
+    private readonly values: Readonly<Record<string, SpokenScalar>>,
     private readonly params: Record<string, string>,
   ) {}
 

@@ -1,5 +1,5 @@
 /** Writes a value where a reader that follows a place would find it. */
-import { firstOf, isPlainMap, type Place, pointerTokens, type Scalar, type SpokenSelector } from "./spoken";
+import { firstOf, isPlainMap, type Place, pointerTokens, type SpokenScalar, type SpokenSelector } from "./spoken";
 
 /** A JSON value in the making. */
 export class RecordDraft {
@@ -30,7 +30,7 @@ export class RecordDraft {
   }
 
   /** Writes a value at a place; `null` writes that there is none. */
-  put(place: Place | undefined, value: Scalar | null): void {
+  put(place: Place | undefined, value: SpokenScalar | null): void {
     if (place === undefined) return;
     if (typeof place === "string") {
       this.#putAtPointer(place, value);
@@ -55,7 +55,7 @@ export class RecordDraft {
     });
   }
 
-  #putAtPointer(pointer: string, value: Scalar | null): void {
+  #putAtPointer(pointer: string, value: SpokenScalar | null): void {
     const tokens = pointerTokens(pointer);
     const index = tokens.findIndex((token) => /^\d+$/.test(token));
     // An empty list says that there is nothing.
@@ -72,7 +72,7 @@ export class RecordDraft {
       this.value = setAt(this.value, pointerTokens(into), []);
   }
 
-  #putJoined({ join, value = "" }: SpokenSelector, written: Scalar): void {
+  #putJoined({ join, value = "" }: SpokenSelector, written: SpokenScalar): void {
     if (join === undefined) {
       this.set(value, written);
       return;
@@ -91,7 +91,7 @@ const tokensOfKey = (key: string): readonly string[] => (key.startsWith("/") ? p
 const wantedFields = ({ where = {} }: SpokenSelector): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(where).map(([key, scalars]) => [key, firstOf(scalars)]));
 
-function asWritten({ cut, is, unit }: SpokenSelector, value: Scalar): Scalar {
+function asWritten({ cut, is, unit }: SpokenSelector, value: SpokenScalar): SpokenScalar {
   if (is !== undefined) return value === true ? (firstOf(is) ?? true) : otherThan(firstOf(is));
   if (unit !== undefined && typeof value === "number") return value * (unitsInGb[unit[0]?.toUpperCase() ?? "G"] ?? 1);
   if (cut === undefined) return value;
@@ -104,7 +104,7 @@ function asWritten({ cut, is, unit }: SpokenSelector, value: Scalar): Scalar {
 /** A size of 1 GB in each unit. */
 const unitsInGb: Readonly<Record<string, number>> = { B: 1024 ** 3, K: 1024 ** 2, M: 1024, G: 1, T: 1 / 1024 };
 
-function otherThan(word: Scalar | undefined): Scalar {
+function otherThan(word: SpokenScalar | undefined): SpokenScalar {
   if (typeof word === "number") return word + 1;
   if (typeof word === "boolean") return !word;
   return word === undefined ? false : /a$/.test(word) ? word.replace(/a$/, "b") : `not-${word}`;

@@ -6,6 +6,7 @@ import { longestDurationMs, parseDuration } from "../config/durations";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { errorCode, errorMessage } from "../core/text/errors";
+import { isUrl } from "../core/text/parts";
 import { printable } from "../core/text/printable";
 import { builtInDialect } from "../dialect/built-in";
 import type { Dialect } from "../dialect/dialect";
@@ -215,8 +216,6 @@ export function knownPlace(location: string): string {
     `${scheme}://${rest}; a file of that name: ./${location}`,
   );
 }
-
-export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
 
 export function openStore(workspace: Workspace, flags: Flags): StateStore {
   const location = stateLocation(workspace, flags);

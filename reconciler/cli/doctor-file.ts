@@ -37,7 +37,7 @@ export interface DoctorStart {
  * to be written, and that is not there yet, is no mistake. Where nothing is named, a file that is to be written and is
  * there already is the start.
  */
-export function startOf(workspace: Workspace, flags: Flags): DoctorStart {
+export function doctorStart(workspace: Workspace, flags: Flags): DoctorStart {
   const named = flags.dialect ?? setting("RECONCILE_DIALECT");
   if (named !== undefined) return { workspace, flags, ...baseIn(named) };
   const given = workspace.desired.service.dialect;

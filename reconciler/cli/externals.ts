@@ -1,12 +1,14 @@
 /** The project of a command: what its flags say of its state and of what may be read, for the one way in. */
+
 import { resolve } from "node:path";
 import { asClosed, type Closed, isOpen } from "../core/model/desired";
+import { isUrl } from "../core/text/parts";
 import { openProject, type Project } from "../open-project";
 import { setting } from "../outside/environment";
 import { refusedState } from "../outside/trust";
 import { storesFrom } from "../store/open";
 import type { Invocation } from "./command";
-import { isUrl, openStore, openWorkspaceService } from "./compose";
+import { openStore, openWorkspaceService } from "./compose";
 import type { Session } from "./session";
 import type { Workspace } from "./workspace";
 

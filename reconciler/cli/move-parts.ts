@@ -10,11 +10,12 @@ import { blocksIn, componentIn } from "../config/move/project";
 import type { ConfigSource } from "../config/read-desired";
 import { itemAt } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
+import { isUrl } from "../core/text/parts";
 import { shownPath } from "../outside/beside";
 import { sha256 } from "../outside/sha256";
 import { countOf } from "../report/style";
 import type { Invocation } from "./command";
-import { commandHolder, fail, isUrl, openWorkspaceService } from "./compose";
+import { commandHolder, fail, openWorkspaceService } from "./compose";
 import { CommandFailed } from "./crash";
 import type { FlagName } from "./flags";
 import {
@@ -66,7 +67,7 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
   const wanted = flags.all === true ? ("all" as const) : args;
   // What a person names counts before the fleet's file.
   const fleet = flags.state === undefined ? fleetOfMove(source, target) : undefined;
-  const before = await standings(source, target, { environments, fleet }, invocation);
+  const before = await statesOfBoth(source, target, { environments, fleet }, invocation);
   const first = before[0];
   if (first === undefined) throw fail("cli/usage", "there is no environment to move", "give --env NAME");
   const [, { giving }] = first;
@@ -158,7 +159,7 @@ function chooseEnvironments(source: ProjectFiles, invocation: MoveInvocation): r
 type Sided = { readonly giving: ProjectState; readonly taking: ProjectState };
 type BothStates = readonly (readonly [string | undefined, Sided])[];
 
-async function standings(
+async function statesOfBoth(
   source: ProjectFiles,
   target: ProjectFiles,
   { environments, fleet }: Pick<Dividing, "environments" | "fleet">,

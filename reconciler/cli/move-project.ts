@@ -2,6 +2,7 @@
  * The two projects of a move, as they are and as they would be: their files, their states and their plans, for each
  * environment. Nothing is written here, and nothing is sent: plans are made from the states alone.
  */
+
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { blockOf } from "../config/move/divide";
@@ -18,6 +19,7 @@ import { applyChange, type FoldedState, headOf, type MutableState, ownHeadOf } f
 import { type Asked, changesOfGiving, decideHandover } from "../core/state/handover";
 import { writeSnapshot } from "../core/state/text";
 import { onlyDefined } from "../core/text/objects";
+import { isUrl } from "../core/text/parts";
 import { closeDesired } from "../engine/externals";
 import { openStoredState, preparePlan } from "../engine/plan";
 import { trustFrom } from "../outside/trust";
@@ -25,7 +27,7 @@ import { createMemoryStore } from "../store/memory";
 import { openProtectedStore } from "../store/open";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
-import { isUrl, newLineage, type Service, stateLocation, systemClock } from "./compose";
+import { newLineage, type Service, stateLocation, systemClock } from "./compose";
 import { CommandFailed } from "./crash";
 import { handoverDiagnostic } from "./move-states";
 import { folderBeside, openMoving } from "./other-state";

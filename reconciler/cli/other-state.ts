@@ -1,9 +1,11 @@
 /** The other one of two states between which records move: how it is opened, and how each is named in the other's note. */
+
 import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { isUrl } from "../core/text/parts";
 import { openProtectedStore } from "../store/open";
 import { withPatience } from "../store/patience";
 import type { StateStore } from "../store/store";
-import { isUrl, lockTimeoutMs, tellHolder } from "./compose";
+import { lockTimeoutMs, tellHolder } from "./compose";
 import type { Flags } from "./flags";
 
 /** A key of its own for the other state, where the two are encrypted under different ones; an empty one means none. */

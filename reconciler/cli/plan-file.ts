@@ -1,14 +1,16 @@
 /** Saved plans as files: where a plan file lies, what it was made from, and how it is sealed. */
+
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import type { Diagnostic } from "../core/model/diagnostic";
 import { canonicalJson } from "../core/text/canonical-json";
+import { isUrl } from "../core/text/parts";
 import { setting } from "../outside/environment";
 import { writePrivately } from "../outside/private-file";
 import { sha256 } from "../outside/sha256";
 import { readSaved, type SavedPlan } from "../saved-plan";
 import { readKeys, sealFile, unsealFile } from "../store/seal";
-import { fail, isUrl } from "./compose";
+import { fail } from "./compose";
 import type { Flags } from "./flags";
 import type { Workspace } from "./workspace";
 

@@ -5,6 +5,7 @@
 
 import type { Kind } from "../core/model/address";
 import type { FoldedState } from "../core/state/fold";
+import { isUrl } from "../core/text/parts";
 import { openStoredState } from "../engine/plan";
 import { setting } from "../outside/environment";
 import {
@@ -15,7 +16,7 @@ import {
   type NamedCommand,
   type Suggestion,
 } from "./command";
-import { isUrl, newLineage, openStore, stateLocation } from "./compose";
+import { newLineage, openStore, stateLocation } from "./compose";
 import { type FlagName, type FlagRow, type Flags, flagRowOf, flagTable } from "./flags";
 import { environmentsOf, nothingHere, readWorkspace, type Workspace } from "./workspace";
 

@@ -1,5 +1,7 @@
 /** Runs a command with its store and its service, and under the lock where it writes. */
+
 import { relative, resolve } from "node:path";
+import { isUrl } from "../core/text/parts";
 import { checkedOutCommit } from "../outside/commit";
 import { uncommitted } from "../outside/git";
 import type { Where } from "../report/json-lines";
@@ -7,7 +9,7 @@ import { holdStore } from "../store/held";
 import { withStop } from "../store/patience";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
-import { commandHolder, isUrl, openStore, openWorkspaceService, type Service } from "./compose";
+import { commandHolder, openStore, openWorkspaceService, type Service } from "./compose";
 import type { Session } from "./session";
 import { listenForStop, type Stop } from "./stop-signals";
 import type { Workspace } from "./workspace";

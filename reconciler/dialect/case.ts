@@ -39,7 +39,7 @@ export function tryCase(dialect: Dialect, tried: DialectCase): readonly string[]
     const found = dialect.wait === undefined ? undefined : readJob(dialect.wait, body);
     return differences(found?.means, job, "job");
   }
-  if (sends !== undefined) return differences(requestOf(dialect, operation, tried), sends, "");
+  if (sends !== undefined) return differences(requestOfCase(dialect, operation, tried), sends, "");
   const judging = {
     errors: dialect.errors,
     envelope: envelopeReader(dialect),
@@ -68,7 +68,7 @@ export function tryCase(dialect: Dialect, tried: DialectCase): readonly string[]
 }
 
 /** What is sent: the route that is for the record, with ids, values, fields and the version filled in. */
-function requestOf(dialect: Dialect, operation: Operation, { ids, record }: DialectCase): unknown {
+function requestOfCase(dialect: Dialect, operation: Operation, { ids, record }: DialectCase): unknown {
   const said = isAssumed(operation) ? dialect.operations[operation] : rowOf(operation);
   if (said === null) return undefined;
   const route = routeFor(said, record);
@@ -160,7 +160,7 @@ export function readCases(value: unknown): {
         operation,
         answer: {
           status: typeof status === "number" ? status : 200,
-          text: textOf(own(one, "text"), own(one, "answer")),
+          text: textOrJson(own(one, "text"), own(one, "answer")),
           ...(typeof headers === "object" && headers !== null && headersOf(asTexts(headers))),
         },
         reads: own(one, "reads"),
@@ -177,7 +177,7 @@ export function readCases(value: unknown): {
 }
 
 /** `text` is for an answer that is no JSON. */
-const textOf = (text: unknown, answer: unknown): string =>
+const textOrJson = (text: unknown, answer: unknown): string =>
   typeof text === "string" ? text : JSON.stringify(answer ?? null);
 
 function headersOf(headers: Readonly<Record<string, string>>): Partial<Answer> {

@@ -15,7 +15,7 @@ export function failureInside(body: unknown, scrub: (text: string) => string, to
 
 function saysFailed(body: object): boolean {
   if (isNo(own(body, "success")) || isNo(own(body, "ok"))) return true;
-  if (isRecord(body)) return hasContractError(body);
+  if (looksLikeRecord(body)) return hasContractError(body);
   if (isError(own(body, "error")) || isSomething(own(body, "errors"))) return true;
   if (codes.some((key) => isErrorStatus(own(body, key))) && Object.keys(body).every(isOfAnEnvelope)) return true;
   const status = own(body, "status");
@@ -30,7 +30,7 @@ const hasContractError = (body: object): boolean => {
 };
 
 /** Every answer is tested, so this uses no regular expression. */
-const isRecord = (body: object): boolean => {
+const looksLikeRecord = (body: object): boolean => {
   for (const key in body)
     if (key === "id" || key === "uuid" || key === "name" || (key.endsWith("_id") && !isOfAnEnvelope(key))) return true;
   return false;

@@ -16,7 +16,7 @@ function quoteLongIntegers(text: string): string {
   for (let at = 0; at < text.length; ) {
     const code = text.charCodeAt(at);
     if (code === quote) at = endOfString(text, at + 1);
-    else if (code === minus || isDigit(code)) {
+    else if (code === minusCode || isDigit(code)) {
       const end = endOfNumber(text, at);
       const token = text.slice(at, end);
       if (end - at >= 16 && /^-?[1-9]\d*$/.test(token) && !Number.isSafeInteger(Number(token))) {
@@ -31,7 +31,7 @@ function quoteLongIntegers(text: string): string {
 
 const quote = 0x22;
 const backslash = 0x5c;
-const minus = 0x2d;
+const minusCode = 0x2d;
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 
 function endOfString(text: string, from: number): number {

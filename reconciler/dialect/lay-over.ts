@@ -25,7 +25,7 @@ export function layOver(base: string, learnt: string): string {
   if (!isMap(above.contents)) return base;
   if (!isMap(below.contents)) return learnt;
   if (!above.has("todo")) below.delete("todo");
-  for (const pair of above.contents.items) layPair(below.contents, pair, depths[keyOf(pair)] ?? 0, [keyOf(pair)]);
+  for (const pair of above.contents.items) layPair(below.contents, pair, depths[pairKey(pair)] ?? 0, [pairKey(pair)]);
   const head = (above.commentBefore ?? above.contents.commentBefore ?? "")
     .split("\n")
     .filter((line) => ownHead.test(line));
@@ -36,11 +36,11 @@ export function layOver(base: string, learnt: string): string {
 export const dialectText = (value: unknown): string =>
   new Document(isObject(value) ? value : {}).toString({ lineWidth: 0 });
 
-const keyOf = (pair: Pair<unknown, unknown>): string => String(isScalar(pair.key) ? pair.key.value : pair.key);
+const pairKey = (pair: Pair<unknown, unknown>): string => String(isScalar(pair.key) ? pair.key.value : pair.key);
 
 function layPair(map: SomeMap, pair: Pair<unknown, unknown>, depth: number, path: readonly string[]): void {
-  const key = keyOf(pair);
-  const present = map.items.find((one) => keyOf(one) === key);
+  const key = pairKey(pair);
+  const present = map.items.find((one) => pairKey(one) === key);
   if (present === undefined) {
     if (key === "todo") map.items.unshift(pair);
     else map.items.push(pair);
@@ -50,7 +50,7 @@ function layPair(map: SomeMap, pair: Pair<unknown, unknown>, depth: number, path
   if (depth > 0 && isMap(present.value) && isMap(value)) {
     if (value.flow !== true) present.value.flow = false;
     for (const inner of value.items)
-      layPair(present.value, inner, depthBelow(depth, path, keyOf(inner)), [...path, keyOf(inner)]);
+      layPair(present.value, inner, depthBelow(depth, path, pairKey(inner)), [...path, pairKey(inner)]);
     return;
   }
   const [section] = path;

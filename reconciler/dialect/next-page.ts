@@ -45,7 +45,7 @@ export const mostPasses = 3;
 
 export function nextPage(page: PageSeen, reading: PagingContext): NextPage {
   const { paging } = reading;
-  if (page.next !== undefined) return follow(page.next.trim(), reading);
+  if (page.next !== undefined) return nextAddress(page.next.trim(), reading);
   const counted =
     paging.number !== undefined
       ? String(paging.number + reading.pages)
@@ -74,7 +74,7 @@ export function firstPage(request: PageRequest, { size, size_param: param }: Pag
   return { ...request, path: url.pathname + url.search };
 }
 
-function follow(target: string, reading: PagingContext): NextPage {
+function nextAddress(target: string, reading: PagingContext): NextPage {
   const { paging } = reading;
   if (paging.as === "token") return withParameter(target, reading);
   const isAbsolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(target) || target.startsWith("//");

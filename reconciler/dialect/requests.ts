@@ -25,8 +25,8 @@ export function fillRoute(
     fieldsNamed(route).map((pointer) => [`field:${pointer}`, asText(findAt(record, tokensOf(pointer)))]),
   );
   const values: Readonly<Record<string, Scalar | undefined>> = { ...dialect.values, ...ids, ...fields };
-  const text = (template: string): string => fillText(template, values, (value) => value);
-  const path = fillText(route.path, values, encodeURIComponent);
+  const text = (template: string): string => fillTemplate(template, values, (value) => value);
+  const path = fillTemplate(route.path, values, encodeURIComponent);
   const query = Object.entries(route.query ?? {}).map(
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(text(String(value)))}`,
   );
@@ -63,7 +63,7 @@ export const routeFor = (route: Route, record: unknown): Route =>
   ) ?? route;
 
 /** A `{name}` that stands for nothing stays as it is: a body may well hold braces of its own. */
-const fillText = (
+const fillTemplate = (
   template: string,
   values: Readonly<Record<string, Scalar | undefined>>,
   encode: (value: string) => string,

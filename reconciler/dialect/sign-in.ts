@@ -10,7 +10,7 @@ interface Shown {
 }
 
 /** Nothing further down a page is looked at. */
-const looked = 20_000;
+const mostCharactersLooked = 20_000;
 
 export function isHtml({ text, contentType }: Shown): boolean {
   if (contentType !== undefined && /^\s*(text\/html|application\/xhtml\+xml)\b/i.test(contentType)) return true;
@@ -18,15 +18,15 @@ export function isHtml({ text, contentType }: Shown): boolean {
 }
 
 /** A page of so few letters has nothing else to say. */
-const short = 2000;
+const mostShort = 2000;
 
 /** A field for a password, a form that leads to a sign-in, or words of one in a title or on a short page. */
 export function looksLikeSignIn({ text }: Pick<Shown, "text">): boolean {
-  const page = text.slice(0, looked).toLowerCase();
+  const page = text.slice(0, mostCharactersLooked).toLowerCase();
   if (/type=["']?password\b/.test(page)) return true;
   if (/action=["']?[^"'\s>]{0,300}(log-?in|sign-?in|sso|oauth|saml)\b/.test(page)) return true;
   const title = page.indexOf("<title");
-  const spoken = page.length <= short ? page : title < 0 ? "" : page.slice(title, title + 300);
+  const spoken = page.length <= mostShort ? page : title < 0 ? "" : page.slice(title, title + 300);
   return /\b(log|sign)(ging)?[\s-]?(in|on)\b/.test(spoken);
 }
 

@@ -21,7 +21,7 @@ export function unreadable(
   tried: Pointers,
   found: unknown,
 ): Rejection {
-  const keys = keysOf(found);
+  const keys = keysFound(found);
   const lines = [
     `tried ${tried.map((place) => (typeof place === "string" ? JSON.stringify(place) : showPlace(place))).join(", ") || "no pointer"}`,
     `found ${describe(found, keys)}`,
@@ -46,7 +46,7 @@ export const unusableId = (what: string, problem: string, setting: string | unde
       : `where the record shows a usable one, in the dialect: ${setting}: [/…]`,
 });
 
-const keysOf = (found: unknown): string[] =>
+const keysFound = (found: unknown): string[] =>
   typeof found === "object" && found !== null && !Array.isArray(found) ? Object.keys(found) : [];
 
 function describe(found: unknown, keys: readonly string[]): string {
@@ -59,7 +59,7 @@ function describe(found: unknown, keys: readonly string[]): string {
     .map((key) => (key.length > longestKey ? `one of ${key.length} characters` : cleanMessage(key)));
   const more = keys.length > keysShown ? `, and ${keys.length - keysShown} more` : "";
   const [outer] = keys;
-  const inner = outer === undefined || keys.length > 1 ? [] : keysOf(own(found, outer));
+  const inner = outer === undefined || keys.length > 1 ? [] : keysFound(own(found, outer));
   const within = inner.length === 0 ? "" : `, and within it ${describe(own(found, outer ?? ""), inner)}`;
   return shown.length === 0 ? "an empty object" : `the keys ${shown.join(", ")}${more}${within}`;
 }
@@ -72,7 +72,7 @@ function suggest(setting: string, keys: readonly string[], found: unknown): stri
   if (key !== undefined) return key.length > longestKey ? "/…" : cleanMessage(pointerTo(key));
   const [outer] = keys;
   // Where one key is all there is, it wraps the record.
-  const inner = outer === undefined || keys.length > 1 ? undefined : likelyKey(field, keysOf(own(found, outer)));
+  const inner = outer === undefined || keys.length > 1 ? undefined : likelyKey(field, keysFound(own(found, outer)));
   return outer === undefined || inner === undefined || outer.length + inner.length > longestKey
     ? "/…"
     : cleanMessage(`${pointerTo(outer)}${pointerTo(inner)}`);

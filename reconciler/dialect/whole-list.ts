@@ -46,11 +46,11 @@ const open = (sign: Sign, because: string): Gap => ({ kind: "open", sign, becaus
 /** The last page says that there is more. */
 function saidToLack(of: SignOf): Gap | undefined {
   const next = of("next");
-  if (next !== undefined) return open(next, `${named(next)} leads on`);
+  if (next !== undefined) return open(next, `${signName(next)} leads on`);
   const more = of("more");
-  if (more !== undefined) return open(more, `${named(more)} says that there is more`);
+  if (more !== undefined) return open(more, `${signName(more)} says that there is more`);
   const lack = of("lack");
-  return lack === undefined ? undefined : open(lack, `${named(lack)} says that something could not be shown`);
+  return lack === undefined ? undefined : open(lack, `${signName(lack)} says that something could not be shown`);
 }
 
 /** The number of items read differs from what the pages say, or changes from page to page. */
@@ -60,7 +60,7 @@ function miscounted({ pages, distinct, repeated }: ListRead, total: Sign | undef
   );
   const shrank = totals.some((count, index) => index > 0 && count >= 0 && count < itemAt(totals, index - 1));
   if (total !== undefined && total.count > distinct) {
-    const because = `${named(total)} says ${total.count}, and ${distinct} were read`;
+    const because = `${signName(total)} says ${total.count}, and ${distinct} were read`;
     // Between two pages, or where an item came twice, something may have been missed: reading again will tell.
     return pages.length > 1 || repeated !== undefined ? { kind: "torn", sign: total, because } : open(total, because);
   }
@@ -78,15 +78,15 @@ function gapAfterLastPage(of: SignOf, pages: number, shown: number, total: Sign 
 
   const count = of("pages");
   if (count !== undefined && count.count > pages)
-    return open(count, `${named(count)} says ${count.count}, and ${pages} were read`);
+    return open(count, `${signName(count)} says ${count.count}, and ${pages} were read`);
   if (of("end") !== undefined) return undefined;
   const cursor = of("cursor");
-  if (cursor !== undefined) return open(cursor, `${named(cursor)} may lead on`);
+  if (cursor !== undefined) return open(cursor, `${signName(cursor)} may lead on`);
   const limit = of("limit");
   if (limit !== undefined && limit.count > 0 && shown >= limit.count && total === undefined)
     return open(
       limit,
-      `its last page is full (${named(limit)} is ${limit.count}), and nothing says that it is the last`,
+      `its last page is full (${signName(limit)} is ${limit.count}), and nothing says that it is the last`,
     );
   return undefined;
 }
@@ -140,7 +140,7 @@ function lastTotal(pages: readonly PageRead[]): Sign | undefined {
 
 const isHeader = ({ at }: Sign): boolean => !at.startsWith("/");
 
-const named = (sign: Sign): string => (isHeader(sign) ? `the header ${sign.at}` : sign.at);
+const signName = (sign: Sign): string => (isHeader(sign) ? `the header ${sign.at}` : sign.at);
 
 export function incomplete(operation: string, gap: Gap): Rejection {
   return {
@@ -149,14 +149,14 @@ export function incomplete(operation: string, gap: Gap): Rejection {
     message: `the list of ${operation} is not whole: ${gap.because}`,
     hint:
       gap.kind === "open"
-        ? linesFor(operation, gap.sign)
+        ? overrideLines(operation, gap.sign)
         : `run the same command again when less is being changed${gap.sign === undefined ? "" : `, or in the dialect: ${ignoring(gap.sign)}`}`,
   };
 }
 
 const ignoring = (sign: Sign): string => `pagination: { ignore: [${sign.at}] } (this says nothing about pages)`;
 
-function linesFor(operation: string, sign: Sign): string {
+function overrideLines(operation: string, sign: Sign): string {
   const ignore = ignoring(sign);
   if (sign.kind === "lack")
     return `run the same command again when the service can show everything; in the dialect: ${ignore}`;

@@ -66,7 +66,7 @@ export function namesInFile(file: YamlFile): FileNames {
     is: NamePlace["is"],
     path: Path,
     through: readonly string[] = [],
-  ) => void places.push({ sort, key, through, offset: quote(text, offset), length: key.length, is, path });
+  ) => void places.push({ sort, key, through, offset: quoteAt(text, offset), length: key.length, is, path });
 
   const addExpression = ({ root: word, steps: given, text: written }: Expression, from: number, path: Path): number => {
     const start = text.indexOf(written, from);
@@ -104,7 +104,7 @@ export function namesInFile(file: YamlFile): FileNames {
         if (typeof part === "object") from = addExpression(part, from, path);
       return;
     }
-    const at = quote(text, offset);
+    const at = quoteAt(text, offset);
     const field = path.findLast((step) => typeof step === "string") ?? "";
     if (path[0] === "components" && field === "from" && path.length === 3) {
       components.set(String(path[1]), value);
@@ -140,7 +140,7 @@ export function namesInFile(file: YamlFile): FileNames {
 }
 
 /** The place behind a quote. */
-const quote = (text: string, offset: number): number =>
+const quoteAt = (text: string, offset: number): number =>
   text[offset] === '"' || text[offset] === "'" ? offset + 1 : offset;
 
 export const placeAt = ({ places }: FileNames, offset: number): NamePlace | undefined =>

@@ -1,6 +1,6 @@
 /** Who may do what: roles for stacks by name. Tokens and sessions are kept as hashes only. */
 
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { isOneOf } from "../core/text/objects";
 import { fits, fitsAny, type RoleRule } from "./model";
 
@@ -57,26 +57,32 @@ export type Claims = Readonly<Record<string, unknown>>;
 /** The grants that the fleet's file gives for the claims of a person. None: the person may not come in. */
 export const grantsOf = (claims: Claims, rules: readonly RoleRule[]): readonly Grant[] =>
   rules.flatMap(({ role, stacks, claim, is }) =>
-    claim === undefined || valuesOf(claims, claim).some((value) => fits(is, value)) ? [{ role, stacks }] : [],
+    claim === undefined || claimValues(claims, claim).some((value) => fits(is, value)) ? [{ role, stacks }] : [],
   );
 
 /**
  * The values of a claim, which may be a text, a list of texts, or lie deeper: `realm_access.roles`. A claim with the
  * whole path as its name comes first.
  */
-function valuesOf(claims: Claims, path: string): readonly string[] {
-  const found = Object.hasOwn(claims, path) ? claims[path] : path.split(".").reduce<unknown>(within, claims);
+function claimValues(claims: Claims, path: string): readonly string[] {
+  const found = Object.hasOwn(claims, path) ? claims[path] : path.split(".").reduce<unknown>(claimUnder, claims);
   return (Array.isArray(found) ? found : [found]).flatMap((value: unknown) =>
     typeof value === "string" ? [value] : [],
   );
 }
 
-const within = (value: unknown, key: string): unknown =>
+const claimUnder = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined;
 
 /** The name under which the history shows a person. */
 export const nameInHistory = (claims: Claims, claim: string): string | undefined =>
-  [...valuesOf(claims, claim), ...valuesOf(claims, "email"), ...valuesOf(claims, "sub")].find((name) => name !== "");
+  [...claimValues(claims, claim), ...claimValues(claims, "email"), ...claimValues(claims, "sub")].find(
+    (name) => name !== "",
+  );
 
 export const newToken = (): string => `rfl_${randomBytes(24).toString("base64url")}`;
 export const hashOf = (token: string): string => createHash("sha256").update(token).digest("hex");
+
+/** In the same time for each pair, so that nobody learns a secret by how long an answer takes. */
+export const isSameSecret = (a: string, b: string): boolean =>
+  timingSafeEqual(Buffer.from(hashOf(a)), Buffer.from(hashOf(b)));

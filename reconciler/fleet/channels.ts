@@ -150,7 +150,7 @@ export const secretOf = (to: ChannelTarget): SecretAddress => {
 export const placeOf = (to: ChannelTarget): string =>
   `${to.kind} ${createHash("sha256").update(JSON.stringify(to)).digest("hex").slice(0, 12)}`;
 
-const addressOf = async (address: SecretAddress): Promise<string> =>
+const addressToSend = async (address: SecretAddress): Promise<string> =>
   typeof address === "string" ? address : readSecret(address);
 
 export interface Sending {
@@ -162,9 +162,9 @@ export interface Sending {
 export async function tell(to: ChannelTarget, told: Told, id: string, sending: Sending): Promise<void> {
   switch (to.kind) {
     case "slack":
-      return post(await addressOf(to.address), slackBody(told), {}, to.kind, sending);
+      return post(await addressToSend(to.address), slackBody(told), {}, to.kind, sending);
     case "teams":
-      return post(await addressOf(to.address), teamsBody(told), {}, to.kind, sending);
+      return post(await addressToSend(to.address), teamsBody(told), {}, to.kind, sending);
     case "email":
       return mail(to, told, id);
     case "commit_status": {
@@ -193,13 +193,13 @@ async function post(
     signal,
     redirect: "error",
   }).catch((error: unknown) => {
-    throw new Error(`${kind} could not be reached (${reasonOf(error)})`);
+    throw new Error(`${kind} could not be reached (${sendProblem(error)})`);
   });
   await answer.body?.cancel();
   if (!answer.ok) throw new Error(`${kind} answered ${answer.status}`);
 }
 
-const reasonOf = (error: unknown): string => {
+const sendProblem = (error: unknown): string => {
   const { code } = fieldsIn(error instanceof Error ? error.cause : undefined);
   return typeof code === "string" ? code : error instanceof Error ? error.name : "no answer";
 };
@@ -212,7 +212,7 @@ async function mail(
   const { createTransport } = await import("nodemailer").catch(() => {
     throw new Error("mails need the package nodemailer on this worker: npm install nodemailer");
   });
-  const server = await addressOf(smtp);
+  const server = await addressToSend(smtp);
   const transport = createTransport(mailServer(server));
   try {
     // A mail that is sent twice has the same id, by which a reader's program drops one.
@@ -234,9 +234,9 @@ async function mail(
 /** With limits, so that a silent server is given up. */
 const mailServer = (address: string): { readonly url: string; readonly [limit: string]: string | number } => ({
   url: address,
-  connectionTimeout: limitMs,
-  greetingTimeout: limitMs,
-  socketTimeout: limitMs,
+  connectionTimeout: sendLimitMs,
+  greetingTimeout: sendLimitMs,
+  socketTimeout: sendLimitMs,
 });
 
-const limitMs = 10_000;
+const sendLimitMs = 10_000;

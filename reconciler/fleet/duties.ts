@@ -19,7 +19,7 @@ export interface Duties {
   close(): void;
 }
 
-interface Duty {
+interface FleetDuty {
   readonly everyMs: number;
   readonly work: () => Promise<void>;
 }
@@ -32,9 +32,9 @@ export function nextTurn({ place, workers, now }: Standing, everyMs: number): nu
 
 export function takeDuties(setting: WorkerSetting, shared: Shared, post: Post, draining: AbortSignal): Duties {
   const { records, queue, say } = setting;
-  const timers = new Map<Duty, NodeJS.Timeout>();
-  const busy = new Set<Duty>();
-  const duties: readonly Duty[] = [
+  const timers = new Map<FleetDuty, NodeJS.Timeout>();
+  const busy = new Set<FleetDuty>();
+  const duties: readonly FleetDuty[] = [
     { everyMs: 1000, work: () => queue.tend() },
     { everyMs: 60_000, work: () => queue.maintain() },
     { everyMs: 5000, work: async () => post.send() },
@@ -59,7 +59,7 @@ export function takeDuties(setting: WorkerSetting, shared: Shared, post: Post, d
     },
   ];
 
-  function plan(duty: Duty, standing: Standing, at: number): void {
+  function plan(duty: FleetDuty, standing: Standing, at: number): void {
     const now = standing.now + (Date.now() - at);
     const timer = setTimeout(
       () => {

@@ -28,7 +28,7 @@ export interface FollowPorts {
 }
 
 /** A path of the followed file that is relative to it; no worker has a file there. */
-const besides = "follow:";
+const followPrefix = "follow:";
 
 export interface FollowedFleet {
   readonly fleet: Fleet;
@@ -49,21 +49,21 @@ export async function readFollowed(follow: Follow, cache: string, freshness: Fre
     : [place];
   const sources = files.map((file) => ({ file: relative(root.folder, file), text: readFileSync(file, "utf8") }));
   const { fleet, diagnostics } = readFleet(sources, {
-    resolvePath: (file, path) => (isAbsolute(path) ? path : `${besides}${posix.join(dirname(file), path)}`),
+    resolvePath: (file, path) => (isAbsolute(path) ? path : `${followPrefix}${posix.join(dirname(file), path)}`),
     scheduleProblem,
   });
   if (fleet === undefined) throw new SourceFailed(sentences(diagnostics));
   const lost = [
     ...[...fleet.stacks, ...fleet.generators].map(({ source }) => placeOf(source)),
     ...fleet.stacks.map(({ state }) => state),
-  ].find((text) => text.startsWith(besides));
+  ].find((text) => text.startsWith(followPrefix));
   if (lost !== undefined)
     throw new SourceFailed(
-      `${lost.slice(besides.length)} is relative to a fleet's file that is in a repository, where no worker finds it: write a repository, a whole path or the address of a state`,
+      `${lost.slice(followPrefix.length)} is relative to a fleet's file that is in a repository, where no worker finds it: write a repository, a whole path or the address of a state`,
     );
   const services = fleet.services.map(({ dialect, ...service }) =>
-    dialect?.startsWith(besides) === true
-      ? { ...service, dialectIn: { url: follow.url, commit: root.revision, path: dialect.slice(besides.length) } }
+    dialect?.startsWith(followPrefix) === true
+      ? { ...service, dialectIn: { url: follow.url, commit: root.revision, path: dialect.slice(followPrefix.length) } }
       : { ...service, dialect },
   );
   const stacks = await allStacks(fleet, cache, freshness);

@@ -55,7 +55,7 @@ export interface Proof {
 
 export const newSignInSecret = (): string => randomBytes(32).toString("base64url");
 
-export const proofOf = (secret: string): Proof => {
+export const proofFrom = (secret: string): Proof => {
   const part = (name: string): string => createHash("sha256").update(`${name}:${secret}`).digest("base64url");
   return { state: part("state"), nonce: part("nonce"), verifier: part("verifier") };
 };
@@ -69,7 +69,7 @@ export interface IdentityProvider {
   finish(signIn: SignIn, search: string, proof: Proof): Promise<Claims>;
 }
 
-const freshMs = 3_600_000;
+const keysFreshMs = 3_600_000;
 const timeoutS = 10;
 /** The difference of clocks that is tolerated. */
 const toleranceS = 30;
@@ -80,7 +80,7 @@ export function createProvider(secretOf: (source: SecretSource) => Promise<strin
 
   function discovered(signIn: SignIn): Promise<Configuration> {
     const key = JSON.stringify([signIn.issuer, signIn.clientId, signIn.clientSecret]);
-    if (known?.key === key && Date.now() - known.at < freshMs) return known.found;
+    if (known?.key === key && Date.now() - known.at < keysFreshMs) return known.found;
     const found = discover(signIn);
     known = { key, at: Date.now(), found };
     found.catch(() => {

@@ -3,8 +3,10 @@
  * reaches every state of the fleet: so the fleet's file decides. A stack may read the states of its own tenant's stacks,
  * and what `may_read` of its tenant names: stacks of others, or places of states that are no stack's.
  */
+
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isUrl } from "../core/text/parts";
 import { fits, type StackSpec, type Tenant } from "./model";
 
 /** A stack of the fleet with the place of its state. */
@@ -13,9 +15,7 @@ export type StackState = Pick<StackSpec, "name" | "tenant" | "state">;
 /** Where to read, as the fleet's own file writes it; or that the fleet's file does not permit it. */
 export type MayRead = { readonly state: string } | { readonly refused: true };
 
-const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
-
-const credentials = ["user", "username", "password"];
+const urlCredentials = ["user", "username", "password"];
 
 /** Equal for two spellings of one place. Whoever logs in with which password is no part of the place. */
 function placeOf(location: string): string {
@@ -23,7 +23,7 @@ function placeOf(location: string): string {
   if (!isUrl(location) || !URL.canParse(location)) return resolve(location);
   const { protocol, hostname, port, pathname, searchParams } = new URL(location);
   const settings = [...searchParams]
-    .filter(([name]) => !credentials.includes(name))
+    .filter(([name]) => !urlCredentials.includes(name))
     .map((setting) => JSON.stringify(setting))
     .sort();
   const scheme = protocol === "postgresql:" ? "postgres:" : protocol;

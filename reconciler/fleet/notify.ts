@@ -57,7 +57,7 @@ export const lettersOf = (
     ];
   });
 
-const limitMs = 10_000;
+const noticeLimitMs = 10_000;
 
 /** `id` is the same each time that the letter is sent, so that a receiver can drop what it has. */
 export async function deliver(
@@ -66,21 +66,21 @@ export async function deliver(
   { fetch: send = fetch, signal }: { readonly fetch?: typeof fetch | undefined; readonly signal: AbortSignal },
 ): Promise<void> {
   if ("channel" in receiver) {
-    const sending = { fetch: send, signal: AbortSignal.any([AbortSignal.timeout(limitMs), signal]) };
+    const sending = { fetch: send, signal: AbortSignal.any([AbortSignal.timeout(noticeLimitMs), signal]) };
     return tell(receiver.channel, toldIn(body), id, sending);
   }
   const { webhook, secret } = receiver;
   const text = JSON.stringify({ ...body, id });
   const headers: Record<string, string> = { "content-type": "application/json", "x-reconcile-delivery": id };
   if (secret !== undefined) headers["x-reconcile-signature"] = `sha256=${signatureOf(text, await readSecret(secret))}`;
-  const limit = AbortSignal.timeout(limitMs);
+  const limit = AbortSignal.timeout(noticeLimitMs);
   const answer = await send(webhook, {
     method: "POST",
     headers,
     body: text,
     signal: AbortSignal.any([limit, signal]),
   }).catch((error: unknown) => {
-    throw limit.aborted ? new Error(`${new URL(webhook).host} did not answer within ${limitMs / 1000} s`) : error;
+    throw limit.aborted ? new Error(`${new URL(webhook).host} did not answer within ${noticeLimitMs / 1000} s`) : error;
   });
   await answer.body?.cancel();
   if (!answer.ok) throw new Error(`${new URL(webhook).host} answered ${answer.status}`);

@@ -56,7 +56,7 @@ export async function readInputs({ spec }: StackRecord, { outputsOf }: OpeningPo
   const known = new Map<string, Readonly<Record<string, unknown>>>();
   for (const name of spec.dependsOn) {
     const outputs = await outputsOf(name);
-    if (outputs === undefined) return waitsFor(name, `the stack ${name} has not been applied yet`);
+    if (outputs === undefined) return blockedBy(name, `the stack ${name} has not been applied yet`);
     known.set(name, outputs);
   }
   for (const [name, { stack, output }] of Object.entries(spec.inputs)) {
@@ -82,7 +82,7 @@ export async function inputsOfLeaving(
 ): Promise<Inputs | RoundEnd> {
   const [dependent] = await dependentsOf(name);
   if (dependent !== undefined)
-    return waitsFor(dependent.name, `the stack ${dependent.name} depends on it, and has to be gone first`);
+    return blockedBy(dependent.name, `the stack ${dependent.name} depends on it, and has to be gone first`);
   const known = Object.entries(spec.inputs).flatMap(([variable, { stack, output }]) => {
     const key = `${stack}.${output}`;
     return Object.hasOwn(outputsUsed, key) ? [[variable, outputsUsed[key]] as const] : [];
@@ -90,7 +90,7 @@ export async function inputsOfLeaving(
   return { values: Object.fromEntries(known), used: outputsUsed };
 }
 
-const waitsFor = (stack: string, why: string): RoundEnd => ({
+const blockedBy = (stack: string, why: string): RoundEnd => ({
   end: "blocked",
   why,
   waitingFor: { what: "dependency", detail: stack },

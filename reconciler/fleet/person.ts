@@ -39,7 +39,7 @@ type Answer = (desk: Desk, typed: Typed, says: Says) => Promise<number>;
 
 const first = ({ args }: Typed): string => args[0] ?? "";
 
-async function list({ records }: Desk, _: Typed, says: Says): Promise<number> {
+async function listStacks({ records }: Desk, _: Typed, says: Says): Promise<number> {
   const stacks = await records.stacks();
   for (const stack of stacks) says.event(stackLine(stack));
   says.printLines(stackTable(stacks, new Date()));
@@ -134,7 +134,7 @@ const acting =
 
 /** What each command needs the role for, and what it does. */
 export const personCommands = {
-  list: { act: "see", answer: list },
+  list: { act: "see", answer: listStacks },
   show: { act: "see", answer: show },
   plan: { act: "see", answer: plan },
   log: { act: "see", answer: log },

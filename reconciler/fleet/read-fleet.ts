@@ -53,13 +53,13 @@ interface ReadPart extends FleetPart {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const nothing: Fleet = { services: [], tenants: [], windows: [], receivers: [], stacks: [], generators: [] };
+const emptyFleet: Fleet = { services: [], tenants: [], windows: [], receivers: [], stacks: [], generators: [] };
 
 function readPart(source: ConfigSource, reading: FleetReading): ReadPart {
   const collected = collectProblems();
   const file = readYaml(source, collected);
   const problems: Problem[] = [];
-  const unread = { file, fleet: nothing, problems, diagnostics: collected.diagnostics };
+  const unread = { file, fleet: emptyFleet, problems, diagnostics: collected.diagnostics };
   if (hasErrors(collected.diagnostics)) return unread;
   const root: unknown = file.root ?? {};
   if (!isValid(root)) {

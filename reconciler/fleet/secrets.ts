@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { SecretSource } from "./model";
 
-const limitMs = 30_000;
+const secretLimitMs = 30_000;
 
 export async function readSecret(source: SecretSource): Promise<string> {
   if ("env" in source) {
@@ -14,7 +14,7 @@ export async function readSecret(source: SecretSource): Promise<string> {
   }
   const [program = "", ...args] = source.command;
   try {
-    const { stdout } = await promisify(execFile)(program, args, { timeout: limitMs, env: withoutStateKeys() });
+    const { stdout } = await promisify(execFile)(program, args, { timeout: secretLimitMs, env: withoutStateKeys() });
     return stdout.trim();
   } catch {
     // The output may be the secret, so it is not in the message.

@@ -98,7 +98,7 @@ function finishedRun(outcome: RoundOutcome, { reason }: Status): Parameters<Reco
     revision,
     plan: plan?.digest,
     approval,
-    report: outcome.begun === true && plan !== undefined ? reportOf(plan.body) : undefined,
+    report: outcome.begun === true && plan !== undefined ? storedReport(plan.body) : undefined,
   };
 }
 
@@ -131,7 +131,7 @@ async function saveUndo(
   await records.note({ who: "fleet", what: undo === "done" ? "undone" : "cannot undo", stack: name, detail });
 }
 
-const reportOf = ({ text, consents, opens, exposure }: PlanBody): StoredReport => ({
+const storedReport = ({ text, consents, opens, exposure }: PlanBody): StoredReport => ({
   plan: text,
   consents: consents.map(({ detail }) => detail),
   opens,

@@ -53,7 +53,7 @@ function timesOf(window: FleetWindow, now: number): Times | { readonly problem: 
     const problem = fieldsProblem(schedule);
     if (problem !== undefined) return { problem };
     const began = lastBegin(schedule, timeZone, now);
-    const until = began === undefined ? undefined : endOf(window, began);
+    const until = began === undefined ? undefined : windowEnd(window, began);
     if (until !== undefined && until > now) return { until };
     const next = kind === "allow" ? nextBegin(schedule, timeZone, now) : undefined;
     return next === undefined ? {} : { next };
@@ -86,7 +86,7 @@ function nextBegin(schedule: string, zone: string, now: number): number | undefi
 }
 
 /** Days are counted by the calendar, everything else by the clock that is never set. */
-const endOf = ({ days, durationMs, timeZone }: FleetWindow, began: WallTime): number =>
+const windowEnd = ({ days, durationMs, timeZone }: FleetWindow, began: WallTime): number =>
   days === undefined ? instantOf(timeZone, began) + durationMs : instantOf(timeZone, began + days * dayMs);
 
 /** What is wrong with a schedule; absent: nothing. */

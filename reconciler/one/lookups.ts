@@ -168,7 +168,7 @@ const flavors = entries("flavor", "flavors", (client) => client.listFlavors());
 const images = entries("image", "images", (client) => client.listImages());
 const regions = entries("region", "regions", (client) => client.listRegions());
 
-const rootOf = ({ volumes }: LiveVm): string | undefined => volumes?.find(({ root }) => root === true)?.id;
+const rootVolume = ({ volumes }: LiveVm): string | undefined => volumes?.find(({ root }) => root === true)?.id;
 
 const vms: Sort<LiveVm> = {
   what: "VM",
@@ -187,13 +187,13 @@ const vms: Sort<LiveVm> = {
   },
   show: (vm) => ({
     ...{ status: vm.status, flavorId: vm.flavor, imageId: vm.image, owner: vm.owner },
-    ...{ floatingIp: vm.floatingIp, privateIp: vm.privateIp, rootVolumeId: rootOf(vm) },
+    ...{ floatingIp: vm.floatingIp, privateIp: vm.privateIp, rootVolumeId: rootVolume(vm) },
     volumeIds: vm.volumes?.map(({ id }) => id),
   }),
   alone: {
     outputs: { rootSize: { type: "integer", description: "Its size in GB, where the service lists volumes." } },
     async show(vm, client) {
-      const root = rootOf(vm);
+      const root = rootVolume(vm);
       return { rootSize: root === undefined ? undefined : await sizeOf(root, client) };
     },
   },

@@ -26,7 +26,7 @@ export interface SharedLooks {
   busyAt(): number;
 }
 
-interface Outcome {
+interface LookOutcome {
   readonly status: string;
   readonly value?: unknown;
 }
@@ -37,7 +37,7 @@ interface SharedAnswer {
   readonly removals: number;
   /** Volumes that were attached before. */
   readonly moves: number;
-  readonly outcome: Promise<Outcome>;
+  readonly outcome: Promise<LookOutcome>;
   accepted?: boolean;
   /** Once it is there. */
   shown?: unknown;
@@ -50,7 +50,7 @@ const gatherMs = 4;
 const gatherManyMs = 40;
 const manyMs = 1000;
 /** So many reads by id cost less than a list. */
-const few = 10;
+const fewLooks = 10;
 /** The key of its answers. */
 const listOfVolumes = "listVolumes ";
 const recentMs = 15_000;
@@ -80,14 +80,14 @@ const proves = (options: unknown): boolean => fieldsIn(options)["proves"] === tr
 const makesSure = (options: unknown): boolean => fieldsIn(options)["makesSure"] === true;
 const isAmongOthers = (options: unknown): boolean => makesSure(options) || fieldsIn(options)["amongOthers"] === true;
 
-type Call = (...args: unknown[]) => Promise<Outcome>;
+type AnyLook = (...args: unknown[]) => Promise<LookOutcome>;
 
 export function shareLooks(client: ServiceClient, now: () => number): SharedLooks {
   /** Of each look the newest answer, and the one before it: the newest may still be on its way. */
   const answers = new Map<string, { readonly newest: SharedAnswer; readonly before?: SharedAnswer }>();
-  const looks = new Map<string, () => Promise<Outcome>>();
+  const looks = new Map<string, () => Promise<LookOutcome>>();
   /** Requests that wait a moment for other calls that ask for the same. */
-  const gathering = new Map<string, Promise<Outcome>>();
+  const gathering = new Map<string, Promise<LookOutcome>>();
   /** The next answer is for a call that needs the present state, and for all that ask meanwhile. */
   const wantedByRecent = new Set<string>();
   /** Of each id, how many writes had been sent when the last one about it was. */
@@ -116,7 +116,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
 
   const isTrueOf = (id: string, answer: SharedAnswer): boolean => (lastWrites.get(id) ?? 0) <= answer.writes;
 
-  const look = (key: string, call: () => Promise<Outcome>, isList: boolean) => {
+  const look = (key: string, call: () => Promise<LookOutcome>, isList: boolean) => {
     let shared = looks.get(key);
     if (shared === undefined) {
       shared = sharedLook(() => take(key, call()).outcome);
@@ -152,7 +152,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
   };
 
   /** A list without what it is no longer true of; of that, what was shown since. */
-  const corrected = (method: string, list: SharedAnswer): Promise<Outcome> =>
+  const corrected = (method: string, list: SharedAnswer): Promise<LookOutcome> =>
     list.outcome.then((outcome) => {
       if (!Array.isArray(outcome.value)) return outcome;
       const kind = method === "listVms" ? "Vm" : "Volume";
@@ -179,12 +179,12 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
   };
 
   /** Many look one after the other, each at another volume: a list shows all of them at once. */
-  const manyLook = (): boolean => forSure.ask() > few;
+  const manyLook = (): boolean => forSure.ask() > fewLooks;
 
   /** A volume as a list of the last seconds shows it, where the list shows all that is asked for. */
-  const inList = async (target: ServiceClient, id: string, ask: () => Promise<Outcome>): Promise<Outcome> => {
-    if (target.can.seesVolumes !== "list" || (target.listCost?.("volume").pages ?? 1) > few) return ask();
-    const inIt = ({ status, value }: Outcome): unknown =>
+  const inList = async (target: ServiceClient, id: string, ask: () => Promise<LookOutcome>): Promise<LookOutcome> => {
+    if (target.can.seesVolumes !== "list" || (target.listCost?.("volume").pages ?? 1) > fewLooks) return ask();
+    const inIt = ({ status, value }: LookOutcome): unknown =>
       status === "accepted" && Array.isArray(value) ? value.find((one) => fieldsIn(one)["id"] === id) : undefined;
     const { newest } = answers.get(listOfVolumes) ?? {};
     const isUsable = newest?.accepted === true && age(newest) <= recentMs && isTrueOf(id, newest);
@@ -204,7 +204,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
         const value: unknown = Reflect.get(target, method);
         if (typeof value !== "function" || typeof method !== "string") return value;
         // Every method of the client takes values and ends in an outcome.
-        const call = value.bind(target) as Call;
+        const call = value.bind(target) as AnyLook;
         const kind = kindOfCall.get(method);
         if (kind === undefined) return call;
         if (kind === "write" || kind === "removal")

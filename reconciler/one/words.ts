@@ -18,7 +18,7 @@ const ownNames: Readonly<Record<string, string>> = {
 export const asProperty = (field: string): string =>
   field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const operations: ReadonlySet<string> = new Set(
+const operationWords: ReadonlySet<string> = new Set(
   ["list", "get", "create", "delete", "rename", "rebuild", "resize", "attach", "detach", "start", "stop"].concat([
     "reboot",
     "snapshot",
@@ -28,13 +28,16 @@ const operations: ReadonlySet<string> = new Set(
   ]),
 );
 
-const nouns = kinds.map((kind) => kindRows[kind].noun).join("|");
+const nounPattern = kinds.map((kind) => kindRows[kind].noun).join("|");
 /** Where the noun stands before the address already, it is not said twice. */
-const resourceAddress = new RegExp(`(?:\\b(?:${nouns}) )?(?<![\\w.])(${kinds.join("|")})\\.([\\w-]+)(?![\\w.])`, "g");
+const resourceAddress = new RegExp(
+  `(?:\\b(?:${nounPattern}) )?(?<![\\w.])(${kinds.join("|")})\\.([\\w-]+)(?![\\w.])`,
+  "g",
+);
 
 export const inProgramWords = (text: string): string =>
   text
     .replace(/\b[a-z]+(?:_[a-z]+)+\b/g, (word) => (fields.has(word) ? asProperty(word) : word))
     .replace(resourceAddress, (whole, kind: Kind, name: string) =>
-      operations.has(name) ? whole : (ownNames[`${kind}.${name}`] ?? `${kindRows[kind].noun} ${name}`),
+      operationWords.has(name) ? whole : (ownNames[`${kind}.${name}`] ?? `${kindRows[kind].noun} ${name}`),
     );

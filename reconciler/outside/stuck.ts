@@ -11,7 +11,7 @@ const stuckTickMs = 1000;
  * A thread of its own counts its looks at which the loop had not turned. They are counted, not timed, because a machine
  * that was asleep has not hung.
  */
-const watch = `
+const watcherProgram = `
 const { workerData: { turns, most, tickMs, words } } = require("node:worker_threads");
 let [seen, stuck] = [-1, 0];
 setInterval(() => {
@@ -29,7 +29,7 @@ export function endWhenStuck(limitMs: number, what: string): { stop(): Promise<v
   const timer = setInterval(() => Atomics.add(turns, 0, 1), stuckTickMs);
   timer.unref();
   const words = `${what} did nothing for ${limitMs / 1000} s and is ended.\n`;
-  const thread = new Worker(watch, {
+  const thread = new Worker(watcherProgram, {
     eval: true,
     workerData: { turns, most: Math.ceil(limitMs / stuckTickMs), tickMs: stuckTickMs, words },
     resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },

@@ -7,10 +7,10 @@ import type { StateSession, StateStore, StoredState } from "./store";
 /** A longer text is not kept in memory beside what was made of it. */
 const mostKept = 32 * 1024 * 1024;
 
-const sizeOf = ({ snapshot, journal }: StoredState): number =>
+const storedSize = ({ snapshot, journal }: StoredState): number =>
   journal.reduce((sum, line) => sum + line.length, snapshot?.length ?? 0);
 
-const kept = (stored: StoredState): StoredState | undefined => (sizeOf(stored) <= mostKept ? stored : undefined);
+const kept = (stored: StoredState): StoredState | undefined => (storedSize(stored) <= mostKept ? stored : undefined);
 
 export const readOnce = (store: StateStore): StateStore => ({
   ...store,

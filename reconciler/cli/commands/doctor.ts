@@ -28,7 +28,7 @@ import { askForWord } from "../ask";
 import { command, type Invocation } from "../command";
 import { fail, newLineage, readDialectWith, type Service } from "../compose";
 import { answersFrom, recordingIn, withSamples } from "../doctor-answers";
-import { type DoctorStart, doctorFileText, startOf, writeDialectFile } from "../doctor-file";
+import { type DoctorStart, doctorFileText, doctorStart, writeDialectFile } from "../doctor-file";
 import { type AskLine, askOpen, questionsAfter } from "../doctor-questions";
 import { readTold, type ToldToDoctor, withTold } from "../doctor-told";
 import { leftOfTrial, planTrial, runTrial, type TrialPlan, trialLeft } from "../doctor-trial";
@@ -72,7 +72,7 @@ export const doctorCommand = command({
   flags: doctorFlags,
   async run(invocation) {
     const told = readTold(invocation.flags);
-    const start = startOf(readWorkspace(invocation, { args: invocation.args, needed: false }), invocation.flags);
+    const start = doctorStart(readWorkspace(invocation, { args: invocation.args, needed: false }), invocation.flags);
     const { workspace } = start;
     if (invocation.flags.from !== undefined) {
       const { dialect, diagnostics } = readDialectWith(workspace, start.flags);

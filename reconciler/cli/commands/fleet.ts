@@ -7,7 +7,7 @@ import { endWhenStuck } from "../../outside/stuck";
 import { ask } from "../ask";
 import { command, type Invocation, maybeOne, noArguments, oneArgument, type Positionals, two } from "../command";
 import { fail, readCount, readDurationFlag } from "../compose";
-import { answered, serverOf } from "../fleet/answered";
+import { answeredByServer, serverOf } from "../fleet/answered";
 import { signIn, signOut } from "../fleet/login";
 import { allStacksOf, followedFleet, readFleetFiles } from "../fleet/read-file";
 import { servePages } from "../fleet/serve";
@@ -99,7 +99,7 @@ export const fleetListCommand = command({
   examples: [["reconcile fleet list --json", "one line a stack, for programs"]],
   flags: personFlags,
   positionals: noArguments,
-  run: (invocation) => answered("list", invocation),
+  run: (invocation) => answeredByServer("list", invocation),
 });
 
 export const fleetShowCommand = command({
@@ -109,7 +109,7 @@ export const fleetShowCommand = command({
   examples: [["reconcile fleet show prod-shop", "its condition, and what to do about it"]],
   flags: personFlags,
   positionals: aStack,
-  run: (invocation) => answered("show", invocation),
+  run: (invocation) => answeredByServer("show", invocation),
 });
 
 export const fleetPlanCommand = command({
@@ -119,7 +119,7 @@ export const fleetPlanCommand = command({
   examples: [["reconcile fleet plan prod-shop", "as the terminal shows a plan, with its id"]],
   flags: personFlags,
   positionals: aStack,
-  run: (invocation) => answered("plan", invocation),
+  run: (invocation) => answeredByServer("plan", invocation),
 });
 
 const decisionFlags = [...personFlags, "why"] as const;
@@ -140,7 +140,7 @@ export const fleetApproveCommand = command({
   run: (invocation) => {
     const { for: lasts, why, "through-window": throughWindow } = invocation.flags;
     const forMs = readDurationFlag(lasts ?? "24h", "--for");
-    return answered("approve", invocation, { forMs, why, throughWindow });
+    return answeredByServer("approve", invocation, { forMs, why, throughWindow });
   },
 });
 
@@ -151,7 +151,7 @@ export const fleetRejectCommand = command({
   examples: [["reconcile fleet reject prod-shop 4f1c0a9d --why later", "the reason is kept"]],
   flags: decisionFlags,
   positionals: aPlan,
-  run: (invocation) => answered("reject", invocation, { why: invocation.flags.why }),
+  run: (invocation) => answeredByServer("reject", invocation, { why: invocation.flags.why }),
 });
 
 /** Acts on one stack. */
@@ -163,7 +163,7 @@ const act = (name: "run" | "pause" | "resume", summary: string, says: string) =>
     examples: [[`reconcile fleet ${name} prod-shop`, says]],
     flags: personFlags,
     positionals: aStack,
-    run: (invocation) => answered(name, invocation),
+    run: (invocation) => answeredByServer(name, invocation),
   });
 
 export const fleetRunCommand = act("run", "looks at a stack now", "ahead of everything that the clock started");
@@ -180,7 +180,7 @@ export const fleetStopCommand = command({
   ],
   flags: [...personFlags, "why", "now"],
   positionals: aStack,
-  run: (invocation) => answered("stop", invocation, { why: invocation.flags.why, now: invocation.flags.now }),
+  run: (invocation) => answeredByServer("stop", invocation, { why: invocation.flags.why, now: invocation.flags.now }),
 });
 
 export const fleetUndoCommand = command({
@@ -190,7 +190,7 @@ export const fleetUndoCommand = command({
   examples: [["reconcile fleet undo 4711 --why wrong-flavor", "then: reconcile fleet plan STACK, and approve it"]],
   flags: [...personFlags, "why"],
   positionals: oneArgument("the number of a run: reconcile fleet history"),
-  run: (invocation) => answered("undo", invocation, { why: invocation.flags.why }),
+  run: (invocation) => answeredByServer("undo", invocation, { why: invocation.flags.why }),
 });
 
 export const fleetLogCommand = command({
@@ -203,7 +203,7 @@ export const fleetLogCommand = command({
   ],
   flags: personFlags,
   positionals: oneArgument("the name of a stack, or the number of a run"),
-  run: (invocation) => answered("log", invocation),
+  run: (invocation) => answeredByServer("log", invocation),
 });
 
 export const fleetHistoryCommand = command({
@@ -213,7 +213,7 @@ export const fleetHistoryCommand = command({
   examples: [["reconcile fleet history prod-shop", "runs and decisions, the newest first"]],
   flags: personFlags,
   positionals: maybeOne,
-  run: (invocation) => answered("history", invocation),
+  run: (invocation) => answeredByServer("history", invocation),
 });
 
 export const fleetTryCommand = command({

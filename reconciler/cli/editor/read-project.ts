@@ -96,7 +96,7 @@ function windowText(path: string, windows: Windows): string {
 }
 
 /** The texts of a project; a component that nobody uses is used by a file that is nowhere. */
-function sourcesOf({ paths, component }: GivenFiles, windows: Windows, problems: Diagnostic[]): ConfigSource[] {
+function sourcesGiven({ paths, component }: GivenFiles, windows: Windows, problems: Diagnostic[]): ConfigSource[] {
   if (paths.length === 0 && component !== undefined)
     return [{ file: noFile, text: `version: 1\ncomponents: { it: { from: ${JSON.stringify(component)} } }\n` }];
   return paths.flatMap((path) => {
@@ -175,7 +175,7 @@ function judged(workspace: Workspace, flags: Flags): readonly Diagnostic[] {
 
 export function lookAt(given: GivenFiles, windows: Windows, flags: Flags, memory: ProjectMemory): ProjectLook {
   const problems: Diagnostic[] = [];
-  const sources = sourcesOf(given, windows, problems);
+  const sources = sourcesGiven(given, windows, problems);
   const open = opener(windows, flags);
   const opened = new Set<string>();
   const reads = sources.length === 0 ? [] : readAllEnvironments(sources, open, flags, opened);

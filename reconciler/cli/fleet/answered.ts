@@ -19,7 +19,7 @@ interface PersonRequest {
   readonly output: Output;
 }
 
-export async function answered(
+export async function answeredByServer(
   name: PersonCommand,
   asked: PersonRequest,
   typed: Omit<Typed, "args"> = {},

@@ -14,16 +14,16 @@ import { CommandFailed } from "../crash";
 /** What one side may be asked: a value in, a value out. */
 // The types of each function are those of its own declaration; here any function of one value is meant.
 // biome-ignore lint/suspicious/noExplicitAny: see above
-export type Calls = Readonly<Record<string, (given: any) => any>>;
+export type PeerCalls = Readonly<Record<string, (given: any) => any>>;
 
-export type Answers<Mine extends Calls> = {
+export type Answers<Mine extends PeerCalls> = {
   readonly [K in keyof Mine]: (
     given: Parameters<Mine[K]>[0],
     signals: readonly AbortSignal[],
   ) => ReturnType<Mine[K]> | Promise<ReturnType<Mine[K]>>;
 };
 
-export interface Peer<Theirs extends Calls> {
+export interface Peer<Theirs extends PeerCalls> {
   call<K extends keyof Theirs & string>(
     name: K,
     given: Parameters<Theirs[K]>[0],
@@ -35,7 +35,7 @@ export interface Peer<Theirs extends Calls> {
 }
 
 /** A process and its parent, or the other way round. */
-export interface Channel {
+export interface PeerChannel {
   send?(message: unknown): unknown;
   on(event: "message", listener: (message: Message) => void): unknown;
   off(event: "message", listener: (message: Message) => void): unknown;
@@ -56,11 +56,11 @@ export type Message =
 
 let lastId = 0;
 
-export function createPeer<Theirs extends Calls, Mine extends Calls>(
-  channel: Channel,
+export function createPeer<Theirs extends PeerCalls, Mine extends PeerCalls>(
+  channel: PeerChannel,
   answers: Answers<Mine>,
 ): Peer<Theirs> {
-  const mine: Answers<Calls> = answers;
+  const mine: Answers<PeerCalls> = answers;
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   const running = new Map<number, readonly AbortController[]>();
   let failed: Error | undefined;

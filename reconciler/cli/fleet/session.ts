@@ -43,7 +43,7 @@ export async function withFleet<T>(
   const open = (): Promise<FleetSession> => openFleet(location, { sendsOnly });
   const opened = await (patient === undefined ? open() : onceThere(open, patient));
   try {
-    return await asked(() => use(opened));
+    return await askedOfServer(() => use(opened));
   } finally {
     await closeFleet(opened);
   }
@@ -67,7 +67,7 @@ async function onceThere<T>(open: () => Promise<T>, say: (text: string) => void)
 }
 
 export const openFleet = (location: string, { sendsOnly }: { readonly sendsOnly: boolean }): Promise<FleetSession> =>
-  asked(async () => {
+  askedOfServer(async () => {
     const database = await openDatabase(location, process.cwd());
     try {
       await prepareTables(database);
@@ -112,7 +112,7 @@ export async function closeFleet({ queue, database }: Pick<FleetSession, "queue"
 }
 
 /** Turns what the fleet refuses into the diagnostics of a command. */
-async function asked<T>(act: () => Promise<T>): Promise<T> {
+async function askedOfServer<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {

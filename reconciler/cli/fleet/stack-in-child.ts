@@ -21,7 +21,7 @@ const spentMs = (since: NodeJS.CpuUsage): number => {
   return (user + system) / 1000;
 };
 
-function read({ folder, flags, trust }: ReadRequest): ReadApart {
+function readStackHere({ folder, flags, trust }: ReadRequest): ReadApart {
   const began = process.cpuUsage();
   try {
     const workspace = readWorkspace({ args: [folder], flags }, trust === undefined ? {} : { trust });
@@ -63,8 +63,8 @@ function serve(): void {
     turns: () => undefined,
     // Something of the warmth of a process that has read before: what is loaded once is not the file's doing.
     read: (request) => {
-      const first = read(request);
-      return first.cpuMs !== undefined && first.cpuMs < 1000 ? read(request) : first;
+      const first = readStackHere(request);
+      return first.cpuMs !== undefined && first.cpuMs < 1000 ? readStackHere(request) : first;
     },
     async open({ input, cache, withheld }, [signal]) {
       withhold(withheld);

@@ -78,7 +78,7 @@ interface KnownVm {
 }
 
 /** What a record remembers of work under way, and when that work is over. */
-const isOver: Readonly<
+const isMemoryOver: Readonly<
   Record<
     "building" | "resizing" | "stoppedForFlush" | "dataVolumeDetached" | "dataVolumeMoving",
     (vm: KnownVm, live: LiveVm | undefined) => boolean
@@ -94,7 +94,7 @@ const isOver: Readonly<
   dataVolumeMoving: ({ difference }) => difference.dataVolumeOff !== true,
 };
 
-const workUnderWay = keysOf(isOver);
+const workUnderWay = keysOf(isMemoryOver);
 
 function nextVm(difference: VmDifference): RecordedVm | undefined {
   const { action, recorded: old, desired, live } = difference;
@@ -110,8 +110,8 @@ function nextVm(difference: VmDifference): RecordedVm | undefined {
     afterAttach: commandRecorded(old.afterAttach, desired.afterAttach),
     owes: debtsLeft(old, desired),
   };
-  const over: Partial<Record<keyof typeof isOver, undefined>> = {};
-  for (const key of workUnderWay) if (old[key] !== undefined && isOver[key](vm, live)) over[key] = undefined;
+  const over: Partial<Record<keyof typeof isMemoryOver, undefined>> = {};
+  for (const key of workUnderWay) if (old[key] !== undefined && isMemoryOver[key](vm, live)) over[key] = undefined;
   const record = vmRecord(desired, difference.imageId ?? old.imageId);
   const next = revised<RecordedVm>(old, record, known, addressesShown(live), over, unseenNow(old, live, difference));
   return holdBack(next, old, [...pendingFields(difference), ...undecidedFields(vm)]);

@@ -27,7 +27,7 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
   const isRunning = (member: Address): boolean =>
     !stopped.has(member) && draft.state.resources.get(member)?.id !== undefined;
   const { name, members, check } = rollout;
-  const changing = members.filter((member) => isChanging(draft, member));
+  const changing = members.filter((member) => isMemberChanging(draft, member));
   // A VM that an earlier run left in transition is down already, so it is among the first.
   const touched = members.filter((member) => isAffected(draft, member));
   const isLeft = (member: Address): boolean =>
@@ -37,11 +37,11 @@ function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>):
   const waves = wavesOf(affected, rollout);
   // A resize that an earlier run left undecided, or a command that it left owed, is a wave that is not done.
   const others = members.filter((member) => !affected.includes(member));
-  const isUndecided = others.some((member) => [...decisionOf(draft, member), ...commandsOn(draft, member)].length > 0);
+  const isUndecided = others.some((member) => [...decisionsOf(draft, member), ...commandsOn(draft, member)].length > 0);
   if (waves.length < 2 && check === undefined && changing.length === 0 && !isUndecided) return;
   const ready = others.flatMap((member) => {
     const settles = changing.includes(member) ? [addSettle(draft, member)] : [];
-    const settled = [...settles, ...decisionOf(draft, member), ...commandsOn(draft, member)];
+    const settled = [...settles, ...decisionsOf(draft, member), ...commandsOn(draft, member)];
     return check === undefined || !isRunning(member) || isCheckedAlready(draft, rollout, member)
       ? settled
       : [addCheck(draft, check, rollout, member, settled)];
@@ -90,7 +90,7 @@ const isCheckedAlready = (draft: Draft, { reverts }: Rollout, member: Address): 
   reverts === true && isResizedAlone(draft, member);
 
 /** A resize that an earlier run left undecided: it is confirmed, or goes back, before the first wave. */
-const decisionOf = (draft: Draft, member: Address): StepId[] =>
+const decisionsOf = (draft: Draft, member: Address): StepId[] =>
   draft.steps.flatMap(({ address, action, id }) =>
     address === member && action.operation === "vm.resize.confirm" ? [id] : [],
   );
@@ -139,7 +139,7 @@ function phaseOfMember(draft: Draft, member: Address): LiveVm["phase"] | undefin
   return sighting?.seen === "yes" ? sighting.value.phase : undefined;
 }
 
-function isChanging(draft: Draft, member: Address): boolean {
+function isMemberChanging(draft: Draft, member: Address): boolean {
   const phase = phaseOfMember(draft, member);
   return phase !== undefined && !restingPhases.has(phase);
 }

@@ -212,12 +212,12 @@ export interface Need {
 }
 
 /** The whole record of a created resource, without the id that the service gives. */
-type Created = { readonly [K in Kind as `${K}.create`]: NewRecordOf<K> };
+type CreatedRecords = { readonly [K in Kind as `${K}.create`]: NewRecordOf<K> };
 
 /** The fields of a record that each operation may make true: a volume's step cannot write a flavor. */
 type Patches = {
-  readonly [O in StepOperation]: O extends keyof Created
-    ? Created[O]
+  readonly [O in StepOperation]: O extends keyof CreatedRecords
+    ? CreatedRecords[O]
     : O extends `volume.${string}`
       ? FieldsOf<"volume"> | FieldsOfDataVolume
       : O extends `${infer K extends Kind}.${string}`
@@ -230,7 +230,7 @@ export type RecordPatch<O extends StepOperation = StepOperation> = Patches[O];
 
 /** What to record when the step succeeded. A create always says it. */
 type Recordings = {
-  readonly [O in StepOperation]: O extends keyof Created
+  readonly [O in StepOperation]: O extends keyof CreatedRecords
     ? { readonly record: Patches[O] }
     : { readonly record?: Patches[O] };
 };

@@ -38,12 +38,13 @@ export function unseenDiagnostic(unseen: UnseenEffect): Diagnostic {
   const { address, title, field, why } = unseen;
   const summary = `${title}: ${unseenText(unseen)}`;
   return why.unseen === "nobody-can-look"
-    ? { severity: "note", code: "plan/not-shown", summary, address, detail: detailOf(field) }
+    ? { severity: "note", code: "plan/not-shown", summary, address, detail: unseenDetail(field) }
     : { severity: "warning", code: "apply/not-seen", summary, address, fix: unseenFix(address, field) };
 }
 
 /** No record shows an act such as a reboot, whatever the dialect says. */
-const detailOf = (field: EffectField): string => (field === "reboot" ? "The service's console tells." : shownDetail);
+const unseenDetail = (field: EffectField): string =>
+  field === "reboot" ? "The service's console tells." : shownDetail;
 
 /** With the addresses. */
 export const unseenTexts = (unseen: readonly UnseenEffect[]): string =>

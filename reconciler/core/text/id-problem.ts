@@ -4,14 +4,14 @@
  */
 export const longestId = 512;
 
-const hidden = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]/;
+const hiddenInId = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufff9-\ufffb]/;
 const halfCharacter = /\p{Surrogate}/u;
 
 export function idProblem(id: string): string | undefined {
   if (id.trim() === "") return "is empty";
   if (id.length > longestId) return `is longer than ${longestId} characters`;
   if (halfCharacter.test(id)) return "holds half of a character (a lone surrogate)";
-  if (hidden.test(id)) return "holds a control character or a mark that does not show";
+  if (hiddenInId.test(id)) return "holds a control character or a mark that does not show";
   if (id === "." || id === "..") return "would be another path in a request";
   return undefined;
 }

@@ -23,7 +23,7 @@ export function readDescription(document: unknown): ToldByDescription | undefine
       const method = verb.toUpperCase();
       if (!isMethod(method)) continue;
       const { operationId = "", summary = "" } = fieldsIn(operation);
-      const meant = meaningOf(method, path, `${String(operationId)} ${String(summary)}`);
+      const meant = operationMeant(method, path, `${String(operationId)} ${String(summary)}`);
       if (meant === undefined) continue;
       const route: Route = { method, path: withOurIds(path, meant) };
       if (method === "GET") reads[meant] = [...(reads[meant] ?? []), route.path];
@@ -41,7 +41,7 @@ function withOurIds(path: string, meant: AssumedOperation): string {
   return path.replace(/\{\w+\}/g, () => `{${names[index++] ?? "id"}}`);
 }
 
-function meaningOf(method: string, path: string, words: string): AssumedOperation | undefined {
+function operationMeant(method: string, path: string, words: string): AssumedOperation | undefined {
   const segments = path.split("/").filter((segment) => segment !== "");
   const fixed = segments.filter((segment) => !segment.startsWith("{"));
   const parameters = segments.length - fixed.length;

@@ -13,7 +13,7 @@ export interface FoundItems {
 export const itemsAt = (payload: unknown, place: RecordPlace): readonly unknown[] | undefined =>
   findArray(payload, compilePointers([place]));
 
-const deepest = 3;
+const deepestItem = 3;
 
 /** `several`: more than one could be meant, and none is named for its kind. */
 export type ItemsFinding = FoundItems | { readonly several: readonly RecordPlace[] } | undefined;
@@ -25,11 +25,11 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
   const visit = (value: unknown, at: string, key: string, depth: number): void => {
     if (/links?$|^errors?$|^(meta|page|paging|pagination|included)$/.test(lettersAndDigits(key))) return;
     if (Array.isArray(value)) {
-      if (value.every(isObject) || value.length === 0) arrays.push(unwrapped(value, at));
+      if (value.every(isObject) || value.length === 0) arrays.push(unwrappedItems(value, at));
       else if (value.every((item) => typeof item === "string")) arrays.push({ place: at, items: value });
       return;
     }
-    if (!isObject(value) || depth > deepest || isRecord(value)) return;
+    if (!isObject(value) || depth > deepestItem || isRecord(value)) return;
     if (isMapOfRecords(value) || (isNamed(key) && holdsRecords(value))) {
       const items = Object.entries(value).map(([id, member]) => ({ ...fieldsIn(member), id }));
       maps.push({ place: { in: at, keys: "id" }, items });
@@ -59,7 +59,7 @@ const lastKey = (place: RecordPlace): string =>
   (typeof place === "string" ? place : (place.in ?? "")).split("/").at(-1) ?? "";
 
 /** `[{ "server": { … } }]`: each record within an object of its own. */
-function unwrapped(items: readonly unknown[], at: string): FoundItems {
+function unwrappedItems(items: readonly unknown[], at: string): FoundItems {
   const keys = new Set(items.flatMap((item) => Object.keys(fieldsIn(item))));
   const [key] = keys;
   if (keys.size !== 1 || key === undefined) return { place: at, items };
@@ -88,7 +88,7 @@ export function findRecordIn(
   id: string,
 ): { readonly item: string; readonly record: unknown } | undefined {
   const visit = (value: unknown, at: string, depth: number): { item: string; record: unknown } | undefined => {
-    if (!isObject(value) || depth > deepest) return undefined;
+    if (!isObject(value) || depth > deepestItem) return undefined;
     const shows = Object.entries(value).some(
       ([key, member]) =>
         (typeof member === "string" || typeof member === "number") &&

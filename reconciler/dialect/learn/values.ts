@@ -11,7 +11,7 @@ export interface Leaf {
   readonly value: Scalar | null;
 }
 
-const deepest = 4;
+const deepestValue = 4;
 const mostLeaves = 600;
 const mostItems = 20;
 
@@ -23,7 +23,7 @@ const isScalar = (value: unknown): value is Scalar | null =>
 export function leavesOf(record: unknown): readonly Leaf[] {
   const leaves: Leaf[] = [];
   const visit = (value: unknown, at: string, keys: readonly string[]): void => {
-    if (leaves.length >= mostLeaves || keys.length > deepest) return;
+    if (leaves.length >= mostLeaves || keys.length > deepestValue) return;
     if (isScalar(value)) {
       const last = lettersAndDigits(keys.at(-1) ?? "");
       const longer = [2, 3]

@@ -119,7 +119,7 @@ export function createBudget(setting: BudgetSetting): Budget {
             pausedUntil > now()
               ? `${service} asked for a pause until ${new Date(pausedUntil).toISOString()}`
               : `the budget of ${service} is used up`;
-          if (!(await sleep(Math.min(wait, 1000), signal))) return false;
+          if (!(await waitUnlessStopped(Math.min(wait, 1000), signal))) return false;
         }
         waits = undefined;
         // After a pause all waiting requests would be sent at once: a request that lost its moment asks for another.
@@ -153,7 +153,7 @@ export function createBudget(setting: BudgetSetting): Budget {
 }
 
 /** False when the signal fired first. */
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
+function waitUnlessStopped(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", stop);

@@ -72,14 +72,14 @@ export const peopleStatements = ({ query }: Database) => ({
       `SELECT name, role, stacks FROM ${schema}.tokens WHERE hash = $1 AND (until IS NULL OR until > now())`,
       [hash],
     );
-    return rows.map(visitorOf)[0];
+    return rows.map(visitorInRow)[0];
   },
   async visitorWithSession(hash: string): Promise<Visitor | undefined> {
     const rows = await query(
       `SELECT name, role, stacks, grants FROM ${schema}.sessions WHERE hash = $1 AND until > now()`,
       [hash],
     );
-    return rows.map(visitorOf)[0];
+    return rows.map(visitorInRow)[0];
   },
   /** Whose tokens let them approve, and which stacks. */
   async approvers(): Promise<readonly Visitor[]> {
@@ -87,7 +87,7 @@ export const peopleStatements = ({ query }: Database) => ({
       `SELECT DISTINCT name, role, stacks FROM ${schema}.tokens
        WHERE role IN ('approver', 'operator') AND (until IS NULL OR until > now()) ORDER BY name`,
     );
-    return rows.map(visitorOf);
+    return rows.map(visitorInRow);
   },
   async anyToken(): Promise<boolean> {
     return (await query(`SELECT 1 FROM ${schema}.tokens LIMIT 1`)).length > 0;
@@ -122,7 +122,7 @@ export const peopleStatements = ({ query }: Database) => ({
   },
 });
 
-function visitorOf(row: Row): Visitor {
+function visitorInRow(row: Row): Visitor {
   const role = textOf(row["role"]);
   const single = isRole(role) ? [{ role, stacks: written(row, "stacks") }] : [];
   return { name: textOf(row["name"]), grants: written(row, "grants") ?? single };

@@ -63,7 +63,7 @@ export interface SeenRepository {
 /** The pause between two looks at a repository that fails doubles so often. */
 const mostDoublings = 3;
 
-function seenIn(row: Row | undefined): SeenRepository {
+function repositoryInRow(row: Row | undefined): SeenRepository {
   const [revision, why] = [maybeText(row?.["revision"]), maybeText(row?.["why"])];
   const failures = Number(row?.["failures"] ?? 0);
   return { failures, revision, why };
@@ -199,14 +199,14 @@ export const workerStatements = ({ query }: Database) => ({
        SELECT revision, failures FROM before`,
       [url, ref, commit],
     );
-    return seenIn(rows[0]);
+    return repositoryInRow(rows[0]);
   },
   async repositorySeen(url: string, ref: string): Promise<SeenRepository> {
     const [row] = await query(
       `SELECT revision, failures, why FROM ${schema}.repositories WHERE url = $1 AND ref = $2`,
       [url, ref],
     );
-    return seenIn(row);
+    return repositoryInRow(row);
   },
   async budgets(): Promise<readonly BudgetRecord[]> {
     const rows = await query(

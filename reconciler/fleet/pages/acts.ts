@@ -64,7 +64,7 @@ export function saidIn(context: Context): { readonly said?: Said } {
 
 const isSaidWord = (word: string): word is SaidWord => Object.hasOwn(saidWords, word);
 
-export async function carryOut(
+export async function carryOutAct(
   desk: Desk,
   act: Exclude<Act, "see">,
   name: string,
@@ -75,14 +75,14 @@ export async function carryOut(
   if (act === "approve") await approve(desk, name, form.plan, { ...why, throughWindow: form.throughWindow });
   else if (act === "reject") await reject(desk, name, form.plan, why);
   else if (act === "stop") await stop(desk, name, { ...why, now: false });
-  else if (act === "undo") await undo(desk, await runOf(desk, name, form.run), form.run, why);
+  else if (act === "undo") await undo(desk, await runInForm(desk, name, form.run), form.run, why);
   else await { run: runNow, pause, resume }[act](desk, name);
 }
 
 export const numberIn = (id: string): number | undefined => (/^[1-9][0-9]{0,14}$/.test(id) ? Number(id) : undefined);
 
 /** A run of this stack: the role for it is no role for another one's. */
-async function runOf({ records }: Desk, stack: string, typed: string) {
+async function runInForm({ records }: Desk, stack: string, typed: string) {
   const number = numberIn(typed);
   const run = number === undefined ? undefined : await records.run(number);
   return run?.stack === stack ? run : undefined;
@@ -102,7 +102,7 @@ export async function typedIn(context: Context): Promise<Typed> {
   };
 }
 
-export async function formOf(context: Context): Promise<Parameters<typeof carryOut>[3]> {
+export async function formOf(context: Context): Promise<Parameters<typeof carryOutAct>[3]> {
   const isJson = (context.req.header("content-type") ?? "").startsWith("application/json");
   const given = fieldsIn(await (isJson ? context.req.json() : context.req.parseBody()).catch(() => ({})));
   const textOf = (value: unknown): string => (typeof value === "string" ? value.replaceAll("\0", "") : "");

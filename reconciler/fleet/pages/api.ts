@@ -5,7 +5,7 @@ import { may, roleNeeded } from "../access";
 import { ActionRefused } from "../actions";
 import { answerFor, personCommands } from "../person";
 import { planEvent, runEvent, stackLine } from "../views";
-import { carryOut, formOf, type PagesSetting, refusedBy, type SaidWord, saidWords, typedIn } from "./acts";
+import { carryOutAct, formOf, type PagesSetting, refusedBy, type SaidWord, saidWords, typedIn } from "./acts";
 import { doorTo, isSameSite, visitorOf } from "./sign-in";
 
 /** Stacks as data, and the commands of a person with the token's roles: what `reconcile fleet … --server` asks. */
@@ -85,7 +85,7 @@ export function actRoutes(setting: PagesSetting): Hono {
         if (!may(visitor, act, name))
           return answer("role", `${visitor.name} may not ${act} ${name}: that needs the role ${roleNeeded(act)}`, 403);
         try {
-          await carryOut({ records, queue, who: visitor.name }, act, name, await formOf(context));
+          await carryOutAct({ records, queue, who: visitor.name }, act, name, await formOf(context));
           return answer(act, `${name}: ${saidWords[act].text}`, 200);
         } catch (error) {
           if (!(error instanceof ActionRefused)) throw error;

@@ -1,9 +1,9 @@
 /** Webhooks of pushes from GitHub and GitLab. */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { fieldsIn, isObject } from "../../core/text/objects";
-import { hashOf } from "../access";
+import { fieldsIn, isObject, parsedJson } from "../../core/text/objects";
+import { isSameSecret } from "../access";
 import type { Pushed } from "../pushes";
 
 export interface HookSetting {
@@ -41,9 +41,9 @@ async function hook(
   const proof = kind === "github" ? context.req.header("x-hub-signature-256") : context.req.header("x-gitlab-token");
   const wanted = (secret: string): string =>
     kind === "github" ? `sha256=${createHmac("sha256", secret).update(body).digest("hex")}` : secret;
-  if (!secrets.some((secret) => isSame(proof ?? "", wanted(secret))))
+  if (!secrets.some((secret) => isSameSecret(proof ?? "", wanted(secret))))
     return context.json({ error: "the signature is wrong" }, 401);
-  const given = jsonOf(body);
+  const given = parsedJson(body);
   if (!isObject(given)) return context.json({ error: "the body is no push" }, 400);
   const push = readPush(given);
   if (push === undefined) {
@@ -66,19 +66,6 @@ async function hook(
   // A mistyped address would be seen by nobody.
   if (!isOurs) say(`a push to ${push.urls[0] ?? "a repository"} ${push.ref}: no stack that is not paused uses it`);
   return context.json(isOurs ? { woken } : { woken, note: "no stack uses this repository and branch" });
-}
-
-function isSame(a: string, b: string): boolean {
-  const [x, y] = [Buffer.from(hashOf(a)), Buffer.from(hashOf(b))];
-  return timingSafeEqual(x, y);
-}
-
-function jsonOf(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The addresses of the repository, and the branch or tag that was pushed. */

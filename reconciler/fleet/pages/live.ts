@@ -19,7 +19,7 @@ export interface LivePages {
   stream(context: Context, topic: Topic, mark: string): Response;
 }
 
-const lookMs = 1000;
+const lookForChangesMs = 1000;
 /** A list of thousands of stacks changes all the time, and nobody reads it that fast. */
 const allMs = 3000;
 /** Proxies cut connections that are silent for long. */
@@ -67,7 +67,7 @@ export function createLive(records: Pick<Records, "overview" | "moments">): Live
 
   function add(watcher: Watcher): void {
     watchers.add(watcher);
-    timer ??= setInterval(() => void look(), lookMs);
+    timer ??= setInterval(() => void look(), lookForChangesMs);
     timer.unref();
     void look();
   }

@@ -20,7 +20,7 @@ import { waitingPage } from "./waiting";
 /** `reconcile fleet log` shows more lines of a run than a page. */
 const mostLines = 2000;
 
-interface Shown {
+interface ShownPage {
   readonly title: string;
   readonly body: PagePart;
   readonly live?: Frame["live"];
@@ -33,7 +33,7 @@ interface PageSources extends PagesSetting {
 }
 
 /** Absent: there is nothing, or nothing that the visitor may see. */
-type Show = (sources: PageSources, context: Context, visitor: Visitor) => Promise<Shown | undefined>;
+type Show = (sources: PageSources, context: Context, visitor: Visitor) => Promise<ShownPage | undefined>;
 
 const outlinesSeenBy = async ({ records }: PageSources, visitor: Visitor, search?: string) =>
   (await records.outlines(search)).filter(({ name }) => may(visitor, "see", name));

@@ -2,7 +2,7 @@
 import type { BudgetRecord } from "../database/workers";
 import type { Rate } from "./operations";
 
-interface Sample {
+interface RateSample {
   readonly at: number;
   readonly used: number;
 }
@@ -12,7 +12,7 @@ const windowMs = 60_000;
 const leastMs = 1000;
 
 export function createRates() {
-  const samples = new Map<string, Sample[]>();
+  const samples = new Map<string, RateSample[]>();
   return {
     of(budgets: readonly Pick<BudgetRecord, "service" | "used">[], now: Date): Map<string, Rate> {
       const rates = new Map<string, Rate>();

@@ -47,11 +47,11 @@ export function runsTable(runs: readonly RunRecord[], withStack = false): PagePa
     }) => html`<tr><td><a href="/runs/${run.id}">${run.id}</a></td>${withStack ? html`<td><a href="/stacks/${encodeURIComponent(run.stack)}">${run.stack}</a></td>` : ""}
 <td>${resultTag(run)}</td>
 <td data-label="Started">${time(run.startedAt)}</td><td class="short" data-label="Took">${run.endedAt === undefined ? "–" : span(run.endedAt.getTime() - run.startedAt.getTime())}</td>
-<td data-label="Cause">${causeOf(run)}</td><td data-label="Worker">${run.worker}</td><td class="reason">${run.reason ?? ""}${times === 1 ? "" : html` <span class="quiet">${times} times since ${time(since)}</span>`}</td></tr>`,
+<td data-label="Cause">${startedText(run)}</td><td data-label="Worker">${run.worker}</td><td class="reason">${run.reason ?? ""}${times === 1 ? "" : html` <span class="quiet">${times} times since ${time(since)}</span>`}</td></tr>`,
   )}</tbody></table>`;
 }
 
-const causeOf = ({ cause, startedBy }: RunRecord): string =>
+const startedText = ({ cause, startedBy }: RunRecord): string =>
   startedBy === undefined ? cause : `${cause} (${startedBy})`;
 
 export const runPage = ({
@@ -63,17 +63,17 @@ export const runPage = ({
 ${run.reason === undefined ? "" : html`<p class="said ${run.result === "failed" ? "bad" : ""}">${run.reason}</p>`}
 <dl class="facts"><dt>Started</dt><dd>${time(run.startedAt)}</dd><dt>Ended</dt><dd>${time(run.endedAt)}</dd>
 <dt>Took</dt><dd>${span((run.endedAt ?? now).getTime() - run.startedAt.getTime())}${run.endedAt === undefined ? " so far" : ""}</dd>
-<dt>Cause</dt><dd>${causeOf(run)}</dd><dt>Worker</dt><dd>${run.worker}</dd><dt>Revision</dt><dd class="revision">${run.revision ?? "–"}</dd>
+<dt>Cause</dt><dd>${startedText(run)}</dd><dt>Worker</dt><dd>${run.worker}</dd><dt>Revision</dt><dd class="revision">${run.revision ?? "–"}</dd>
 <dt>Plan</dt><dd>${run.plan ?? "–"}</dd><dt>Changes</dt><dd>${countsOf(run)}</dd></dl>
 ${run.result === "awaiting_approval" ? html`<p>Whether it is carried out is decided on <a href="/stacks/${encodeURIComponent(run.stack)}">the page of its stack</a>.</p>` : ""}
-${wayBack(run, visitor)}
+${undoPart(run, visitor)}
 ${carriedOut(run)}
 ${timeline(lines, run.endedAt ?? now)}
 <h2>Log</h2>
-${logOf(lines, "log-lines")}`;
+${logPart(lines, "log-lines")}`;
 
 /** Offers what a run that changed something leaves to be done: the plan of the way back. */
-function wayBack({ id, stack, report, endedAt }: RunRecord, visitor: Visitor): PagePart {
+function undoPart({ id, stack, report, endedAt }: RunRecord, visitor: Visitor): PagePart {
   if (report === undefined || endedAt === undefined || !may(visitor, "undo", stack)) return html``;
   return html`<div class="acts"><form method="post" action="/stacks/${encodeURIComponent(stack)}/undo"><input type="hidden" name="run" value="${id}">
 <div><label for="why-undo">Why</label><input id="why-undo" name="why" maxlength="300"></div><button id="undo">Plan the way back</button></form></div>
@@ -107,7 +107,7 @@ function countsOf({ counts }: RunRecord): string {
   return parts.length === 0 ? "none" : parts.join(", ");
 }
 
-export const logOf = (lines: readonly LogLine[], id: string): PagePart =>
+export const logPart = (lines: readonly LogLine[], id: string): PagePart =>
   html`<pre tabindex="0" id="${id}" role="region" aria-label="Log">${lines.length === 0 ? "Nothing was done." : lines.map(({ at, body }) => `${at.toISOString().slice(11, 19)}  ${logText(body)}`).join("\n")}</pre>`;
 
 interface Bar {
@@ -117,7 +117,7 @@ interface Bar {
   readonly status: string;
 }
 
-const open = ["started", "progress"];
+const openEvents = ["started", "progress"];
 const barHues: Readonly<Record<string, string>> = { done: "good", failed: "bad", waiting: "wait", skipped: "quiet" };
 const mostBars = 200;
 
@@ -132,7 +132,7 @@ export function timeline(lines: readonly LogLine[], now: Date): PagePart {
     steps.set(id, {
       title: String(body["title"]),
       from,
-      to: open.includes(status) ? Math.max(at.getTime(), now.getTime()) : at.getTime(),
+      to: openEvents.includes(status) ? Math.max(at.getTime(), now.getTime()) : at.getTime(),
       status,
     });
   }

@@ -1,11 +1,19 @@
 /** Finds out who a visitor is: by tokens and sessions, and by signing in with a provider of identities. */
-import { timingSafeEqual } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { html } from "hono/html";
-import { type Claims, grantsOf, hashOf, localVisitor, nameInHistory, newToken, type Visitor } from "../access";
+import {
+  type Claims,
+  grantsOf,
+  hashOf,
+  isSameSecret,
+  localVisitor,
+  nameInHistory,
+  newToken,
+  type Visitor,
+} from "../access";
 import type { Records } from "../database/records";
-import { donePath, type IdentityProvider, newSignInSecret, proofOf } from "../identity";
+import { donePath, type IdentityProvider, newSignInSecret, proofFrom } from "../identity";
 import type { SignIn } from "../model";
 import { type PagePart, page } from "./layout";
 
@@ -86,7 +94,7 @@ export function signInRoutes(setting: SignInSetting): Hono {
     const signIn = await wanted();
     if (signIn === undefined) return context.redirect("/sign-in");
     const secret = newSignInSecret();
-    const proof = proofOf(secret);
+    const proof = proofFrom(secret);
     try {
       const url = await provider.begin(signIn, proof);
       await records.beginSignIn(hashOf(proof.state), flowMinutes);
@@ -111,9 +119,9 @@ export function signInRoutes(setting: SignInSetting): Hono {
     const signIn = await wanted();
     const [secret = "", to = ""] = (getCookie(context, flowCookie) ?? "").split(".");
     deleteCookie(context, flowCookie, { path: "/sign-in" });
-    const proof = proofOf(secret);
+    const proof = proofFrom(secret);
     // The provider is asked only when this browser began the sign-in here, and once.
-    const isOurs = secret !== "" && isSame(context.req.query("state") ?? "", proof.state);
+    const isOurs = secret !== "" && isSameSecret(context.req.query("state") ?? "", proof.state);
     if (signIn === undefined || !isOurs || !(await records.endSignIn(hashOf(proof.state))))
       return refused(context, "expired");
     let claims: Claims;
@@ -174,10 +182,6 @@ function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? `: ${error.cause.message}` : "";
   return `${error.message}${cause}`.slice(0, 300);
-}
-
-function isSame(a: string, b: string): boolean {
-  return timingSafeEqual(Buffer.from(hashOf(a)), Buffer.from(hashOf(b)));
 }
 
 /** Whether a form came from these pages; browsers tell. */

@@ -14,7 +14,7 @@ import { conditionOf, partsOfReason, reasonOf, span } from "../views";
 import type { Opening } from "../windows";
 import { type PagePart, pictured, tag, time } from "./layout";
 import { planCard } from "./plan-card";
-import { type LogLine, logOf, runsTable, timeline } from "./run";
+import { type LogLine, logPart, runsTable, timeline } from "./run";
 import { pending } from "./stacks";
 
 export interface StackView {
@@ -43,11 +43,11 @@ ${reasonCard(reasonOf(stack), status.stalled || status.failures > 0)}
 ${acts(stack, visitor)}
 ${plan === undefined ? "" : planCard(view, plan)}
 ${runningCard(view)}
-${sidesOf(view)}
+${sidesPart(view)}
 ${orphansOf(view)}
 ${graphOf(view)}
-${standing(view)}
-${outputsOf(stack)}
+${standingPart(view)}
+${outputsPart(stack)}
 ${changes.some(({ id }) => !runs.some((run) => run.id === id)) ? html`<h2>Changes</h2>${runsTable(changes)}` : ""}
 <h2 id="runs">Runs</h2>
 ${runsTable(runs)}
@@ -67,10 +67,10 @@ function reasonCard(reason: string | null, isBad: boolean): PagePart {
 
 const linkTo = (name: string): PagePart => html`<a href="/stacks/${encodeURIComponent(name)}">${name}</a>`;
 
-const listOf = (names: readonly string[]): PagePart[] =>
+const linkedNames = (names: readonly string[]): PagePart[] =>
   names.map((name, index) => html`${index === 0 ? "" : ", "}${linkTo(name)}`);
 
-function standing({ stack, dependents }: StackView): PagePart {
+function standingPart({ stack, dependents }: StackView): PagePart {
   const { spec, status } = stack;
   return html`<h2>How it stands</h2>
 <dl class="facts">
@@ -84,8 +84,8 @@ function standing({ stack, dependents }: StackView): PagePart {
 <dt>Service</dt><dd>${spec.service ?? "named by the file"}</dd>
 <dt>Tenant</dt><dd>${spec.tenant}</dd>
 <dt>State</dt><dd>${spec.state}</dd>
-<dt>Needs</dt><dd>${spec.dependsOn.length === 0 ? "no other stack" : listOf(spec.dependsOn)}</dd>
-<dt>Needed by</dt><dd>${dependents.length === 0 ? "no other stack" : listOf(dependents)}</dd>
+<dt>Needs</dt><dd>${spec.dependsOn.length === 0 ? "no other stack" : linkedNames(spec.dependsOn)}</dd>
+<dt>Needed by</dt><dd>${dependents.length === 0 ? "no other stack" : linkedNames(dependents)}</dd>
 </dl>`;
 }
 
@@ -102,7 +102,7 @@ const sourceText = (source: Source): string => {
   }
 };
 
-function outputsOf({ outputs }: StackRecord): PagePart {
+function outputsPart({ outputs }: StackRecord): PagePart {
   const entries = Object.entries(outputs);
   if (entries.length === 0) return html``;
   return html`<h2>Outputs</h2><dl class="facts">${entries.map(([name, value]) => html`<dt>${name}</dt><dd>${typeof value === "string" ? value : JSON.stringify(value)}</dd>`)}</dl>`;
@@ -126,7 +126,7 @@ function runningCard({ runs, lines, now }: StackView): PagePart {
   return html`<section class="card" aria-labelledby="running-title"><h2 id="running-title">Runs now: <a href="/runs/${run.id}">run ${run.id}</a></h2>
 <p>${run.cause}${run.startedBy === undefined ? "" : ` (${run.startedBy})`}, on ${run.worker}, for ${span(now.getTime() - run.startedAt.getTime())}</p>
 ${timeline(lines, now)}
-<details open id="running-log"><summary>Log</summary>${logOf(lines.slice(-60), "running-lines")}</details></section>`;
+<details open id="running-log"><summary>Log</summary>${logPart(lines.slice(-60), "running-lines")}</details></section>`;
 }
 
 function orphansOf({ picture }: StackView): PagePart {
@@ -163,7 +163,7 @@ const liveWords: Readonly<Record<Side["live"], string>> = {
 /** At most this many resources without a difference are shown field by field. */
 const mostShown = 100;
 
-function sidesOf({ picture }: StackView): PagePart {
+function sidesPart({ picture }: StackView): PagePart {
   if (picture === undefined) return html``;
   const { sides, left, asOf } = picture.picture;
   const differing = sides.filter(({ action }) => action !== undefined).length;

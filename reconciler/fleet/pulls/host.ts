@@ -82,9 +82,9 @@ export function statusCall(
 }
 
 const limitMs = 10_000;
-const perPage = 100;
+const perPageOfHost = 100;
 /** More are not read: a repository with a thousand open pull requests is told of its newest. */
-const mostPages = 10;
+const mostPagesOfHost = 10;
 
 export const tokenHeader = (kind: HostPlace["kind"], token: string): Record<string, string> =>
   kind === "github" ? { authorization: `Bearer ${token}` } : { "private-token": token };
@@ -100,9 +100,9 @@ export function openHost(setting: HostSetting): PullHost {
   const { place } = setting;
   return place.kind === "github" ? github(setting) : gitlab(setting);
 }
-type Ask = (method: string, path: string, body?: object) => Promise<unknown>;
+type AskHost = (method: string, path: string, body?: object) => Promise<unknown>;
 
-function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask {
+function asking({ place, token, fetch: send = fetch, signal }: HostSetting): AskHost {
   const { host } = new URL(place.root);
   return async (method, path, body) => {
     const limit = AbortSignal.timeout(limitMs);
@@ -133,13 +133,13 @@ function asking({ place, token, fetch: send = fetch, signal }: HostSetting): Ask
   };
 }
 
-async function allPages(ask: Ask, path: string): Promise<readonly Fields[]> {
+async function allPages(ask: AskHost, path: string): Promise<readonly Fields[]> {
   const found: Fields[] = [];
-  for (let page = 1; page <= mostPages; page++) {
-    const some = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}per_page=${perPage}&page=${page}`);
+  for (let page = 1; page <= mostPagesOfHost; page++) {
+    const some = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}per_page=${perPageOfHost}&page=${page}`);
     if (!Array.isArray(some)) throw new Error(`the list ${path.replace(/\?.*$/, "")} is no list`);
     found.push(...some.map(fieldsIn));
-    if (some.length < perPage) break;
+    if (some.length < perPageOfHost) break;
   }
   return found;
 }

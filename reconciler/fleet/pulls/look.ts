@@ -15,7 +15,7 @@ import { isTouched, lookEveryS, sameRepository } from "../pushes";
 import { type Queue, triggerOf } from "../queue";
 import { readSecret } from "../secrets";
 import { isBy } from "../sources/change";
-import { folderAt, type Merged, mergedCommit } from "../sources/merge";
+import { folderAt, type MergedBranch, mergedCommit } from "../sources/merge";
 import { type HostPlace, hostPlace, openHost, type Pull, type PullHost } from "./host";
 
 export interface PullPorts {
@@ -100,7 +100,7 @@ async function planAll(
   signal: AbortSignal,
 ): Promise<void> {
   const source = { url, ref, path: "" };
-  let merged: Merged | undefined;
+  let merged: MergedBranch | undefined;
   let why: string | undefined;
   try {
     merged = await mergedCommit(source, cache, { kind: place.kind, ...pull }, { signal });

@@ -36,7 +36,7 @@ function readCommon(block: Common, defaults: Common) {
   };
 }
 
-const textsOf = (vars: Environment["vars"] = {}): Record<string, string> =>
+const textsOfVars = (vars: Environment["vars"] = {}): Record<string, string> =>
   Object.fromEntries(Object.entries(vars).map(([name, value]) => [name, String(value)]));
 
 export function readStack(name: string, block: StackBlock, defaults: Common, reader: Reader): StackSpec {
@@ -49,15 +49,15 @@ export function readStack(name: string, block: StackBlock, defaults: Common, rea
       fix: "take its files from Git, or write not_the_author: false for this stack",
       at: reader.at([...path, "source"]),
     });
-  const inputs = readInputs(block.inputs ?? {}, [...path, "inputs"], reader);
+  const inputs = readStackInputs(block.inputs ?? {}, [...path, "inputs"], reader);
   const dependsOn = [...new Set([...(block.depends_on ?? []), ...Object.values(inputs).map(({ stack }) => stack)])];
   return {
     name,
     source: readSource(block.source, [...path, "source"], reader),
     ...common,
-    state: readState(state, name, block.state === undefined ? ["stacks", name] : [...path, "state"], reader),
+    state: readStackState(state, name, block.state === undefined ? ["stacks", name] : [...path, "state"], reader),
     ...onlyDefined({ env: block.env }),
-    vars: textsOf(block.vars),
+    vars: textsOfVars(block.vars),
     varFiles: block.var_files ?? [],
     inputs,
     dependsOn,
@@ -66,7 +66,7 @@ export function readStack(name: string, block: StackBlock, defaults: Common, rea
   };
 }
 
-function readState(
+function readStackState(
   state: string | undefined,
   name: string,
   path: Path,
@@ -205,7 +205,7 @@ const refFault = (ref: string): string | undefined =>
 
 const referencePattern = /^\$\{stack\.([A-Za-z0-9][A-Za-z0-9_.-]*)\.outputs\.([A-Za-z_][A-Za-z0-9_-]*)\}$/;
 
-function readInputs(inputs: Record<string, string>, path: Path, { at, problems }: Reader) {
+function readStackInputs(inputs: Record<string, string>, path: Path, { at, problems }: Reader) {
   const read: Record<string, OutputReference> = {};
   for (const [name, text] of Object.entries(inputs)) {
     const [, stack, output] = referencePattern.exec(text) ?? [];
@@ -241,9 +241,9 @@ export function readGenerator(block: GenerateBlock, index: number, defaults: Com
     template: {
       ...common,
       // The name of a generated stack is put in once it is known.
-      state: state === undefined ? readState(state, block.stack ?? "${folder}", path, reader) : state,
+      state: state === undefined ? readStackState(state, block.stack ?? "${folder}", path, reader) : state,
       ...onlyDefined({ env: block.env }),
-      vars: textsOf(block.vars),
+      vars: textsOfVars(block.vars),
       varFiles: [],
       inputs: {},
       dependsOn: [],

@@ -37,7 +37,7 @@ export interface FileChange {
 export const logFormat = "%H%x00%an%x00%ae%x00%aI%x00%(trailers:key=Co-authored-by,valueonly,separator=%x1f)%x00%s";
 
 /** Terminals obey control characters, and these texts are written by whoever may commit. */
-const plain = (text: string): string => text.replace(/\p{Cc}/gu, " ").slice(0, 300);
+const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu, " ").slice(0, 300);
 
 export function commitsIn(log: string, url: string): Commit[] {
   return log
@@ -48,14 +48,14 @@ export function commitsIn(log: string, url: string): Commit[] {
       const link = linkTo(url, id);
       return {
         id,
-        author: plain(author),
-        email: plain(email),
+        author: withoutControls(author),
+        email: withoutControls(email),
         others: others
           .split("\u001f")
           .filter((one) => one !== "")
-          .map(plain),
+          .map(withoutControls),
         at,
-        subject: plain(subject.join(" ")),
+        subject: withoutControls(subject.join(" ")),
         link,
       };
     });
@@ -89,11 +89,11 @@ export function isBy({ author, email, others }: Writers, person: string): boolea
 const folded = (name: string): string => name.trim().toLowerCase();
 
 /** So much of the difference is kept. */
-const mostLines = 300;
-const mostText = 30_000;
+const mostChangeLines = 300;
+const mostChangeText = 30_000;
 
 export function shortened(difference: string): string {
   const lines = difference.split("\n");
-  const kept = lines.slice(0, mostLines).join("\n").slice(0, mostText);
+  const kept = lines.slice(0, mostChangeLines).join("\n").slice(0, mostChangeText);
   return kept.length < difference.trimEnd().length ? `${kept}\n… the rest is in the repository` : kept;
 }

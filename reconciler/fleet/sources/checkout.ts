@@ -21,12 +21,12 @@ export interface Checkout {
  * worker and at every commit.
  */
 export function asInRepository({ root }: Pick<Checkout, "root">): <T>(value: T) => T {
-  const names = [root, relative(process.cwd(), root)].filter((name) => name !== "").map(escaped);
+  const names = [root, relative(process.cwd(), root)].filter((name) => name !== "").map(escapedPattern);
   const pattern = new RegExp(`(?<![\\w./-])(?:${names.join("|")})(?:/|(?![\\w.-]))`, "g");
   return (value) => JSON.parse(JSON.stringify(value).replace(pattern, (found) => (found.endsWith("/") ? "" : ".")));
 }
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+const escapedPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /** The files of a stack could not be fetched; the message says what was tried and what came back. */
 export class SourceFailed extends Error {

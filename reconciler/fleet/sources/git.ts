@@ -19,7 +19,7 @@ export interface GitSource {
 }
 
 /** A mirror that was fetched this lately is not fetched again. */
-const freshMs = 2000;
+const fetchFreshMs = 2000;
 const unusedMs = 86_400_000;
 
 export interface Freshness {
@@ -168,7 +168,7 @@ export async function fetchCommit(
     seen !== undefined && existsSync(join(mirror, "HEAD")) && (await commitOf(source, mirror, signal)) === seen;
   if (isSeen) return seen;
   const known = fetches.get(mirror);
-  const isStale = known === undefined || known.stop.signal.aborted || performance.now() - known.at > freshMs;
+  const isStale = known === undefined || known.stop.signal.aborted || performance.now() - known.at > fetchFreshMs;
   const isWanted = isStale || ((now || seen !== undefined) && performance.now() > known.at);
   await sharedBy(isWanted ? begin(source.url, mirror) : known, signal);
   const commit = await commitOf(source, mirror, signal);
@@ -253,7 +253,8 @@ export async function tidyTrees(cache: string): Promise<void> {
   const mirrors = join(cache, "mirrors");
   for (const name of await readdir(mirrors).catch(() => [])) {
     const mirror = join(mirrors, name);
-    if (/^[0-9a-f]{16}$/.test(name)) await inTurn(turnOf(mirror), undefined, () => pack(mirror)).catch(() => undefined);
+    if (/^[0-9a-f]{16}$/.test(name))
+      await inTurn(turnFile(mirror), undefined, () => pack(mirror)).catch(() => undefined);
     else await removeUnused(mirror).catch(() => undefined);
   }
 }
@@ -282,7 +283,7 @@ async function removeUnused(path: string): Promise<void> {
  * fault is the mirror's: a worker died in it (a lock, half of a reference, a work tree of an earlier version).
  */
 async function fetchMirror(url: string, mirror: string, signal: AbortSignal): Promise<void> {
-  await inTurn(turnOf(mirror), signal, async () => {
+  await inTurn(turnFile(mirror), signal, async () => {
     const isNew = !existsSync(join(mirror, "HEAD"));
     try {
       await fetchInto(url, mirror, signal);
@@ -295,7 +296,7 @@ async function fetchMirror(url: string, mirror: string, signal: AbortSignal): Pr
 
 /** Makes a mirror anew, whatever is in it. */
 const remake = (url: string, mirror: string, signal: AbortSignal | undefined): Promise<void> =>
-  once(`mirror ${mirror}`, () => inTurn(turnOf(mirror), signal, () => makeAnew(url, mirror, signal)));
+  once(`mirror ${mirror}`, () => inTurn(turnFile(mirror), signal, () => makeAnew(url, mirror, signal)));
 
 /** The new mirror is whole before it takes the place of the old one. */
 async function makeAnew(url: string, mirror: string, signal: AbortSignal | undefined): Promise<void> {
@@ -333,7 +334,7 @@ async function answers(url: string, mirror: string, signal: AbortSignal): Promis
 
 const nameOf = (url: string): string => createHash("sha256").update(url).digest("hex").slice(0, 16);
 export const mirrorOf = ({ url }: Pick<GitSource, "url">, cache: string): string => join(cache, "mirrors", nameOf(url));
-const turnOf = (mirror: string): string => `${mirror}.turn`;
+const turnFile = (mirror: string): string => `${mirror}.turn`;
 
 const running = new Map<string, Promise<void>>();
 /** Calls for the same key at the same time wait for the first one. */

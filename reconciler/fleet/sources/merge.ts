@@ -4,7 +4,7 @@ import { changedFiles, type Freshness, fetchCommit, type GitSource, mirrorOf } f
 import { runGit } from "./run-git";
 import { inTurn } from "./turn";
 
-export interface Merged {
+export interface MergedBranch {
   /** The branch that it is merged into. */
   readonly base: string;
   /** The merge. */
@@ -35,7 +35,7 @@ export async function mergedCommit(
   cache: string,
   { kind, number, head, base: wanted }: { kind: keyof typeof headRef; number: number; head: string; base?: string },
   { signal }: Pick<Freshness, "signal"> = {},
-): Promise<Merged> {
+): Promise<MergedBranch> {
   const base = await fetchCommit(wanted === undefined ? source : { ...source, ref: wanted }, cache, {
     now: wanted === undefined,
     signal,

@@ -14,14 +14,14 @@ export interface GitCall {
 }
 
 /** Fetches tell their progress, so that only a call that waits for nothing is silent for so long. */
-const silentMs = 30_000;
+const gitSilentMs = 30_000;
 const longestMs = 10 * 60_000;
-const graceMs = 2000;
+const gitGraceMs = 2000;
 const mostOutput = 64 * 1024 * 1024;
 const keptErrors = 16_000;
 
 /** A fetch that gets a few bytes now and then is ended by git itself; one that gets nothing was ended before. */
-const settings = [
+const gitSettings = [
   "safe.directory=*",
   "core.hooksPath=/dev/null",
   "http.lowSpeedLimit=1000",
@@ -31,12 +31,12 @@ const settings = [
 ];
 
 export function runGit(args: readonly string[], call: GitCall): Promise<string> {
-  const { cwd, signal, extra = {}, silentMs: limitMs = silentMs } = call;
+  const { cwd, signal, extra = {}, silentMs: limitMs = gitSilentMs } = call;
   return new Promise((resolve, reject) => {
     const word = args.find((each) => /^[a-z]+(-[a-z]+)*$/.test(each));
     const fail = (why: string, isSilent = false): void => reject(new SourceFailed(`git ${word}: ${why}`, isSilent));
     if (signal?.aborted === true) return fail("it was stopped");
-    const child = spawn("git", [...settings.flatMap((each) => ["-c", each]), ...args], {
+    const child = spawn("git", [...gitSettings.flatMap((each) => ["-c", each]), ...args], {
       cwd,
       env: { ...environment(), ...extra, GIT_TERMINAL_PROMPT: "0", GIT_ASKPASS: "", LC_ALL: "C" },
       stdio: ["ignore", "pipe", "pipe"],
@@ -49,8 +49,8 @@ export function runGit(args: readonly string[], call: GitCall): Promise<string> 
     const cutOff = (why: string, isSilent = false): void => {
       if (cut !== undefined) return;
       cut = why;
-      endGroup(child.pid, "SIGTERM");
-      setTimeout(() => endGroup(child.pid, "SIGKILL"), graceMs).unref();
+      endGitGroup(child.pid, "SIGTERM");
+      setTimeout(() => endGitGroup(child.pid, "SIGKILL"), gitGraceMs).unref();
       // Whoever still holds the output open is not waited for.
       child.stdout.destroy();
       child.stderr.destroy();
@@ -80,7 +80,7 @@ export function runGit(args: readonly string[], call: GitCall): Promise<string> 
       errors = (errors + chunk.toString("utf8")).slice(-keptErrors);
     });
     child.on("error", (error: NodeJS.ErrnoException) =>
-      settle(() => fail(error.code === "ENOENT" ? missing(cwd) : error.message)),
+      settle(() => fail(error.code === "ENOENT" ? gitMissing(cwd) : error.message)),
     );
     child.on("close", (code) =>
       settle(() => {
@@ -93,9 +93,9 @@ export function runGit(args: readonly string[], call: GitCall): Promise<string> 
 }
 
 /** Starting a program fails in the same way where its folder is missing. */
-const missing = (cwd: string): string => `the program git is not installed on this worker (or ${cwd} is gone)`;
+const gitMissing = (cwd: string): string => `the program git is not installed on this worker (or ${cwd} is gone)`;
 
-function endGroup(pid: number | undefined, signal: "SIGTERM" | "SIGKILL"): void {
+function endGitGroup(pid: number | undefined, signal: "SIGTERM" | "SIGKILL"): void {
   if (pid === undefined) return;
   try {
     process.kill(process.platform === "win32" ? pid : -pid, signal);

@@ -38,7 +38,7 @@ async function take(mark: string, signal: AbortSignal | undefined): Promise<void
     } catch (error) {
       if (errorCode(error) !== "EEXIST") throw error;
     }
-    const sign = await signOf(mark);
+    const sign = await fileSign(mark);
     if (sign === undefined) continue;
     if (seen?.sign !== sign) seen = { sign, at: performance.now() };
     else if (performance.now() - seen.at > deadAfterMs) {
@@ -52,7 +52,7 @@ async function take(mark: string, signal: AbortSignal | undefined): Promise<void
   }
 }
 
-async function signOf(mark: string): Promise<string | undefined> {
+async function fileSign(mark: string): Promise<string | undefined> {
   try {
     const { ino, mtimeMs } = await stat(mark);
     return `${ino} ${mtimeMs}`;

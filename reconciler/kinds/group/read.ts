@@ -16,7 +16,7 @@ import { readRuleProduct } from "./read-rule";
 /** `placed`: findings will name the rules, so each rule keeps its place. */
 export function readGroup(subject: Subject, instance: Instance, declared: Declared, placed: boolean): DesiredGroup {
   const { values } = instance;
-  const rules = readRules(subject, instance, declared);
+  const rules = readGroupRules(subject, instance, declared);
   const lifecycle = readGroupLifecycle(subject, values);
   const isSaid = isGiven(values, "name") && !lifecycle.ignoreChanges.includes("name");
   return {
@@ -41,7 +41,7 @@ interface WrittenRule {
   readonly path: Path;
 }
 
-function readRules(subject: Subject, { values }: Instance, declared: Declared): WrittenRule[] {
+function readGroupRules(subject: Subject, { values }: Instance, declared: Declared): WrittenRule[] {
   const byKey = new Map<string, WrittenRule>();
   for (const [index, item] of readList(subject, values, "rules").entries()) {
     const path = ["rules", index];

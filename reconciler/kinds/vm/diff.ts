@@ -103,7 +103,7 @@ function diffAbsent(pair: VmPair, base: VmFacts, gone: Vanished | undefined, con
 
 function diffKnown(pair: VmPair, base: VmFacts, found: Known<LiveVm>, context: DiffContext): VmDifference {
   const { address, desired, recorded } = pair;
-  const made = found.adopted === "interrupted" ? madeBy(pair, found) : undefined;
+  const made = found.adopted === "interrupted" ? madeVm(pair, found) : undefined;
   if (desired !== undefined) {
     // An interrupted run made this VM in the place of one that was gone. The record is still that of the former VM.
     const own = made !== undefined && recorded?.id !== undefined ? undefined : recorded;
@@ -119,7 +119,7 @@ function diffKnown(pair: VmPair, base: VmFacts, found: Known<LiveVm>, context: D
  * The record of a VM that an open create made: from the create's intent or, where the create was accepted before there
  * was a list, from its record.
  */
-const madeBy = (pair: VmPair, found: Known<LiveVm>): RecordedVm => ({
+const madeVm = (pair: VmPair, found: Known<LiveVm>): RecordedVm => ({
   ...(openCreate(pair) === undefined && pair.recorded !== undefined ? pair.recorded : createdBy(pair, found)),
   id: found.id,
 });

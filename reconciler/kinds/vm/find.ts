@@ -18,13 +18,13 @@ export type FoundVm = FoundLive<LiveVm> | { readonly how: "id-unknown" };
 export function findVm(pair: VmPair, context: DiffContext): FoundVm {
   const { recorded, desired } = pair;
   const interrupted = openCreate(pair);
-  if (recorded?.id !== undefined && interrupted === undefined) return findKnown(pair, recorded.id, context);
+  if (recorded?.id !== undefined && interrupted === undefined) return findKnownVm(pair, recorded.id, context);
   if (recorded?.id === undefined && pair.import?.id !== undefined) return findImported(pair, pair.import.id, context);
   const name = interrupted?.name ?? recorded?.name ?? pair.import?.name ?? desired?.name;
   if (name === undefined) return { how: "absent" };
   if (!context.live.of.vm.listed) return findUnlisted(pair, interrupted, context);
   const before = new Set([...(interrupted?.idsBefore ?? []), recorded?.id]);
-  const candidates = strangersNamed(name, pair, context).filter((vm) => !before.has(vm.id));
+  const candidates = otherVmsNamed(name, pair, context).filter((vm) => !before.has(vm.id));
   if (interrupted !== undefined) return findInterrupted(pair, interrupted, candidates, context);
   // The create was accepted while the service had no list of VMs: which VMs bore the name before is not known.
   if (recorded !== undefined) return findInterrupted(pair, acceptedUnlisted(recorded), candidates, context);
@@ -103,15 +103,15 @@ function findInterrupted(pair: VmPair, intent: Intent, candidates: readonly Live
       diagnostic: nameTaken(pair, "VM", inItsPlace.live, judged.strangers, orphanAt(pair, inItsPlace.live, context)),
     };
   const former = pair.recorded?.id;
-  return former === undefined ? { how: "absent" } : findKnown(pair, former, context);
+  return former === undefined ? { how: "absent" } : findKnownVm(pair, former, context);
 }
 
 /** By the id in the record. A VM that bears the name when that one is gone is somebody else's. */
-function findKnown(pair: VmPair, id: string, context: DiffContext): FoundVm {
+function findKnownVm(pair: VmPair, id: string, context: DiffContext): FoundVm {
   const found = fromSighting(id, sight(context.live, "vm", id));
   if (found.how !== "absent" || pair.desired === undefined) return found;
   const { name } = pair.desired;
-  const inItsPlace = strangersNamed(name, pair, context);
+  const inItsPlace = otherVmsNamed(name, pair, context);
   if (inItsPlace.length > 1) return { how: "error", diagnostic: severalNamed(pair, "VM", name, inItsPlace) };
   return inItsPlace[0] === undefined
     ? found
@@ -121,7 +121,7 @@ function findKnown(pair: VmPair, id: string, context: DiffContext): FoundVm {
 export const openCreate = ({ intent }: VmPair): Intent | undefined =>
   intent?.operation === "vm.create" ? intent : undefined;
 
-const strangersNamed = (name: string, pair: VmPair, context: DiffContext): readonly LiveVm[] =>
+const otherVmsNamed = (name: string, pair: VmPair, context: DiffContext): readonly LiveVm[] =>
   (context.byName.vm.get(name.toLowerCase()) ?? []).filter((vm) => isUnclaimed(pair.address, vm.id, context));
 
 const fromSighting = (id: string, sighting: Sighting<LiveVm>): FoundVm =>

@@ -66,7 +66,7 @@ export interface Owed {
 }
 
 /** A resource that declares a command, and the VM that it is for. */
-interface Declared {
+interface DeclaredDuty {
   readonly address: Address;
   readonly duty: Duty;
   readonly command: GuestCommand;
@@ -95,7 +95,7 @@ export function payGuests(
   return owed;
 }
 
-function ofVm({ address, action, desired, recorded }: VmDifference, draft: Draft): Declared[] {
+function ofVm({ address, action, desired, recorded }: VmDifference, draft: Draft): DeclaredDuty[] {
   if (desired === undefined || action === "delete" || action === "forget") return [];
   const isMade = draft.steps.some(({ id }) => id === `${address}/create`);
   const id = isMade ? undefined : recorded?.id;
@@ -106,7 +106,7 @@ function ofVm({ address, action, desired, recorded }: VmDifference, draft: Draft
   });
 }
 
-function ofVolume(difference: VolumeDifference, draft: Draft): Declared[] {
+function ofVolume(difference: VolumeDifference, draft: Draft): DeclaredDuty[] {
   const { address, action, desired, recorded } = difference;
   if (desired?.afterAttach === undefined || action === "delete" || action === "forget") return [];
   const attach = draft.steps.find(({ id }) => id === `${address}/attach`);
@@ -123,7 +123,7 @@ function ofVolume(difference: VolumeDifference, draft: Draft): Declared[] {
 }
 
 /** A command that is new on what exists already is run by nothing that this plan does. */
-function notOwed({ address, duty, recorded, source }: Declared, draft: Draft): Diagnostic[] {
+function notOwed({ address, duty, recorded, source }: DeclaredDuty, draft: Draft): Diagnostic[] {
   const isKnown = recorded?.id === undefined || commandOf(recorded, duty) !== undefined;
   if (isKnown || draft.steps.some(({ owes }) => owes?.some((due) => due.address === address && due.command === duty)))
     return [];
@@ -144,7 +144,7 @@ function noteWhatSteps(
   draft: Draft,
   vms: readonly VmDifference[],
   volumes: readonly VolumeDifference[],
-  declared: readonly Declared[],
+  declared: readonly DeclaredDuty[],
 ): void {
   const commands = new Set(declared.map(({ address, duty }) => `${address} ${duty}`));
   const dues = new Map<string, Due[]>();
@@ -184,7 +184,7 @@ function noteWhatSteps(
   });
 }
 
-const hangsAfterwards = ({ address }: VolumeDifference, declared: readonly Declared[]): boolean =>
+const hangsAfterwards = ({ address }: VolumeDifference, declared: readonly DeclaredDuty[]): boolean =>
   declared.some((one) => one.address === address && one.host !== undefined);
 
 const addressOfHost = (host: Reference, draft: Draft): Address | undefined =>
@@ -202,7 +202,7 @@ function reasonOf({ action, detachFrom, attachedTo, wantedOn }: VolumeDifference
 }
 
 /** What was owed before: the debt of the record, or of the create that an interrupted run had under way. */
-function owedBefore({ address, duty, command, recorded }: Declared, draft: Draft): Omit<Owed, "waits"> | undefined {
+function owedBefore({ address, duty, command, recorded }: DeclaredDuty, draft: Draft): Omit<Owed, "waits"> | undefined {
   const owes = recorded === undefined ? owedByIntent(address, draft) : recorded.owes;
   const debt = debtOf({ owes }, duty);
   if (debt !== undefined) return { address, ...debt };
@@ -212,7 +212,7 @@ function owedBefore({ address, duty, command, recorded }: Declared, draft: Draft
   return isChanged ? { address, command: duty, reason: "changed" } : undefined;
 }
 
-function pay(one: Declared, draft: Draft): Owed[] {
+function pay(one: DeclaredDuty, draft: Draft): Owed[] {
   const { address, duty, host } = one;
   const before = owedBefore(one, draft);
   const makes = draft.steps.filter(({ owes }) => owes?.some((due) => due.address === address && due.command === duty));
@@ -223,7 +223,7 @@ function pay(one: Declared, draft: Draft): Owed[] {
   const step = payStep(one, host, asks, draft);
   const known = [...readyNeeds(one, host, draft), ...valueNeeds(step.action, draft)];
   const touching = touchingVm(host, draft);
-  const first = makes.length === 0 && known.length === 0 && isRunning(host, draft);
+  const first = makes.length === 0 && known.length === 0 && isHostRunning(host, draft);
   const own = new Set(makes.map(({ id }) => id));
   const isDecisive = ({ id, action }: Step): boolean =>
     action.operation === "vm.start" || (own.has(id) && decisive.has(action.operation));
@@ -237,7 +237,7 @@ function pay(one: Declared, draft: Draft): Owed[] {
 const decisive: ReadonlySet<StepOperation> = new Set(["vm.create", "vm.rebuild", "volume.attach"]);
 
 function payStep(
-  { address, duty, command: { argv, env, timeoutMs, again }, volume }: Declared,
+  { address, duty, command: { argv, env, timeoutMs, again }, volume }: DeclaredDuty,
   vm: Reference,
   asks: DueReason | undefined,
   draft: Draft,
@@ -252,7 +252,7 @@ function payStep(
       vm,
       ...onlyDefined({ volume, asks: asks === "asked" || asks === "changed" ? asks : undefined }),
     },
-    title: `run ${duty}: ${shortened(argv.map(shownText).join(" "))}`,
+    title: `run ${duty}: ${shortLine(argv.map(shownText).join(" "))}`,
     holds: [vmHold(draft, vm), ...(volume === undefined ? [] : [`volume:${address}`])],
     record: { [commandKeys[duty]]: again === undefined ? command : { ...command, again } },
     ...onlyDefined({ owes: asks === undefined ? undefined : [{ address, command: duty, reason: asks }] }),
@@ -260,7 +260,7 @@ function payStep(
 }
 
 /** A script that is written out in the file is not repeated in every line. */
-const shortened = (text: string): string => {
+const shortLine = (text: string): string => {
   const [line = ""] = text.split("\n");
   return line.length > 100 || line !== text ? `${line.slice(0, 100)}…` : text;
 };
@@ -270,7 +270,7 @@ const touchingVm = (host: Reference, draft: Draft): Step[] =>
   draft.steps.filter((step) => !isGuestStep(step) && step.holds.includes(vmHold(draft, host)));
 
 /** What makes the VM and the volume known, and the VM's own command, which goes before those of its volumes. */
-function readyNeeds({ address, duty }: Declared, host: Reference, draft: Draft): Need[] {
+function readyNeeds({ address, duty }: DeclaredDuty, host: Reference, draft: Draft): Need[] {
   const vm = addressOfHost(host, draft);
   const provisions = duty === "after_attach" && draft.steps.some(({ id }) => id === `${vm}/after_ready`);
   return [...draft.onceMade(address), ...draft.onceMade(vm), ...(provisions ? [need(`${vm}/after_ready`)] : [])];
@@ -292,7 +292,7 @@ const phaseOf = (host: Reference, draft: Draft) => {
   return seen?.seen === "yes" ? seen.value.phase : undefined;
 };
 
-const isRunning = (host: Reference, draft: Draft): boolean => phaseOf(host, draft) === "running";
+const isHostRunning = (host: Reference, draft: Draft): boolean => phaseOf(host, draft) === "running";
 
 /** Nothing can be run on a VM that is stopped, and is not started by this plan. */
 function whyNotRunning(host: Reference, draft: Draft): string | undefined {

@@ -42,7 +42,7 @@ export async function performVmDelete(
   const record = before === undefined ? undefined : withFields(before, seen);
   const sentBefore = await noteDeleting(step, id, run, true, seen);
   // Nothing that takes time comes between this look and the request.
-  const refused = await lookAgain(step, action, id, record, run);
+  const refused = await lookAfterDelete(step, action, id, record, run);
   if (refused !== undefined) {
     if (!sentBefore) await noteDeleting(step, id, run, undefined);
     return refused;
@@ -56,7 +56,7 @@ export async function performVmDelete(
     return failedBy(outcome);
   }
   const named = outcome.value?.preservedVolumes;
-  const orphans = await leftBehind(id, action, record, named, run);
+  const orphans = await leftByDelete(id, action, record, named, run);
   if (orphans.length === 0 && named === undefined && action.hanging === undefined)
     run.progress(step, "the answer does not name the volumes that it left, and nothing else shows them");
   await run.recorder.record(orphansAdded(orphans));
@@ -73,7 +73,7 @@ export async function performVmDelete(
 }
 
 /** Looks at the VM's disks again: since the plan was made, somebody may have attached one, or started the VM. */
-async function lookAgain(
+async function lookAfterDelete(
   step: Step,
   action: Delete,
   id: string,
@@ -143,7 +143,7 @@ const isManaged = (volume: string, action: Delete, run: Run): boolean =>
   action.managedVolumes.includes(volume) || run.recorder.addressOf(identity("volume", volume)) !== undefined;
 
 /** The volumes that the answer names, and those known from before that still exist. */
-async function leftBehind(
+async function leftByDelete(
   id: string,
   action: Delete,
   record: RecordedVm | undefined,

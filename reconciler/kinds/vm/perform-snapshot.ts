@@ -25,13 +25,13 @@ export async function performVmSnapshot(
   id: string,
   run: Run,
 ): Promise<StepResult> {
-  const images = run.ports.client.can.listsImages ? await listImages(run) : undefined;
+  const images = run.ports.client.can.listsImages ? await imagesListed(run) : undefined;
   if (images !== undefined && images.status !== "accepted") return unlistable(images, "nothing was sent");
   const open = run.recorder.state.intents.get(step.address);
   const earlier = open?.operation === "vm.snapshot" && open.name === name ? open : undefined;
   return (
     (earlier === undefined ? undefined : await endOfEarlierSnapshot(step, earlier, id, images?.value, run)) ??
-    (await take(step, name, id, images?.value, run))
+    (await takeSnapshot(step, name, id, images?.value, run))
   );
 }
 
@@ -58,7 +58,7 @@ async function endOfEarlierSnapshot(
   return late.end === "done" ? settled(step, id, run) : late;
 }
 
-async function take(
+async function takeSnapshot(
   step: Step<"vm.snapshot">,
   name: string,
   id: string,
@@ -71,7 +71,7 @@ async function take(
   const intent: Intent = { step: step.id, address, operation: "vm.snapshot", name, sentAt: isoNow(run), idsBefore };
   await run.recorder.record([{ type: "intent", address, intent }]);
   const look = async (): Promise<SeenAfterwards> => {
-    const now = images === undefined ? undefined : await listImages(run);
+    const now = images === undefined ? undefined : await imagesListed(run);
     if (now?.status !== "accepted") return "cannot-tell";
     return imageOf(intent, now.value) === undefined ? "not-done" : "done";
   };
@@ -87,7 +87,7 @@ async function take(
   return images === undefined ? unlooked(step, id, run) : believed(step, sent, id, run);
 }
 
-const listImages = ({ ports: { client }, signal }: Run): Promise<Outcome<readonly LiveImage[]>> =>
+const imagesListed = ({ ports: { client }, signal }: Run): Promise<Outcome<readonly LiveImage[]>> =>
   client.listImages({ signal });
 
 /** Finds the image by the id that the answer named, or else the new one with the name. */
@@ -128,7 +128,7 @@ async function awaitImage(step: Step, intent: Intent, withinMs: number, run: Run
   let shown: string | undefined;
   try {
     for (;;) {
-      const images = await listImages(run);
+      const images = await imagesListed(run);
       if (images.status !== "accepted") return unlistable(images, "what the snapshot was to save is not touched");
       const image = imageOf(intent, images.value);
       if (image !== undefined && (image.phase === undefined || image.phase === "ready"))

@@ -34,13 +34,13 @@ export function readRollouts({ settings }: Merged, context: ReachabilityContext,
   );
   for (const [name, one] of Object.entries(isMap(values) ? values : {})) {
     if (!isMap(one)) continue;
-    rollouts.push(...readOne(subject, name, one, context));
+    rollouts.push(...readRollout(subject, name, one, context));
   }
   refuseTwice(subject, rollouts);
   return rollouts;
 }
 
-const usualTimeoutMs = 120_000;
+const usualReadyTimeoutMs = 120_000;
 
 /** `max_unavailable` of blocks, each room with its own names. */
 function ofBlocks({ within, declared, scope, problems }: Room, context: ReachabilityContext): Rollout[] {
@@ -55,11 +55,11 @@ function ofBlocks({ within, declared, scope, problems }: Room, context: Reachabi
     const maxUnavailable = value === undefined ? undefined : readAmount(subject, ["max_unavailable"], value);
     if (maxUnavailable === undefined) return [];
     const source = positionOf(subject.place(["max_unavailable"], "key"));
-    return [{ name, members: membersOf(name, context) ?? [], maxUnavailable, timeoutMs: usualTimeoutMs, source }];
+    return [{ name, members: membersOf(name, context) ?? [], maxUnavailable, timeoutMs: usualReadyTimeoutMs, source }];
   });
 }
 
-function readOne(
+function readRollout(
   subject: Subject,
   name: string,
   values: ValuesOfRow<RolloutBlock>,
@@ -72,7 +72,7 @@ function readOne(
   const isCount = typeof canary === "number" && Number.isInteger(canary) && canary > 0;
   if (canary !== undefined && !isCount) reportValue(subject, [name, "canary"], canary, "how many go first: 1");
   const check = readCheck(subject, values, [name]);
-  const timeoutMs = readDuration(subject, values, "timeout", [name]) ?? usualTimeoutMs;
+  const timeoutMs = readDuration(subject, values, "timeout", [name]) ?? usualReadyTimeoutMs;
   const reverts = readEnum(subject, values, "on_failure", ["stop", "revert"], [name]) === "revert";
   if (reverts && fieldOf(values, "check") === undefined)
     reportMissing(subject, "check", "add check: { tcp: 22 }, which says when a VM has to go back", [name]);

@@ -29,17 +29,17 @@ export function readSsh(
   vms: ReadonlySet<Address>,
 ): SshAccess | undefined {
   if (top === undefined && own.length === 0) return undefined;
-  const all = top === undefined ? {} : readSettings(top.subject, top.values, [], undefined, vms);
+  const all = top === undefined ? {} : readSshSettings(top.subject, top.values, [], undefined, vms);
   const each = own.map(({ address, subject, values }): [Address, SshSettings] => [
     address,
-    readSettings(subject, readMap(subject, values, "ssh"), ["ssh"], address, vms),
+    readSshSettings(subject, readMap(subject, values, "ssh"), ["ssh"], address, vms),
   ]);
   const access = { all, each: new Map(each) };
   for (const { address, subject } of own) refuseCircle(address, subject, access);
   return access;
 }
 
-function readSettings(
+function readSshSettings(
   subject: Subject,
   values: ValuesOfRow<Ssh>,
   within: Path,
@@ -51,7 +51,7 @@ function readSettings(
   if (!fits) reportValue(subject, [...within, "user"], user, "the name of a user: letters, digits, _ . + and -");
   const jump = readJump(subject, values, within, from, vms);
   const identityFile = readIdentity(subject, values, within);
-  const port = readPort(subject, values, within);
+  const port = readSshPort(subject, values, within);
   return {
     user: user === undefined || !fits ? undefined : user,
     jump,
@@ -107,7 +107,7 @@ function readIdentity(
   return { identityFile: text, beside: positionOf(subject.place(path)).file };
 }
 
-function readPort(subject: Subject, values: ValuesOfRow<Ssh>, within: Path): number | undefined {
+function readSshPort(subject: Subject, values: ValuesOfRow<Ssh>, within: Path): number | undefined {
   const value = fieldOf(values, "port");
   if (value === undefined) return undefined;
   const text = String(value).trim();

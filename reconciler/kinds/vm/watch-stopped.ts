@@ -27,7 +27,7 @@ export async function proveStopped(step: Step, run: Run, id: string): Promise<St
     const vm = read?.value;
     if (vm?.phase === "stopped") return { vm };
     if (vm === undefined || (vm.phase === "changing" && vm.status === undefined))
-      return run.stopped.has(id) || run.isFlushConfirmed(step.address) ? { vm } : { result: unproven(step) };
+      return run.stopped.has(id) || run.isFlushConfirmed(step.address) ? { vm } : { result: stopUnproven(step) };
     // A record may be behind the stop for a moment, and a service may answer before the VM has arrived.
     window = lookedAgain(window, clock.now());
     if (vm.phase === "failed" || isWindowOver(window) || run.signal.aborted) return { result: notStopped(step, vm) };
@@ -51,7 +51,7 @@ const notStopped = ({ address }: Step, { name, status, phase }: LiveVm): StepRes
       : `run the same command again: it plans on the VM as it is now; or flush by hand, and say so with --confirm-flush ${address}`,
 });
 
-const unproven = ({ address }: Step): StepResult => ({
+const stopUnproven = ({ address }: Step): StepResult => ({
   end: "failed",
   code: "apply/not-stopped",
   message:

@@ -50,7 +50,7 @@ const detach: OnVolume<"volume.detach"> = async (step, action, id, run) => {
   return move(step, { id, vmId, way: "detaching" }, run, prove);
 };
 
-interface Move {
+interface VolumeMove {
   readonly id: string;
   readonly vmId: string;
   readonly way: "attaching" | "detaching";
@@ -61,7 +61,7 @@ interface Move {
  */
 async function move(
   step: Step<Existing>,
-  { id, vmId, way }: Move,
+  { id, vmId, way }: VolumeMove,
   run: Run,
   prove?: () => Promise<StepResult | undefined>,
 ): Promise<StepResult> {
@@ -103,12 +103,12 @@ async function move(
     await oweNothing(step, run);
   }
   return outcome.status === "unknown" && noted !== undefined
-    ? moveUnknown(step.address, { id, vmId, way }, outcome)
+    ? moveNotAnswered(step.address, { id, vmId, way }, outcome)
     : failedBy(outcome);
 }
 
 /** The record of a move: of a volume with an address, or of a VM's data volume. */
-function movedBy(before: RecordedResource | undefined, { id, vmId, way }: Move) {
+function movedBy(before: RecordedResource | undefined, { id, vmId, way }: VolumeMove) {
   // The volume that a replacement detaches is not the recorded one by then.
   if (before?.kind === "volume" && before.id === id) {
     const settled = { attaching: undefined, detaching: undefined };
@@ -203,7 +203,7 @@ async function settle(
 }
 
 /** Where the service does not show what a volume hangs on, only a person can tell. */
-const moveUnknown = (address: string, { id, vmId, way }: Move, { reason }: Unknown): StepResult => ({
+const moveNotAnswered = (address: string, { id, vmId, way }: VolumeMove, { reason }: Unknown): StepResult => ({
   end: "unknown",
   code: "apply/outcome-unknown",
   message: `outcome unknown: volume ${id} was to be ${way === "attaching" ? "attached to" : "detached from"} VM ${vmId}, the answer was lost (${reason}), and looking could not tell whether it was done`,

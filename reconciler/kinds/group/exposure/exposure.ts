@@ -176,7 +176,7 @@ function opensGroupToWorld({ ingress, unobserved }: GroupExposure, prefix?: numb
     const isOpen = (gained: Slab): boolean =>
       overlapping(after(space.family), gained).some(
         (own) =>
-          worldIn({ ...nobody, [space.family]: own.peers }, prefix).length > 0 ||
+          worldIn({ ...emptyPeers, [space.family]: own.peers }, prefix).length > 0 ||
           (space.family === "IPv6"
             ? asIpv4(gained.peers).length > 0 && completes(own, overlapping(after("IPv4"), own), prefix)
             : overlapping(after("IPv6"), own).some((other) => completes(other, [own], prefix))),
@@ -186,7 +186,7 @@ function opensGroupToWorld({ ingress, unobserved }: GroupExposure, prefix?: numb
   return false;
 }
 
-const nobody: Readonly<Record<Ethertype, Intervals>> = { IPv4: [], IPv6: [] };
+const emptyPeers: Readonly<Record<Ethertype, Intervals>> = { IPv4: [], IPv6: [] };
 
 /** Whether IPv6 rules in IPv4's addresses make the world together with IPv4 rules, where neither does alone. */
 const completes = (spelled: Slab, v4: readonly Slab[], prefix?: number): boolean =>

@@ -55,7 +55,7 @@ interface GroupObject {
 
 export function groupWorld(input: ExposureInput): GroupWorld {
   const { plan, state, live, desired } = input;
-  const ids = idsOf(plan, state);
+  const ids = groupIdsIn(plan, state);
   const addressOf = new Map<string, Address>();
   for (const [address, id] of ids) addressOf.set(id, address);
   const retired = new Map<Address, readonly string[]>();
@@ -172,7 +172,7 @@ export function groupWorld(input: ExposureInput): GroupWorld {
 const newObject = (address: Address): string => `new ${address}`;
 
 /** Addresses that have an id now: recorded, or taken over by this plan. */
-function idsOf(plan: Plan, state: State): Map<Address, string> {
+function groupIdsIn(plan: Plan, state: State): Map<Address, string> {
   const ids = new Map<Address, string>();
   for (const change of allOfKind(plan.changes, "group"))
     if (change.id !== undefined) ids.set(change.address, change.id);

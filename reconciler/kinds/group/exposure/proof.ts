@@ -17,7 +17,15 @@ import type { Address } from "../../../core/model/address";
 import type { Step } from "../../../core/plan/step";
 import { mustGet } from "../../../core/text/invariant";
 import type { Fact, GroupWorld } from "./group-world";
-import { covers, intersectTraffic, isNothing, subtractTraffic, type Traffic, trafficOf, uniteTraffic } from "./traffic";
+import {
+  admitsNothing,
+  covers,
+  intersectTraffic,
+  subtractTraffic,
+  type Traffic,
+  trafficOf,
+  uniteTraffic,
+} from "./traffic";
 
 export interface Violation {
   readonly step: string;
@@ -55,7 +63,7 @@ function admitsMore(facts: readonly Fact[], world: GroupWorld, before: Traffic, 
   if (covers(allowed, traffic(added, world))) return [];
   return [...byStep(added, ({ addedBy }) => (addedBy === undefined ? [] : [addedBy]))].flatMap(([step, its]) => {
     const surplus = subtractTraffic(traffic(its, world), allowed);
-    return isNothing(surplus) ? [] : [{ step, admits: "more" as const, traffic: surplus }];
+    return admitsNothing(surplus) ? [] : [{ step, admits: "more" as const, traffic: surplus }];
   });
 }
 
@@ -70,7 +78,7 @@ function admitsLess(
   if (removed.length === 0) return [];
   const core = intersectTraffic(before, after);
   const atStake = intersectTraffic(traffic(removed, world), core);
-  if (isNothing(atStake)) return [];
+  if (admitsNothing(atStake)) return [];
   const lasting = facts.filter((fact) => fact.removedBy.length === 0);
   const removers = byStep(removed, (fact) => fact.removedBy);
   const adders = new Set(lasting.flatMap((fact) => fact.addedBy ?? []));
@@ -88,7 +96,7 @@ function admitsLess(
       intersectTraffic(traffic(its, world), core),
       standing((added) => mustGet(beforehand, step).has(added)),
     );
-    return isNothing(lost) ? [] : [{ step, admits: "less" as const, traffic: lost }];
+    return admitsNothing(lost) ? [] : [{ step, admits: "less" as const, traffic: lost }];
   });
 }
 

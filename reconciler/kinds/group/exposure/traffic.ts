@@ -59,10 +59,13 @@ const spaceKey = ({ direction, family, group, word }: Space): string =>
 
 /** `identify` gives a group the name under which all its ids are one. */
 export function trafficOf(rules: Iterable<Rule>, identify: (group: Reference) => string): Traffic {
-  return trafficOfParts([...rules].map((rule) => partOf(rule, identify)));
+  return trafficOfParts([...rules].map((rule) => partOfTraffic(rule, identify)));
 }
 
-function partOf(rule: Rule, identify: (group: Reference) => string): { readonly space: Space; readonly slab: Slab } {
+function partOfTraffic(
+  rule: Rule,
+  identify: (group: Reference) => string,
+): { readonly space: Space; readonly slab: Slab } {
   const { direction, ethertype: family, remote } = rule;
   const span = spanOf(rule);
   const line = span ?? wholeLine;
@@ -172,8 +175,8 @@ function combineSlabs(a: readonly Slab[], b: readonly Slab[], peers: Combine): S
 export const uniteTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, b, unite);
 export const subtractTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, b, subtract);
 export const intersectTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, b, intersect);
-export const isNothing = (traffic: Traffic): boolean => traffic.size === 0;
-export const covers = (whole: Traffic, part: Traffic): boolean => isNothing(subtractTraffic(part, whole));
+export const admitsNothing = (traffic: Traffic): boolean => traffic.size === 0;
+export const covers = (whole: Traffic, part: Traffic): boolean => admitsNothing(subtractTraffic(part, whole));
 
 /** The traffic of one direction. */
 export const inDirection = (traffic: Traffic, direction: Direction): Traffic =>

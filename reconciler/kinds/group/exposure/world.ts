@@ -17,12 +17,13 @@ const cidr = (text: string): Intervals => normalize([intervalOf(text) ?? []].fla
 /** All that is given out of IPv6 lies in one eighth of it. */
 const routed: Readonly<Record<Ethertype, Intervals>> = { IPv4: internet.IPv4, IPv6: cidr("2000::/3") };
 
-const sizeOf = (intervals: Intervals): bigint => intervals.reduce((sum, { from, to }) => sum + (to - from + 1n), 0n);
-const whole: Readonly<Record<Ethertype, bigint>> = { IPv4: sizeOf(routed.IPv4), IPv6: sizeOf(routed.IPv6) };
+const addressCount = (intervals: Intervals): bigint =>
+  intervals.reduce((sum, { from, to }) => sum + (to - from + 1n), 0n);
+const whole: Readonly<Record<Ethertype, bigint>> = { IPv4: addressCount(routed.IPv4), IPv6: addressCount(routed.IPv6) };
 
 /** At least one part in 2^`prefix` of what is routed. */
 export const isWorld = (peers: Intervals, family: Ethertype, prefix: number = usualWorld): boolean =>
-  sizeOf(intersect(peers, routed[family])) << BigInt(prefix) >= whole[family];
+  addressCount(intersect(peers, routed[family])) << BigInt(prefix) >= whole[family];
 
 /** IPv4 addresses as IPv6 spells them: mapped, by NAT64, by 6to4. `below`: how many bits stand behind them. */
 const spellings = [

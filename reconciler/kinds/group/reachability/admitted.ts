@@ -5,9 +5,9 @@ import { everyAddress } from "../exposure/address-ranges";
 import { type Intervals, intersect } from "../exposure/intervals";
 import { type ProtocolSpan, wholeLine } from "../exposure/protocols";
 import { everyMember, type Slab, type Space, subtractTraffic, type Traffic, trafficOfParts } from "../exposure/traffic";
-import { hasGroup, isWholeFamily, type LeftOut, mayHoldMembers, type Peers, type Query } from "./query";
+import { hasGroup, isWholeFamily, type LeftOut, mayHoldMembers, type Peers, type ReachQuery } from "./query";
 
-type Asked = Pick<Query, "direction" | "families" | "spans" | "peers" | "named">;
+type Asked = Pick<ReachQuery, "direction" | "families" | "spans" | "peers" | "named">;
 
 /** Peers whose addresses nothing here can resolve, and that are no group: the service's address groups, texts not filled in yet. */
 const isOpaque = (group: string): boolean =>
@@ -23,7 +23,7 @@ export function admitted(traffic: Traffic, asked: Asked): Traffic {
     const spans = spansFor(space, asked.spans[family]);
     const allowed = peersFor(space, asked.peers);
     if (allowed.length > 0) {
-      const its = cut(slabs, spans, (peers) => meet(peers, allowed, family));
+      const its = cut(slabs, spans, (peers) => intersectionOf(peers, allowed, family));
       if (its.length > 0) found.set(key, { space, slabs: its });
     }
     // A rule that admits every address of a family admits the members of any group.
@@ -75,7 +75,11 @@ export function everythingAsked({ direction, families, spans, peers, named }: As
   return trafficOfParts(parts);
 }
 
-export function withoutParts(traffic: Traffic, { direction, families }: Query, parts: readonly LeftOut[]): Traffic {
+export function withoutParts(
+  traffic: Traffic,
+  { direction, families }: ReachQuery,
+  parts: readonly LeftOut[],
+): Traffic {
   if (traffic.size === 0) return traffic;
   return parts.reduce(
     (left, { spans, peers }) => subtractTraffic(left, admitted(left, { direction, families, spans, peers, named: [] })),
@@ -93,7 +97,7 @@ const peersFor = ({ group, family }: Space, { addresses, groups }: Peers): Inter
 const known = new WeakMap<Intervals, WeakMap<Intervals, Intervals>>();
 
 /** The same few sets of peers meet the same rules in every assertion. */
-function meet(peers: Intervals, allowed: Intervals, family: Ethertype): Intervals {
+function intersectionOf(peers: Intervals, allowed: Intervals, family: Ethertype): Intervals {
   if (allowed === everyAddress[family] || allowed === everyMember || peers === allowed) return peers;
   const its = known.get(allowed) ?? new WeakMap<Intervals, Intervals>();
   const met = its.get(peers) ?? intersect(peers, allowed);

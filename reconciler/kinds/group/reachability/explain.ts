@@ -4,7 +4,7 @@ import type { Address } from "../../../core/model/address";
 import type { Assertion, Party, ServicePorts } from "../../../core/model/assertion";
 import type { Desired } from "../../../core/model/desired";
 import type { Direction } from "../../../core/model/rule";
-import { isNothing, subtractTraffic } from "../exposure/traffic";
+import { admitsNothing, subtractTraffic } from "../exposure/traffic";
 import { admitted, everythingAsked, perhapsAdmitted } from "./admitted";
 import { declaredWorld, ruleTexts } from "./findings";
 import { createJudge } from "./judge";
@@ -46,24 +46,24 @@ export function explainReach(desired: Desired, { from, to, ports }: ReachQuestio
   const context = { groups: [...world.facts.keys()], identify: world.identify, addressesOf: () => [], today: "" };
   return queriesOf(assertion, context).map((query): ReachHalf => {
     const facts = judge.group(query.group)?.facts ?? [];
-    const its = facts.filter((fact) => !isNothing(admitted(judge.traffic([fact]), query)));
+    const its = facts.filter((fact) => !admitsNothing(admitted(judge.traffic([fact]), query)));
     const all = judge.traffic(facts);
     const given = admitted(all, query);
     // A rule is for one family, and whoever asks for a port means whichever it is.
-    const used = query.families.filter((family) => !isNothing(admitted(all, { ...query, families: [family] })));
+    const used = query.families.filter((family) => !admitsNothing(admitted(all, { ...query, families: [family] })));
     const asked = { ...query, families: used.length === 0 ? query.families : used };
     const missing = subtractTraffic(everythingAsked(asked), given);
     const says = facts.some(({ rule }) => rule.direction === query.direction);
     return {
       direction: query.direction,
       group: query.group,
-      answer: isNothing(missing)
+      answer: admitsNothing(missing)
         ? "all"
-        : !isNothing(given)
+        : !admitsNothing(given)
           ? "part"
           : query.direction === "egress" && !says
             ? "unknown"
-            : isNothing(perhapsAdmitted(all, query))
+            : admitsNothing(perhapsAdmitted(all, query))
               ? "none"
               : "perhaps",
       rules: its.map(({ rule }) => texts(query.group, rule)),

@@ -14,8 +14,8 @@ import type { Step } from "../../../core/plan/step";
 import { type ExposureInput, type Fact, type GroupWorld, groupWorld } from "../exposure/group-world";
 import { describeSpan } from "../exposure/protocols";
 import { createJudge, type Judge, type JudgedAssertion, judgeQuery, type VerdictWord } from "./judge";
-import { overlapOf, type Query, type QueryContext, queriesOf } from "./query";
-import { admitting, type Flow, flowIn, setText } from "./witness";
+import { overlapOf, type QueryContext, queriesOf, type ReachQuery } from "./query";
+import { admitting, flowIn, setText, type WitnessFlow } from "./witness";
 
 type Counterexample = NonNullable<Finding["counterexample"]>;
 
@@ -91,7 +91,7 @@ export function declaredWorld({ resources }: Desired): GroupWorld {
   };
 }
 
-interface Judged {
+interface JudgedWorld {
   readonly desired: Desired;
   readonly world: GroupWorld;
   readonly steps: readonly Step[];
@@ -99,7 +99,7 @@ interface Judged {
   readonly addressesOf: QueryContext["addressesOf"];
 }
 
-function judgeWorld(judged: Judged, options: ReachabilityOptions): Reachability {
+function judgeWorld(judged: JudgedWorld, options: ReachabilityOptions): Reachability {
   const { desired, world, steps, destroys, addressesOf } = judged;
   const judge = createJudge(world, new Map(steps.map((step) => [step.id, step])));
   const context: QueryContext = {
@@ -111,7 +111,7 @@ function judgeWorld(judged: Judged, options: ReachabilityOptions): Reachability 
   const teller = createTeller(judged, judge, options);
   const findings: Finding[] = [];
   const verdicts: AssertionVerdict[] = [];
-  const asked: Query[] = [];
+  const asked: ReachQuery[] = [];
   for (const assertion of desired.reachability ?? []) {
     // A plan that deletes everything leaves nothing that must stay admitted.
     if (destroys && assertion.kind === "always") continue;
@@ -144,7 +144,7 @@ interface When {
   readonly step?: string;
 }
 
-function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan" }: ReachabilityOptions): Tell {
+function createTeller({ steps, desired }: JudgedWorld, judge: Judge, { about = "plan" }: ReachabilityOptions): Tell {
   const order = new Map<string, number>(steps.map((step, index) => [step.id, index + 1]));
   const rules = ruleTexts(desired, judge.world);
   const stepWords = (step: string): string => `step ${order.get(step) ?? "?"} of ${steps.length} (${step})`;
@@ -195,12 +195,12 @@ function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan"
     const rule = fact === undefined ? undefined : rules(group, fact.rule);
     const found = {
       detail: [
-        `${flowText(flow, query)}${told.words}${byRule(rule, isAlways)}${halfOf(query)}`,
+        `${flowText(flow, query)}${told.words}${ruleClause(rule, isAlways)}${halfOf(query)}`,
         `in all: ${setText(set)}`,
         ...(judge.world.unobserved.has(group) ? ["its rules could not be read; the recorded rules are used"] : []),
         ...(verdict.expired ? ["an exception that covered it has ended"] : []),
       ].join("; "),
-      ...placeIn(query),
+      ...placeOfQuery(query),
       counterexample: { set: setText(set), witness: witnessOf(flow), rule: rule ?? null, step: told.step ?? null },
     };
     if (change === "repairs") {
@@ -229,22 +229,22 @@ function createTeller({ steps, desired }: Judged, judge: Judge, { about = "plan"
   };
 }
 
-const flowText = (flow: Flow | undefined, { direction }: Query): string =>
+const flowText = (flow: WitnessFlow | undefined, { direction }: ReachQuery): string =>
   flow === undefined ? "" : `${flow.service} ${direction === "ingress" ? "from" : "to"} ${flow.peer} `;
-const byRule = (rule: string | undefined, isAlways: boolean): string =>
+const ruleClause = (rule: string | undefined, isAlways: boolean): string =>
   rule === undefined ? "" : isAlways ? `; it was admitted by ${rule}` : ` by ${rule}`;
-const placeIn = ({ group, assertion }: Query) => ({ address: group, source: assertion.source });
-const becauseOf = ({ assertion: { because } }: Query): string => (because === undefined ? "" : ` (${because})`);
-const halfOf = ({ assertion, direction, group }: Query): string =>
+const placeOfQuery = ({ group, assertion }: ReachQuery) => ({ address: group, source: assertion.source });
+const becauseOf = ({ assertion: { because } }: ReachQuery): string => (because === undefined ? "" : ` (${because})`);
+const halfOf = ({ assertion, direction, group }: ReachQuery): string =>
   assertion.kind === "always" ? `; it is the ${direction} half, the rules of ${group}` : "";
 
-const oneFamily = (query: Query, family: string): Finding => ({
+const oneFamily = (query: ReachQuery, family: string): Finding => ({
   severity: "note",
   code: "reachability/one-family",
   summary: `${query.assertion.label}: it holds over ${family} alone`,
   detail: `no rule of ${query.group} admits any of it over the other family`,
   fix: `write ethertype: ${family} in the assertion, or add the rules`,
-  ...placeIn(query),
+  ...placeOfQuery(query),
 });
 
 const unproven = ({ query, set, why }: JudgedAssertion, judge: Judge): Finding => ({
@@ -253,15 +253,15 @@ const unproven = ({ query, set, why }: JudgedAssertion, judge: Judge): Finding =
   summary: `${query.assertion.label}: cannot be proved${becauseOf(query)}`,
   detail: `${why ?? `${setText(set)}: a rule admits addresses, and which addresses the members of a group have is not for rules to say`}${halfOf(query)}`,
   fix: "name the group in remote_group instead of its addresses, or narrow the assertion",
-  ...placeIn(query),
+  ...placeOfQuery(query),
   counterexample: { set: setText(set), witness: witnessOf(flowIn(set)), rule: null, step: null },
 });
 
 const onlyNew = (facts: readonly Fact[]): readonly Fact[] => facts.filter(({ addedBy }) => addedBy !== undefined);
 
-const missingFrom = ({ group, direction }: Query): string => `${group} (${direction})`;
+const missingFrom = ({ group, direction }: ReachQuery): string => `${group} (${direction})`;
 
-const witnessOf = (flow: Flow | undefined): Counterexample["witness"] =>
+const witnessOf = (flow: WitnessFlow | undefined): Counterexample["witness"] =>
   flow === undefined ? null : { direction: flow.direction, service: flow.service, peer: flow.peer };
 
 /** A rule as the file has it, with its place. */
@@ -344,10 +344,10 @@ const endsSoon = (assertion: Assertion, allowance: Allowance, days: number, owne
 });
 
 /** No rules at all could keep both. */
-function contradictions(queries: readonly Query[]): Finding[] {
+function contradictions(queries: readonly ReachQuery[]): Finding[] {
   const always = queries.filter(({ assertion }) => assertion.kind === "always");
   if (always.length === 0) return [];
-  const byGroup = new Map<Address, Query[]>();
+  const byGroup = new Map<Address, ReachQuery[]>();
   for (const query of queries)
     if (query.assertion.kind !== "always") byGroup.set(query.group, [...(byGroup.get(query.group) ?? []), query]);
   const findings: Finding[] = [];

@@ -14,8 +14,8 @@ import type { Step } from "../../../core/plan/step";
 import type { Fact, GroupWorld } from "../exposure/group-world";
 import { stepsBefore } from "../exposure/proof";
 import {
+  admitsNothing,
   intersectTraffic,
-  isNothing,
   noTraffic,
   subtractTraffic,
   type Traffic,
@@ -23,12 +23,12 @@ import {
   uniteTraffic,
 } from "../exposure/traffic";
 import { admitted, everythingAsked, perhapsAdmitted, withoutParts } from "./admitted";
-import type { Query } from "./query";
+import type { ReachQuery } from "./query";
 
 export type VerdictWord = "holds" | "unproven" | "violated";
 
 export interface JudgedAssertion {
-  readonly query: Query;
+  readonly query: ReachQuery;
   readonly verdict: VerdictWord;
   /** What the plan does to the assertion. `breaks`: it held before, or was broken less. */
   readonly change: "none" | "breaks" | "keeps" | "repairs";
@@ -98,20 +98,22 @@ export function createJudge(world: GroupWorld, steps: ReadonlyMap<string, Step>)
   };
 }
 
-const nobody = { facts: [], before: noTraffic, after: noTraffic, ever: noTraffic, lasting: noTraffic };
+const nothingJudged = { facts: [], before: noTraffic, after: noTraffic, ever: noTraffic, lasting: noTraffic };
 
-export function judgeQuery(query: Query, judge: Judge): JudgedAssertion {
-  const group = judge.group(query.group) ?? nobody;
+export function judgeQuery(query: ReachQuery, judge: Judge): JudgedAssertion {
+  const group = judge.group(query.group) ?? nothingJudged;
   if (query.assertion.kind !== "always") return judgeNever(query, group, judge);
   // Both families are meant where none is said. One in which nothing of it was ever admitted is told, and not demanded.
-  const used = query.families.filter((family) => !isNothing(admitted(group.ever, { ...query, families: [family] })));
+  const used = query.families.filter(
+    (family) => !admitsNothing(admitted(group.ever, { ...query, families: [family] })),
+  );
   const [only] = used;
   return used.length === 1 && query.families.length > 1 && query.assertion.ethertype === undefined && only !== undefined
     ? { ...judgeAlways({ ...query, families: [only] }, group, judge), onlyIn: only }
     : judgeAlways(query, group, judge);
 }
 
-function judgeNever(query: Query, group: JudgedGroup, judge: Judge): JudgedAssertion {
+function judgeNever(query: ReachQuery, group: JudgedGroup, judge: Judge): JudgedAssertion {
   const standing = query.leftOut.filter(({ expired }) => !expired);
   const asked = (traffic: Traffic): Traffic => admitted(traffic, query);
   const left = (traffic: Traffic): Traffic => withoutParts(traffic, query, standing);
@@ -128,24 +130,26 @@ function judgeNever(query: Query, group: JudgedGroup, judge: Judge): JudgedAsser
     ...more,
   });
   const leftOfAll = left(all);
-  if (!isNothing(leftOfAll)) {
+  if (!admitsNothing(leftOfAll)) {
     const before = still ? leftOfAll : left(asked(group.before));
     const after = still ? leftOfAll : left(asked(group.after));
     const added = group.facts.filter((fact) => fact.addedBy !== undefined);
     const during = added.length === 0 ? noTraffic : left(asked(judge.traffic(added)));
     const fresh = still ? noTraffic : subtractTraffic(uniteTraffic(after, during), before);
-    if (!isNothing(fresh)) return verdict("violated", "breaks", fresh);
-    if (!isNothing(after)) {
+    if (!admitsNothing(fresh)) return verdict("violated", "breaks", fresh);
+    if (!admitsNothing(after)) {
       const ended = query.leftOut.filter(({ expired }) => expired);
-      const expired = ended.length > 0 && !isNothing(subtractTraffic(after, withoutParts(after, query, ended)));
+      const expired = ended.length > 0 && !admitsNothing(subtractTraffic(after, withoutParts(after, query, ended)));
       return verdict("violated", "keeps", after, { expired });
     }
-    if (!isNothing(before)) return verdict("violated", "repairs", before);
+    if (!admitsNothing(before)) return verdict("violated", "repairs", before);
   }
   // Two halves of all addresses that are never there together admit some of the members, whoever they are.
   const perhaps = uniteTraffic(leftOfAll, withoutParts(perhapsAdmitted(group.ever, query), query, standing));
-  if (!isNothing(perhaps)) {
-    const change = isNothing(withoutParts(perhapsAdmitted(group.before, query), query, standing)) ? "breaks" : "keeps";
+  if (!admitsNothing(perhaps)) {
+    const change = admitsNothing(withoutParts(perhapsAdmitted(group.before, query), query, standing))
+      ? "breaks"
+      : "keeps";
     return verdict("unproven", change, perhaps);
   }
   const why = whyUnknown(query, judge);
@@ -154,14 +158,14 @@ function judgeNever(query: Query, group: JudgedGroup, judge: Judge): JudgedAsser
 
 const noneNeeded: ReadonlySet<number> = new Set();
 
-const neededParts = ({ leftOut, ...query }: Query, after: Traffic): Set<number> =>
+const neededParts = ({ leftOut, ...query }: ReachQuery, after: Traffic): Set<number> =>
   new Set(
     leftOut.flatMap((part, index) =>
-      isNothing(admitted(after, { ...query, peers: part.peers, spans: part.spans, named: [] })) ? [] : [index],
+      admitsNothing(admitted(after, { ...query, peers: part.peers, spans: part.spans, named: [] })) ? [] : [index],
     ),
   );
 
-function whyUnknown({ group, direction, unknown, assertion }: Query, { world }: Judge): string | undefined {
+function whyUnknown({ group, direction, unknown, assertion }: ReachQuery, { world }: Judge): string | undefined {
   const [vm] = unknown;
   if (vm !== undefined) return `the address of ${vm} is not known`;
   const retired = world.retired.get(group)?.[0];
@@ -172,7 +176,7 @@ function whyUnknown({ group, direction, unknown, assertion }: Query, { world }: 
   return undefined;
 }
 
-function judgeAlways(query: Query, group: JudgedGroup, judge: Judge): JudgedAssertion {
+function judgeAlways(query: ReachQuery, group: JudgedGroup, judge: Judge): JudgedAssertion {
   const wanted = everythingAsked(query);
   const given = (traffic: Traffic): Traffic => admitted(traffic, query);
   const [before, after] = [given(group.before), given(group.after)];
@@ -191,26 +195,26 @@ function judgeAlways(query: Query, group: JudgedGroup, judge: Judge): JudgedAsse
     ...{ query, verdict: word, change, set, expired: false, between: false, needed: new Set<number>() },
     ...more,
   });
-  if (isNothing(broken) && isNothing(missingAfter))
-    return isNothing(missingBefore) || fresh
+  if (admitsNothing(broken) && admitsNothing(missingAfter))
+    return admitsNothing(missingBefore) || fresh
       ? holdsOrUnknown(query, verdict)
       : verdict("violated", "repairs", missingBefore);
   const why = whyUnknown(query, judge);
   if (why !== undefined) return verdict("unproven", "none", missingAfter, { why });
   const undecidedAfter = intersectTraffic(missingAfter, perhapsAdmitted(group.after, query));
   // Where at some moment not even a rule is there that may hold the members of a group, it is lost for certain.
-  const lostForCertain = isNothing(lost) ? lost : losable(perhaps, group, judge, before);
+  const lostForCertain = admitsNothing(lost) ? lost : losable(perhaps, group, judge, before);
   const undecided = uniteTraffic(undecidedAfter, subtractTraffic(lost, lostForCertain));
-  const missing = isNothing(broken) ? missingAfter : broken;
+  const missing = admitsNothing(broken) ? missingAfter : broken;
   const certain = uniteTraffic(subtractTraffic(missing, undecided), lostForCertain);
-  if (isNothing(certain)) return verdict("unproven", isNothing(broken) ? "keeps" : "breaks", undecided);
-  return verdict("violated", isNothing(broken) ? "keeps" : "breaks", certain, {
-    between: isNothing(intersectTraffic(certain, missingAfter)),
+  if (admitsNothing(certain)) return verdict("unproven", admitsNothing(broken) ? "keeps" : "breaks", undecided);
+  return verdict("violated", admitsNothing(broken) ? "keeps" : "breaks", certain, {
+    between: admitsNothing(intersectTraffic(certain, missingAfter)),
   });
 }
 
 function holdsOrUnknown(
-  { unknown }: Query,
+  { unknown }: ReachQuery,
   verdict: (
     word: VerdictWord,
     change: JudgedAssertion["change"],
@@ -232,7 +236,7 @@ function losable(
   before: Traffic,
 ): Traffic {
   let open = subtractTraffic(before, given(lasting));
-  if (isNothing(open)) return open;
+  if (admitsNothing(open)) return open;
   const going = facts.filter((fact) => fact.addedBy === undefined && fact.removedBy.length > 0);
   const staying = facts.filter((fact) => fact.removedBy.length === 0);
   const adders = new Set(staying.flatMap((fact) => fact.addedBy ?? []));
@@ -251,7 +255,7 @@ function losable(
   const always = removers.map(coveredBefore).reduce((all, one) => intersectTraffic(all, one));
   open = subtractTraffic(open, always);
   for (const fact of going) {
-    if (isNothing(open)) break;
+    if (admitsNothing(open)) break;
     const guarded = fact.removedBy.map(coveredBefore).reduce((all, one) => intersectTraffic(all, one));
     open = subtractTraffic(open, intersectTraffic(given(judge.traffic([fact])), guarded));
   }

@@ -36,7 +36,7 @@ export interface Peers {
   readonly groups: GroupSet;
 }
 
-export interface Query {
+export interface ReachQuery {
   readonly assertion: Assertion;
   /** Whose rules are asked. */
   readonly group: Address;
@@ -162,7 +162,7 @@ export function spansOf(ports: readonly ServicePorts[], ethertype: Ethertype): r
   return merged;
 }
 
-export function queriesOf(assertion: Assertion, context: QueryContext): Query[] {
+export function queriesOf(assertion: Assertion, context: QueryContext): ReachQuery[] {
   const halves = halvesOf(assertion, context);
   return halves.flatMap(({ direction, subjects, others }) => {
     const { except, allow } = assertion;
@@ -251,8 +251,8 @@ export function groupsOf(parties: readonly Party[], { groups, identify }: QueryC
 
 /** What two questions to the same group have in common: an address as a number, or a group. */
 export function overlapOf(
-  must: Query,
-  not: Query,
+  must: ReachQuery,
+  not: ReachQuery,
 ): { readonly family: Ethertype; readonly span: ProtocolSpan; readonly peer: string } | undefined {
   if (must.group !== not.group || must.direction !== not.direction) return undefined;
   for (const family of must.families)
@@ -270,7 +270,7 @@ export function overlapOf(
 }
 
 /** Whom it is about at these ports, less those whom an exception lets through at all of them. */
-const leftAt = ({ peers, leftOut }: Query, family: Ethertype, span: ProtocolSpan): Peers =>
+const leftAt = ({ peers, leftOut }: ReachQuery, family: Ethertype, span: ProtocolSpan): Peers =>
   leftOut
     .filter((part) => !part.expired && part.spans[family].some(({ from, to }) => from <= span.from && span.to <= to))
     .reduce((left, part) => minusPeers(left, part.peers), peers);

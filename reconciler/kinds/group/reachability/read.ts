@@ -33,7 +33,7 @@ export interface ReachabilityContext {
   readonly problems: Problems;
 }
 
-const kinds = ["never", "always", "only"] as const;
+const assertionKinds = ["never", "always", "only"] as const;
 
 export function readReachability(items: readonly ListItem[], context: ReachabilityContext): Assertion[] {
   const { problems, scope } = context;
@@ -57,7 +57,7 @@ function readAssertion(
   values: ValuesOfRow<AssertionBlock>,
   { declared }: ReachabilityContext,
 ): Assertion | undefined {
-  const given = kinds.filter((kind) => isGiven(values, kind));
+  const given = assertionKinds.filter((kind) => isGiven(values, kind));
   const [kind] = given;
   if (kind === undefined || given.length > 1) return reportKinds(subject, given);
   const flow = fieldOf(values, kind);
@@ -67,7 +67,7 @@ function readAssertion(
   const to = readParties(subject, flow, "to", [kind], declared);
   const direction = readEnum(subject, flow, "direction", ["ingress", "egress"], [kind]);
   const ethertype = readEnum(subject, flow, "ethertype", ["IPv4", "IPv6"], [kind]);
-  const ports = readPorts(subject, flow, [kind]);
+  const ports = readServicePorts(subject, flow, [kind]);
   for (const [key, parties] of [
     ["from", from],
     ["to", to],
@@ -79,7 +79,7 @@ function readAssertion(
     ([item, path]): Exemption => ({
       from: readParties(subject, item, "from", path, declared),
       to: readParties(subject, item, "to", path, declared),
-      ports: readPorts(subject, item, path),
+      ports: readServicePorts(subject, item, path),
     }),
   );
   const allow = listOf(subject, values, "allow").flatMap(
@@ -147,7 +147,7 @@ function readAllowance(
   declared: Declared,
 ): Allowance | undefined {
   const from = readParties(subject, item, "from", path, declared);
-  const ports = readPorts(subject, item, path);
+  const ports = readServicePorts(subject, item, path);
   const until = readText(subject, item, "until", path);
   const reason = readText(subject, item, "reason", path);
   const owner = readText(subject, item, "owner", path);
@@ -240,7 +240,7 @@ function readParty(subject: Subject, value: unknown, path: Path, declared: Decla
   return undefined;
 }
 
-function readPorts(subject: Subject, values: ValuesOfRow<Flow>, within: Path): ServicePorts[] {
+function readServicePorts(subject: Subject, values: ValuesOfRow<Flow>, within: Path): ServicePorts[] {
   const ports: ServicePorts[] = [];
   for (const protocol of ["tcp", "udp"] as const) {
     const value = fieldOf(values, protocol);

@@ -6,11 +6,11 @@ import { describeTraffic } from "../exposure/describe";
 import type { Fact } from "../exposure/group-world";
 import { addressText, bitsOf, contains, type Intervals, sameIntervals } from "../exposure/intervals";
 import { describeSpan, type ProtocolSpan, portPoint } from "../exposure/protocols";
-import { isNothing, type Space, type Traffic } from "../exposure/traffic";
+import { admitsNothing, type Space, type Traffic } from "../exposure/traffic";
 import { admitted } from "./admitted";
 import type { Judge, JudgedAssertion } from "./judge";
 
-export interface Flow {
+export interface WitnessFlow {
   readonly direction: Direction;
   readonly ethertype: Ethertype;
   /** `tcp 5432`. */
@@ -23,7 +23,7 @@ export interface Flow {
 }
 
 /** An address that people recognise, else the smallest one. */
-export function flowIn(traffic: Traffic): Flow | undefined {
+export function flowIn(traffic: Traffic): WitnessFlow | undefined {
   const entries = [...traffic.values()].sort((a, b) => rank(a.space) - rank(b.space));
   const [first] = entries;
   const slab = first?.slabs[0];
@@ -60,7 +60,7 @@ const addressIn = (peers: Intervals, family: Ethertype): bigint => {
 };
 
 /** The rules of the group that admit the flow, at any moment. */
-export function admitting(flow: Flow, { query }: Pick<JudgedAssertion, "query">, judge: Judge): Fact[] {
+export function admitting(flow: WitnessFlow, { query }: Pick<JudgedAssertion, "query">, judge: Judge): Fact[] {
   const { space, span, peers } = flow;
   const asked = {
     direction: space.direction,
@@ -72,7 +72,9 @@ export function admitting(flow: Flow, { query }: Pick<JudgedAssertion, "query">,
     },
     named: space.group === undefined ? [] : [space.group],
   };
-  return (judge.group(query.group)?.facts ?? []).filter((fact) => !isNothing(admitted(judge.traffic([fact]), asked)));
+  return (judge.group(query.group)?.facts ?? []).filter(
+    (fact) => !admitsNothing(admitted(judge.traffic([fact]), asked)),
+  );
 }
 
 const mostParts = 4;
