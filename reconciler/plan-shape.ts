@@ -21,8 +21,7 @@ function problemsOfDesired(desired: unknown): readonly string[] {
     // What none of the alternatives admits is told by each of them as well.
     if (keyword === "oneOf" || keyword === "anyOf") return [];
     if (keyword === "discriminator") return [`${at}.kind is ${JSON.stringify(params["tagValue"])}, which is no kind`];
-    // ajv gives the list of the schema with this keyword.
-    if (keyword === "enum") return [`${at} is none of ${(params["allowedValues"] as readonly unknown[]).join(", ")}`];
+    if (keyword === "enum") return [`${at} is none of ${listIn(params["allowedValues"]).join(", ")}`];
     return [`${at} ${message}`];
   });
   const misplaced = listIn(fieldsIn(desired)["resources"]).flatMap((resource, index) => {

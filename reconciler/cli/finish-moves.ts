@@ -14,8 +14,7 @@ import { folderBeside, locationFrom, locationNamed, openMoving } from "./other-s
 import { readWorkspace, type Workspace } from "./workspace";
 
 /** Commands that take no lock write nothing, and only say what they found. */
-export const canFinish = (command: Pick<Command, "flags">): boolean =>
-  (command.flags as readonly string[]).includes("lock-timeout");
+export const canFinish = ({ flags }: Pick<Command, "flags">): boolean => flags.includes("lock-timeout");
 
 export async function finishMoves(
   { location: found, moves }: HalfMoved,

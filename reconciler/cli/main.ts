@@ -3,7 +3,7 @@
  * loaded.
  */
 
-import { errorCode } from "../core/text/errors";
+import { asError, errorCode } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
 import { HalfMoved } from "../engine/half-moved";
 import { profileTo, tracing } from "../outside/tracing";
@@ -38,8 +38,8 @@ export function main(argv: readonly string[]): void {
 function outliveOutput(): void {
   let lost: NodeJS.ErrnoException | undefined;
   for (const stream of [process.stdout, process.stderr]) {
-    const fail = (error: NodeJS.ErrnoException): void => {
-      if (error.code !== "EPIPE" && stream === process.stdout) lost ??= error;
+    const fail = (error: unknown): void => {
+      if (errorCode(error) !== "EPIPE" && stream === process.stdout) lost ??= asError(error);
     };
     stream.on("error", fail);
     // A file is written before `write` returns, and a full one throws out of it.
@@ -48,8 +48,7 @@ function outliveOutput(): void {
       try {
         return stream.destroyed || write(...args);
       } catch (error) {
-        // Node's own write throws nothing else.
-        fail(error as NodeJS.ErrnoException);
+        fail(error);
         return true;
       }
     };

@@ -140,9 +140,7 @@ export function mergeSources(sources: readonly YamlFile[], problems: Problems): 
 function mergeSetting(name: string, roots: readonly YamlFile[], problems: Problems): MergedSetting | undefined {
   let first: MergedSetting | undefined;
   for (const source of roots) {
-    // `roots` holds only files whose root is a map.
-    const root = source.root as YamlMap;
-    const value = Object.hasOwn(root, name) ? root[name] : undefined;
+    const value = isMap(source.root) && Object.hasOwn(source.root, name) ? source.root[name] : undefined;
     if (value === undefined || value === null) continue;
     if (first === undefined) first = { value, layers: [{ source, path: [name] }] };
     else if (canonicalJson(first.value) !== canonicalJson(value))

@@ -3,7 +3,9 @@
  * within reason, and a problem for every violation. yaml-reader.ts asks it where yaml-plain.ts has no answer, which in
  * most runs is never.
  */
+
 import type { Alias, Pair, YAMLMap } from "yaml";
+import { fieldsIn, listIn } from "../core/text/objects";
 import { misplacedLine } from "./indentation";
 import { countProblems, type Problems, shown } from "./problems";
 import { findTooDeep } from "./yaml-depth";
@@ -213,9 +215,8 @@ function valueOfNode(node: Node, base: number, reading: DocumentReading): unknow
     for (const item of node.items) pushItem(list, valueOfNode(item, base, reading), base + offsetOfNode(item));
     value = list;
   }
-  // The type of `Node` leaves out what only some nodes have.
-  const anchor = (node as { anchor?: string } | null)?.anchor;
-  if (anchor !== undefined) reading.anchors.set(anchor, { value, size: reading.size - before + 1 });
+  const { anchor } = fieldsIn(node);
+  if (typeof anchor === "string") reading.anchors.set(anchor, { value, size: reading.size - before + 1 });
   return value;
 }
 
@@ -331,5 +332,5 @@ function resolveAlias(node: Alias, base: number, reading: DocumentReading): unkn
   return null;
 }
 
-// The type of `Node` leaves out the range, which every parsed node has.
-const offsetOfNode = (node: Node): number => (node as { range?: readonly number[] | null } | null)?.range?.[0] ?? 0;
+/** The type of `Node` leaves out the range, which every parsed node has. */
+const offsetOfNode = (node: Node): number => Number(listIn(fieldsIn(node)["range"])[0] ?? 0);

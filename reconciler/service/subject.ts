@@ -1,5 +1,7 @@
 /** Whom a credential speaks for, where it says so itself: the claims of a signed token, the user of a `Basic` one. */
+
 import { createHash } from "node:crypto";
+import { isObject } from "../core/text/objects";
 
 /** Claims that stay the same from one token of somebody to the next, and differ between projects. */
 const subjectClaims = [
@@ -39,8 +41,7 @@ function claimsIn(token: string): string | undefined {
 function objectIn(part: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, "base64url").toString("utf8"));
-    // An object that JSON has made has no keys but text.
-    return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
