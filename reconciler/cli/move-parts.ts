@@ -11,7 +11,7 @@ import type { ConfigSource } from "../config/read-desired";
 import { itemAt } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import { isUrl } from "../core/text/parts";
-import { shownPath } from "../outside/beside";
+import { shownPath } from "../outside/files";
 import { sha256 } from "../outside/sha256";
 import { countOf } from "../report/style";
 import type { Invocation } from "./command";

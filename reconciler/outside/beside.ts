@@ -4,13 +4,10 @@
  */
 
 import { existsSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { OpenFile } from "../config/read-desired";
-import { mostOfNamed, readPlainFile } from "./files";
+import { mostOfNamed, readPlainFile, shownPath } from "./files";
 import { refusedPath, type Trust, trustFrom } from "./trust";
-
-/** A path as a person who works in this folder writes it. */
-export const shownPath = (path: string): string => relative(process.cwd(), path) || path;
 
 /** As far as the environment says that the files are trusted. */
 export const openBeside: OpenFile = (path, beside) => openBesideIn(trustFrom())(path, beside);

@@ -3,12 +3,16 @@
  * or a pipe would be read for ever, by a worker that other stacks wait for.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { relative } from "node:path";
 import { asError, errorCode } from "../core/text/errors";
 
 /** The largest file that another file may name: a component, variables, a dialect, prices. */
 export const mostOfNamed = 1 << 20;
 /** The largest file that a person names. */
 export const mostOfGiven = 1 << 28;
+
+/** A path as a person who works in this folder writes it. */
+export const shownPath = (path: string): string => relative(process.cwd(), path) || path;
 
 export type FileText = { readonly text: string } | { readonly problem: string; readonly isMissing: boolean };
 

@@ -3,7 +3,6 @@
 import { dirname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { listText } from "../core/text/list-text";
-import { isUrl } from "../core/text/parts";
 import { protectStore } from "./encrypted";
 import { createFileStore } from "./file";
 import { createHttpStore } from "./http";
@@ -65,7 +64,7 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
   return readOnce(kind.open(location, options));
 }
 
-const isFile = (location: string): boolean => !isUrl(location) || /^file:/i.test(location);
+const isFile = (location: string): boolean => !/^[a-z][a-z0-9+.-]*:\/\//i.test(location) || /^file:/i.test(location);
 
 /** The store, with its state encrypted if a key is given, and held against what was seen of it before. */
 export function openProtectedStore(location: string, options: OpenOptions): StateStore {

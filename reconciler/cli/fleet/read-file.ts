@@ -9,7 +9,7 @@ import type { Fleet, Follow, StackSpec } from "../../fleet/model";
 import { readFleet } from "../../fleet/read-fleet";
 import { SourceFailed } from "../../fleet/sources/checkout";
 import { scheduleProblem } from "../../fleet/windows";
-import { shownPath } from "../../outside/beside";
+import { shownPath } from "../../outside/files";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
 
