@@ -3,9 +3,9 @@
  * with its status; nothing a client sends makes this throw.
  */
 import type { IncomingMessage } from "node:http";
-import { type EmulatorDecision, refuseWith } from "./decision";
+import { type Reply, refuseWith } from "./decision";
 
-export type ReadBody = { readonly text: string } | { readonly refusal: EmulatorDecision };
+export type ReadBody = { readonly text: string } | { readonly refusal: Reply };
 
 const maxDepth = 64;
 /** A body that is too large is read to its end up to here: a client that is cut off while it sends never sees the answer. */
@@ -43,7 +43,7 @@ export function readBody(request: IncomingMessage, limit: number): Promise<ReadB
   });
 }
 
-export function parseBody(text: string): { readonly value: unknown } | { readonly refusal: EmulatorDecision } {
+export function parseBody(text: string): { readonly value: unknown } | { readonly refusal: Reply } {
   if (text === "") return { value: undefined };
   if (isTooDeep(text)) return { refusal: refuseWith(400, `the body is nested more than ${maxDepth} levels deep`) };
   try {

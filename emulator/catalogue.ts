@@ -1,14 +1,14 @@
 /** The lists of what a VM is made from: flavors, images (with the project's own snapshots) and regions. */
-import type { EmulatorDecision, Request } from "./decision";
+import type { Reply, Request } from "./decision";
 import { pageOfCatalogue } from "./paging";
 
-export const listFlavors = (request: Request): EmulatorDecision =>
+export const listFlavors = (request: Request): Reply =>
   pageOfCatalogue(
     request,
     [...request.world.tables.flavor.values()].map(({ id, name, vcpus, ram_gb }) => ({ id, name, vcpus, ram_gb })),
   );
 
-export const listImages = (request: Request): EmulatorDecision =>
+export const listImages = (request: Request): Reply =>
   pageOfCatalogue(
     request,
     [...request.world.tables.image.values()]
@@ -16,7 +16,7 @@ export const listImages = (request: Request): EmulatorDecision =>
       .map(({ id, name, created_at }) => ({ id, name, created_at })),
   );
 
-export const listRegions = (request: Request): EmulatorDecision =>
+export const listRegions = (request: Request): Reply =>
   pageOfCatalogue(
     request,
     [...request.world.tables.region.values()].map(({ id, name }) => ({ id, name })),

@@ -3,7 +3,7 @@
  * a request of the service, attaches groups to VMs, sets faults, counts requests and moves the clock. It has no
  * credential, so the server lets only local programs reach it.
  */
-import { answer, type EmulatorDecision, refuseWith } from "./decision";
+import { answer, type Reply, refuseWith } from "./decision";
 import type { RuleEntity, Vm, WorldChange } from "./entities";
 import { messageOfError } from "./errors";
 import { type ActiveFault, FaultProblem, readFault } from "./faults";
@@ -33,7 +33,7 @@ export interface ControlRequest {
 }
 
 /** `load`: the world is to be replaced by these changes on an empty one. */
-export type ControlDecision = EmulatorDecision & { readonly load?: readonly WorldChange[] };
+export type ControlDecision = Reply & { readonly load?: readonly WorldChange[] };
 
 export function control(request: ControlRequest): ControlDecision {
   const [, id = "", , partId = ""] = request.segments;
@@ -75,9 +75,9 @@ function forgetRequests({ instruments }: ControlRequest): ControlDecision {
   return done;
 }
 
-const done: EmulatorDecision = answer(200, { data: "done" });
-const doneWith = (changes: readonly WorldChange[]): EmulatorDecision => ({ ...done, changes });
-const refuseNotFound = (what: string): EmulatorDecision => refuseWith(404, `${what} not found`);
+const done: Reply = answer(200, { data: "done" });
+const doneWith = (changes: readonly WorldChange[]): Reply => ({ ...done, changes });
+const refuseNotFound = (what: string): Reply => refuseWith(404, `${what} not found`);
 
 function loadWorld({ body, newId, now }: ControlRequest): ControlDecision {
   if (!isBodyObject(body)) return refuseWith(400, "the body must be a world dump or a seed");
@@ -96,7 +96,7 @@ function applyToNothing(changes: readonly WorldChange[]): void {
   applyChanges(createWorld(), changes);
 }
 
-function faults({ method, body, instruments }: ControlRequest): EmulatorDecision {
+function faults({ method, body, instruments }: ControlRequest): Reply {
   if (method === "DELETE") instruments.faults = [];
   else if (method === "POST") {
     try {
@@ -110,7 +110,7 @@ function faults({ method, body, instruments }: ControlRequest): EmulatorDecision
   return answer(200, { data: instruments.faults.map(({ spec, seen, hit }) => ({ ...spec, seen, hit })) });
 }
 
-function advance({ body, world }: ControlRequest): EmulatorDecision {
+function advance({ body, world }: ControlRequest): Reply {
   const ms = isBodyObject(body) ? body["advance_ms"] : undefined;
   if (typeof ms !== "number" || !Number.isInteger(ms) || ms < 0)
     return refuseWith(400, "advance_ms must be a whole number, 0 or more");
@@ -123,7 +123,7 @@ const isOfType = (value: unknown, current: unknown): boolean =>
   Array.isArray(current) === Array.isArray(value);
 
 /** Drift: any field the entity has, with a value of its type. The VM's pending transition ends with a new status. */
-function patch({ world, body, now }: ControlRequest, kind: Patchable, id: string): EmulatorDecision {
+function patch({ world, body, now }: ControlRequest, kind: Patchable, id: string): Reply {
   const stored = world.tables[kind].get(id);
   if (stored === undefined) return refuseNotFound(kind);
   const before = "pending" in stored ? settleVmEntity(stored, now) : stored;
@@ -141,7 +141,7 @@ function patch({ world, body, now }: ControlRequest, kind: Patchable, id: string
   return doneWith([{ put: kind, value: { ...before, ...settled, ...body } } as WorldChange]);
 }
 
-function vanish({ world, now }: ControlRequest, kind: Patchable, id: string): EmulatorDecision {
+function vanish({ world, now }: ControlRequest, kind: Patchable, id: string): Reply {
   if (!world.tables[kind].has(id)) return refuseNotFound(kind);
   if (kind === "volume") return doneWith([{ drop: "volume", id }]);
   const vm = kind === "vm" ? world.tables.vm.get(id) : undefined;
@@ -162,7 +162,7 @@ function vanish({ world, now }: ControlRequest, kind: Patchable, id: string): Em
 
 const withGroups = (vm: Vm, groups: readonly string[]): WorldChange => ({ put: "vm", value: { ...vm, groups } });
 
-function attachGroup({ world, body }: ControlRequest, id: string): EmulatorDecision {
+function attachGroup({ world, body }: ControlRequest, id: string): Reply {
   const vm = world.tables.vm.get(id);
   const groupId = isBodyObject(body) ? body["group_id"] : undefined;
   if (vm === undefined) return refuseNotFound("vm");
@@ -170,7 +170,7 @@ function attachGroup({ world, body }: ControlRequest, id: string): EmulatorDecis
   return doneWith([withGroups(vm, [...new Set([...vm.groups, groupId])])]);
 }
 
-function detachGroup({ world }: ControlRequest, id: string, groupId: string): EmulatorDecision {
+function detachGroup({ world }: ControlRequest, id: string, groupId: string): Reply {
   const vm = world.tables.vm.get(id);
   if (vm === undefined) return refuseNotFound("vm");
   if (!vm.groups.includes(groupId)) return refuseNotFound("group");
@@ -183,7 +183,7 @@ function detachGroup({ world }: ControlRequest, id: string, groupId: string): Em
 }
 
 /** A rule input as the contract has it, or a whole rule as returned. */
-function addRuleBehind({ world, body, now, newId, portRange }: ControlRequest, id: string): EmulatorDecision {
+function addRuleBehind({ world, body, now, newId, portRange }: ControlRequest, id: string): Reply {
   const group = world.tables.group.get(id);
   if (group === undefined) return refuseNotFound("group");
   const { shape, problems } = readRuleBody(world, group.project_id, body, "", portRange);
@@ -202,7 +202,7 @@ const settableRuleFields = new Set([
   "belongs_to_default_sg",
 ]);
 
-function dropRule({ world }: ControlRequest, id: string, ruleId: string): EmulatorDecision {
+function dropRule({ world }: ControlRequest, id: string, ruleId: string): Reply {
   if (world.tables.rule.get(ruleId)?.security_group_id !== id) return refuseNotFound("rule");
   return doneWith([{ drop: "rule", id: ruleId }]);
 }

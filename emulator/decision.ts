@@ -47,7 +47,7 @@ export function there<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-export interface EmulatorDecision {
+export interface Reply {
   readonly status: number;
   readonly body: unknown;
   readonly changes: readonly WorldChange[];
@@ -55,17 +55,16 @@ export interface EmulatorDecision {
   readonly holdUntil?: number;
 }
 
-export const answer = (status: number, body: unknown, changes: readonly WorldChange[] = []): EmulatorDecision => ({
+export const answer = (status: number, body: unknown, changes: readonly WorldChange[] = []): Reply => ({
   status,
   body,
   changes,
 });
 
-export const acknowledge = (text: string, changes: readonly WorldChange[], status = 200): EmulatorDecision =>
+export const acknowledge = (text: string, changes: readonly WorldChange[], status = 200): Reply =>
   answer(status, { data: text }, changes);
 
-export const refuseWith = (status: number, message: string): EmulatorDecision =>
-  answer(status, errorBody(status, message));
+export const refuseWith = (status: number, message: string): Reply => answer(status, errorBody(status, message));
 
 export const errorBody = (code: number, message: string) => ({ error: { code, message } });
 

@@ -2,7 +2,7 @@
  * Faults on purpose: which fault hits which request, by operation and count. The server carries out what a fault does
  * to the exchange, and decision code what it does to the decision; nothing here touches the world.
  */
-import { type EmulatorDecision, refuseWith } from "./decision";
+import { type Reply, refuseWith } from "./decision";
 import { isBodyObject } from "./fields";
 import { isOperation, operations } from "./operations";
 
@@ -154,7 +154,7 @@ export const breakingFault = (faults: readonly FaultSpec[]): FaultSpec | undefin
   faults.find(({ kind }) => kind !== "latency" && !decidedKinds.includes(kind));
 
 /** A VM in transition ends in ERROR, and the answer of a call that blocks until the VM has settled says so. */
-export function failVms(decision: EmulatorDecision): EmulatorDecision {
+export function failVms(decision: Reply): Reply {
   const changes = decision.changes.map((change) =>
     "put" in change && change.put === "vm" && change.value.pending !== null
       ? { put: change.put, value: { ...change.value, pending: { ...change.value.pending, becomes: failedStatus } } }

@@ -6,9 +6,9 @@ import { mayCreateGroup, mayEditGroup } from "./access";
 import {
   acknowledge,
   answer,
-  type EmulatorDecision,
   pathPart,
   projectOfCaller,
+  type Reply,
   type Request,
   refusals,
   refuseWith,
@@ -23,7 +23,7 @@ import { firstUnder, idsUnder, ruleIdentity, rulesInGroup, type World } from "./
 const ruleExistsMessage = "This rule already exists in the selected security group.";
 export const nameTakenMessage = "A security group with this name already exists in the project.";
 
-export function createGroup(request: Request): EmulatorDecision {
+export function createGroup(request: Request): Reply {
   const { world, settings } = request;
   const projectId = projectOfCaller(request);
   if (!mayCreateGroup(request.caller)) return refusals.forbidden("only active project members create security groups");
@@ -86,7 +86,7 @@ export function buildGroup(
   return { group, rules, changes };
 }
 
-export function updateGroup(request: Request): EmulatorDecision {
+export function updateGroup(request: Request): Reply {
   const fields = readFields(request.body);
   const renamed = fields.text("name") !== undefined;
   const name = renamed ? readEntityName(fields) : undefined;
@@ -105,7 +105,7 @@ export function updateGroup(request: Request): EmulatorDecision {
   });
 }
 
-export function deleteGroup(request: Request): EmulatorDecision {
+export function deleteGroup(request: Request): Reply {
   return onOwnGroup(request, (group) => {
     const forbidden = refuseEdit(request, group);
     if (forbidden !== undefined) return forbidden;
@@ -129,17 +129,17 @@ export function removeGroup(world: World, group: Group): WorldChange[] {
 }
 
 /** Rule 4 of the authentication clauses first: nobody, whatever the role, changes a platform-managed group. */
-function refuseEdit(request: Request, group: Group): EmulatorDecision | undefined {
+function refuseEdit(request: Request, group: Group): Reply | undefined {
   if (group.platform) return refusals.forbidden("this security group is platform-managed");
   return refuseRuleEdit(request, group);
 }
 
-function refuseRuleEdit(request: Request, group: Group): EmulatorDecision | undefined {
+function refuseRuleEdit(request: Request, group: Group): Reply | undefined {
   if (mayEditGroup(request.caller, group)) return undefined;
   return refusals.forbidden("members change only the security groups they created");
 }
 
-export function createRule(request: Request): EmulatorDecision {
+export function createRule(request: Request): Reply {
   const { world, settings } = request;
   const projectId = projectOfCaller(request);
   return onOwnGroup(request, (group) => {
@@ -154,10 +154,10 @@ export function createRule(request: Request): EmulatorDecision {
   });
 }
 
-export const listRules = (request: Request): EmulatorDecision =>
+export const listRules = (request: Request): Reply =>
   onOwnGroup(request, (group) => answer(200, { data: rulesInGroup(request.world, group.id) }));
 
-export function deleteRule(request: Request): EmulatorDecision {
+export function deleteRule(request: Request): Reply {
   return onOwnGroup(request, (group) => {
     const forbidden = refuseRuleEdit(request, group);
     if (forbidden !== undefined) return forbidden;
@@ -167,10 +167,10 @@ export function deleteRule(request: Request): EmulatorDecision {
   });
 }
 
-export const getGroup = (request: Request): EmulatorDecision =>
+export const getGroup = (request: Request): Reply =>
   onOwnGroup(request, (group) => answer(200, groupRecord(group, rulesInGroup(request.world, group.id))));
 
-export function listGroups(request: Request): EmulatorDecision {
+export function listGroups(request: Request): Reply {
   const { world, now, staleMs } = request;
   return pageOf(request, world.order.get(`group/${request.caller.projectId}`), (id) => {
     const group = there(world.tables.group.get(id), id);
@@ -184,7 +184,7 @@ export function groupRecord(group: Group, rules: readonly RuleEntity[]) {
   return { id, name, description, project_id, created_by, created_at, rules };
 }
 
-function onOwnGroup(request: Request, then: (group: Group) => EmulatorDecision): EmulatorDecision {
+function onOwnGroup(request: Request, then: (group: Group) => Reply): Reply {
   const id = pathPart(request);
   const group = request.world.tables.group.get(id);
   if (group !== undefined && group.project_id === request.caller.projectId) return then(group);

@@ -5,7 +5,7 @@
  */
 import { mayCreateGroup } from "./access";
 import { type Network, networkOf } from "./cidr";
-import { answer, type EmulatorDecision, type Request, refusals, refuseWith } from "./decision";
+import { answer, type Reply, type Request, refusals, refuseWith } from "./decision";
 import type { WorldChange } from "./entities";
 import { checkName } from "./fields";
 import { buildGroup, nameTakenMessage } from "./group";
@@ -14,7 +14,7 @@ import type { RuleShape } from "./rule";
 
 type ImportDirection = "ingress" | "egress";
 
-export function importGroups(request: Request): EmulatorDecision {
+export function importGroups(request: Request): Reply {
   if (request.caller.projectId === undefined) return refuseWith(400, "missing project: the caller belongs to none");
   if (!mayCreateGroup(request.caller)) return refusals.forbidden("only active project members create security groups");
   const { listing, problems } = readImportListing(request.body);

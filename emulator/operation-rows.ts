@@ -4,7 +4,7 @@
  * some of them are off until asked for.
  */
 import { listFlavors, listImages, listRegions } from "./catalogue";
-import type { EmulatorDecision, Request } from "./decision";
+import type { Reply, Request } from "./decision";
 import * as group from "./group";
 import { importGroups } from "./import";
 import * as vm from "./vm";
@@ -16,7 +16,7 @@ interface EmulatorOperationRow {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly availability: Availability;
-  readonly decide: (request: Request) => EmulatorDecision;
+  readonly decide: (request: Request) => Reply;
 }
 
 export const operationRows = {

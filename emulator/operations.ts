@@ -1,5 +1,5 @@
 /** Which operations a deployment has, and one request against the world. The table itself is operation-rows.ts. */
-import { type EmulatorDecision, type Request, refusals } from "./decision";
+import { type Reply, type Request, refusals } from "./decision";
 import { operationRows } from "./operation-rows";
 
 export { operationRows as operations };
@@ -26,7 +26,7 @@ export function chooseOperations(options: {
 }
 
 /** One request against the world: the answer, and the changes that are its whole effect. */
-export function decideOperation(operation: EmulatorOperation, request: Request): EmulatorDecision {
+export function decideOperation(operation: EmulatorOperation, request: Request): Reply {
   if (request.caller.projectId === undefined && operation !== "group.import")
     return refusals.forbidden("the caller belongs to no project");
   return operationRows[operation].decide(request);

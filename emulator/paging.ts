@@ -2,17 +2,13 @@
  * List pages in the envelope. A cursor is the seq of the first entry of its page, so that a page neither repeats nor
  * misses what stays while entries before it come and go, and finding it costs a bisection.
  */
-import { answer, type EmulatorDecision, type Request, refuseWith } from "./decision";
+import { answer, type Reply, type Request, refuseWith } from "./decision";
 import { firstAtOrAfter, type OrderedIds } from "./world";
 
 const emptyOrder: OrderedIds = { seqs: [], ids: [] };
 
 /** `show` answers undefined for an entry that this list does not show. */
-export function pageOf(
-  request: Request,
-  list: OrderedIds | undefined,
-  show: (id: string) => unknown,
-): EmulatorDecision {
+export function pageOf(request: Request, list: OrderedIds | undefined, show: (id: string) => unknown): Reply {
   const { seqs, ids } = list ?? emptyOrder;
   const size = request.settings.pageSize;
   const cursor = request.query.get("page") ?? "";
@@ -38,7 +34,7 @@ export function pageOf(
 }
 
 /** A short catalogue as a list: its own positions are the cursors. */
-export function pageOfCatalogue(request: Request, records: readonly unknown[]): EmulatorDecision {
+export function pageOfCatalogue(request: Request, records: readonly unknown[]): Reply {
   const positions = records.map((_, position) => position);
   return pageOf(request, { seqs: positions, ids: positions.map(String) }, (id) => records[Number(id)]);
 }

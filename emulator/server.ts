@@ -9,7 +9,7 @@ import { authenticate } from "./access";
 import { hasBody, parseBody, type ReadBody, readBody } from "./body";
 import type { WorldClock } from "./clock";
 import { type ControlDecision, control, type Instruments } from "./control";
-import { type EmulatorDecision, type EmulatorSettings, errorBody, refuseWith } from "./decision";
+import { type EmulatorSettings, errorBody, type Reply, refuseWith } from "./decision";
 import type { WorldChange } from "./entities";
 import { breakingFault, decidedFaults, type FaultSpec, failVms, takeFaults } from "./faults";
 import type { Journal } from "./journal";
@@ -105,10 +105,10 @@ async function hearSpoken(speech: Speech, request: IncomingMessage, url: string)
 function inItsWords(
   { speech, heard }: Spoken,
   operation: string,
-  decision: EmulatorDecision,
+  decision: Reply,
   request: IncomingMessage,
   response: ServerResponse,
-): EmulatorDecision {
+): Reply {
   const { status, body, headers } = speech.say(operation, decision, heard, `http://${request.headers.host ?? ""}`);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   return { ...decision, status, body };
@@ -123,9 +123,9 @@ interface ServedRequest {
   readonly spoken: Spoken | undefined;
 }
 
-const unauthenticated = (): EmulatorDecision => refuseWith(401, "the Authorization header is missing or not valid");
+const unauthenticated = (): Reply => refuseWith(401, "the Authorization header is missing or not valid");
 
-const refuseUnrouted = (match: Exclude<Match, { status: "found" }>): EmulatorDecision =>
+const refuseUnrouted = (match: Exclude<Match, { status: "found" }>): Reply =>
   match.status === "no path"
     ? refuseWith(404, "there is nothing at this path")
     : refuseWith(405, `method not allowed; allowed here: ${match.allow}`);
@@ -138,7 +138,7 @@ async function serveRequest(
   service: Service,
   request: IncomingMessage,
   { match, query, faults, entry, spoken }: ServedRequest,
-): Promise<EmulatorDecision | undefined> {
+): Promise<Reply | undefined> {
   const authorization =
     spoken === undefined ? request.headers.authorization : spoken.speech.authorization(spoken.heard);
   if (match.status !== "found") return refuseUnrouted(match);
@@ -228,7 +228,7 @@ function persist(service: Service, changes: readonly WorldChange[]): Promise<voi
   return service.journal?.append(changes);
 }
 
-type ReadJson = { readonly value: unknown; readonly size: number } | { readonly refusal: EmulatorDecision };
+type ReadJson = { readonly value: unknown; readonly size: number } | { readonly refusal: Reply };
 
 /** Operations without a body ignore one that was sent; the others require JSON. */
 function readJsonBody(request: IncomingMessage, body: ReadBody, method: string): ReadJson {
@@ -289,7 +289,7 @@ async function linger(faults: readonly FaultSpec[], when: "before" | "after"): P
   if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-function sendDecision(response: ServerResponse, entry: LoggedRequest, decision: EmulatorDecision): void {
+function sendDecision(response: ServerResponse, entry: LoggedRequest, decision: Reply): void {
   entry.status = decision.status;
   // The rest of an oversized body is not read, so the connection cannot be used again.
   if (decision.status === 413) response.setHeader("Connection", "close");
@@ -304,7 +304,7 @@ function breakOff(
   response: ServerResponse,
   entry: LoggedRequest,
   fault: FaultSpec,
-  decision: EmulatorDecision | undefined,
+  decision: Reply | undefined,
   speech: Speech | undefined,
 ): void {
   if (fault.kind === "drop-before" || fault.kind === "drop-after") request.socket.destroy();
@@ -315,7 +315,7 @@ function sendBroken(
   response: ServerResponse,
   entry: LoggedRequest,
   fault: FaultSpec,
-  decision: EmulatorDecision | undefined,
+  decision: Reply | undefined,
   speech: Speech | undefined,
 ): void {
   const { kind } = fault;

@@ -6,9 +6,9 @@ import { mayRenameVm } from "./access";
 import {
   acknowledge,
   answer,
-  type EmulatorDecision,
   pathPart,
   projectOfCaller,
+  type Reply,
   type Request,
   refusals,
   refuseWith,
@@ -22,7 +22,7 @@ import { firstUnder, idsUnder, settleVmEntity, vmInWorld, type World } from "./w
 
 const defaultRootSizeGb = 50;
 
-export function createVm(request: Request): EmulatorDecision {
+export function createVm(request: Request): Reply {
   const { world, settings, body, newId, now } = request;
   const projectId = projectOfCaller(request);
   const fields = readFields(body);
@@ -86,7 +86,7 @@ export function createVm(request: Request): EmulatorDecision {
 /** The n-th address below a /16; they come round again after 65,536 VMs. */
 const addressFor = (prefix: number, n: number): string => `${prefix >> 8}.${prefix & 255}.${(n >> 8) & 255}.${n & 255}`;
 
-export function renameVm(request: Request): EmulatorDecision {
+export function renameVm(request: Request): Reply {
   const fields = readFields(request.body);
   const name = readEntityName(fields);
   return onOwnVm(request, (vm) => {
@@ -99,7 +99,7 @@ export function renameVm(request: Request): EmulatorDecision {
   });
 }
 
-export function rebuildVm(request: Request): EmulatorDecision {
+export function rebuildVm(request: Request): Reply {
   const { world, settings, now } = request;
   const fields = readFields(request.body);
   const image = fields.requiredText("image");
@@ -121,7 +121,7 @@ export function rebuildVm(request: Request): EmulatorDecision {
   });
 }
 
-export function resizeVm(request: Request): EmulatorDecision {
+export function resizeVm(request: Request): Reply {
   const { settings, now } = request;
   const fields = readFields(request.body);
   const flavor = readFlavor(request, fields, "flavor");
@@ -146,7 +146,7 @@ export function resizeVm(request: Request): EmulatorDecision {
   });
 }
 
-export function confirmResize(request: Request): EmulatorDecision {
+export function confirmResize(request: Request): Reply {
   return inState(request, "confirm the resize of", [], (vm) =>
     acknowledge("Resize confirmed", [
       { put: "vm", value: { ...vm, status: vm.resize_from?.status ?? "ACTIVE", resize_from: null, pending: null } },
@@ -154,7 +154,7 @@ export function confirmResize(request: Request): EmulatorDecision {
   );
 }
 
-export function revertResize(request: Request): EmulatorDecision {
+export function revertResize(request: Request): Reply {
   return inState(request, "revert the resize of", [], (vm) => {
     const becomes = { status: "ACTIVE", ...vm.resize_from, resize_from: null };
     const until = request.now + seconds.revert * request.settings.secondMs;
@@ -164,7 +164,7 @@ export function revertResize(request: Request): EmulatorDecision {
   });
 }
 
-export function snapshotVm(request: Request): EmulatorDecision {
+export function snapshotVm(request: Request): Reply {
   const fields = readFields(request.body);
   const name = fields.requiredText("name");
   return inState(request, "snapshot", fields.problems, (vm) => {
@@ -175,7 +175,7 @@ export function snapshotVm(request: Request): EmulatorDecision {
 }
 
 /** The call blocks: the VM has stopped by the time the answer leaves. */
-export function stopVm(request: Request): EmulatorDecision {
+export function stopVm(request: Request): Reply {
   return inState(request, "stop", [], (vm) => {
     const until = request.now + seconds.stop * request.settings.secondMs;
     const next: Vm = { ...vm, status: "STOPPING", pending: { until, becomes: { status: "SHUTOFF" } } };
@@ -183,12 +183,10 @@ export function stopVm(request: Request): EmulatorDecision {
   });
 }
 
-export const startVm = (request: Request): EmulatorDecision =>
-  startLike(request, "start", "STARTING", "VM is starting");
-export const rebootVm = (request: Request): EmulatorDecision =>
-  startLike(request, "reboot", "REBOOT", "VM is rebooting");
+export const startVm = (request: Request): Reply => startLike(request, "start", "STARTING", "VM is starting");
+export const rebootVm = (request: Request): Reply => startLike(request, "reboot", "REBOOT", "VM is rebooting");
 
-function startLike(request: Request, verb: "start" | "reboot", status: string, text: string): EmulatorDecision {
+function startLike(request: Request, verb: "start" | "reboot", status: string, text: string): Reply {
   return inState(request, verb, [], (vm) => {
     const until = request.now + seconds[verb] * request.settings.secondMs;
     return acknowledge(text, [
@@ -197,7 +195,7 @@ function startLike(request: Request, verb: "start" | "reboot", status: string, t
   });
 }
 
-export function deleteVm(request: Request): EmulatorDecision {
+export function deleteVm(request: Request): Reply {
   const wish = request.query.get("delete_floating_ip");
   if (wish !== null && wish !== "true" && wish !== "false")
     return refuseWith(400, "delete_floating_ip must be true or false");
@@ -237,10 +235,9 @@ export function removeVm(
   return { changes, preserved };
 }
 
-export const getVm = (request: Request): EmulatorDecision =>
-  onOwnVm(request, (vm) => answer(200, vmRecord(request.world, vm)));
+export const getVm = (request: Request): Reply => onOwnVm(request, (vm) => answer(200, vmRecord(request.world, vm)));
 
-export function listVms(request: Request): EmulatorDecision {
+export function listVms(request: Request): Reply {
   const { world, now, staleMs } = request;
   return pageOf(request, world.order.get(`vm/${request.caller.projectId}`), (id) => {
     const vm = there(world.tables.vm.get(id), id);
@@ -264,17 +261,12 @@ export function vmRecord(world: World, vm: Vm) {
   };
 }
 
-function onOwnVm(request: Request, then: (vm: Vm) => EmulatorDecision): EmulatorDecision {
+function onOwnVm(request: Request, then: (vm: Vm) => Reply): Reply {
   const vm = vmInWorld(request.world, projectOfCaller(request), pathPart(request), request.now);
   return vm === undefined ? refusals.vmNotFound() : then(vm);
 }
 
-function inState(
-  request: Request,
-  verb: VmVerb,
-  problems: readonly string[],
-  then: (vm: Vm) => EmulatorDecision,
-): EmulatorDecision {
+function inState(request: Request, verb: VmVerb, problems: readonly string[], then: (vm: Vm) => Reply): Reply {
   return onOwnVm(request, (vm) => {
     if (problems.length > 0) return refusals.badRequest(problems);
     if (!allowedFrom[verb].some((status) => status === vm.status)) return refusals.invalidState(verb, vm.status);

@@ -2,9 +2,9 @@
 import {
   acknowledge,
   answer,
-  type EmulatorDecision,
   pathPart,
   projectOfCaller,
+  type Reply,
   type Request,
   refusals,
   refuseWith,
@@ -16,7 +16,7 @@ import { pageOf } from "./paging";
 import { attachableStates, detachableStates } from "./vm-states";
 import { vmInWorld } from "./world";
 
-export function createVolume(request: Request): EmulatorDecision {
+export function createVolume(request: Request): Reply {
   const fields = readFields(request.body);
   const name = fields.requiredText("name");
   const size = readRequiredSizeGb(fields);
@@ -37,10 +37,10 @@ export function createVolume(request: Request): EmulatorDecision {
   return answer(201, volumeRecord(volume), [{ put: "volume", value: volume }]);
 }
 
-export const getVolume = (request: Request): EmulatorDecision =>
+export const getVolume = (request: Request): Reply =>
   onOwnVolume(request, pathPart(request), (volume) => answer(200, volumeRecord(volume)));
 
-export function listVolumes(request: Request): EmulatorDecision {
+export function listVolumes(request: Request): Reply {
   const { world, now, staleMs } = request;
   return pageOf(request, world.order.get(`volume/${request.caller.projectId}`), (id) => {
     const volume = there(world.tables.volume.get(id), id);
@@ -48,7 +48,7 @@ export function listVolumes(request: Request): EmulatorDecision {
   });
 }
 
-export function attachVolume(request: Request): EmulatorDecision {
+export function attachVolume(request: Request): Reply {
   return onBoth(request, (vm, volume) => {
     if (volume.attached_to !== null)
       return refuseWith(400, `Volume is already attached to VM ${volume.attached_to}; detach it first`);
@@ -57,7 +57,7 @@ export function attachVolume(request: Request): EmulatorDecision {
   });
 }
 
-export function detachVolume(request: Request): EmulatorDecision {
+export function detachVolume(request: Request): Reply {
   const flushed = readFields(request.body);
   // Any value but `true`, null included, confirms no flush (rule 3).
   const isNull = isBodyObject(request.body) && request.body["flush_confirmed"] === null;
@@ -77,7 +77,7 @@ export function detachVolume(request: Request): EmulatorDecision {
   });
 }
 
-export function resizeVolume(request: Request): EmulatorDecision {
+export function resizeVolume(request: Request): Reply {
   const fields = readFields(request.body);
   const size = readRequiredSizeGb(fields);
   return onOwnVolume(request, pathPart(request), (volume) => {
@@ -90,7 +90,7 @@ export function resizeVolume(request: Request): EmulatorDecision {
   });
 }
 
-export function deleteVolume(request: Request): EmulatorDecision {
+export function deleteVolume(request: Request): Reply {
   return onOwnVolume(request, pathPart(request), (volume) => {
     if (volume.root) return refuseWith(400, "Root disk cannot be deleted; it goes with its VM");
     if (volume.attached_to !== null) return refuseWith(409, "Volume is attached and cannot be deleted");
@@ -106,13 +106,13 @@ export function volumeRecord(volume: Volume) {
 const putVolume = (value: Volume): readonly WorldChange[] => [{ put: "volume", value }];
 
 /** Rules 2 and 7: a volume outside the project is not found. */
-function onOwnVolume(request: Request, id: string, then: (volume: Volume) => EmulatorDecision): EmulatorDecision {
+function onOwnVolume(request: Request, id: string, then: (volume: Volume) => Reply): Reply {
   const volume = request.world.tables.volume.get(id);
   if (volume !== undefined && volume.project_id === request.caller.projectId) return then(volume);
   return volume === undefined && !isEntityId(id) ? refusals.invalidId("volume") : refusals.volumeNotFound();
 }
 
-function onBoth(request: Request, then: (vm: Vm, volume: Volume) => EmulatorDecision): EmulatorDecision {
+function onBoth(request: Request, then: (vm: Vm, volume: Volume) => Reply): Reply {
   const fields = readFields(request.body);
   const vmId = fields.requiredText("vm_id");
   const volumeId = fields.requiredText("volume_id");

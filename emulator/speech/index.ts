@@ -2,7 +2,7 @@
  * The service in the words of a deployment: a dialect says how requests are understood and answers are written; the
  * decisions in between are the service's own. The contract's operations stay where the contract has them.
  */
-import type { EmulatorDecision } from "../decision";
+import type { Reply } from "../decision";
 import { refuseWith } from "../decision";
 import { createJobs } from "./jobs";
 import { pageIn } from "./pages";
@@ -31,16 +31,12 @@ export interface Speech {
   /** The credential in the form in which the service takes it. */
   authorization(heard: Heard): string | undefined;
   /** The refusal of a name that this deployment does not take. */
-  refuseName(operation: string, body: unknown): EmulatorDecision | undefined;
+  refuseName(operation: string, body: unknown): Reply | undefined;
   /** The refusal of a write that does not send the version of what it changes, as `own` shows it. */
-  refuseVersion(
-    heard: Heard,
-    own: (kind: string, id: string) => unknown,
-    meaning: Meaning,
-  ): EmulatorDecision | undefined;
+  refuseVersion(heard: Heard, own: (kind: string, id: string) => unknown, meaning: Meaning): Reply | undefined;
   /** A refusal that a fault asks for, with the seconds to wait where the fault names them. */
   refuse(status: number, message: string, retryAfter: number | undefined): SpokenAnswer;
-  say(operation: string, decision: Pick<EmulatorDecision, "status" | "body">, heard: Heard, base: string): SpokenAnswer;
+  say(operation: string, decision: Pick<Reply, "status" | "body">, heard: Heard, base: string): SpokenAnswer;
 }
 
 const recordKinds: Readonly<Record<string, RecordKind>> = {

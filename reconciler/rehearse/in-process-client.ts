@@ -3,7 +3,7 @@
  * waiting.
  */
 
-import type { EmulatorDecision } from "../../emulator/decision";
+import type { Reply } from "../../emulator/decision";
 import { abilitiesOf } from "../core/model/abilities";
 import { type ListOperation, type Operation, operations } from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
@@ -21,7 +21,7 @@ export interface WorldCalls {
     operation: Operation,
     body?: unknown,
     options?: { readonly id?: string; readonly ruleId?: string; readonly query?: string },
-  ): EmulatorDecision;
+  ): Reply;
 }
 
 export interface SentRequest {

@@ -3,7 +3,7 @@
  * its effect. The world keeps that by itself, from what the service did and what was run, so that it can be held against
  * what the state says is owed.
  */
-import type { EmulatorDecision } from "../../emulator/decision";
+import type { Reply } from "../../emulator/decision";
 import type { EmulatorOperation } from "../../emulator/operations";
 import type { Closed } from "../../reconciler/core/model/desired";
 import { type Duty, debtsIn, duties, dutiesOf } from "../../reconciler/core/model/guest";
@@ -20,7 +20,7 @@ export function madeNecessary(
   operation: EmulatorOperation,
   body: unknown,
   id: string | undefined,
-  decision: EmulatorDecision,
+  decision: Reply,
 ): Unpaid {
   if (decision.status >= 300) return [];
   switch (operation) {

@@ -3,7 +3,7 @@
  * that changes something and every durable write comes to a point where luck is chosen. What is left when the process has
  * ended or died is the next moment: the world, the state, and what is still on its way.
  */
-import type { EmulatorDecision } from "../../emulator/decision";
+import type { Reply } from "../../emulator/decision";
 import type { EmulatorOperation as WorldOperation } from "../../emulator/operations";
 import type { Closed } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
@@ -241,7 +241,7 @@ export async function live(
     async function later(call: () => Promise<unknown>): Promise<unknown> {
       const real = emulated.call;
       const twin = emulatedWorld({}, {}, momentOf(emulated));
-      emulated.call = (operation, body, options = {}): EmulatorDecision => {
+      emulated.call = (operation, body, options = {}): Reply => {
         emulated.call = real;
         const decision = twin.call(operation, body, options);
         if (decision.status < 300) {

@@ -1,6 +1,6 @@
 /** A world without HTTP: one call is one decision whose changes are applied, at a time the test says, with counted ids. */
 import { authenticate } from "../../emulator/access";
-import type { EmulatorDecision, EmulatorSettings } from "../../emulator/decision";
+import type { EmulatorSettings, Reply } from "../../emulator/decision";
 import type { WorldChange } from "../../emulator/entities";
 import { decideOperation, type EmulatorOperation } from "../../emulator/operations";
 import { seedChanges, type WorldSeed } from "../../emulator/seed";
@@ -27,7 +27,7 @@ export interface EmulatedWorld {
   nowMs: number;
   /** How many ids were given. */
   ids: number;
-  call(operation: EmulatorOperation, body?: unknown, options?: CallOptions): EmulatorDecision;
+  call(operation: EmulatorOperation, body?: unknown, options?: CallOptions): Reply;
   dump(): ReturnType<typeof dumpWorld>;
 }
 
@@ -111,8 +111,7 @@ export function builtVm(emulated: EmulatedWorld, changes: Record<string, unknown
 }
 
 export const vmOf = (emulated: EmulatedWorld, id: string) => emulated.dump().vms.find((vm) => vm.id === id)!;
-export const messageOf = (decision: EmulatorDecision) =>
-  (decision.body as { error?: { message: string } }).error?.message;
+export const messageOf = (decision: Reply) => (decision.body as { error?: { message: string } }).error?.message;
 
 export function createdGroup(emulated: EmulatedWorld, body: unknown, as?: string): string {
   const answer = emulated.call("group.create", body, as === undefined ? {} : { as });

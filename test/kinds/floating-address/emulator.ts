@@ -2,9 +2,9 @@
 import {
   acknowledge,
   answer,
-  type EmulatorDecision,
   pathPart,
   projectOfCaller,
+  type Reply,
   type Request,
   refuseWith,
 } from "../../../emulator/decision";
@@ -26,7 +26,7 @@ function shown(request: Request, { id, name, pool, vm_id }: Address) {
   return { id, name, pool, vm_id: vm?.id ?? null };
 }
 
-function create(request: Request): EmulatorDecision {
+function create(request: Request): Reply {
   const fields = readFields(request.body);
   const [name, pool] = [fields.requiredText("name"), fields.requiredText("pool")];
   if (fields.problems.length > 0) return refuseWith(400, fields.problems.join("; "));
@@ -35,20 +35,20 @@ function create(request: Request): EmulatorDecision {
   return answer(201, shown(request, made), put("address", made));
 }
 
-function onOne(request: Request, then: (one: Address) => EmulatorDecision): EmulatorDecision {
+function onOne(request: Request, then: (one: Address) => Reply): Reply {
   const one = table(request).get(pathPart(request));
   return one?.project_id === projectOfCaller(request)
     ? then(one)
     : refuseWith(404, "Address not found in this project");
 }
 
-const rename = (request: Request): EmulatorDecision =>
+const rename = (request: Request): Reply =>
   onOne(request, (one) => {
     const name = readFields(request.body).text("name") ?? one.name;
     return acknowledge("Address renamed", put("address", { ...one, name }));
   });
 
-const assign = (request: Request): EmulatorDecision =>
+const assign = (request: Request): Reply =>
   onOne(request, (one) => {
     const id = readFields(request.body).requiredText("vm_id");
     if (shown(request, one).vm_id !== null) return refuseWith(409, "the address leads to a VM already");
@@ -58,29 +58,25 @@ const assign = (request: Request): EmulatorDecision =>
       : acknowledge("Address assigned", put("address", { ...one, vm_id: id }));
   });
 
-const release = (request: Request): EmulatorDecision =>
+const release = (request: Request): Reply =>
   onOne(request, (one) => acknowledge("Address released", put("address", { ...one, vm_id: null })));
 
-const remove = (request: Request): EmulatorDecision =>
+const remove = (request: Request): Reply =>
   onOne(request, (one) =>
     shown(request, one).vm_id === null
       ? acknowledge("Address deleted", drop("address", one.id))
       : refuseWith(409, "the address leads to a VM"),
   );
 
-const list = (request: Request): EmulatorDecision =>
+const list = (request: Request): Reply =>
   pageOf(request, request.world.order.get(`address/${projectOfCaller(request)}`), (id) => {
     const one = table(request).get(id);
     return one === undefined ? undefined : shown(request, one);
   });
 
 const one = "/api/v1/address/{id}";
-const row = (
-  method: string,
-  path: string,
-  decide: (request: Request) => EmulatorDecision,
-  availability = "documented",
-) => ({ method, path, decide, availability }) as const;
+const row = (method: string, path: string, decide: (request: Request) => Reply, availability = "documented") =>
+  ({ method, path, decide, availability }) as const;
 
 export const floatingAddressOperations = {
   "address.create": row("POST", "/api/v1/address", create),

@@ -2,9 +2,9 @@
 import {
   acknowledge,
   answer,
-  type EmulatorDecision,
   pathPart,
   projectOfCaller,
+  type Reply,
   type Request,
   refuseWith,
 } from "../../../emulator/decision";
@@ -20,7 +20,7 @@ interface KeyPair extends Other {
 const tables = (request: Request) => tableOf<KeyPair>(request.world, "key_pair");
 const shown = ({ id, name, public_key, comment }: KeyPair) => ({ id, name, public_key, comment });
 
-function create(request: Request): EmulatorDecision {
+function create(request: Request): Reply {
   const fields = readFields(request.body);
   const [name, key] = [fields.requiredText("name"), fields.requiredText("public_key")];
   const comment = fields.text("comment");
@@ -33,14 +33,14 @@ function create(request: Request): EmulatorDecision {
   return answer(201, shown(made), put("key_pair", made));
 }
 
-function onOne(request: Request, then: (one: KeyPair) => EmulatorDecision): EmulatorDecision {
+function onOne(request: Request, then: (one: KeyPair) => Reply): Reply {
   const one = tables(request).get(pathPart(request));
   return one?.project_id === projectOfCaller(request)
     ? then(one)
     : refuseWith(404, "Key pair not found in this project");
 }
 
-const update = (request: Request): EmulatorDecision =>
+const update = (request: Request): Reply =>
   onOne(request, (one) => {
     const comment = readFields(request.body).text("comment") ?? null;
     return acknowledge("Key pair updated", put("key_pair", { ...one, comment }));
