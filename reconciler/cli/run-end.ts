@@ -6,7 +6,7 @@
 import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { unseenDiagnostic } from "../core/plan/unseen";
-import { notSeenIn, type RunReport, unseenIn } from "../engine/run-plan";
+import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { remountDiagnostic } from "../kinds/volume/mount-again";
 import { isExplained } from "../report/explanations";
 
@@ -23,35 +23,43 @@ export function exitCodeOf(report: RunReport): number {
 }
 
 export function runDiagnostics(report: RunReport): Diagnostic[] {
-  const diagnostics: Diagnostic[] = [];
-  for (const { step, result } of report.steps) {
-    if (result.end === "done" || result.end === "skipped") continue;
-    const said = "code" in result ? result : undefined;
-    const fix = "fix" in result ? result.fix : undefined;
-    diagnostics.push({
+  const { broken, unclosed, remounts = [] } = report;
+  const ended = (code: DiagnosticCode, summary: string): Diagnostic => ({
+    severity: "error",
+    code,
+    summary,
+    fix: "run the same command again: it goes on from here",
+  });
+  return [
+    ...report.steps.flatMap(stepDiagnostic),
+    ...unseenIn(report).map(unseenDiagnostic),
+    ...remounts.map(remountDiagnostic),
+    ...(broken !== undefined
+      ? [
+          ended(
+            "code" in broken && isExplained(broken.code) ? broken.code : "state/store-failed",
+            `the state could not be written: ${broken.message}`,
+          ),
+        ]
+      : report.interrupted
+        ? [ended("apply/interrupted", "the run was stopped before its end; what was in flight is recorded")]
+        : []),
+    ...(unclosed === undefined ? [] : [stateUnclosed(unclosed)]),
+  ];
+}
+
+function stepDiagnostic({ step, result }: StepReport): Diagnostic[] {
+  if (result.end === "done" || result.end === "skipped") return [];
+  return [
+    {
       severity: result.end === "waiting" ? "warning" : "error",
-      code: said?.code ?? `apply/${result.end}`,
+      code: ("code" in result ? result.code : undefined) ?? `apply/${result.end}`,
       summary: `${step.title}: ${result.message ?? result.end}`,
       address: step.address,
       detail: "output" in result ? result.output?.join("\n") : undefined,
-      fix,
-    });
-  }
-  diagnostics.push(...unseenIn(report).map(unseenDiagnostic));
-  diagnostics.push(...(report.remounts ?? []).map(remountDiagnostic));
-  const error = (code: DiagnosticCode, summary: string): void => {
-    diagnostics.push({ severity: "error", code, summary, fix: "run the same command again: it goes on from here" });
-  };
-  const { broken } = report;
-  if (broken !== undefined) {
-    error(
-      "code" in broken && isExplained(broken.code) ? broken.code : "state/store-failed",
-      `the state could not be written: ${broken.message}`,
-    );
-  } else if (report.interrupted)
-    error("apply/interrupted", "the run was stopped before its end; what was in flight is recorded");
-  if (report.unclosed !== undefined) diagnostics.push(stateUnclosed(report.unclosed));
-  return diagnostics;
+      fix: "fix" in result ? result.fix : undefined,
+    },
+  ];
 }
 
 export const stateUnclosed = ({ message, code }: Error & { readonly code?: unknown }): Diagnostic => ({

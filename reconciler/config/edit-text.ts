@@ -166,20 +166,24 @@ function cutIn(text: string, map: YAMLMap, key: string, value: Plain, order: rea
       : undefined;
   }
   const place = order.indexOf(key);
-  const before = map.items.filter((item) => {
+  const behind = map.items.findLast((item) => {
     const at = isScalar(item.key) ? order.indexOf(String(item.key.value)) : -1;
     return place === -1 || at < place;
   });
-  const behind = before.at(-1);
-  if (map.flow === true) {
-    const at = behind === undefined ? startOf(first.key) : endOf(text, behind);
-    if (at === undefined) return undefined;
-    return splice(text, at, at, behind === undefined ? `${pair}, ` : `, ${pair}`);
-  }
   const start = startOf(first.key);
+  const last = behind === undefined ? undefined : endOf(text, behind);
+  return map.flow === true ? cutIntoFlow(text, pair, start, last) : cutIntoBlock(text, pair, start, last);
+}
+
+/** In braces: behind the pair that ends at `last`, or before the first one, which begins at `start`. */
+function cutIntoFlow(text: string, pair: string, start: number | undefined, last: number | undefined) {
+  if (last !== undefined) return splice(text, last, last, `, ${pair}`);
+  return start === undefined ? undefined : splice(text, start, start, `${pair}, `);
+}
+
+function cutIntoBlock(text: string, pair: string, start: number | undefined, last: number | undefined) {
   const indent = start === undefined ? undefined : indentOf(text, start);
   if (start === undefined || indent === undefined) return undefined;
-  const last = behind === undefined ? undefined : endOf(text, behind);
   if (last === undefined) return splice(text, start, start, `${pair}${lineEndOf(text)}${indent}`);
   const end = lineEnd(text, last);
   return splice(text, end, end, `${lineEndOf(text)}${indent}${pair}`);
