@@ -166,9 +166,12 @@ export function whatChanged(saved: SavedPlan, now: Plan): string[] {
   return differences;
 }
 
+/** Without the words for people, which a plan back to before a run has in other form. */
+const whatItDoes = (change: Plan["changes"][number]) => ({ ...change, because: undefined, source: undefined });
+
 function otherChanges(then: Plan["changes"], now: Plan["changes"]): string[] {
-  const before = new Map(then.map((change) => [change.address, canonicalJson(change)]));
-  const after = new Map(now.map((change) => [change.address, canonicalJson(change)]));
+  const before = new Map(then.map((change) => [change.address, canonicalJson(whatItDoes(change))]));
+  const after = new Map(now.map((change) => [change.address, canonicalJson(whatItDoes(change))]));
   const others = [...after].filter(([address, change]) => before.get(address) !== change);
   const over = [...before.keys()].filter((address) => !after.has(address));
   return [

@@ -5,7 +5,7 @@ import type { Address } from "../../core/model/address";
 import type { Closed } from "../../core/model/desired";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { RecordedResource, RecordedRun } from "../../core/model/recorded";
-import { desiredBefore, withReturns } from "../../core/plan/undo";
+import { desiredBefore, wayBackPlan } from "../../core/plan/undo";
 import type { FoldedState } from "../../core/state/fold";
 import { findRun, recordsBefore } from "../../core/state/history";
 import { openStoredState } from "../../engine/plan";
@@ -48,11 +48,8 @@ export const undoCommand = command({
   summary: "plans back to what was declared before a run, and asks",
   section: "From a file to the service",
   examples: [
-    ["reconcile undo last", "shows the way back to before the last run, asks, and does it"],
-    [
-      "reconcile undo 3f9a12c4 --out back.plan.json",
-      "saves the way back, for a review: reconcile apply back.plan.json",
-    ],
+    ["reconcile undo last", "plans back to before the last run, asks, and applies it"],
+    ["reconcile undo 3f9a12c4 --out back.plan.json", "saves that plan, for a review: reconcile apply back.plan.json"],
   ],
   flags: [...planFlags, ...applyFlags, "allow-empty", "out"],
   positionals: oneArgument("a run of reconcile history, or last"),
@@ -95,7 +92,7 @@ async function undoRun(invocation: Invocation<FlagName, readonly [string]>): Pro
         async (held) => {
           const back = await wayBackOf(held, named);
           const planned = await prepare({ ...held, signal: stop.soft }, planOptions(invocation.flags), back.desired);
-          const prepared = { ...planned, plan: withReturns(planned.plan, back.before) };
+          const prepared = { ...planned, plan: wayBackPlan(planned.plan, back) };
           if (stop.soft.aborted) return stoppedEarly(invocation);
           const noted = withNotes(held, back.notes);
           const review = await reviewPlan(noted, prepared);
@@ -114,7 +111,7 @@ async function saveWayBack(session: Session, named: string, planFile: string): P
   const { invocation, service, store, workspace } = session;
   const back = await wayBackOf(session, named);
   const planned = await prepare(session, planOptions(invocation.flags), back.desired);
-  const prepared = { ...planned, plan: withReturns(planned.plan, back.before) };
+  const prepared = { ...planned, plan: wayBackPlan(planned.plan, back) };
   const review = await reviewPlan(withNotes(session, back.notes), prepared);
   showPlan(invocation, prepared, review);
   const { folder } = workspace;
@@ -135,6 +132,7 @@ interface WayBack {
   readonly desired: Closed;
   /** What the state held before the run. */
   readonly before: ReadonlyMap<Address, RecordedResource>;
+  readonly run: string;
   readonly notes: readonly Diagnostic[];
 }
 
@@ -151,6 +149,7 @@ async function wayBackOf(session: Session, named: string): Promise<WayBack> {
   return {
     desired,
     before,
+    run: shortId(run.id),
     notes: [
       ...(later === 0
         ? []
@@ -167,7 +166,7 @@ async function wayBackOf(session: Session, named: string): Promise<WayBack> {
               severity: "warning" as const,
               code: "undo/files-ahead" as const,
               summary: "the files still declare what this undoes, and the next apply would do it again",
-              fix: "take it back in the files as well (git revert)",
+              fix: "revert the change in the files as well (git revert)",
             },
           ]
         : []),

@@ -12,7 +12,7 @@ import { type Closed, closedWith, type Desired } from "../../core/model/desired"
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Read } from "../../core/model/external";
 import { countChanges, isEmpty } from "../../core/plan/plan";
-import { withReturns } from "../../core/plan/undo";
+import { wayBackPlan } from "../../core/plan/undo";
 import { canonicalJson } from "../../core/text/canonical-json";
 import { onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
@@ -263,7 +263,7 @@ function project(
       wish: wishDigest(wished, checkout),
       ...(back === undefined
         ? { prepared }
-        : { prepared: { ...prepared, plan: withReturns(prepared.plan, back.before) }, laterRuns: back.laterRuns }),
+        : { prepared: { ...prepared, plan: wayBackPlan(prepared.plan, back) }, laterRuns: back.laterRuns }),
     };
   };
   const holder = holderOf(`reconcile fleet work (${stack.name}, ${worker})`);

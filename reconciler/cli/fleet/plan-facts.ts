@@ -18,6 +18,7 @@ import { exposureOf, opensToWorld } from "../../kinds/group/exposure/exposure";
 import { costForPrograms, costText } from "../../report/cost-text";
 import { exposureText } from "../../report/exposure-text";
 import { planGraph } from "../../report/graph";
+import { shortId } from "../../report/history-text";
 import { summaryText } from "../../report/plan-outline";
 import { planLines } from "../../report/plan-text";
 import type { StateStore } from "../../store/store";
@@ -75,7 +76,7 @@ export async function wayBackFacts(store: StateStore, id: string, wished: Closed
   if (before === undefined) throw new CannotUndo("what the state held before that run is not remembered any more");
   const { desired, diagnostics } = desiredBefore(before, state.resources, wished);
   if (diagnostics.length > 0) throw new CannotUndo(sentences(diagnostics));
-  return { desired, before, laterRuns: runs.length - 1 - index };
+  return { desired, before, run: shortId(id), laterRuns: runs.length - 1 - index };
 }
 
 /**

@@ -2,6 +2,7 @@
  * What was declared before a run, as far as the records say it: the desired state of an `undo`. How the tool behaves
  * (lifecycle, flush, rules_mode) is as the file says it today, where the file still declares the resource.
  */
+import type { Change } from "../diff/changes";
 import type { Address } from "../model/address";
 import { type Closed, closedWith, type DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
@@ -43,8 +44,23 @@ const holds: { readonly [K in Kind]?: (former: RecordedByKind[K]) => string } = 
 // The kind goes beside the record: from that the compiler sees that both are of one kind.
 const emptied = <K extends Kind>(kind: K, former: RecordedByKind[K]) => holds[kind]?.(former);
 
-/** What is made again comes back empty: it takes the consent that a resource takes which vanished by itself. */
-export function withReturns(plan: Plan, before: ReadonlyMap<Address, RecordedResource>): Plan {
+/**
+ * The plan back to what was before a run: each change says so. What is made again comes back empty: it takes the consent
+ * that a resource takes which vanished by itself.
+ */
+export function wayBackPlan(
+  planned: Plan,
+  { before, run }: { before: ReadonlyMap<Address, RecordedResource>; run: string },
+): Plan {
+  const plan = {
+    ...planned,
+    changes: planned.changes.map((change) => ({ ...change, ...undoing(change, run) })),
+    diagnostics: planned.diagnostics.map((one) =>
+      one.code === "plan/shrink"
+        ? { ...one, fix: `--exclude ${one.address} undoes the rest; the volume keeps its size` }
+        : one,
+    ),
+  };
   const asked = new Set(plan.consents.flatMap(({ kind, address }) => (kind === "recreate" ? [address] : [])));
   const returns = plan.changes.flatMap(({ action, address }): Consent[] => {
     const former = before.get(address);
@@ -61,6 +77,12 @@ export function withReturns(plan: Plan, before: ReadonlyMap<Address, RecordedRes
     ];
   });
   return returns.length === 0 ? plan : { ...plan, consents: [...plan.consents, ...returns] };
+}
+
+function undoing({ reason, fields, because }: Change, run: string): Pick<Change, "because" | "source"> {
+  const names = [...new Set(fields.map(({ field }) => field))].join(", ");
+  const isOfRun = reason === "declared" || reason === "changed" || reason === "removed";
+  return isOfRun ? { because: `undoes run ${run}${names === "" ? "" : `: ${names}`}`, source: undefined } : { because };
 }
 
 /** The id of that time may have changed by now; the address has not. */
