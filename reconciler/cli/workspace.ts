@@ -207,9 +207,16 @@ export function readSourceFile(path: string, trust: Trust = trustFrom()): Config
       severity: "error",
       code: "cli/file-unreadable",
       summary: read.isMissing ? `there is no file ${path}` : `${path} cannot be read: ${read.problem}`,
-      fix: read.isMissing ? "name a file or folder, or write one with: reconcile init" : undefined,
+      fix: read.isMissing ? fixOfMissing(path) : undefined,
     },
   ]);
+}
+
+function fixOfMissing(path: string): string {
+  if (path.endsWith(".plan.json")) return `make it: reconcile plan --out ${path}`;
+  const isKey = /^(?:[a-z]+\.)?[\w-]+(?:\[[\w-]+\])?$/.test(path) && !/\.(?:ya?ml|json)$/.test(path);
+  const address = isKey ? "; an address has its kind before it, as vm.KEY" : "";
+  return `name a file or folder, or write one with: reconcile init${address}`;
 }
 
 /** What --var and --var-file say. */

@@ -159,9 +159,10 @@ export function readEnum<T extends string, V extends object>(
   key: KeyOf<V>,
   allowed: readonly T[],
   within: Path = [],
+  foreign: Readonly<Record<string, T>> = {},
 ): T | undefined {
   const value = fieldOf(values, key);
-  return value === undefined ? undefined : checkEnum(subject, value, allowed, [...within, key]);
+  return value === undefined ? undefined : checkEnum(subject, value, allowed, [...within, key], foreign);
 }
 
 function checkEnum<T extends string>(
@@ -169,10 +170,12 @@ function checkEnum<T extends string>(
   value: unknown,
   allowed: readonly T[],
   path: Path,
+  foreign: Readonly<Record<string, T>> = {},
 ): T | undefined {
   const found = allowed.find((candidate) => candidate === value);
   if (found !== undefined) return found;
-  const nearest = typeof value === "string" ? nearestName(value, allowed) : undefined;
+  const word = String(value).toLowerCase();
+  const nearest = Object.hasOwn(foreign, word) ? foreign[word] : nearestName(word, allowed);
   return reportValue(subject, path, value, `one of ${allowed.join(", ")}`, {
     code: "config/not-allowed",
     fix: nearest === undefined ? undefined : `write ${nearest}`,
@@ -234,9 +237,16 @@ export function readDuration<V extends object>(
     value,
     `a duration such as 30ms, 2s, 15m or 1h, at most ${Math.floor(longestDurationMs / 3_600_000)}h`,
     {
-      fix: typeof value === "number" ? `write ${value}s` : undefined,
+      fix: durationMeant(value),
     },
   );
+}
+
+/** `5` and `2 seconds` as durations are written here. */
+function durationMeant(value: unknown): string | undefined {
+  if (typeof value === "number") return `write ${value}s`;
+  const [, digits, unit = ""] = /^\s*([0-9]+)\s*(ms|s|m|h)[a-z]*\s*$/i.exec(String(value)) ?? [];
+  return digits === undefined ? undefined : `write ${digits}${unit.toLowerCase()}`;
 }
 
 export function readMap<V extends object>(subject: Subject, values: V, key: KeyOf<V>, within: Path = []): Values {

@@ -43,7 +43,9 @@ export function readIfOurs<C extends DiagnosticCode>(
     code,
     summary: `the file is no ${what}`,
     detail: detail ?? `none of the keys of one stands at its top (${listed(keys, 6)}), so nothing of it is shown`,
-    fix,
+    fix: held.some((problem) => problem.code === "config/encoding")
+      ? "the file is not UTF-8 text: save it as UTF-8"
+      : fix,
     at: { source: nothing, offset: 0 },
     withoutExcerpt: true,
   });

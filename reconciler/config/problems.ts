@@ -115,6 +115,22 @@ export function problemAsDiagnostic({
   withoutExcerpt,
 }: Problem): Diagnostic {
   const excerpt = at === undefined || withoutExcerpt === true ? undefined : excerptOf(at);
+  const odd = at === undefined || !confusedBySpaces.has(code) ? undefined : oddSpace(at);
+  if (odd !== undefined)
+    return problemAsDiagnostic({
+      ...{
+        code: "config/yaml-syntax",
+        severity,
+        summary: `this line holds ${odd}, which looks like a space or like nothing`,
+      },
+      ...{
+        detail: summary,
+        fix: "type the line anew, or replace it with an ordinary space",
+        address,
+        at,
+        withoutExcerpt,
+      },
+    });
   return {
     severity: severity ?? "error",
     code,
@@ -125,6 +141,18 @@ export function problemAsDiagnostic({
     source: at === undefined ? undefined : positionOf(at),
     excerpt,
   };
+}
+
+/** What a space that is none leads to: it is read as a part of the word beside it. */
+const confusedBySpaces = new Set<string>(["config/unknown-key", "config/wrong-type", "config/invalid-name"]);
+
+/** A character that looks like a space, or like nothing, in a line before its first quote or comment. */
+function oddSpace({ source: { text }, offset }: Place): string | undefined {
+  const line = text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
+  const [found] = /[\u00a0\u1680\u2000-\u200f\u202f\u205f\u2060\u3000]/.exec(/^[^"'#]*/.exec(line)?.[0] ?? "") ?? [];
+  return found === undefined
+    ? undefined
+    : `the character U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 const placeKey = ({ source, offset }: Place): string => `${source.file}:${offset}`;

@@ -82,7 +82,7 @@ function readMovedAddress(
     `an address: vm.KEY, volume.KEY or group.KEY, with [EACH] for an instance of a for_each and KEY/ before it for a component${orComponent === undefined ? "" : ", or a component: KEY/"}`,
     (orComponent?.declared.rooms.size ?? 0) > 1 && isComponentPath(`${text}/`)
       ? { fix: `write ${text}/ for the whole component` }
-      : {},
+      : { fix: /^[\w-]+(?:\[[\w-]+\])?$/.test(text) ? `write vm.${text}, volume.${text} or group.${text}` : undefined },
   );
 }
 

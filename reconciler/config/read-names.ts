@@ -64,6 +64,8 @@ function reportName(subject: Subject, name: string, problem: string, written: st
 }
 
 function suggestName(name: string): string {
+  const [mustache, inside] = /\{\{\s*([\w.[\]]+)\s*\}\}/.exec(name) ?? [];
+  if (mustache !== undefined) return name.replace(mustache, `\${${inside}}`);
   const fitting = canonicalName(name)
     .replace(/[^a-z0-9-]+/g, "-")
     .slice(0, 50)

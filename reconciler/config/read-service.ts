@@ -26,13 +26,17 @@ function readBaseUrl(subject: Subject, values: ValuesOfRow<Service>): string | u
   const text = readText(subject, values, "base_url");
   if (text === undefined || text === "embedded") return text;
   if (!isHttpUrl(text))
-    return reportValue(subject, ["base_url"], text, "embedded, or a URL that begins with http:// or https://");
+    return reportValue(subject, ["base_url"], text, "embedded, or a URL that begins with http:// or https://", {
+      fix: /^[\w-]+(?:\.[\w-]+)+(?::[0-9]+)?(?:\/|$)/.test(text) ? `write https://${text}` : undefined,
+    });
   const { username, password } = new URL(text);
   if (username === "" && password === "") return text;
   subject.problems.add({
     code: "config/invalid-value",
     summary: "base_url holds a credential",
     fix: "take it out of the URL and set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION",
+    at: subject.place(["base_url"]),
+    withoutExcerpt: true,
   });
   return undefined;
 }

@@ -217,11 +217,26 @@ function wrongValue<A extends SchemaArea>(
     code: `${words.area}/${enums.length > 0 && typeof value === "string" ? "not-allowed" : "wrong-type"}`,
     summary: `${field} cannot be ${shown(value)}`,
     detail: `expected ${all.join(" or ")}`,
-    fix: nearest === undefined ? undefined : `write ${nearest}`,
+    fix: nearest === undefined ? fixOfShape(field, expected, value) : `write ${nearest}`,
     path,
     on: "value",
     needsQuotes: expected.includes("text") && (typeof value === "number" || typeof value === "boolean"),
   };
+}
+
+/** What is written one level too high, or as a list where each has a key. */
+function fixOfShape(field: string, expected: readonly string[], value: unknown): string | undefined {
+  if (expected.includes("a map") && Array.isArray(value))
+    return `give each a key in place of its dash: ${field}: { KEY: { … } }`;
+  if (expected.includes("true or false") && (value === "true" || value === "false"))
+    return `write ${value}, without quotes`;
+  if (expected.includes("a map") && typeof value === "string" && /^(?:removed|moved|imports)$/.test(field))
+    return {
+      removed: `write { from: ${value}, destroy: false }`,
+      moved: `write { from: …, to: ${value} }`,
+      imports: `write { to: ${value}, id: … }`,
+    }[field];
+  return undefined;
 }
 
 const typeWords: Record<string, string> = {

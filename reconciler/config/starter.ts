@@ -12,11 +12,11 @@ service:
   base_url: embedded # the service inside this program, for trying; or the https:// URL of yours
 
 vars:
-  env: { default: dev, description: Which environment this is } # reconcile plan --var env=prod
+  flavor: { default: m1.small, description: Size of the VMs } # reconcile plan --var flavor=m1.large
 
 defaults:
   vm:
-    flavor_id: m1.small # flavor name or id
+    flavor_id: \${var.flavor} # flavor name or id
     image_id: ubuntu-24.04 # image id or name
     owner: me@example.com # username or e-mail address
     user_id: "1" # your user id in the service
@@ -25,17 +25,17 @@ defaults:
 vms:
   web:
     for_each: [a, b] # vm.web[a] and vm.web[b]
-    name: web-\${var.env}-\${each}
+    name: web-\${each}
     lifecycle: { prevent_destroy: false }
 
 volumes:
   data:
-    size: 20 # GB; grows in place
+    size: 20 # GB; it grows, off its VM for that moment, and never shrinks
     attach_to: web[a]
 
 groups:
   web:
-    name: web-\${var.env} # a VM is put into its group in the service's console: there is no call for it
+    name: web # a VM is put into its group in the service's console: there is no call for it
     description: Public web tier
     rules:
       - { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0, description: HTTPS }

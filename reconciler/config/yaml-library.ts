@@ -100,12 +100,17 @@ export function readWhole(source: YamlFile, problems: Problems): unknown {
       });
       continue;
     }
+    const open = unclosed.test(message) ? openedAt(document, pos[0]) : undefined;
+    const offset = open ?? Math.min(pos[0], Math.max(0, source.text.length - 1));
     problems.add({
       code: "config/yaml-syntax",
       summary: code === "MULTIPLE_DOCS" ? "the file holds several YAML documents" : "the file is not valid YAML",
       detail: code === "MULTIPLE_DOCS" ? "expected one document" : message.replace(/\s+/g, " "),
-      fix: fixOf(message) ?? syntaxFixes[code],
-      at: { source, offset: Math.min(pos[0], Math.max(0, source.text.length - 1)) },
+      fix:
+        open === undefined
+          ? (fixOf(message, lineAt(source.text, offset)) ?? syntaxFixes[code])
+          : `close the ${source.text[open]} that stands here`,
+      at: { source, offset },
     });
   }
   if (document.errors.length > 0) return undefined;
@@ -119,14 +124,41 @@ export function readWhole(source: YamlFile, problems: Problems): unknown {
 const sameColumn = /^All mapping items must start at the same column/;
 const listAmongKeys = /^A block sequence may not be used as an implicit map key/;
 
-function fixOf(message: string): string | undefined {
+const unclosed =
+  /^(?:Missing closing ["']quote|Flow (?:map|sequence) in block collection must be sufficiently indented)/;
+
+/** Where the text or the collection begins that is not closed: the outermost one that reaches as far as the error. */
+function openedAt(document: ReturnType<typeof parse>, blamed: number): number | undefined {
+  const { isCollection, isScalar, visit } = yaml();
+  let found: number | undefined;
+  visit(document, (_key, node) => {
+    const isOpen = isScalar(node) ? /^QUOTE/.test(node.type ?? "") : isCollection(node) && node.flow === true;
+    if (!isOpen) return undefined;
+    const [from = 0, to = 0] = node.range ?? [];
+    if (from < blamed && to >= blamed) found ??= from;
+    return undefined;
+  });
+  return found;
+}
+
+const lineAt = (text: string, offset: number): string =>
+  text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
+
+function fixOf(message: string, line: string): string | undefined {
   if (bracketInText.test(message)) return 'put text with brackets in quotes, such as "web[a]"';
+  if (nestedOrLong.test(message)) {
+    if (/^\s*-[^\s-]/.test(line)) return "put a space behind the dash";
+    if (/^\s*(?:- )?[\w-]+:[^\s]/.test(line)) return "put a space behind the colon";
+    if (/:\s.*:(?:\s|$)/.test(line)) return "put text that holds a colon and a space in quotes";
+  }
   if (sameColumn.test(message)) return "begin the keys of one map in one column";
   if (listAmongKeys.test(message))
     return "a list item stands behind a key of its own: take the dash away, or add KEY: above it";
   return undefined;
 }
 
+const nestedOrLong =
+  /^(?:Nested mappings are not allowed in compact mappings|Implicit keys need to be on a single line)/;
 const bracketInText = /^Unexpected flow-(?:seq|map)-start at node end/;
 
 interface SyntaxError {

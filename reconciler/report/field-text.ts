@@ -1,7 +1,9 @@
 /** What a change of a field costs, from the table of fields, for people who are about to make the change. */
+
 import { parseAddress } from "../core/model/address";
 import { fieldsOf } from "../core/model/fields";
 import { type Kind, kinds } from "../core/model/kinds";
+import { nearestName } from "../core/text/nearest";
 import { hang } from "./style";
 
 export interface NamedField {
@@ -25,7 +27,12 @@ export function namedFields(name: string): readonly NamedField[] {
   if (name === "") return all;
   const exact = all.filter((row) => row.field === last && (kind === undefined || row.kind === kind));
   if (exact.length > 0) return exact;
-  return kind === undefined ? [] : all.filter((row) => row.kind === kind);
+  const ofKind = all.filter((row) => row.kind === kind);
+  const near = nearestName(
+    last,
+    ofKind.map(({ field }) => field),
+  );
+  return near === undefined ? ofKind : ofKind.filter(({ field }) => field === near);
 }
 
 export const fieldsText = (fields: readonly NamedField[], width: number): string =>

@@ -47,7 +47,10 @@ describe("shape", () => {
       "groups: { web: { xyzzy: 1 } }",
       "unknown-key 1:18 | the key xyzzy is not known here | remove it",
     ],
-    "a list where a map is expected": ["vms: [web]", "wrong-type 1:6 | vms cannot be a list"],
+    "a list where a map is expected": [
+      "vms: [web]",
+      "wrong-type 1:6 | vms cannot be a list | give each a key in place of its dash: vms: { KEY: { … } }",
+    ],
     "a word where a VM is expected": ["vms: { web: yes }", 'wrong-type 1:13 | web cannot be "yes"'],
     "a number where text is expected is quoted as written": [
       "vms: { web: { user_id: 0042 } }",
@@ -62,6 +65,74 @@ describe("shape", () => {
       "invalid-value 2:16 | size cannot be 0",
       'not-allowed 2:26 | power cannot be "on"',
       'invalid-value 4:30 | dst_port cannot be "x"',
+    ],
+  });
+
+  const odd = (what: string) =>
+    `this line holds the character ${what}, which looks like a space or like nothing | type the line anew, or replace it with an ordinary space`;
+  table({
+    "a no-break space before a key": ["vms:\n  web:\n\u00a0   name: web-1", `yaml-syntax 3:1 | ${odd("U+00A0")}`],
+    "a no-break space behind a colon": ["vms:\n  web:\n    name:\u00a0web-1", `yaml-syntax 3:5 | ${odd("U+00A0")}`],
+    "a character without width in a key": ["vms: { web\u200b: { name: web-1 } }", `yaml-syntax 1:8 | ${odd("U+200B")}`],
+    "a quote that is not closed, where it begins": [
+      'vms:\n  web:\n    name: "web-1\n  db:\n    name: db-1',
+      'yaml-syntax 3:11 | the file is not valid YAML | close the " that stands here',
+    ],
+    "a brace that is not closed, where it stands": [
+      "vms: { web: { name: web-1 }\nvolumes: { data: { size: 5 } }",
+      "yaml-syntax 1:6 | the file is not valid YAML | close the { that stands here",
+    ],
+    "text with a colon": [
+      "groups:\n  web:\n    description: Note: this is public",
+      "yaml-syntax 3:18 | the file is not valid YAML | put text that holds a colon and a space in quotes",
+    ],
+    "no space behind a dash": [
+      "groups:\n  web:\n    rules:\n      -protocol: tcp\n       dst_port: 22",
+      "yaml-syntax 4:18 | the file is not valid YAML | put a space behind the dash",
+    ],
+    "no space behind a colon": [
+      "vms:\n  web:\n    name:web-1\n    size: 5",
+      "yaml-syntax 3:5 | the file is not valid YAML | put a space behind the colon",
+    ],
+    "ports in one text": [
+      rule('{ protocol: tcp, dst_port: "80-90,443" }'),
+      'invalid-value 1:54 | dst_port cannot be "80-90,443" | write [80-90, 443]',
+    ],
+    "a protocol of the layer above": [
+      rule("{ protocol: http, dst_port: 80 }"),
+      'not-allowed 1:39 | protocol cannot be "http" | write tcp',
+    ],
+    "a direction as other tools call it": [
+      rule("{ protocol: tcp, dst_port: 80, direction: in }"),
+      'not-allowed 1:69 | direction cannot be "in" | write ingress',
+    ],
+    "an address alone where an entry is expected": [
+      "removed: [vm.db]",
+      'wrong-type 1:11 | removed cannot be "vm.db" | write { from: vm.db, destroy: false }',
+    ],
+    "a key where an address is expected": [
+      "moved: [{ from: db, to: vm.web }]\nvms: { web: { name: web-1 } }",
+      'invalid-value 1:17 | from cannot be "db" | write vm.db, volume.db or group.db',
+    ],
+    "the braces of another language": [
+      "vms: { web: { name: 'web-{{ var.n }}' } }",
+      'invalid-name 1:21 | the name web-{{ var.n }} contains "{"; only a-z, 0-9 and hyphens are allowed | write web-${var.n}',
+    ],
+    "true in quotes": [
+      'vms: { web: { lifecycle: { prevent_destroy: "true" } } }',
+      'wrong-type 1:45 | prevent_destroy cannot be "true" | write true, without quotes',
+    ],
+    "a duration with its unit written out": [
+      "service: { timing: { poll_interval: 2 sec } }",
+      'invalid-value 1:37 | poll_interval cannot be "2 sec" | write 2s',
+    ],
+    "an address without its scheme": [
+      "service: { base_url: cloud.example.com }",
+      'invalid-value 1:22 | base_url cannot be "cloud.example.com" | write https://cloud.example.com',
+    ],
+    "a credential in an address": [
+      "service: { base_url: 'https://me:secret@cloud.example.com' }",
+      "invalid-value 1:22 | base_url holds a credential | take it out of the URL and set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION",
     ],
   });
 

@@ -113,7 +113,7 @@ interface Repeated {
 /** A virtual machine. @def vm */
 export type VmBlock =
   | (Repeated & {
-      /** How many of the VMs of this block may be down at a time, or which share of them: 2, or 25%. Without it, as many as there are requests at once. */
+      /** How many of the VMs of this block may be down at a time, or which share of them: 2, or 25%. Without it, all that have a request under way at once (--parallelism). */
       max_unavailable?: ShareOfSome;
       /** How this VM is reached by SSH; goes field by field over what the file says for all. */
       ssh?: Ssh;

@@ -219,7 +219,7 @@ export function makePlan(input: PlanInput): Plan {
     ],
     consents,
     unguarded: unguarded.length === 0 ? undefined : unguarded,
-    diagnostics: sortDiagnostics(diagnostics),
+    diagnostics: sortDiagnostics(withoutEchoes(diagnostics)),
     orphans: [...state.orphans.values()],
     attached: Object.keys(attached).length === 0 ? undefined : attached,
     fromMemory: remembered.length === 0 ? undefined : remembered,
@@ -231,6 +231,15 @@ export function makePlan(input: PlanInput): Plan {
       (difference) => difference.change === undefined && difference.diagnostics.every((d) => d.severity !== "error"),
     ).length,
   };
+}
+
+/** A credential that is refused is said once: every list that could not be read for it, and what is missing for that, follow. */
+function withoutEchoes(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const refused = "service/unauthenticated";
+  if (!diagnostics.some(({ code, severity }) => code === refused && severity === "error")) return diagnostics;
+  return diagnostics.filter(
+    ({ code, severity }) => severity !== "warning" || (code !== refused && code !== "plan/image-unresolved"),
+  );
 }
 
 /** What the requests would say that this service does not take, as its dialect tells. */

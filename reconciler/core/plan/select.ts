@@ -104,7 +104,8 @@ export function unknownAddresses(wanted: readonly Address[], pairs: readonly Pai
       const keys = [...known].filter((one) => one.startsWith(`${block}[`));
       const near = components.has(`${address}/`)
         ? `${address}/`
-        : nearestName(address, keys.length > 0 ? keys : [...known, ...blocks, ...components]);
+        : ([...known, ...blocks].find((one) => one.endsWith(`.${address}`)) ??
+          nearestName(address, keys.length > 0 ? keys : [...known, ...blocks, ...components]));
       return {
         severity: "error" as const,
         code: "plan/unknown-address",

@@ -85,7 +85,8 @@ const itemsOf = (list: unknown): { readonly item: unknown; readonly index: numbe
 /** `undefined`: the rule cannot be compared with others; the reason is reported. */
 export function readRule(subject: Subject, written: Values, path: Path, declared: Declared): Rule | undefined {
   const before = subject.problems.reported;
-  const direction = readEnum(subject, written, "direction", ["ingress", "egress"], path) ?? "ingress";
+  const direction =
+    readEnum(subject, written, "direction", ["ingress", "egress"], path, directionsOfOthers) ?? "ingress";
   const protocol = readProtocol(subject, written, path);
   const ports = readPorts(subject, written, path, protocol);
   const { remote, ethertype } = readRemote(subject, written, path, declared);
@@ -111,9 +112,32 @@ function readProtocol(subject: Subject, written: Values, path: Path): string {
     "protocol",
     ["tcp", "udp", "icmp", "any"],
     path,
+    protocolsOfOthers,
   );
   return known ?? "any";
 }
+
+/** What people write for a direction and for a protocol. */
+const directionsOfOthers = {
+  in: "ingress",
+  inbound: "ingress",
+  input: "ingress",
+  out: "egress",
+  outbound: "egress",
+  output: "egress",
+} as const;
+const protocolsOfOthers = {
+  ssh: "tcp",
+  http: "tcp",
+  https: "tcp",
+  tls: "tcp",
+  dns: "udp",
+  icmpv6: "icmp",
+  ping: "icmp",
+  all: "any",
+  "-1": "any",
+  "*": "any",
+} as const;
 
 /** The names of ports that people write most. */
 const knownPorts: Readonly<Record<string, number>> = {
@@ -131,6 +155,8 @@ const knownPorts: Readonly<Record<string, number>> = {
 };
 
 function fixOfPort(value: unknown): string | undefined {
+  const several = typeof value === "string" ? value.split(/[,;\s]+/) : [];
+  if (several.length > 1 && several.every((one) => portsPattern.test(one))) return `write [${several.join(", ")}]`;
   const port = typeof value === "string" ? knownPorts[value.toLowerCase()] : undefined;
   return port === undefined ? undefined : `write ${port}`;
 }
