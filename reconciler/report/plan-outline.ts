@@ -330,7 +330,7 @@ function emptyText(plan: Plan): string {
   if (outputs > 0)
     return `Nothing to do in the service, which matches the file (${known}); ${countOf(outputs, "output changes", "outputs change")}.`;
   if (plan.bookkeeping.length === 0) return `Nothing to do: the service matches the file (${known}).`;
-  return `Nothing to do in the service, which matches the file (${known}); the state learns ${countOf(plan.bookkeeping.length, "thing")}.`;
+  return `Nothing to do in the service, which matches the file (${known}); ${countOf(plan.bookkeeping.length, "record")} to update in the state.`;
 }
 
 function figuresOf(plan: Plan): string[] {

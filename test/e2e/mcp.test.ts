@@ -303,6 +303,13 @@ describe("reconcile docs", () => {
     expect(list.stdout).toMatch(/^safety {2,}\S/m);
     expect((await runCli(["docs", "trouble"], { cwd: folder })).stdout).toMatch(/^# Trouble/);
     expect((await runCli(["docs", "flush", "volume"], { cwd: folder })).stdout).toMatch(/^gitops: /m);
+    // The page that tells about it comes first, with its sentence.
+    for (const [asked, answer] of [
+      ["rollback", "trouble: Is there a rollback?\n    Not by itself"],
+      ["tags", "trouble: Where are tags?\n    The service has none"],
+      ["cloud-init", "trouble: Where is cloud-init, or user data?\n    The service has no call for it"],
+    ] as const)
+      expect((await runCli(["docs", asked], { cwd: folder })).stdout.startsWith(answer), asked).toBe(true);
     const none = await runCli(["docs", "saftey"], { cwd: folder });
     expect([none.exitCode, none.stderr]).toEqual([1, expect.stringContaining("reconcile docs safety")]);
   });

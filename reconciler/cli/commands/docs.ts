@@ -52,7 +52,10 @@ export const docsCommand = command({
       if (existsSync(start))
         output.note(`In a browser, with a search: reconcile docs --serve, or open ${pathToFileURL(start).href}`);
     } else {
-      const found = known.flatMap((one) => sectionsWith(one, args));
+      const found = known
+        .flatMap((one) => sectionsWith(one, args))
+        .sort((a, b) => b.score - a.score)
+        .slice(0, mostFound);
       if (found.length === 0) {
         const near = nearestName(
           first,
@@ -146,12 +149,14 @@ interface DocumentPage {
   readonly text: string;
 }
 
+/** In the order of the documents: what more readers need is earlier. */
 function documentPages(): readonly DocumentPage[] {
   const folder = join(packageFolder, "docs");
   if (!existsSync(folder)) return [];
+  const order = readFileSync(join(folder, "README.md"), "utf8");
   return readdirSync(folder)
     .filter((name) => name.endsWith(".md") && name !== "README.md")
-    .sort()
+    .sort((a, b) => order.indexOf(`(${a})`) - order.indexOf(`(${b})`))
     .map((name) => {
       const file = join(folder, name);
       const text = readFileSync(file, "utf8");
@@ -159,14 +164,33 @@ function documentPages(): readonly DocumentPage[] {
     });
 }
 
-/** The sections that hold every word, each with its first line that holds one of the words. */
-function sectionsWith({ name, text }: DocumentPage, words: readonly string[]) {
+const mostFound = 12;
+const fenced = /^```[\s\S]*?^```$/gm;
+
+/**
+ * The sections that hold every word, each with the line that answers: its first with one of the words, or its first at
+ * all where the heading has them. A heading counts most, then the words as a whole, and last what only lists them.
+ */
+function sectionsWith({ name, title, text }: DocumentPage, words: readonly string[]) {
   const wanted = words.map((word) => word.toLowerCase());
-  return text.split(/^(?=#{1,4} )/m).flatMap((section) => {
+  const beside = new RegExp(wanted.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[\\s_-]+"));
+  // A comment in a block is no heading.
+  const whole = text.replaceAll(fenced, (block) => block.replaceAll(/^#/gm, " #"));
+  return whole.split(/^(?=#{1,4} )/m).flatMap((section) => {
     const low = section.toLowerCase();
     if (!wanted.every((word) => low.includes(word))) return [];
-    const [heading = "", ...lines] = section.split("\n");
-    const line = lines.find((one) => wanted.some((word) => one.toLowerCase().includes(word)))?.trim() ?? "";
-    return [{ name, heading: heading.replace(/^#+ /, ""), line }];
+    const [first = "", ...rest] = section.replaceAll(fenced, "").split("\n");
+    const heading = first.replace(/^#+ /, "");
+    const head = `${heading} ${title}`.toLowerCase();
+    const inHead = wanted.every((word) => head.includes(word));
+    const lines = rest.filter((one) => /^[^<!]/.test(one.trim()));
+    const said = lines.find((one) => beside.test(one.toLowerCase()));
+    const line =
+      said ?? (inHead ? undefined : lines.find((one) => wanted.some((word) => one.toLowerCase().includes(word))));
+    const score = (inHead ? 8 : 0) + (said === undefined ? 0 : 4) + (lists.has(name) ? 0 : 2);
+    return [{ name, heading, line: (line ?? lines[0] ?? "").trim(), score }];
   });
 }
+
+/** Pages to look things up in: a page that tells about them goes first. */
+const lists = new Set(["commands", "errors", "reference", "glossary"]);

@@ -185,7 +185,7 @@ export const fleetStopCommand = command({
 
 export const fleetUndoCommand = command({
   usage: "fleet undo RUN [--why TEXT]",
-  summary: "plans the way back to before a run, which waits for approval",
+  summary: "plans back to before a run; the plan waits for approval",
   section,
   examples: [["reconcile fleet undo 4711 --why wrong-flavor", "then: reconcile fleet plan STACK, and approve it"]],
   flags: [...personFlags, "why"],

@@ -121,7 +121,7 @@ export const vmCalls = {
       builtIn: true,
       ability: "revertsResize",
       about: "Takes a resize back that waits in the verify state; {id} is the VM's id.",
-      cost: "A resize whose check failed cannot be taken back from here.",
+      cost: "A resize whose check failed cannot be reverted from here.",
       instead: "It waits in the verify state and the run ends with exit 4, for someone to revert or confirm it.",
     },
   },

@@ -21,7 +21,7 @@ export const vmFields = {
     absent: "missing",
     effect: "in_place",
     verb: "resize",
-    costs: "resized in place: a short outage, then checked and confirmed or taken back",
+    costs: "resized in place: a short outage, then checked and confirmed or reverted",
     compare: "own",
     recorded: "known",
     observed: true,
