@@ -50,7 +50,7 @@ export function desiredTables(root) {
       ...schema.properties[list].items,
     });
   for (const [title, part] of mapsOf(schema)) if (!shown(schema, lines, part)) section(lines, schema, title, part);
-  return lines.join("\n").trimEnd();
+  return saidOnce(lines).join("\n").trimEnd();
 }
 
 /** The tables of a file whose sections need no order of their own. */
@@ -59,8 +59,22 @@ export function fileTables(name) {
     const schema = readSchema(root, name);
     const lines = ["### The file", "", ...table(schema, schema.properties, undefined, schema.required), ""];
     for (const [title, part] of mapsOf(schema)) if (!shown(schema, lines, part)) section(lines, schema, title, part);
-    return lines.join("\n").trimEnd();
+    return saidOnce(lines).join("\n").trimEnd();
   };
+}
+
+/** A field that stands in several tables is explained in the first of them. */
+function saidOnce(lines) {
+  const said = new Map();
+  let title = "";
+  return lines.map((line) => {
+    if (line.startsWith("### ")) title = line.slice(4);
+    const [name, , , meaning = ""] = line.startsWith("| `") ? line.slice(2).split(" | ") : [];
+    if (meaning.split(" ").length < 9) return line;
+    const first = said.get(`${name} ${meaning}`);
+    if (first === undefined) said.set(`${name} ${meaning}`, title);
+    return first === undefined ? line : line.replace(meaning.replace(/ \|$/, ""), `as in \`${first}\``);
+  });
 }
 
 /** Whether some table has a row with each of the map's keys and their meanings. */
@@ -187,7 +201,7 @@ function table(schema, properties, changes = undefined, required = []) {
     const { text, preset } = meaningOf(schema, value);
     const given = required.includes(name) ? "(required)" : preset;
     lines.push(
-      `| \`${name}\` | ${typeOf(schema, value)} | ${given} | ${cell(text)} |${changes === undefined ? "" : ` ${changes[name] ?? "nothing in the service"} |`}`,
+      `| \`${name}\` | ${typeOf(schema, value)} | ${given} | ${cell(text)} |${changes === undefined ? "" : ` ${changes[name] ?? ""} |`.replace(" nothing in the service ", " ")}`,
     );
   }
   return lines;

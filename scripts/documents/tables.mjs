@@ -11,6 +11,7 @@ const load = (root, module) => require(join(root, "dist", module));
 
 const generators = {
   commands: commandSections,
+  "shared-flags": (root) => flagTable([...sharedFlags(root).values()].sort((a, b) => (a.left < b.left ? -1 : 1))),
   "common-flags": (root) => {
     const { commonFlags } = load(root, "reconciler/cli/flags.js");
     return flagTable(["file", ...commonFlags].map((name) => load(root, "reconciler/cli/help.js").flagHelp(name)));
@@ -38,19 +39,39 @@ export function withTables(root, text) {
 }
 
 function commandSections(root) {
-  const { commands } = load(root, "reconciler/cli/registry.js");
-  const { allCommands } = load(root, "reconciler/cli/command.js");
-  const { flagHelp, splitFlags } = load(root, "reconciler/cli/help.js");
+  const shared = sharedFlags(root);
   const lines = [];
-  for (const command of allCommands(commands)) {
+  for (const { command, flags } of commandsWithFlags(root)) {
     lines.push(`## ${command.name}`, "", `\`reconcile ${command.usage}\` — ${command.summary}.`, "");
     for (const [line, says] of command.examples) lines.push(`- \`${line}\`: ${says}`);
     lines.push("");
-    const { own } = splitFlags(command.flags);
-    const flags = command.ownFlags?.() ?? own.map((flag) => flagHelp(flag, command));
-    if (flags.length > 0) lines.push(flagTable(flags), "");
+    const own = flags.filter((flag) => !shared.has(keyOf(flag)));
+    const others = flags.filter((flag) => shared.has(keyOf(flag))).map(({ left }) => `\`${left.split(" ")[0]}\``);
+    if (own.length > 0) lines.push(flagTable(own), "");
+    if (others.length > 0) lines.push(`${own.length > 0 ? "Also" : "Takes"} ${others.join(", ")}.`, "");
   }
   return lines.join("\n").trimEnd();
+}
+
+/** Every command with the flags that are its own, which are all but the common ones. */
+function commandsWithFlags(root) {
+  const { commands } = load(root, "reconciler/cli/registry.js");
+  const { allCommands } = load(root, "reconciler/cli/command.js");
+  const { flagHelp, splitFlags } = load(root, "reconciler/cli/help.js");
+  return allCommands(commands).map((command) => ({
+    command,
+    flags: command.ownFlags?.() ?? splitFlags(command.flags).own.map((flag) => flagHelp(flag, command)),
+  }));
+}
+
+const keyOf = ({ left, help }) => `${left} ${help}`;
+
+/** The flags that several commands take and that mean the same in all of them. */
+function sharedFlags(root) {
+  const counts = new Map();
+  for (const { flags } of commandsWithFlags(root))
+    for (const flag of flags) counts.set(keyOf(flag), { flag, count: (counts.get(keyOf(flag))?.count ?? 0) + 1 });
+  return new Map([...counts].filter(([, { count }]) => count > 1).map(([key, { flag }]) => [key, flag]));
 }
 
 /** Of what `npm run bench` measured, what a reader asks for first. */

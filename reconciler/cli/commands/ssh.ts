@@ -31,7 +31,7 @@ export const sshCommand = command({
   positionals: oneOrMore("the address of a VM"),
   complete: (args, known) => (args.length === 0 ? known.recorded("vm") : []),
   async run(invocation) {
-    const { args, flags, output } = invocation;
+    const { args, flags } = invocation;
     const [asked, ...words] = args;
     const workspace = readWorkspace(invocation, { args: [], needed: false });
     const store = openStore(workspace, flags);
@@ -53,47 +53,16 @@ export const sshCommand = command({
     if (!isHost(route.host))
       throw fail("cli/no-address", `the address of ${address} is none: ${JSON.stringify(route.host)}`);
     if ((workspace.desired.service.baseUrl ?? "") === "embedded")
-      output.note("This VM lives in the embedded service: there is no machine to log in to.");
-    return await startSsh(route, words);
-  },
-});
-
-<<<<<<< HEAD
-type SshInvocation = Invocation<FlagName, readonly [string, ...string[]]>;
-=======
-type Of = Invocation<FlagName, readonly [string, ...string[]]>;
-
-async function run(invocation: Of): Promise<number> {
-  const { args, flags } = invocation;
-  const [asked, ...words] = args;
-  const workspace = readWorkspace(invocation, { args: [], needed: false });
-  const store = openStore(workspace, flags);
-  const { state } = openStoredState(await store.read(), store.location, newLineage());
-  const vms = recordedVms(state);
-  const address = vmCalled(asked, vms, state);
-  const given = sshGiven(flags, [...vms.keys()]);
-  const access = workspace.ssh ?? noAccess;
-  let found = routeTo(address, vms, access, given);
-  // The state has no address of a VM whose record had none when it was last seen.
-  if ("missing" in found) found = routeTo(address, await seenNow(invocation, workspace, vms), access, given);
-  if ("missing" in found)
-    throw fail(
-      "cli/no-address",
-      `no address of ${found.missing} is known${found.missing === address ? "" : `, and ${address} is reached through it`}`,
-      "reconcile vm list; where the records of this service show addresses elsewhere, records.vm.private_ip of the dialect says so",
-    );
-  const { route } = found;
-  if (!isHost(route.host))
-    throw fail("cli/no-address", `the address of ${address} is none: ${JSON.stringify(route.host)}`);
-  if ((workspace.desired.service.baseUrl ?? "") === "embedded")
-    throw fail(
+      throw fail(
       "cli/no-address",
       `${address} lives in the embedded service: there is no machine to log in to`,
       "service.base_url: https://… of a service that makes machines",
     );
-  return await start(route, words);
-}
->>>>>>> 34c47d19 (cli: a search of the documents shows first what tells about it, and ssh to the embedded service ends at once)
+    return await startSsh(route, words);
+  },
+});
+
+type SshInvocation = Invocation<FlagName, readonly [string, ...string[]]>;
 
 /** With their addresses, as far as the state has them. */
 const recordedVms = (state: State): Map<Address, Reachable & { readonly id?: string }> =>
