@@ -60,8 +60,18 @@ export function assertShown(state: State, live: Live, findings: readonly Diagnos
     const sighting = id === undefined ? undefined : sight(live, kind, id);
     if (sighting?.seen === "unobserved" && sighting.fix === acceptService) unseen.push(`${address} (${id})`);
   }
-  throw scopeRefusal(live.doubt, unseen);
+  const isEmbedded = state.scope?.origin === "embedded" && live.doubt.about === "credential";
+  throw isEmbedded
+    ? scopeRefusal(
+        { ...live.doubt, reason: "the embedded service has nothing that this state remembers" },
+        unseen,
+        otherWorld,
+      )
+    : scopeRefusal(live.doubt, unseen);
 }
+
+/** Nobody has a credential of it: its folder was deleted, or the command runs in another one. */
+const otherWorld = `its world, .reconcile/world, was deleted or is another one: put it back; or make everything anew there: reconcile apply ${acceptService} --recreate all`;
 
 const rightWay: Record<ScopeDoubt["about"], string> = {
   origin: `give the service's own address (service.base_url, RECONCILE_BASE_URL or --base-url); if the service has moved there: reconcile apply ${acceptService}`,
@@ -72,14 +82,14 @@ const rightWay: Record<ScopeDoubt["about"], string> = {
 
 const mostNames = 10;
 
-function scopeRefusal(doubt: ScopeDoubt, unseen: readonly string[]): ScopeRefused {
+function scopeRefusal(doubt: ScopeDoubt, unseen: readonly string[], fix = rightWay[doubt.about]): ScopeRefused {
   const more = unseen.length > mostNames ? ` and ${unseen.length - mostNames} more` : "";
   return new ScopeRefused({
     severity: "error",
     code: "consent/accept-service",
     summary: doubt.reason,
     detail: `Nothing was sent, and nothing counts as gone.${unseen.length === 0 ? "" : ` Not shown: ${unseen.slice(0, mostNames).join(", ")}${more}.`}`,
-    fix: rightWay[doubt.about],
+    fix,
   });
 }
 
