@@ -137,7 +137,7 @@ const vmWordRows: WordRows<RecordedVm> = {
   name,
   flavor,
   image,
-  imageId: ["which meant", ({ image, imageId }) => (imageId === image ? undefined : imageId)],
+  imageId: ["image, by id", ({ image, imageId }) => (imageId === image ? undefined : imageId)],
   ...otherVmRows,
   preventDestroy: ["prevent_destroy", ({ preventDestroy }) => preventDestroy],
   onDelete: [
