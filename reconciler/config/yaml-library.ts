@@ -108,7 +108,7 @@ export function readWhole(source: YamlFile, problems: Problems): unknown {
       detail: code === "MULTIPLE_DOCS" ? "expected one document" : message.replace(/\s+/g, " "),
       fix:
         open === undefined
-          ? (fixOf(message, lineAt(source.text, offset)) ?? syntaxFixes[code])
+          ? (fixOf(message, lineOfOffset(source.text, offset)) ?? syntaxFixes[code])
           : `close the ${source.text[open]} that stands here`,
       at: { source, offset },
     });
@@ -141,7 +141,7 @@ function openedAt(document: ReturnType<typeof parse>, blamed: number): number | 
   return found;
 }
 
-const lineAt = (text: string, offset: number): string =>
+const lineOfOffset = (text: string, offset: number): string =>
   text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
 
 function fixOf(message: string, line: string): string | undefined {

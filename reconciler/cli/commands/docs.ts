@@ -165,7 +165,7 @@ function documentPages(): readonly DocumentPage[] {
 }
 
 const mostFound = 12;
-const fenced = /^```[\s\S]*?^```$/gm;
+const blocksIn = /^```[\s\S]*?^```$/gm;
 
 /**
  * The sections that hold every word, each with the line that answers: its first with one of the words, or its first at
@@ -175,11 +175,11 @@ function sectionsWith({ name, title, text }: DocumentPage, words: readonly strin
   const wanted = words.map((word) => word.toLowerCase());
   const beside = new RegExp(wanted.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[\\s_-]+"));
   // A comment in a block is no heading.
-  const whole = text.replaceAll(fenced, (block) => block.replaceAll(/^#/gm, " #"));
+  const whole = text.replaceAll(blocksIn, (block) => block.replaceAll(/^#/gm, " #"));
   return whole.split(/^(?=#{1,4} )/m).flatMap((section) => {
     const low = section.toLowerCase();
     if (!wanted.every((word) => low.includes(word))) return [];
-    const [first = "", ...rest] = section.replaceAll(fenced, "").split("\n");
+    const [first = "", ...rest] = section.replaceAll(blocksIn, "").split("\n");
     const heading = first.replace(/^#+ /, "");
     const head = `${heading} ${title}`.toLowerCase();
     const inHead = wanted.every((word) => head.includes(word));
@@ -187,10 +187,10 @@ function sectionsWith({ name, title, text }: DocumentPage, words: readonly strin
     const said = lines.find((one) => beside.test(one.toLowerCase()));
     const line =
       said ?? (inHead ? undefined : lines.find((one) => wanted.some((word) => one.toLowerCase().includes(word))));
-    const score = (inHead ? 8 : 0) + (said === undefined ? 0 : 4) + (lists.has(name) ? 0 : 2);
+    const score = (inHead ? 8 : 0) + (said === undefined ? 0 : 4) + (lookUpPages.has(name) ? 0 : 2);
     return [{ name, heading, line: (line ?? lines[0] ?? "").trim(), score }];
   });
 }
 
 /** Pages to look things up in: a page that tells about them goes first. */
-const lists = new Set(["commands", "errors", "reference", "glossary"]);
+const lookUpPages = new Set(["commands", "errors", "reference", "glossary"]);

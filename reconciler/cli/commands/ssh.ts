@@ -54,10 +54,10 @@ export const sshCommand = command({
       throw fail("cli/no-address", `the address of ${address} is none: ${JSON.stringify(route.host)}`);
     if ((workspace.desired.service.baseUrl ?? "") === "embedded")
       throw fail(
-      "cli/no-address",
-      `${address} lives in the embedded service: there is no machine to log in to`,
-      "service.base_url: https://… of a service that makes machines",
-    );
+        "cli/no-address",
+        `${address} lives in the embedded service: there is no machine to log in to`,
+        "service.base_url: https://… of a service that makes machines",
+      );
     return await startSsh(route, words);
   },
 });

@@ -219,7 +219,7 @@ export function makePlan(input: PlanInput): Plan {
     ],
     consents,
     unguarded: unguarded.length === 0 ? undefined : unguarded,
-    diagnostics: sortDiagnostics(withoutEchoes(diagnostics)),
+    diagnostics: sortDiagnostics(refusedOnce(diagnostics)),
     orphans: [...state.orphans.values()],
     attached: Object.keys(attached).length === 0 ? undefined : attached,
     fromMemory: remembered.length === 0 ? undefined : remembered,
@@ -234,7 +234,7 @@ export function makePlan(input: PlanInput): Plan {
 }
 
 /** A credential that is refused is said once: every list that could not be read for it, and what is missing for that, follow. */
-function withoutEchoes(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+function refusedOnce(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const refused = "service/unauthenticated";
   if (!diagnostics.some(({ code, severity }) => code === refused && severity === "error")) return diagnostics;
   return diagnostics.filter(
