@@ -165,7 +165,7 @@ function documentPages(): readonly DocumentPage[] {
 }
 
 const mostFound = 12;
-const blocksIn = /^```[\s\S]*?^```$/gm;
+const fencedBlocks = /^```[\s\S]*?^```$/gm;
 
 /**
  * The sections that hold every word, each with the line that answers: its first with one of the words, or its first at
@@ -175,11 +175,11 @@ function sectionsWith({ name, title, text }: DocumentPage, words: readonly strin
   const wanted = words.map((word) => word.toLowerCase());
   const beside = new RegExp(wanted.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[\\s_-]+"));
   // A comment in a block is no heading.
-  const whole = text.replaceAll(blocksIn, (block) => block.replaceAll(/^#/gm, " #"));
+  const whole = text.replaceAll(fencedBlocks, (block) => block.replaceAll(/^#/gm, " #"));
   return whole.split(/^(?=#{1,4} )/m).flatMap((section) => {
     const low = section.toLowerCase();
     if (!wanted.every((word) => low.includes(word))) return [];
-    const [first = "", ...rest] = section.replaceAll(blocksIn, "").split("\n");
+    const [first = "", ...rest] = section.replaceAll(fencedBlocks, "").split("\n");
     const heading = first.replace(/^#+ /, "");
     const head = `${heading} ${title}`.toLowerCase();
     const inHead = wanted.every((word) => head.includes(word));
