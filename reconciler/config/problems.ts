@@ -118,18 +118,14 @@ export function problemAsDiagnostic({
   const odd = at === undefined || !confusedBySpaces.has(code) ? undefined : oddSpace(at);
   if (odd !== undefined)
     return problemAsDiagnostic({
-      ...{
-        code: "config/yaml-syntax",
-        severity,
-        summary: `this line holds ${odd}, which looks like a space or like nothing`,
-      },
-      ...{
-        detail: summary,
-        fix: "type the line anew, or replace it with an ordinary space",
-        address,
-        at,
-        withoutExcerpt,
-      },
+      code: "config/yaml-syntax",
+      summary: `this line holds ${odd}, which looks like a space or like nothing`,
+      detail: summary,
+      fix: "type the line anew, or replace it with an ordinary space",
+      address,
+      at,
+      severity,
+      withoutExcerpt,
     });
   return {
     severity: severity ?? "error",

@@ -217,7 +217,7 @@ function wrongValue<A extends SchemaArea>(
     code: `${words.area}/${enums.length > 0 && typeof value === "string" ? "not-allowed" : "wrong-type"}`,
     summary: `${field} cannot be ${shown(value)}`,
     detail: `expected ${all.join(" or ")}`,
-    fix: nearest === undefined ? fixOfShape(field, expected, value) : `write ${nearest}`,
+    fix: nearest === undefined ? fixOfShape(String(field), expected, value) : `write ${nearest}`,
     path,
     on: "value",
     needsQuotes: expected.includes("text") && (typeof value === "number" || typeof value === "boolean"),
@@ -226,17 +226,17 @@ function wrongValue<A extends SchemaArea>(
 
 /** What is written one level too high, or as a list where each has a key. */
 function fixOfShape(field: string, expected: readonly string[], value: unknown): string | undefined {
-  if (expected.includes("a map") && Array.isArray(value))
-    return `give each a key in place of its dash: ${field}: { KEY: { … } }`;
   if (expected.includes("true or false") && (value === "true" || value === "false"))
     return `write ${value}, without quotes`;
-  if (expected.includes("a map") && typeof value === "string" && /^(?:removed|moved|imports)$/.test(field))
-    return {
-      removed: `write { from: ${value}, destroy: false }`,
-      moved: `write { from: …, to: ${value} }`,
-      imports: `write { to: ${value}, id: … }`,
-    }[field];
-  return undefined;
+  if (!expected.includes("a map")) return undefined;
+  if (Array.isArray(value)) return `give each a key in place of its dash: ${field}: { KEY: { … } }`;
+  return typeof value === "string" ? entryOf(field, value) : undefined;
+}
+
+function entryOf(list: string, address: string): string | undefined {
+  if (list === "removed") return `write { from: ${address}, destroy: false }`;
+  if (list === "moved") return `write { from: …, to: ${address} }`;
+  return list === "imports" ? `write { to: ${address}, id: … }` : undefined;
 }
 
 const typeWords: Record<string, string> = {

@@ -130,11 +130,13 @@ const unclosed =
 /** Where the text or the collection begins that is not closed: the outermost one that reaches as far as the error. */
 function openedAt(document: ReturnType<typeof parse>, blamed: number): number | undefined {
   const { isCollection, isScalar, visit } = yaml();
+  const rangeOf = (node: unknown) => {
+    if (isScalar(node)) return /^QUOTE/.test(node.type ?? "") ? node.range : undefined;
+    return isCollection(node) && node.flow === true ? node.range : undefined;
+  };
   let found: number | undefined;
   visit(document, (_key, node) => {
-    const isOpen = isScalar(node) ? /^QUOTE/.test(node.type ?? "") : isCollection(node) && node.flow === true;
-    if (!isOpen) return undefined;
-    const [from = 0, to = 0] = node.range ?? [];
+    const [from = 0, to = 0] = rangeOf(node) ?? [];
     if (from < blamed && to >= blamed) found ??= from;
     return undefined;
   });
