@@ -246,7 +246,8 @@ export function readDuration<V extends object>(
 function durationMeant(value: unknown): string | undefined {
   if (typeof value === "number") return `write ${value}s`;
   const [, digits, unit = ""] = /^\s*([0-9]+)\s*(ms|s|m|h)[a-z]*\s*$/i.exec(String(value)) ?? [];
-  return digits === undefined ? undefined : `write ${digits}${unit.toLowerCase()}`;
+  const meant = `${digits}${unit.toLowerCase()}`;
+  return digits === undefined || meant === value ? undefined : `write ${meant}`;
 }
 
 export function readMap<V extends object>(subject: Subject, values: V, key: KeyOf<V>, within: Path = []): Values {

@@ -128,7 +128,7 @@ const unclosed =
   /^(?:Missing closing ["']quote|Flow (?:map|sequence) in block collection must be sufficiently indented)/;
 
 /** Where the text or the collection begins that is not closed: the outermost one that reaches as far as the error. */
-function openedAt(document: ReturnType<typeof parse>, blamed: number): number | undefined {
+function openedAt(document: ReturnType<typeof parseDocumentText>, blamed: number): number | undefined {
   const { isCollection, isScalar, visit } = yaml();
   const rangeOf = (node: unknown) => {
     if (isScalar(node)) return /^QUOTE/.test(node.type ?? "") ? node.range : undefined;

@@ -46,7 +46,9 @@ function commandSections(root) {
     for (const [line, says] of command.examples) lines.push(`- \`${line}\`: ${says}`);
     lines.push("");
     const own = flags.filter((flag) => !shared.has(keyOf(flag)));
-    const others = flags.filter((flag) => shared.has(keyOf(flag))).map(({ left }) => `\`${left.split(" ")[0]}\``);
+    const others = flags
+      .filter((flag) => shared.has(keyOf(flag)))
+      .map(({ left }) => `\`${/--[\w-]+/.exec(left)?.[0] ?? left}\``);
     if (own.length > 0) lines.push(flagTable(own), "");
     if (others.length > 0) lines.push(`${own.length > 0 ? "Also" : "Takes"} ${others.join(", ")}.`, "");
   }

@@ -446,7 +446,10 @@ describe("imports, moved and removed", () => {
       `${vms}imports: [{ to: vm.web, id: x }, { to: 'vm.each[a]', id: x }]`,
       "invalid-import 3:58 | the id x is imported twice | one existing resource can have one address",
     ],
-    "no address": [`${vms}moved: [{ from: web, to: vm.web }]`, 'invalid-value 3:17 | from cannot be "web"'],
+    "no address": [
+      `${vms}moved: [{ from: web, to: vm.web }]`,
+      'invalid-value 3:17 | from cannot be "web" | write vm.web, volume.web or group.web',
+    ],
     "moving what is still declared": [
       `${vms}moved: [{ from: vm.web, to: 'vm.each[a]' }]`,
       "invalid-move 3:17 | vm.web is moved, and still declared | take its block out of the file, or the move",

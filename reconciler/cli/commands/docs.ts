@@ -52,10 +52,7 @@ export const docsCommand = command({
       if (existsSync(start))
         output.note(`In a browser, with a search: reconcile docs --serve, or open ${pathToFileURL(start).href}`);
     } else {
-      const found = known
-        .flatMap((one) => sectionsWith(one, args))
-        .sort((a, b) => b.score - a.score)
-        .slice(0, mostFound);
+      const found = known.flatMap((one) => sectionsWith(one, args)).sort((a, b) => b.score - a.score);
       if (found.length === 0) {
         const near = nearestName(
           first,
@@ -164,7 +161,6 @@ function documentPages(): readonly DocumentPage[] {
     });
 }
 
-const mostFound = 12;
 const fencedBlocks = /^```[\s\S]*?^```$/gm;
 
 /**

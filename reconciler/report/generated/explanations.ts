@@ -465,7 +465,7 @@ export const explanations = {
     "todo": "Use a credential that may read it."
   },
   "plan/gone": {
-    "means": "A resource the state knows is gone, and the plan says by which evidence. Its record is kept among the orphans as missing, and is taken back when the service shows the resource again.",
+    "means": "A resource the state knows is gone, and the plan says by which evidence. Its record is kept among the orphans as missing, and is restored when the service shows the resource again.",
     "todo": "If it still exists, stop and check the credential before applying."
   },
   "plan/run-under-way": {
@@ -473,7 +473,7 @@ export const explanations = {
     "todo": "Plan again when it has ended; `reconcile apply --lock-timeout 5m` waits for it."
   },
   "plan/shown-again": {
-    "means": "Something that was missing shows again. It is taken back where its address is declared and free; else it is an orphan like any other.",
+    "means": "Something that was missing shows again. Its record is restored where its address is declared and free; else it is an orphan like any other.",
     "todo": "Nothing, or reconcile import ADDR ID to manage it again, or reconcile orphans delete ID."
   },
   "plan/group-named": {
@@ -1217,8 +1217,8 @@ export const explanations = {
     "todo": "Write state: \"postgres://HOST/DATABASE?state=${stack}\" under defaults."
   },
   "fleet/no-undo": {
-    "means": "A run of a fleet cannot be taken back: there is no such run, it is still under way, or it carried nothing out that the fleet knows of.",
-    "todo": "Name a run that was applied (reconcile fleet history STACK), or take it back from the stack's files: reconcile undo."
+    "means": "A run of a fleet cannot be undone: there is no such run, it is still under way, or it carried nothing out that the fleet knows of.",
+    "todo": "Name a run that was applied (reconcile fleet history STACK), or undo it from the stack's files: reconcile undo."
   },
   "fleet/package-missing": {
     "means": "The fleet needs packages that a single project does not, and they are not installed.",
