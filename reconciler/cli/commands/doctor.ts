@@ -303,10 +303,12 @@ async function finish({ flags, output }: Doctor, ended: DoctorEnd): Promise<numb
   const found = [...wrong.filter(() => out === undefined), ...(written?.diagnostics ?? [])];
   const failed =
     !report.reachable || report.credential === "refused" || hasErrors([...before, ...report.diagnostics, ...found]);
+  // What the file that was written over left to a person is over with it.
+  const still = written?.isWritten === true ? before.filter(({ code }) => code !== "dialect/todo") : before;
   // The text shows the report's diagnostics in their places; JSON readers find them in the summary.
   return output.finish({
     exitCode: failed ? 1 : found.length > 0 ? 2 : 0,
-    diagnostics: [...(output.json ? [...before, ...report.diagnostics] : before), ...found],
+    diagnostics: [...(output.json ? [...still, ...report.diagnostics] : still), ...found],
   });
 }
 
