@@ -16,7 +16,7 @@ import { isGone } from "../../core/model/outcome";
 import { keysOf, onlyDefined } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
-import type { Made } from "../../dialect/learn/records";
+import type { Made } from "../../dialect/learn/place";
 import { learnFromAnswer, type ShownAnswer } from "./answers";
 import { answersEverythingAlike, enter, judgeFirst, notThisService } from "./enter";
 import { findList } from "./find-list";

@@ -2,7 +2,8 @@
 import type { AssumedOperation, ListOperation, Operation } from "../../core/model/operation";
 import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { isSameWay, translated, type Way } from "../../dialect/learn/pages";
-import { type KnownThings, learnRecord, type Made, type RecordFinding } from "../../dialect/learn/records";
+import type { KnownThings, Made } from "../../dialect/learn/place";
+import { learnRecord, type RecordFinding } from "../../dialect/learn/records";
 import { samePlace } from "../../dialect/learn/values";
 import { type Learnt, recordOfOperation, type Style } from "../../dialect/learn/where";
 import { findAtPath } from "../../dialect/places";

@@ -1,0 +1,166 @@
+/** Finds the place of one field in records, by what its values have to be and by the words of its key. */
+import type { RecordPlace } from "../dialect";
+import { asText } from "../places";
+import { absentIsNone, knownReferenceIn, type Leaf, lettersAndDigits, samePlace, withCut, withNone } from "./values";
+import { anyNoun } from "./where";
+
+/** The ids that are known of other kinds, by which references are recognised. */
+export interface KnownThings {
+  /** Left out: the service has no such list. */
+  readonly vms?: ReadonlySet<string>;
+  /** Names of VMs that one of them bears alone. */
+  readonly vmNames?: ReadonlySet<string>;
+  readonly volumes: ReadonlySet<string>;
+  readonly volumeNames?: ReadonlySet<string>;
+  readonly flavors: ReadonlySet<string>;
+  readonly images: ReadonlySet<string>;
+  readonly made?: Made | undefined;
+}
+
+/** What a trial knows of the things that it has made itself. */
+export interface Made {
+  /** GB, by the ids of volumes. */
+  readonly sizes: ReadonlyMap<string, number>;
+  /** The disks of its VM that were asked for as data, and the others. */
+  readonly data: ReadonlySet<string>;
+  readonly root: ReadonlySet<string>;
+  readonly owner?: string | undefined;
+}
+
+export interface FieldFinding {
+  readonly field: string;
+  readonly place?: RecordPlace;
+  /** An example of a value seen at the place. */
+  readonly shows?: string;
+  /** The place in a record that is read by itself, if it differs from the place in the list. */
+  readonly also?: RecordPlace;
+  /** What stands where the dialect looks is something else. */
+  readonly nowhere?: true;
+  /** The place was learnt, and the dialect looks at another one. */
+  readonly learnt?: true;
+}
+
+export interface PlaceRule {
+  /** Plain names of a place, the best first. */
+  readonly names: readonly RegExp[];
+  /** Whether a value fits the field. */
+  fits?(text: string, evidence: KnownThings): boolean;
+  /** The ids of which a reference has to name one. A reference is recognised at any place. */
+  refersTo?(evidence: KnownThings): ReadonlySet<string> | undefined;
+  /** Where no place refers by ids: the names by which it may refer. */
+  named?(evidence: KnownThings): ReadonlySet<string> | undefined;
+  /** Every record shows a value, and each a different one. */
+  readonly unique?: true;
+  readonly everywhere?: true;
+  /** The value is enough to recognise the field, where only one place shows such values. */
+  readonly byValue?: true;
+  /** The field belongs to the record itself, and not to something within it: `/state/name` is no name of a VM. */
+  readonly own?: true;
+  /** A record that does not show the field has no value, once another record has shown one. */
+  readonly absentIsNone?: true;
+}
+
+export const noun = `(${anyNoun}|sec(urity)?group|secgroup|sg)`;
+export const idWord = "(id|uuid|uid|guid|no|number|code|slug|ref|reference|identifier|key|urn)";
+export const idNames = [
+  /^(id|uuid|uid|guid)$/,
+  new RegExp(`^${noun}(id|uuid|uid|guid)$`),
+  /^(ref|key|urn|slug|identifier|resourceid)$/,
+  new RegExp(`^${noun}${idWord}$`),
+  /^(code|no|number|self|selflink|href|arn|serial)$/,
+];
+export const isId = (text: string): boolean => text !== "" && text.length <= 255 && !/\s/.test(text);
+
+interface Candidate {
+  readonly place: RecordPlace;
+  readonly score: number;
+  readonly values: readonly (string | undefined)[];
+}
+
+export function learnPlace(
+  rule: PlaceRule,
+  leaves: readonly (readonly Leaf[])[],
+  evidence: KnownThings,
+): { readonly place: RecordPlace; readonly shows?: string } | undefined {
+  const wanted = rule.refersTo?.(evidence);
+  const byPlace = new Map<string, { place: RecordPlace; names: readonly string[] }>();
+  for (const leaf of leaves.flat()) {
+    const key = JSON.stringify(leaf.place);
+    if (!byPlace.has(key)) byPlace.set(key, leaf);
+  }
+  // One line for each clause of the rule that a place has to keep.
+  const candidates = [...byPlace.values()].flatMap(({ place, names }): Candidate[] => {
+    if (rule.own === true && typeof place === "string" && !isOwn(place)) return [];
+    const found = leaves.map((all) => all.find((leaf) => samePlace(leaf.place, place)));
+    const values = found.map((leaf) =>
+      leaf?.value === null ? "" : leaf === undefined ? undefined : asText(leaf.value),
+    );
+    const shown = values.filter((value): value is string => value !== undefined && value !== "");
+    if (shown.length === 0) return [];
+    if (rule.unique === true && new Set(shown).size !== leaves.length) return [];
+    if (rule.everywhere === true && shown.length < leaves.length) return [];
+    const named = rule.names.findIndex((name) => names.some((one) => name.test(one)));
+    const byName = named < 0 ? 0 : 100 - 10 * named - 5 * names.findIndex((one) => rule.names[named]?.test(one));
+    const simple = (typeof place === "string" ? 5 - place.split("/").length : 0) + (shown.length / leaves.length) * 10;
+    if (wanted !== undefined) return referring(place, wanted, values, shown, 200 + byName + simple);
+    if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) return [];
+    return byName === 0 && rule.byValue !== true ? [] : [{ place, score: byName + simple, values }];
+  });
+  const best = candidates.sort((one, other) => other.score - one.score)[0];
+  if (best === undefined) return undefined;
+  const shows = best.values.find((value) => value !== undefined && value !== "");
+  const isAbsent = best.values.some((value) => value === undefined);
+  const none = rule.refersTo !== undefined && shows !== undefined && saysNone.test(shows) ? shows : undefined;
+  const told = none === undefined ? best.place : withNone(best.place, none);
+  const place = rule.absentIsNone === true && isAbsent ? absentIsNone(told) : told;
+  return { place: withUnit(place, shows), shows };
+}
+
+/** A place whose values are ids of the wanted things, all written alike. */
+function referring(
+  place: RecordPlace,
+  wanted: ReadonlySet<string>,
+  values: Candidate["values"],
+  shown: readonly string[],
+  score: number,
+): Candidate[] {
+  const references = shown.filter((text) => !saysNone.test(text)).map((text) => knownReferenceIn(text, wanted));
+  if (references.length === 0 || references.some((one) => one === undefined)) return [];
+  const cuts = new Set(references.map((one) => one?.cut));
+  if (cuts.size !== 1) return [];
+  const told = values.map((value) => (value !== undefined && saysNone.test(value) ? undefined : value));
+  const cut = [...cuts][0];
+  const sign = shown.find((text) => saysNone.test(text));
+  const written = cut === undefined && sign !== undefined ? withNone(place, sign) : withCut(place, cut);
+  return [{ place: written, score, values: told }];
+}
+
+/** Texts that mean that there is no reference. */
+export const saysNone = /^(-|none|null|nil|n\/a|0)?$/i;
+
+/** At the top of the record, or within what only holds its fields. */
+const isOwn = (place: string): boolean =>
+  place
+    .split("/")
+    .slice(1, -1)
+    .every((key) =>
+      /^(attributes|metadata|meta|properties|props|spec|info|details|data|summary|vm|server|instance|volume|disk|group|securitygroup|flavor|image|region)$/.test(
+        lettersAndDigits(key),
+      ),
+    );
+
+/** The unit of a size, by the words of its place. */
+function withUnit(place: RecordPlace, shows: string | undefined): RecordPlace {
+  const at = typeof place === "string" ? place : (place.value ?? "");
+  if (shows === undefined || !/^\d+(\.\d+)?$/.test(shows)) return place;
+  const key = lettersAndDigits(at.split("/").at(-1) ?? "");
+  const unit =
+    /bytes$/.test(key) && !/(giga|mega)bytes$/.test(key)
+      ? "B"
+      : /(mb|mib|megabytes)$/.test(key)
+        ? "MB"
+        : /(kb|kib)$/.test(key)
+          ? "KB"
+          : undefined;
+  return unit === undefined ? place : { ...(typeof place === "string" ? { value: place } : place), unit };
+}
