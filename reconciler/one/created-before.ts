@@ -42,7 +42,7 @@ export async function createdBefore(
       log("info", `the create of ${name} that a run sent at ${sentAt} is sent again: nothing else can have its name`);
       return undefined;
     }
-    if (saidNone === true && !adoptsNothing(inputs)) notes?.takeBackNone();
+    if (saidNone === true && !adoptsNothing(inputs)) await notes?.takeBackNone();
     const { operation } = create.action;
     const intent: Intent = { step: create.id, address, operation, name, sentAt, idsBefore, record, unknown: true };
     return { intent: accepted === undefined ? intent : { ...intent, accepted } };

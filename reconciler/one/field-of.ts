@@ -106,7 +106,7 @@ export function createFieldHandler<I>(field: Field<I>): Handler {
 
     async diff(context, id, before, inputs) {
       const of = await known(context, id, before);
-      claimSeen(of.service, thing(id), of.remembered, context.notes);
+      await claimSeen(of.service, thing(id), of.remembered, context.notes);
       const changes = field.changes(before, inputs, of.remembered);
       const replaces = changes.filter((change) => change.replaces).map(({ property }) => property);
       return { changes, replaces, ...(await field.diff(of, before, changes, replaces)) };

@@ -311,8 +311,8 @@ const recorderWithNotes = (
         async record(changes) {
           const { state } = recorder;
           const written = writtenChanges(changes, state.resources);
-          noteCreates(service, notes, said, state, written);
-          noteLeaving(notes, state, written);
+          await noteCreates(service, notes, said, state, written);
+          await noteLeaving(notes, state, written);
           await recorder.record(written);
         },
       };
@@ -321,13 +321,13 @@ const recorderWithNotes = (
  * Notes that something is being deleted: once it is gone, nothing else shows that this program meant it to go, and what
  * was attached to a VM.
  */
-function noteLeaving(notes: ProgramNotes, { resources }: State, changes: readonly StateChange[]): void {
+async function noteLeaving(notes: ProgramNotes, { resources }: State, changes: readonly StateChange[]): Promise<void> {
   for (const change of changes) {
     if (change.type !== "resource" || change.record?.id === undefined) continue;
     const { record } = change;
     // The service refused it, so that whoever finds it gone later has not been told by this program.
     if (record.deleting === true)
-      notes.writeLeaving({ id: change.record.id, disks: disksSeen(ofKind(record, "vm") ?? {}) });
+      await notes.writeLeaving({ id: change.record.id, disks: disksSeen(ofKind(record, "vm") ?? {}) });
     else if (resources.get(change.address)?.deleting === true) notes.forgetLeaving();
   }
 }
@@ -335,13 +335,13 @@ function noteLeaving(notes: ProgramNotes, { resources }: State, changes: readonl
 const disksSeen = ({ dataVolumeId, disks = [] }: Pick<RecordedVm, "dataVolumeId" | "disks">): readonly Disk[] =>
   disksOf({ disks, dataVolumeId });
 
-function noteCreates(
+async function noteCreates(
   service: HandlerService,
   notes: ProgramNotes,
   said: Pick<OpenCreate, "saidNone" | "hasFormer">,
   { intents }: State,
   changes: readonly StateChange[],
-): void {
+): Promise<void> {
   const openCreateOf = ({ sentAt, idsBefore, accepted }: Intent): OpenCreate => ({
     sentAt,
     idsBefore,
@@ -350,7 +350,7 @@ function noteCreates(
   });
   for (const change of changes) {
     if (change.type === "intent" && change.intent !== null && change.intent.operation !== "vm.snapshot")
-      notes.write(openCreateOf(change.intent));
+      await notes.write(openCreateOf(change.intent));
     if (change.type !== "intent" || change.intent !== null) continue;
     const open = intents.get(change.address);
     if (open === undefined || open.operation === "vm.snapshot") continue;
@@ -358,7 +358,7 @@ function noteCreates(
     const id = made?.type === "resource" ? made.record?.id : undefined;
     // A note with the id stays until Pulumi's state was seen to hold it; a refused create is no longer open.
     if (id === undefined) notes.settled();
-    else notes.write({ ...openCreateOf(open), id }, thingAt(service, thingOf(kindOf(open.address), id)));
+    else await notes.write({ ...openCreateOf(open), id }, thingAt(service, thingOf(kindOf(open.address), id)));
   }
 }
 

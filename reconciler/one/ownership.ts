@@ -47,11 +47,11 @@ export const claimMade = (service: HandlerService, thing: string, owner: string 
  * Claims what may be another resource's, of this process or of another one: before anything is done to it, so that it is
  * safe from the other resource's delete whenever this run ends.
  */
-export function claimTaken(service: HandlerService, thing: string, owner: string, notes: Notes): Taken {
+export async function claimTaken(service: HandlerService, thing: string, owner: string, notes: Notes): Promise<Taken> {
   const at = thingAt(service, thing);
   const before = { memory: claimsOf(service).get(thing), noted: notes?.claimOf(at) };
   claimMade(service, thing, owner);
-  notes?.claim(at, owner);
+  await notes?.claim(at, owner);
   return {
     async unlessFailed(call) {
       try {
@@ -60,7 +60,7 @@ export function claimTaken(service: HandlerService, thing: string, owner: string
         if (before.memory === undefined) claimsOf(service).delete(thing);
         else claimsOf(service).set(thing, before.memory);
         if (before.noted === undefined) notes?.unclaim(at);
-        else notes?.claim(at, before.noted.owner, before.noted.by);
+        else await notes?.claim(at, before.noted.owner, before.noted.by);
         throw error;
       }
     },
@@ -73,19 +73,19 @@ interface Taken {
 }
 
 /** Claims for the owner of a resource that the program still declares. An import takes over what it names. */
-export function claimSeen(
+export async function claimSeen(
   service: HandlerService,
   thing: string,
   { owner, imported }: { readonly owner?: string; readonly imported?: true },
   notes: Notes,
-): void {
+): Promise<void> {
   const known = claimsOf(service);
   const claim = known.get(thing);
   if (claim === undefined) known.set(thing, { owner, by: "seen" });
   else if (claim.owner !== owner && claim.by === "seen") known.set(thing, { owner, by: "contested" });
   if (imported !== true || owner === undefined || notes === undefined) return;
   const at = thingAt(service, thing);
-  if (notes.claimOf(at)?.owner !== owner) notes.claim(at, owner);
+  if (notes.claimOf(at)?.owner !== owner) await notes.claim(at, owner);
 }
 
 /** Whether some resource of the program has claimed it. */

@@ -37,10 +37,10 @@ export interface Claim {
 export interface ProgramNotes {
   /** The create that another process left behind. Waits for a process that is still working on it. */
   find(signal: AbortSignal): Promise<OpenCreate | undefined>;
-  /** Durable when it returns. `thing`: what the id in the note names. */
-  write(open: OpenCreate, thing?: string): void;
+  /** Durable once it is over. `thing`: what the id in the note names. */
+  write(open: OpenCreate, thing?: string): Promise<void>;
   /** The program does not say `adopt: "none"` any more: when it says so again, it says it of this create. */
-  takeBackNone(): void;
+  takeBackNone(): Promise<void>;
   /** Nothing is open any more: the create was refused, or the user has said what became of it. */
   settled(): void;
   /**
@@ -50,8 +50,8 @@ export interface ProgramNotes {
   isInState(thing: string, sentAt: string | undefined): void;
   /** The engine goes on with the former version, so that its state has what this process made. */
   isKnownToEngine(): void;
-  /** Written before the delete is sent, after which nothing else shows what was attached. Durable when it returns. */
-  writeLeaving(open: OpenDelete): void;
+  /** Written before the delete is sent, after which nothing else shows what was attached. Durable once it is over. */
+  writeLeaving(open: OpenDelete): Promise<void>;
   /** `undefined`: no delete was cut off. */
   findLeft(id: string): readonly Disk[] | undefined;
   /**
@@ -60,8 +60,8 @@ export interface ProgramNotes {
    */
   forgetLeaving(): void;
   claimOf(thing: string): Claim | undefined;
-  /** Durable when it returns. `by`: this resource, where it is left out. */
-  claim(thing: string, owner: string, by?: string): void;
+  /** Durable once it is over. `by`: this resource, where it is left out. */
+  claim(thing: string, owner: string, by?: string): Promise<void>;
   unclaim(thing: string): void;
   /** Where the claim is written down, for a message. */
   claimAt(thing: string): string;

@@ -171,7 +171,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const service = await context.service();
       const remembered = rememberedIn(before);
       assertSameService(service, remembered, String(inputs["name"]));
-      if (!isPending(id)) claimSeen(service, thing(id), remembered, context.notes);
+      if (!isPending(id)) await claimSeen(service, thing(id), remembered, context.notes);
       noteInState(context, service, id, remembered);
       const { changes, known } = changedInputs(shape, remembered, before, inputs);
       const { desired, address } = wanted(shape, emptied(shape, remembered, before, known));
@@ -263,7 +263,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const takes = adopted ?? earlier?.record?.id;
       const ran = await (takes === undefined
         ? doIt()
-        : claimTaken(service, thing(takes), owner, notes).unlessFailed(doIt));
+        : (await claimTaken(service, thing(takes), owner, notes)).unlessFailed(doIt));
       if (adopted !== undefined) await settleNote(context, adopted);
       if (inputs["adopt"] !== undefined) claimMade(service, takenOver(kind, inputs["name"]), undefined);
       const kept = await keep(context, inputs, ran, desired, { owner });

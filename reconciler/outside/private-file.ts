@@ -17,6 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { rename, writeFile } from "node:fs/promises";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import { errorCode } from "../core/text/errors";
 
@@ -31,11 +32,8 @@ export function writePrivately(path: string, text: string, { isNew = false } = {
     writeFileSync(path, text);
     return;
   }
-  if (lookIfThere(path, lstatSync)?.isSymbolicLink() === true)
-    throw new FileNotWritten(
-      `${path} is a symbolic link, and nothing is written through one: name the file it leads to`,
-    );
-  const temporary = `${path}.${randomUUID()}.tmp`;
+  refuseLink(path);
+  const temporary = temporaryOf(path);
   try {
     const file = openSync(temporary, "wx", 0o600);
     try {
@@ -49,6 +47,26 @@ export function writePrivately(path: string, text: string, { isNew = false } = {
   } finally {
     rmSync(temporary, { force: true });
   }
+}
+
+/** The same for a file of the program's own, which is there already or is new: others go on while the disk takes it. */
+export async function writeBeside(path: string, text: string): Promise<void> {
+  refuseLink(path);
+  const temporary = temporaryOf(path);
+  try {
+    await writeFile(temporary, text, { flag: "wx", mode: 0o600, flush: true });
+    await rename(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+const temporaryOf = (path: string): string => `${path}.${randomUUID()}.tmp`;
+
+function refuseLink(path: string): void {
+  if (lookIfThere(path, lstatSync)?.isSymbolicLink() !== true) return;
+  throw new FileNotWritten(`${path} is a symbolic link, and nothing is written through one: name the file it leads to`);
 }
 
 function nameAsNew(temporary: string, path: string): void {

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { parsedJson } from "../core/text/objects";
 import type { Claim, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
-import { writePrivately } from "./private-file";
+import { writeBeside } from "./private-file";
 
 /** A process by a name that no other one has, however often its number is given out again. */
 export interface Writer {
@@ -48,9 +48,9 @@ export function programNotes(
   const leaving = join(creates, file.replace(/json$/, "left.json"));
   const madeAt = (thing: string): string => join(creates, `made-${noteName(thing)}.json`);
   const claimAt = (thing: string): string => join(owners, `${noteName(thing)}.json`);
-  const write = (at: string, value: OpenDelete | Note | MadeFile | Claim): void => {
+  const write = async (at: string, value: OpenDelete | Note | MadeFile | Claim): Promise<void> => {
     mkdirSync(join(at, ".."), { recursive: true, mode: 0o700 });
-    writePrivately(at, JSON.stringify(value));
+    await writeBeside(at, JSON.stringify(value));
   };
   return {
     async find(signal) {
@@ -62,15 +62,15 @@ export function programNotes(
         await new Promise((resolve) => setTimeout(resolve, lookForNoteMs));
       }
     },
-    write(open, thing) {
+    async write(open, thing) {
       // First where it is found by its id: a note with an id that nobody finds would never go.
-      if (thing !== undefined) write(madeAt(thing), { file });
-      write(path, { ...open, by: writer });
+      if (thing !== undefined) await write(madeAt(thing), { file });
+      await write(path, { ...open, by: writer });
       removeFile(leaving);
     },
-    takeBackNone() {
+    async takeBackNone() {
       const { saidNone: _saidNone, ...note } = readNote(path) ?? {};
-      if (isNote(note)) write(path, note);
+      if (isNote(note)) await write(path, note);
     },
     settled: () => removeFile(path),
     isInState(thing, sentAt) {

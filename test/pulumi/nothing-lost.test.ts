@@ -288,7 +288,7 @@ describe("a create whose engine was killed", () => {
       const log: string[] = [];
       const notes = ofTheDead("web");
       const context = { ...contextFor(world, log), notes };
-      notes.write({ sentAt: new Date().toISOString(), idsBefore: [] });
+      await notes.write({ sentAt: new Date().toISOString(), idsBefore: [] });
       await expect(handlers.Volume.create(context, { name: "data", size: 5 })).rejects.toThrow(/adopt/);
       expect(world.emulator.dump().volumes).toEqual([]);
     } finally {

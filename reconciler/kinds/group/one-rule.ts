@@ -230,7 +230,7 @@ const ruleField: Field<Ids> = {
     if (made === undefined) throw notFound(`such rule in group ${groupId}, although it was just added`);
     const id = `${groupId}/${made.id}`;
     const owner = newOwner();
-    if (isThere) claimTaken(service, fieldThing(ruleField, id), owner, context.notes);
+    if (isThere) await claimTaken(service, fieldThing(ruleField, id), owner, context.notes);
     else claimMade(service, fieldThing(ruleField, id), owner);
     return keptField(service, id, { ...props, ruleId: made.id }, owner);
   },

@@ -311,7 +311,7 @@ const attachment: Field<Ids> = {
       const id = idOf(props);
       const owner = newOwner();
       // The id names a place: whoever named it before may be deleted after this.
-      const claim = claimTaken(service, fieldThing(attachment, id), owner, context.notes);
+      const claim = await claimTaken(service, fieldThing(attachment, id), owner, context.notes);
       if (host === ids.vmId) context.log("warning", takesOver(ids));
       // A create that was cut off after its attach has run no command.
       if (host === ids.vmId && wish.afterAttach !== undefined)
