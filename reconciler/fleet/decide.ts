@@ -85,7 +85,7 @@ export type Decision =
   | { readonly do: "observe"; readonly why: string; readonly rejected?: true }
   | { readonly do: "hold"; readonly why: string; readonly until?: Date };
 
-interface Asked {
+interface PersonAsked {
   readonly rejection?: Rejection | undefined;
   readonly undo?: UndoRequest | undefined;
 }
@@ -101,7 +101,7 @@ export function decide(
   approval: Approval | undefined,
   opening: Opening,
   now: Date,
-  asked: Asked = {},
+  asked: PersonAsked = {},
 ): Decision {
   const settled = withoutAsking(facts, approve, asked);
   if (settled !== undefined) return settled;
@@ -122,7 +122,7 @@ export function decide(
 }
 
 /** What needs no approval and no window; absent: the plan is to be carried out, if it may. */
-function withoutAsking(facts: PlanFacts, approve: Approve, { rejection, undo }: Asked): Decision | undefined {
+function withoutAsking(facts: PlanFacts, approve: Approve, { rejection, undo }: PersonAsked): Decision | undefined {
   if (facts.empty) return { do: "nothing" };
   if (!facts.leases)
     return {

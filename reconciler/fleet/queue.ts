@@ -79,7 +79,7 @@ export interface Queue {
   forget(stack: string): Promise<void>;
   work(options: WorkOptions): Promise<void>;
   /** What this worker takes from now on. */
-  take(taken: Taken): void;
+  take(taken: TakenRounds): void;
   /** There may be a round: the place that waits for one looks. */
   wake(): void;
   /** Counts of rounds that wait and run, by tenant. */
@@ -94,14 +94,14 @@ export interface Queue {
 }
 
 /** Which rounds a worker takes. */
-export interface Taken {
+export interface TakenRounds {
   readonly tenants: readonly Tenant[];
   /** The fleet's services, and those of which this worker takes rounds; none: of all. */
   readonly services?: readonly string[];
   readonly only?: readonly string[];
 }
 
-export interface WorkOptions extends Taken {
+export interface WorkOptions extends TakenRounds {
   readonly concurrency: number;
   /** Announcements come through (`roundChannel`), so that nothing has to be looked for. */
   readonly hears?: boolean;
@@ -128,13 +128,13 @@ const unlimited = 100_000;
 const tierOf = (tenant: string, service: string | undefined): string => `${tenant} ${service ?? ""}`;
 
 /** How many rounds of a tenant may run where this worker takes one, by the tier of the round. */
-interface Limits {
+interface RoundLimits {
   /** Of rounds that no tier names. */
   default: number;
   tiers: Readonly<Record<string, number>>;
 }
 
-function limitsOf({ tenants, services = [], only = [] }: Taken): Limits {
+function limitsOf({ tenants, services = [], only = [] }: TakenRounds): RoundLimits {
   const isFree = only.length === 0;
   const all = isFree ? tenants.filter(({ maxRunning }) => maxRunning !== undefined) : [{ name: "default" }, ...tenants];
   const tiers = all.flatMap(({ name, maxRunning = unlimited }: Partial<Tenant> & Pick<Tenant, "name">) =>
@@ -196,7 +196,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   if (!sendsOnly) await boss.updateQueue(rounds, setting);
 
   let isDraining = false;
-  const limits: Limits = { default: unlimited, tiers: {} };
+  const limits: RoundLimits = { default: unlimited, tiers: {} };
   let free: Place | undefined;
 
   const bandOf = (cause: Cause): "person" | "clock" =>

@@ -281,6 +281,7 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
   const base = { drifted: facts.drifted.length, counts, gone: false, picture: planned.picture, wish: facts.wish };
   const undo = undoOf(stack);
   const digest = digestOf(planned, checkout);
+  const offered = (why: string): Pick<Seen, "plan"> => ({ plan: { digest, body: { ...planned.body, why } } });
   if (decision === undefined)
     return { ...base, result: { end: "failed", why: planned.errors.join("; "), lasts: true } };
   switch (decision.do) {
@@ -300,20 +301,20 @@ function conclude(planned: Planned, decision: Decision | undefined, checkout: Ch
           end: "observed",
           why: decision.rejected === true ? decision.why : `${describe(planned)}, and is left so (${decision.why})`,
         },
-        plan: { digest, body: { ...planned.body, why: decision.why } },
+        ...offered(decision.why),
       };
     case "await":
       return {
         ...base,
         result: { end: "awaiting_approval", plan: digest, why: decision.why },
         voids: decision.voids === true ? (true as const) : undefined,
-        plan: { digest, body: { ...planned.body, why: decision.why } },
+        ...offered(decision.why),
       };
     case "hold":
       return {
         ...base,
         result: heldByWindow({ ...decision, plan: digest }),
-        plan: { digest, body: { ...planned.body, why: decision.why } },
+        ...offered(decision.why),
       };
     case "apply":
       return { ...base, result: { end: "failed", why: "the plan changed while the lock was taken; it is made again" } };

@@ -13,7 +13,7 @@ import type { OpeningPorts } from "./open-stack";
 import { openPost } from "./post";
 import { planPull } from "./pulls/plan";
 import { tellPulls } from "./pulls/tell";
-import { type Cause, type Job, type Taken, triggerOf } from "./queue";
+import { type Cause, type Job, type TakenRounds, triggerOf } from "./queue";
 import { type RoundOutcome, runRound } from "./round";
 import { createRunLog } from "./run-log";
 import { giveUp, settle } from "./settle";
@@ -160,7 +160,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
   };
 }
 
-const takenBy = ({ services: only }: WorkerSetting, { tenants, services }: FleetSettings): Taken => ({
+const takenBy = ({ services: only }: WorkerSetting, { tenants, services }: FleetSettings): TakenRounds => ({
   tenants,
   services: services.map(({ name }) => name),
   only,

@@ -14,7 +14,7 @@ import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import type { PlanBody } from "../../reconciler/fleet/database/stacks";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
-import { type Approval, decide, type PlanFacts } from "../../reconciler/fleet/decide";
+import { type Approval, decide } from "../../reconciler/fleet/decide";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { waitingPage } from "../../reconciler/fleet/pages/waiting";
 import { commitsIn, isBy, linkTo, shortened } from "../../reconciler/fleet/sources/change";
@@ -22,7 +22,7 @@ import { checkOutGit } from "../../reconciler/fleet/sources/git";
 import { newStatus, occasionsOf } from "../../reconciler/fleet/status";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
-import { idleQueue, stackSpec } from "../support/fleet-stage";
+import { planFacts as facts, idleQueue, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { postgresMissing } from "../support/postgres-server";
 
@@ -37,16 +37,6 @@ const allDay = {
 } as const;
 
 describe("what a round does with a plan that several people approve", () => {
-  const facts: PlanFacts = {
-    digest: "p",
-    empty: false,
-    steps: 1,
-    consents: [],
-    opens: [],
-    drifted: [],
-    leases: true,
-    wish: "w",
-  };
   const closed = { open: false, why: "the deny window" } as const;
   const by = (names: readonly string[], more: Partial<Approval> = {}): Approval | undefined => {
     const [first, ...others] = names.map((name) => ({ by: name, at: now.toISOString() }));

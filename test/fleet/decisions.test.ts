@@ -11,7 +11,7 @@ import { afterFailure, afterSuccess } from "../../reconciler/fleet/next-round";
 import { afterLostWorkers, afterRound, newStatus, occasionsOf, whileRunning } from "../../reconciler/fleet/status";
 import { alikeRuns, briefReason, partsOfReason, runTable } from "../../reconciler/fleet/views";
 import { openingOf, scheduleProblem } from "../../reconciler/fleet/windows";
-import { stackSpec } from "../support/fleet-stage";
+import { planFacts, stackSpec } from "../support/fleet-stage";
 
 const now = new Date("2026-11-20T19:30:00Z"); // a Friday
 
@@ -26,19 +26,9 @@ describe("whose turn it is", () => {
 });
 
 describe("a plan that a person rejected", () => {
-  const facts: PlanFacts = {
-    digest: "p",
-    empty: false,
-    steps: 1,
-    consents: [],
-    opens: [],
-    drifted: [],
-    leases: true,
-    wish: "w",
-  };
   const rejection = { digest: "p", by: "ann", why: "not now", at: "2026-11-20T10:00:00Z" };
   const word = (approve: Approve, plan: string): string =>
-    decide({ ...facts, digest: plan }, { approve, consents: [] }, undefined, { open: true }, now, { rejection }).do;
+    decide({ ...planFacts, digest: plan }, { approve, consents: [] }, undefined, { open: true }, now, { rejection }).do;
   test.each([
     ["plan", "p", "observe"],
     ["safe", "p", "observe"],

@@ -10,7 +10,7 @@ import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { createProvider } from "../../reconciler/fleet/identity";
 import { noSettings, type SignIn } from "../../reconciler/fleet/model";
 import { createPages } from "../../reconciler/fleet/pages/app";
-import type { Queue } from "../../reconciler/fleet/queue";
+import { idleQueue } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import {
   clientSecret,
@@ -55,24 +55,6 @@ function createBrowser() {
   };
 }
 
-/** Nothing here comes to the queue. */
-const idle: Queue = {
-  enqueue: async () => undefined,
-  hasten: async () => undefined,
-  hastenAll: async () => undefined,
-  tend: async () => undefined,
-  maintain: async () => undefined,
-  forget: async () => undefined,
-  work: async () => undefined,
-  load: async () => [],
-  behind: async () => [],
-  unserved: async () => [],
-  take: () => undefined,
-  wake: () => undefined,
-  drain: async () => undefined,
-  close: async () => undefined,
-};
-
 describe("signing in with a provider", () => {
   let database: Database;
   let records: Records;
@@ -92,7 +74,7 @@ describe("signing in with a provider", () => {
     base = `http://127.0.0.1:${port}`;
     const pages = createPages({
       records,
-      queue: idle,
+      queue: idleQueue,
       local: async () => undefined,
       provider: createProvider(async () => secret),
       pulled: async () => false,

@@ -1,22 +1,13 @@
 /** A run that is taken back: its plan waits for approval, and the files that still ask for it are not applied again. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StackRecord } from "../../reconciler/fleet/database/stacks";
-import { decide, type PlanFacts } from "../../reconciler/fleet/decide";
+import { decide } from "../../reconciler/fleet/decide";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
+import { planFacts as facts } from "../support/fleet-stage";
 import { postgresMissing } from "../support/postgres-server";
 import { readDump } from "../support/world-shape";
 
 describe("what a round does after a run was taken back", () => {
-  const facts: PlanFacts = {
-    digest: "p",
-    empty: false,
-    steps: 1,
-    consents: [],
-    opens: [],
-    drifted: [],
-    leases: true,
-    wish: "w",
-  };
   const undo = { run: 12, id: "x", by: "ann", at: "2026-11-20T10:00:00Z" };
   const policy = { approve: "auto", consents: [] } as const;
   test.each([

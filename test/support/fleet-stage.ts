@@ -3,6 +3,7 @@ import { hashOf, type Role } from "../../reconciler/fleet/access";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import type { StartedRun } from "../../reconciler/fleet/database/runs";
+import type { PlanFacts } from "../../reconciler/fleet/decide";
 import { noSettings, type StackSpec } from "../../reconciler/fleet/model";
 import { type Picture, pictureDigest } from "../../reconciler/fleet/picture";
 import type { Queue } from "../../reconciler/fleet/queue";
@@ -37,6 +38,18 @@ export const idleQueue: Queue = {
   wake: () => undefined,
   drain: async () => undefined,
   close: async () => undefined,
+};
+
+/** A plan of one step that needs nobody. */
+export const planFacts: PlanFacts = {
+  digest: "p",
+  empty: false,
+  steps: 1,
+  consents: [],
+  opens: [],
+  drifted: [],
+  leases: true,
+  wish: "w",
 };
 
 export const markup = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>"'&`;
