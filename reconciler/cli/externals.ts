@@ -2,11 +2,10 @@
 
 import { resolve } from "node:path";
 import { asClosed, type Closed, isOpen } from "../core/model/desired";
-import { isUrl } from "../core/text/parts";
 import { openProject, type Project } from "../open-project";
 import { setting } from "../outside/environment";
 import { refusedState } from "../outside/trust";
-import { storesFrom } from "../store/open";
+import { isUrl, storesFrom } from "../store/open";
 import type { Invocation } from "./command";
 import { openStore, openWorkspaceService } from "./compose";
 import type { Session } from "./session";

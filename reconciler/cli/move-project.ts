@@ -19,12 +19,11 @@ import { applyChange, type FoldedState, headOf, type MutableState, ownHeadOf } f
 import { type Asked, changesOfGiving, decideHandover } from "../core/state/handover";
 import { writeSnapshot } from "../core/state/text";
 import { onlyDefined } from "../core/text/objects";
-import { isUrl } from "../core/text/parts";
 import { closeDesired } from "../engine/externals";
 import { openStoredState, preparePlan } from "../engine/plan";
 import { trustFrom } from "../outside/trust";
 import { createMemoryStore } from "../store/memory";
-import { openProtectedStore } from "../store/open";
+import { isUrl, openProtectedStore } from "../store/open";
 import type { StateStore } from "../store/store";
 import type { Invocation } from "./command";
 import { newLineage, type Service, stateLocation, systemClock } from "./compose";

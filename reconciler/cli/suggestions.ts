@@ -5,9 +5,9 @@
 
 import type { Kind } from "../core/model/address";
 import type { FoldedState } from "../core/state/fold";
-import { isUrl } from "../core/text/parts";
 import { openStoredState } from "../engine/plan";
 import { setting } from "../outside/environment";
+import { isUrl } from "../store/open";
 import {
   allCommands,
   type Commands,

@@ -64,7 +64,8 @@ export function openStateStore(location: string, options: OpenOptions): StateSto
   return readOnce(kind.open(location, options));
 }
 
-const isFile = (location: string): boolean => !/^[a-z][a-z0-9+.-]*:\/\//i.test(location) || /^file:/i.test(location);
+export const isUrl = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
+const isFile = (location: string): boolean => !isUrl(location) || /^file:/i.test(location);
 
 /** The store, with its state encrypted if a key is given, and held against what was seen of it before. */
 export function openProtectedStore(location: string, options: OpenOptions): StateStore {
