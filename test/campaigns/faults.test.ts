@@ -6,8 +6,8 @@ import { recover, setStage } from "../support/stage";
 import { type Service, type Story, stories } from "../support/stories";
 import { type Shape, shapeOf, withoutOrphans } from "../support/world-shape";
 
-/** Every n-th fault point is tried; 1 tries all. */
-const stride = Number(process.env["FAULT_STRIDE"] ?? 60);
+/** Every n-th fault point is tried; 1 tries all. `check` tries each kind of fault a dozen times, each at another request. */
+const stride = Number(process.env["FAULT_STRIDE"] ?? 151);
 /** Of the kinds of faults only those whose name has this in it. */
 const chosen = process.env["FAULT_KIND"] ?? "";
 
