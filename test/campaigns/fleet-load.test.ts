@@ -7,8 +7,7 @@ import type { AddressInfo } from "node:net";
 import { createServer, type Server } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually";
-import { type FleetStage, openFleetStage } from "../support/fleet-processes";
-import { groupNames, standOnCopies, twentyGroups } from "../support/many-stacks";
+import { type FleetStage, groupNames, openFleetStage, standOnCopies, twentyGroups } from "../support/fleet-processes";
 import { postgresMissing } from "../support/postgres-server";
 
 const sizeOf = (name: string, small: number): number => Number(process.env[name] ?? small);

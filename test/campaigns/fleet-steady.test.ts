@@ -5,8 +5,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually";
-import { type FleetStage, openFleetStage } from "../support/fleet-processes";
-import { standOnCopies, twentyGroups } from "../support/many-stacks";
+import { type FleetStage, openFleetStage, standOnCopies, twentyGroups } from "../support/fleet-processes";
 import { postgresMissing } from "../support/postgres-server";
 
 const sizeOf = (name: string, small: number): number => Number(process.env[name] ?? small);

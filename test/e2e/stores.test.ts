@@ -7,7 +7,7 @@ import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 import { hurried } from "../support/hurried";
-import { startMoodyProxy } from "../support/moody-proxy";
+import { startMoodyProxy } from "../support/meddling-proxy";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
 import { type S3Server, startS3Server } from "../support/s3-server";
 import { type StateServer, startStateServer } from "../support/state-server";

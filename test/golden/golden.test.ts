@@ -12,7 +12,7 @@ import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
 import { nameIds, planLines, recordLines } from "../support/plan-text";
-import { sidesProblems } from "../support/sides-oracle";
+import { sidesProblems } from "../support/golden-story";
 import { idsByName, readDesiredOf, readStory, tell } from "../support/golden-story";
 
 const plans = process.env.GOLDEN_PLANS;

@@ -2,9 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { partsOf } from "../../reconciler/one/parts";
 import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
-import { comparableWorld } from "../support/comparable-world";
 import { createHandlerProgram, type HandlerProgram } from "../support/handler-program";
-import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
+import { comparableWorld, keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
 
 /** Every sequence runs through the real engine and the emulator twice; RANDOM_WORLDS says how many. */
 const runs = Number(process.env["RANDOM_WORLDS"] ?? 6);

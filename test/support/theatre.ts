@@ -12,13 +12,18 @@ import { assumedOperations, rowOf } from "../../reconciler/core/model/operation"
 import type { FoldedState } from "../../reconciler/core/state/fold";
 import { readState, writeSnapshot } from "../../reconciler/core/state/text";
 import { dialectOperations } from "./bench-world";
-import { type Captured, captureCommand } from "./captured-command";
+import {
+  type Captured,
+  captureCommand,
+  hastenTime,
+  keepUpWithTheDay,
+  type MortalRun,
+  runMortal,
+} from "./captured-command";
 import { startCli } from "./cli-process";
 import { makeFolder, writeFiles } from "./folder";
 import { readStory, tell, withIds } from "./golden-story";
-import { hastenTime, keepUpWithTheDay } from "./hastened-time";
 import type { Moment } from "./mortal";
-import { type MortalRun, runMortal } from "./mortal-command";
 import { type Door, type Exchange, type OtherService, openDoor, plain } from "./other-services/other-service";
 import { everything, type Service, type Story, stories } from "./stories";
 import { type Dump, readDump, type Shape, shapeOf, withoutOrphans } from "./world-shape";
