@@ -1,8 +1,6 @@
 /** What a person tells the doctor beside the files: requests, answers, and what the service does not have. */
-import { readFileSync } from "node:fs";
 import { parseValue } from "../config/yaml-reader";
 import { type AssumedOperation, assumedOperations, type Operation, operationNames } from "../core/model/operation";
-import { errorMessage } from "../core/text/errors";
 import { nearestName } from "../core/text/nearest";
 import type { Dialect } from "../dialect/dialect";
 import { readCurl } from "../dialect/learn/curl";
@@ -10,6 +8,7 @@ import { readDescription, toldDialect } from "../dialect/learn/description";
 import type { DoctorPorts } from "../engine/doctor/look";
 import { fail } from "./compose";
 import type { Flags } from "./flags";
+import { readGiven } from "./workspace";
 
 export interface ToldToDoctor {
   readonly samples: ReadonlyMap<Operation, string>;
@@ -51,13 +50,7 @@ function wordGiven<O extends string>(name: string, all: readonly O[]): O {
   );
 }
 
-export function readGivenText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw fail("cli/file-unreadable", `${file} cannot be read: ${errorMessage(error)}`, "correct the path");
-  }
-}
+export const readGivenText = (file: string): string => readGiven(file, "correct the path");
 
 /** The dialect with what was told over it, and the paths at which reads are to be looked for. */
 export function withTold(

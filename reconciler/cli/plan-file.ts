@@ -5,6 +5,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from "node:pat
 import type { Diagnostic } from "../core/model/diagnostic";
 import { canonicalJson } from "../core/text/canonical-json";
 import { setting } from "../outside/environment";
+import { mostOfGiven, readPlainFile } from "../outside/files";
 import { writePrivately } from "../outside/private-file";
 import { sha256 } from "../outside/sha256";
 import { readSaved, type SavedPlan } from "../saved-plan";
@@ -81,12 +82,6 @@ export function writePlan(path: string, saved: SavedPlan, masked: (text: string)
 /** `undefined`: the file is no plan, so it is read as a file of the desired state. */
 export function readPlan(path: string): SavedPlan | undefined {
   if (!path.endsWith(".json")) return undefined;
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch {
-    return undefined;
-  }
-  text = unsealFile(readKeys(process.env), "plan", path, text);
-  return readSaved(path, text);
+  const read = readPlainFile(path, mostOfGiven);
+  return "text" in read ? readSaved(path, unsealFile(readKeys(process.env), "plan", path, read.text)) : undefined;
 }

@@ -12,7 +12,6 @@ import { hasNothingToDo, rememberSeen, StateMovedOn } from "../engine/apply";
 import type { EngineEvent } from "../engine/events";
 import type { Prepared } from "../engine/plan";
 import { type RunReport, unseenIn } from "../engine/run-plan";
-import { remountDiagnostic } from "../kinds/volume/mount-again";
 import { checkedOutCommit } from "../outside/commit";
 import { freeMemory } from "../outside/memory";
 import { writePrivately } from "../outside/private-file";
@@ -34,7 +33,7 @@ import { isLooking } from "./plan-options";
 import { startProgress } from "./progress";
 import { consentMissing, refusalBriefly } from "./refusal";
 import { type Review, reviewPlan } from "./review";
-import { exitCodeOf, runDiagnostics, stateUnclosed } from "./run-end";
+import { exitCodeOf, runDiagnostics, stateUnclosed, toldAtTheEnd } from "./run-end";
 import type { Session } from "./session";
 import { refuseSiblings } from "./siblings";
 import { listenForStop } from "./stop-signals";
@@ -286,17 +285,17 @@ function finishRun(session: Session, prepared: Prepared, report: RunReport, revi
   output.print(runText(report, prepared.plan, { colour: output.colour, width: output.width }));
   const unclosed = report.unclosed === undefined ? [] : [stateUnclosed(report.unclosed)];
   const { findings, diagnostics } = review;
-  const remount = (report.remounts ?? []).map(remountDiagnostic);
+  const told = toldAtTheEnd(report);
   writeReport(session, {
     exitCode,
-    diagnostics: [...inReport(review), ...unseenIn(report).map(unseenDiagnostic), ...remount, ...unclosed],
+    diagnostics: [...inReport(review), ...unseenIn(report).map(unseenDiagnostic), ...told, ...unclosed],
     plan: prepared.plan,
     run: report,
     ...exposureOfReview(review),
   });
   return output.finish({
     exitCode,
-    diagnostics: [...forReaders(diagnostics), ...remount, ...unclosed],
+    diagnostics: [...forReaders(diagnostics), ...told, ...unclosed],
     forPrograms: [...diagnostics, ...runDiagnostics(report)],
     plan: prepared.plan,
     run: report,

@@ -20,7 +20,7 @@ import { judgeReachability, type Reachability } from "../kinds/group/reachabilit
 import { todayUtc } from "../outside/clock";
 import { askProgram } from "../outside/commands";
 import { setting } from "../outside/environment";
-import type { Trust } from "../outside/trust";
+import { refusedCheck, type Trust } from "../outside/trust";
 import { policyInput } from "../report/policy-input";
 import type { Flags } from "./flags";
 import { allDiagnostics, type Session } from "./session";
@@ -128,9 +128,20 @@ function policyIn(
  * What a plan needs programs for that this run does not start. A plan that is only shown says so; one that would be
  * carried out is refused, since a flush or a check that is left out is none.
  */
-export function programsMissing({ steps }: Plan, { closedBy }: Trust, isShown: boolean): Finding[] {
+export function programsMissing({ steps }: Plan, trust: Trust, isShown: boolean): Finding[] {
+  const { closedBy } = trust;
   if (closedBy === undefined) return [];
   return steps.flatMap(({ action, address }): Finding[] => {
+    if (action.operation === "vm.check" && action.check.kind === "http") {
+      const refused = refusedCheck(trust, shownText(action.check.url));
+      if (refused === undefined) return [];
+      return [
+        {
+          ...{ ...refused, summary: `${address}: ${refused.summary}`, address },
+          ...(isShown ? { severity: "note" as const } : { refused: `refused by ${closedBy}` }),
+        },
+      ];
+    }
     const command =
       action.operation === "flush"
         ? action

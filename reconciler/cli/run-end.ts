@@ -23,7 +23,7 @@ export function exitCodeOf(report: RunReport): number {
 }
 
 export function runDiagnostics(report: RunReport): Diagnostic[] {
-  const { broken, unclosed, remounts = [] } = report;
+  const { broken, unclosed } = report;
   const ended = (code: DiagnosticCode, summary: string): Diagnostic => ({
     severity: "error",
     code,
@@ -33,7 +33,7 @@ export function runDiagnostics(report: RunReport): Diagnostic[] {
   return [
     ...report.steps.flatMap(stepDiagnostic),
     ...unseenIn(report).map(unseenDiagnostic),
-    ...remounts.map(remountDiagnostic),
+    ...toldAtTheEnd(report),
     ...(broken !== undefined
       ? [
           ended(
@@ -61,6 +61,12 @@ function stepDiagnostic({ step, result }: StepReport): Diagnostic[] {
     },
   ];
 }
+
+/** What whoever reads the end of a run has to know, also where all was done. */
+export const toldAtTheEnd = ({ remounts = [], warnings = [] }: RunReport): Diagnostic[] => [
+  ...remounts.map(remountDiagnostic),
+  ...warnings,
+];
 
 export const stateUnclosed = ({ message, code }: Error & { readonly code?: unknown }): Diagnostic => ({
   severity: "error",

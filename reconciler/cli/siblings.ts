@@ -4,6 +4,7 @@
  */
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
+import { fixText, toRun } from "../core/model/fix";
 import type { Kind } from "../core/model/kinds";
 import type { RecordedResource } from "../core/model/recorded";
 import { readState } from "../core/state/text";
@@ -73,12 +74,22 @@ function otherEnvironments({ desired: { environment }, given, readOthers }: Work
 
 const wayOut = "put ${env} into the name, so that each environment has its own";
 
-const isHeld = (address: string, id: string, { environment, record }: HeldResource): Diagnostic => ({
+/** `isOpen`: it would be taken for what a create made whose answer was lost. It is the other's, so that made nothing. */
+const isHeld = (address: string, id: string, { environment, record }: HeldResource, isOpen = false): Diagnostic => ({
   severity: "error",
   code: "plan/held-by-sibling",
   summary: `${address} cannot take ${id} over: it is ${record.address} of the environment ${environment}`,
   detail: "Two environments that have one resource change it in turns.",
-  fix: wayOut,
+  fix: isOpen ? `${fixText(toRun(["state resolve", address, "--not-created"]))}, and ${wayOut}` : wayOut,
+  address,
+});
+
+/** Not read is not free: what only its name speaks for may be the other environment's. A person may name it by its id. */
+const isUnread = (address: string, id: string, unread: readonly Diagnostic[]): Diagnostic => ({
+  severity: "error",
+  code: "plan/sibling-unread",
+  summary: `${address} does not take ${id} over by its name: ${unread.map(({ summary }) => summary).join("; ")}`,
+  fix: `make that state readable from here; or, where nobody else has it: ${fixText(toRun(["import", address, id]))}`,
   address,
 });
 
@@ -92,7 +103,12 @@ export async function refuseSiblings(session: Session, prepared: Prepared): Prom
   const siblings = await readSiblings(session);
   const refused = taken.flatMap(({ address, kind, id = "", source }) => {
     const found = siblings.find(kind, { id });
-    return found === undefined ? [] : [{ ...isHeld(address, id, found), ...onlyDefined({ source }) }];
+    const isOpen = prepared.state.intents.has(address);
+    if (found !== undefined) return [{ ...isHeld(address, id, found, isOpen), ...onlyDefined({ source }) }];
+    const isNamed = desired.imports.some((one) => one.to === address && one.id !== undefined);
+    return isOpen || isNamed || siblings.warnings.length === 0
+      ? []
+      : [{ ...isUnread(address, id, siblings.warnings), ...onlyDefined({ source }) }];
   });
   const wishes = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const said = plan.diagnostics.map((diagnostic): Diagnostic => {
@@ -113,9 +129,15 @@ export async function refuseSiblings(session: Session, prepared: Prepared): Prom
   return { ...prepared, plan: { ...plan, diagnostics: [...said, ...refused, ...siblings.warnings] } };
 }
 
-/** For `import`: the error where another environment has this resource. */
-export async function heldBySibling(session: Session, kind: Kind, address: string, id: string): Promise<Diagnostic[]> {
+/** For `import`: the error where another environment has this resource; warnings where nobody can say. */
+export async function heldBySibling(
+  session: Session,
+  kind: Kind,
+  address: string,
+  id: string,
+): Promise<readonly Diagnostic[]> {
   if (session.workspace.desired.environment === undefined) return [];
-  const found = (await readSiblings(session)).find(kind, { id });
-  return found === undefined ? [] : [isHeld(address, id, found)];
+  const { find, warnings } = await readSiblings(session);
+  const found = find(kind, { id });
+  return found === undefined ? warnings : [isHeld(address, id, found)];
 }

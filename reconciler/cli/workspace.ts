@@ -200,14 +200,20 @@ export function readSourceFile(path: string, trust: Trust = trustFrom()): Config
     const { code, problem, fix } = refused;
     throw new CommandFailed([{ severity: "error", code, summary: problem, fix }]);
   }
+  const text = readGiven(path, fixOfMissing(path));
+  return { file: shownPath(path), text };
+}
+
+/** A file that is given to a command. `fix`: what to do where there is none. */
+export function readGiven(path: string, fix: string): string {
   const read = readPlainFile(path, mostOfGiven);
-  if ("text" in read) return { file: shownPath(path), text: read.text };
+  if ("text" in read) return read.text;
   throw new CommandFailed([
     {
       severity: "error",
       code: "cli/file-unreadable",
       summary: read.isMissing ? `there is no file ${path}` : `${path} cannot be read: ${read.problem}`,
-      fix: read.isMissing ? fixOfMissing(path) : undefined,
+      fix: read.isMissing ? fix : undefined,
     },
   ]);
 }

@@ -147,7 +147,7 @@ function judgeOutOfOrder(
     };
   if (status === 501 && kind === "read")
     return { status: "rejected", condition: "unsupported", message, httpStatus: status };
-  if (status >= 500 || status === 408) return lost(kind, message, status, kind === "read" ? retryAfterMs : undefined);
+  if (status >= 500 || status === 408) return lost(kind, message, status, retryAfterMs);
   return undefined;
 }
 
@@ -364,10 +364,8 @@ function judgeRedirect(operation: Operation, answer: Answer, judging: Judging): 
 }
 
 function lost(kind: RequestKind, reason: string, httpStatus?: number, retryAfterMs?: number): Failure {
-  const seen = { reason, httpStatus };
-  return kind === "read"
-    ? { status: "unavailable", ...seen, ...onlyDefined({ retryAfterMs }) }
-    : { status: "unknown", ...seen };
+  const seen = { reason, httpStatus, ...onlyDefined({ retryAfterMs }) };
+  return { status: kind === "read" ? "unavailable" : "unknown", ...seen };
 }
 
 function ruleFits(

@@ -2,7 +2,7 @@ import type { Address } from "../core/model/address";
 import { declarationMark } from "../core/model/declaration-mark";
 import type { Desired } from "../core/model/desired";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
-import { ofKind } from "../core/model/kinds";
+import { allOfKind, ofKind } from "../core/model/kinds";
 import type { RunEnd, RunStart, StateChange } from "../core/model/recorded";
 import { type Grants, noGrants } from "../core/plan/consent";
 import type { Sightings } from "../core/plan/memory";
@@ -15,6 +15,7 @@ import { deepEqual } from "../core/text/deep-equal";
 import { asError } from "../core/text/errors";
 import { invariant } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
+import { serviceIngressOf } from "../kinds/group/findings";
 import { remounts } from "../kinds/volume/mount-again";
 import type { Holder, StateStore } from "../store/store";
 import { whyMayBeCreated } from "./await-interrupted";
@@ -93,6 +94,16 @@ function remountsIn(
   const done = steps.flatMap(({ step, result }) => (result.end === "done" ? [step] : []));
   const found = remounts(done, state.resources, (address) => declared.get(address), addressOf);
   return found.length === 0 ? {} : { remounts: found };
+}
+
+/** What the service put on the groups that were made, beside what was asked for. */
+function warningsIn({ steps }: RunReport, { resources }: Desired, { state }: Recorder): Pick<RunReport, "warnings"> {
+  const sources = new Map(resources.map(({ address, source }) => [address, source]));
+  const made = steps.flatMap(({ step: { address, action }, result }) =>
+    action.operation === "group.create" && result.end === "done" ? (state.resources.get(address) ?? []) : [],
+  );
+  const warnings = allOfKind(made, "group").flatMap((group) => serviceIngressOf(group, sources.get(group.address)));
+  return warnings.length === 0 ? {} : { warnings };
 }
 
 /** The outputs from now on. An output of a resource that the run did not get to is left out. */
@@ -245,6 +256,7 @@ export async function carryOutPermitted(
       ...report,
       ...hostsMade(plan, opened.recorder),
       ...remountsIn(report, prepared.desired, opened.recorder),
+      ...warningsIn(report, prepared.desired, opened.recorder),
     };
     report = await rememberEnd(report, { open: run.open, sightings: prepared.sightings }, opened.recorder, ports);
   } catch (error) {

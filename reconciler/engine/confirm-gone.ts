@@ -3,15 +3,29 @@
  * more, the answer is wrong, or it is a proxy's. The resource counts as gone when a look says so too; otherwise it
  * would be forgotten while it exists.
  */
+import { acceptService } from "../core/model/evidence";
+import type { Kind } from "../core/model/kinds";
+import { sight } from "../core/model/live";
 import { type Failure, isGone, type Outcome } from "../core/model/outcome";
 import type { ServiceReader } from "../service/client";
+import type { Run } from "./run";
 
-/** `look`: a read of this resource. Left out where the service has no such read, and its answer has to do. */
+/**
+ * `look`: a read of this resource. Left out where the service has no such read, and its answer has to do. `hidden`: why
+ * this credential may not be shown it, from doubtOf; then neither answer proves anything.
+ */
 export async function confirmGone<T>(
   outcome: Outcome<T>,
   look: (() => Promise<Outcome<unknown>>) | undefined,
+  hidden?: string,
 ): Promise<Outcome<T | undefined>> {
   if (outcome.status !== "rejected" || !mayBeGone(outcome)) return outcome;
+  if (hidden !== undefined)
+    return {
+      ...outcome,
+      message: `${outcome.message}, and ${hidden}`,
+      hint: `use a credential that is shown it; if all of its kind is really gone: ${acceptService}`,
+    };
   const seen = await look?.();
   if (seen === undefined ? isGone(outcome) : isGone(seen)) return { status: "accepted", value: undefined };
   if (seen === undefined) return outcome;
@@ -26,5 +40,15 @@ const mayBeGone = (failure: Failure): boolean =>
     (failure.condition === "not_proven" || failure.condition === "unsupported") &&
     (failure.httpStatus === 404 || failure.httpStatus === 410));
 
-export const confirmVolumeGone = (outcome: Outcome<void>, id: string, client: ServiceReader): Promise<Outcome<void>> =>
-  confirmGone(outcome, () => client.getVolume(id));
+export const confirmVolumeGone = (
+  outcome: Outcome<void>,
+  id: string,
+  client: ServiceReader,
+  hidden?: string,
+): Promise<Outcome<void>> => confirmGone(outcome, () => client.getVolume(id), hidden);
+
+/** Nothing of its kind shows. `sentBefore`: an earlier run has sent the delete already, so it was meant to go. */
+export function doubtOf({ live }: Pick<Run, "live">, kind: Kind, id: string, sentBefore: boolean): string | undefined {
+  const sighting = sight(live, kind, id);
+  return sighting.seen === "unobserved" && !sentBefore ? sighting.vanished?.doubt : undefined;
+}

@@ -3,6 +3,7 @@
  * ended. Stops starting on the first wish to stop, and waiting on the second.
  */
 import { indexCatalogue } from "../core/canonical/catalogue";
+import type { Diagnostic } from "../core/model/diagnostic";
 import type { DiagnosticCode } from "../core/model/diagnostic-code";
 import type { WhyUnseen } from "../core/model/effect";
 import type { Live } from "../core/model/live";
@@ -66,6 +67,8 @@ export interface RunReport {
   readonly owed?: readonly Owed[];
   /** Volumes that have to be mounted in their guests, because nobody declared a command that does it. Absent: none. */
   readonly remounts?: readonly Remount[];
+  /** What is only known once the run has made something, and whoever reads its end has to know. Absent: nothing. */
+  readonly warnings?: readonly Diagnostic[];
   /** The state could not be written any more; nothing was sent after that. */
   readonly broken?: Error;
   /** A step stopped on a bug of this program: the state is fine, and nothing more was started. */
@@ -174,6 +177,7 @@ export async function runPlan(
     stopped: new Set(),
     firstCreate: createFirstCreates(),
     deleted: new Set(),
+    shown: new Map(),
     debtsBefore: new Map(),
     waited: (step, ms) => waited.set(step.id, (waited.get(step.id) ?? 0) + ms),
   };
@@ -265,7 +269,7 @@ export async function runPlan(
     start();
   });
 
-  const lookedFor = toLookFor(ended, run.deleted);
+  const lookedFor = toLookFor(ended, run.deleted, run.shown);
   const isStopping = (): boolean => stop.soft.aborted;
   const looked =
     broken === undefined && bug === undefined

@@ -86,6 +86,8 @@ export interface Run {
   readonly stopped: Set<string>;
   /** What this run deleted, as `group:ID`: nobody looks for what was written to it before. */
   readonly deleted: Set<string>;
+  /** What its steps were shown of what they had made before, in the same spelling. */
+  readonly shown: Map<string, LiveOf[Kind]>;
   /** By step: the debts that were there before the step wrote down what it would make necessary. */
   readonly debtsBefore: Map<string, readonly FormerDebt[]>;
   /** Adds to the time in which only the service works. */

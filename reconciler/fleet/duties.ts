@@ -11,6 +11,7 @@ import { lookForPulls } from "./pulls/look";
 import { tellPulls } from "./pulls/tell";
 import { lookForPushes } from "./pushes";
 import type { Shared, WorkerSetting } from "./shared";
+import { steadyNow } from "./steady";
 import { tellWhyRoundsWait } from "./waiting";
 
 export interface Duties {
@@ -60,7 +61,7 @@ export function takeDuties(setting: WorkerSetting, shared: Shared, post: Post, d
   ];
 
   function plan(duty: FleetDuty, standing: Standing, at: number): void {
-    const now = standing.now + (Date.now() - at);
+    const now = standing.now + (steadyNow() - at);
     const timer = setTimeout(
       () => {
         plan(duty, standing, at);
@@ -82,7 +83,7 @@ export function takeDuties(setting: WorkerSetting, shared: Shared, post: Post, d
   return {
     stand(standing) {
       clear();
-      for (const duty of duties) plan(duty, standing, Date.now());
+      for (const duty of duties) plan(duty, standing, steadyNow());
     },
     close: clear,
   };

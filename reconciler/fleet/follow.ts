@@ -2,8 +2,8 @@
  * Keeps the fleet as its own file in a repository says, and makes stacks of folders that a push adds. What is added and
  * changed is carried out; what would leave the fleet waits for a person, for a push may take a folder away by mistake.
  */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, posix, relative } from "node:path";
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, posix, relative, sep } from "node:path";
 import { errorMessage } from "../core/text/errors";
 import { carryOutSync, plannedSync } from "./actions";
 import type { StackChange } from "./changes";
@@ -47,7 +47,14 @@ export async function readFollowed(follow: Follow, cache: string, freshness: Fre
         .sort()
         .map((name) => join(place, name))
     : [place];
-  const sources = files.map((file) => ({ file: relative(root.folder, file), text: readFileSync(file, "utf8") }));
+  const sources = files.map((path) => {
+    const file = relative(root.folder, path);
+    // A link may lead to a device, which has no end, or to what is none of the repository's.
+    const real = realpathSync(path);
+    if (!real.startsWith(realpathSync(root.folder) + sep) || !statSync(real).isFile())
+      throw new SourceFailed(`${file} of ${follow.url} is no file of that repository`);
+    return { file, text: readFileSync(real, "utf8") };
+  });
   const { fleet, diagnostics } = readFleet(sources, {
     resolvePath: (file, path) => (isAbsolute(path) ? path : `${followPrefix}${posix.join(dirname(file), path)}`),
     scheduleProblem,

@@ -1,7 +1,9 @@
 /** The stacks that generators stand for: one for each folder that has a file of the given name. */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { sharedStates } from "./may-read";
 import { type Fleet, fits, type Generator, type Source, type StackSpec } from "./model";
+import { SourceFailed } from "./sources/checkout";
 import type { Freshness } from "./sources/git";
 import { checkOut } from "./sources/source";
 
@@ -18,7 +20,13 @@ export async function allStacks(
   for (const generator of fleet.generators)
     for (const stack of await generated(generator, cache, freshness))
       if (!stacks.has(stack.name)) stacks.set(stack.name, stack);
-  return [...stacks.values()];
+  const all = [...stacks.values()];
+  const [shared] = sharedStates(all);
+  if (shared !== undefined)
+    throw new SourceFailed(
+      `the stacks ${shared.slice(0, 2).join(" and ")} have one state, and each would take away what the other one makes: \${stack} in its place is the stack's name`,
+    );
+  return all;
 }
 
 async function generated(

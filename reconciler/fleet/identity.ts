@@ -7,6 +7,7 @@ import type { Claims } from "./access";
 import { requirePackage } from "./database/open";
 import type { SecretSource, SignIn } from "./model";
 import { readSecret } from "./secrets";
+import { steadyNow } from "./steady";
 
 /** The part of openid-client that is used. */
 interface OpenidClient {
@@ -80,9 +81,9 @@ export function createProvider(secretOf: (source: SecretSource) => Promise<strin
 
   function discovered(signIn: SignIn): Promise<Configuration> {
     const key = JSON.stringify([signIn.issuer, signIn.clientId, signIn.clientSecret]);
-    if (known?.key === key && Date.now() - known.at < keysFreshMs) return known.found;
+    if (known?.key === key && steadyNow() - known.at < keysFreshMs) return known.found;
     const found = discover(signIn);
-    known = { key, at: Date.now(), found };
+    known = { key, at: steadyNow(), found };
     found.catch(() => {
       known = undefined;
     });

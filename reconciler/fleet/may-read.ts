@@ -32,6 +32,16 @@ function placeOf(location: string): string {
   return JSON.stringify([scheme, hostname.toLowerCase(), port || usual[scheme] || "", pathname, settings]);
 }
 
+/** The names of stacks whose states are at one place, whatever its spelling: both would write the same state. */
+export function sharedStates(stacks: readonly Pick<StackSpec, "name" | "state">[]): readonly (readonly string[])[] {
+  const byPlace = new Map<string, Set<string>>();
+  for (const { name, state } of stacks) {
+    const place = placeOf(state);
+    byPlace.set(place, (byPlace.get(place) ?? new Set()).add(name));
+  }
+  return [...byPlace.values()].flatMap((names) => (names.size > 1 ? [[...names]] : []));
+}
+
 /** A text that stands in every spelling of this place, so that a database need not answer with all of them. */
 export function partOfPlace(location: string): string {
   const url = hasScheme(location) && URL.canParse(location) ? new URL(location) : undefined;

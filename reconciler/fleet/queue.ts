@@ -199,6 +199,8 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   const limits: RoundLimits = { default: unlimited, tiers: {} };
   let free: Place | undefined;
 
+  /** The database adds it to its own clock: that of a worker may be wrong, and its rounds would be due too soon. */
+  const msUntil = (at: Date): number => Math.max(0, at.getTime() - Date.now());
   const bandOf = (cause: Cause): "person" | "clock" =>
     cause === "person" || cause === "approval" ? "person" : "clock";
   const keyOf = ({ stack, pull }: Trigger): string => (pull === undefined ? stack : `${stack} pull request ${pull}`);
@@ -210,7 +212,7 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
       singletonKey: keyOf(trigger),
       priority: turn === undefined ? withoutTurn : priorityOf({ start: turn }, bandOf(trigger.cause)),
       group: { id: trigger.tenant, tier: tierOf(trigger.tenant, trigger.service) },
-      ...onlyDefined({ startAfter: at }),
+      ...onlyDefined({ startAfter: at && msUntil(at) / 1000 }),
     };
     return { data: turn === undefined ? data : { ...data, turn }, options };
   }
@@ -230,16 +232,17 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
   return {
     async enqueue(trigger) {
       const at = trigger.at ?? new Date();
-      const isDue = at.getTime() <= Date.now();
+      const afterMs = msUntil(at);
+      const isDue = afterMs === 0;
       if (isDue && (await waitsAlready(trigger))) return;
       const turn = trigger.turn ?? (isDue ? (await turnOf(database, trigger.tenant)).start : undefined);
       const { data, options } = jobOf(trigger, turn);
       if ((await boss.send(rounds, data, options)) !== null) return;
       // A round waits already. Where it waits for a later time, such as the stack's next interval, it comes forward.
       await database.query(
-        `UPDATE reconcile_queue.job SET start_after = $2, data = data || jsonb_build_object('cause', $3::text)
-         WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' AND start_after > $2`,
-        [keyOf(trigger), at, trigger.cause],
+        `UPDATE reconcile_queue.job SET start_after = now() + $2 * interval '1 millisecond', data = data || jsonb_build_object('cause', $3::text)
+         WHERE name = '${rounds}' AND singleton_key = $1 AND state = 'created' AND start_after > now() + $2 * interval '1 millisecond'`,
+        [keyOf(trigger), afterMs, trigger.cause],
       );
     },
     async hasten(trigger) {

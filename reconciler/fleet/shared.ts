@@ -8,6 +8,7 @@ import type { OpenProject } from "./project";
 import { type Queue, roundChannel } from "./queue";
 import type { RoundOutcome } from "./round";
 import { createSilences, type Silences } from "./silence";
+import { steadyNow } from "./steady";
 
 export interface WorkerSetting {
   readonly name: string;
@@ -52,9 +53,9 @@ export function createShared({ records, database, say, onSettings }: WorkerSetti
     silences: createSilences(),
     sources: createSilences(),
     settings() {
-      if (known === undefined || Date.now() - known.at > settingsFreshMs)
+      if (known === undefined || steadyNow() - known.at > settingsFreshMs)
         known = {
-          at: Date.now(),
+          at: steadyNow(),
           settings: records.settings().then((settings) => {
             onSettings(settings);
             return settings;

@@ -2,6 +2,8 @@
  * Which services do not answer, as one worker sees it. A round that only waits for such a service lends its place to
  * the rounds of other services, and meanwhile no further round of that service begins on this worker.
  */
+import { steadyNow } from "./steady";
+
 export interface Silences {
   /** A round of the service begins. */
   begin(service: string | undefined): Ear;
@@ -28,7 +30,7 @@ const silentAfter = 2;
 const firstPauseMs = 10_000;
 const longestPauseMs = 60_000;
 
-export function createSilences(now: () => number = Date.now): Silences {
+export function createSilences(now: () => number = steadyNow): Silences {
   const unreached = new Map<string, number>();
   const running = new Map<string, Set<Ear>>();
   return {

@@ -23,6 +23,7 @@ import { SourceFailed } from "./sources/checkout";
 import { type Freshness, tidyTrees } from "./sources/git";
 import { checkOut } from "./sources/source";
 import { type StopRequest, stoppedReason, waitsForPlace, whileRunning } from "./status";
+import { steadyNow } from "./steady";
 import { watchBudgets } from "./waiting";
 
 export interface Worker {
@@ -100,8 +101,8 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     await budgets.look(services);
     if (draining.signal.aborted) return;
     duties.stand(standing);
-    if (Date.now() - tidiedAt > tidyEveryMs) {
-      tidiedAt = Date.now();
+    if (steadyNow() - tidiedAt > tidyEveryMs) {
+      tidiedAt = steadyNow();
       await tidyTrees(setting.cache);
     }
   };

@@ -91,7 +91,7 @@ export function assertSameService(service: HandlerService, { scope }: Remembered
   throw failure(
     "consent/accept-service",
     `${name} is of the service ${scope.origin}, and this is ${service.client.origin}`,
-    `set baseUrl to the service it is of; if that service has moved here: pulumi config set reconcile-cloud:acceptService true`,
+    `set baseUrl to the service it is of; if that service has moved here: pulumi config set reconcile-cloud:acceptService true for one update, and pulumi config rm it after that`,
   );
 }
 

@@ -185,7 +185,7 @@ export async function assertOwnProject(service: HandlerService, signal: AbortSig
       severity: "error",
       code: "consent/accept-service",
       summary: `nothing is made: the service shows none of what this program has made already (${unseen}), and a credential of another project is shown just that`,
-      fix: "use the credential of the program's project; if it is the right one, and all of that is gone: pulumi config set reconcile-cloud:acceptService true",
+      fix: "use the credential of the program's project; if it is the right one, and all of that is gone: pulumi config set reconcile-cloud:acceptService true for one update, and pulumi config rm it after that",
     },
   ]);
 }

@@ -125,6 +125,14 @@ export function refusedState(
     if (isPathBelow(realPathAbove(resolve(path)), trust.root)) return undefined;
     return trustRefusal(trust, "trust/state", `the file names a state outside of ${trust.root}`, stateFix, source);
   }
+  if (leadsElsewhere(location))
+    return trustRefusal(
+      trust,
+      "trust/state",
+      `the file names a database whose address has settings of its own: ${shownAddress(location)}`,
+      stateFix,
+      source,
+    );
   if (isAddressTrusted(trust, location) || (given !== undefined && originIfUrl(given) === originIfUrl(location)))
     return undefined;
   return trustRefusal(
@@ -136,7 +144,34 @@ export function refusedState(
   );
 }
 
+/**
+ * In the address of a database `?host=` says where the password goes, whatever the address begins with, and `?sslkey=`
+ * names a file of this machine.
+ */
+const leadsElsewhere = (location: string): boolean =>
+  /^postgres/i.test(location) &&
+  URL.canParse(location) &&
+  [...new URL(location).searchParams.keys()].some((name) => !["schema", "state", "sslmode"].includes(name));
+
 const stateFix = "give the place beside the file: RECONCILE_STATE or --state";
+
+/** A check asks the VM that it is for (`{ip}`), and no address that only the file names. */
+export function refusedCheck(trust: Trust, url: string): Refusal | undefined {
+  if (trust.closedBy === undefined) return undefined;
+  // A name in front of an @ is a user, whatever it looks like.
+  const asked = url.replaceAll("{ip}", anyAddress).replaceAll(`[${anyAddress}]`, anyAddress);
+  if (URL.canParse(asked) && new URL(asked).hostname === anyAddress) return undefined;
+  if (isAddressTrusted(trust, url)) return undefined;
+  return trustRefusal(
+    trust,
+    "trust/address",
+    `a check asks an address that only the file names: ${shownAddress(url)}`,
+    "ask the VM itself (http://{ip}/…), or name the address beside the file: RECONCILE_ADDRESSES",
+  );
+}
+
+/** An address that is nobody's. */
+const anyAddress = "192.0.2.1";
 
 /** A file that a file names, or a link among the given ones: it lies below the root, after all links. */
 export function refusedPath(

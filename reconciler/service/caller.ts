@@ -303,13 +303,14 @@ export function createCaller(parts: CallerParts): Caller {
     sentAtMs: number,
     atMs: number,
   ): void {
+    const retryAfterMs =
+      outcome.status === "unavailable" || outcome.status === "unknown" ? outcome.retryAfterMs : undefined;
+    // A pause longer than anybody waits is not kept for the others: the service tells each request so, and each gives
+    // up.
+    if (retryAfterMs !== undefined && retryAfterMs <= policy.askedMs) limiter.pauseFor(retryAfterMs);
+    if (retryAfterMs !== undefined) void parts.pace?.refused(Math.min(retryAfterMs, policy.askedMs));
     if (outcome.status === "unavailable" && isThrottled(outcome)) {
       limiter.observe({ kind: "throttled", atMs });
-      // A pause longer than anybody waits is not kept for the others: the service tells each request so, and each gives
-      // up.
-      const { retryAfterMs } = outcome;
-      if (retryAfterMs !== undefined && retryAfterMs <= policy.askedMs) limiter.pauseFor(retryAfterMs);
-      if (retryAfterMs !== undefined) void parts.pace?.refused(Math.min(retryAfterMs, policy.askedMs));
     } else if (exchange.kind === "answer") {
       const isRead = rowOf(operation).kind === "read";
       limiter.observe({ kind: "answered", atMs, operation, latencyMs: isRead ? atMs - sentAtMs : undefined });

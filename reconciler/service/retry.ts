@@ -58,7 +58,7 @@ export function decideRetry(policy: RetryPolicy, last: Attempt): RetryDecision {
   if (outcome.status === "rejected") return noRetry;
   if (outcome.status === "unknown" && last.kind !== "delete") return noRetry;
   if (outcome.status === "unavailable" && outcome.fix !== undefined) return noRetry;
-  const retryAfterMs = outcome.status === "unavailable" ? outcome.retryAfterMs : undefined;
+  const { retryAfterMs } = outcome;
   const throttled = isThrottled(outcome);
   if (retryAfterMs !== undefined && retryAfterMs >= policy.firstWaitMs) return asAsked(policy, last, retryAfterMs);
   if (last.attempt >= (throttled ? policy.throttledAttempts : policy.attempts)) return noRetry;

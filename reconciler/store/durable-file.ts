@@ -36,6 +36,8 @@ export function followLinks(path: string): string {
 
 export function readIfThere(path: string): string | undefined {
   try {
+    // A pipe that nobody writes to would never open, and a device would be read for ever.
+    if (!statSync(path).isFile()) throw new Error("it is no plain file");
     return readFileSync(path, "utf8");
   } catch (error) {
     if (errorCode(error) === "ENOENT") return undefined;

@@ -130,6 +130,28 @@ describe("what a run has to look for at its end", () => {
     expect(toLookFor(ended, new Set(deleted)).map(({ value }) => value)).toEqual(values);
   });
 
+  it("what the answer to a create showed, and a later step was shown otherwise", () => {
+    const ofVolume = { kind: "volume", id: "d" } as const;
+    const echoed = { ofCreate: true, answered: true } as const;
+    const ended = [
+      {
+        step: stepOf("volume.create", "volume.d"),
+        writes: [
+          writeOf("existence", "d", ofVolume),
+          { ...writeOf("name", "data", ofVolume), ...echoed },
+          { ...writeOf("size", "5", ofVolume), ...echoed },
+        ],
+      },
+      { step: stepOf("volume.attach", "volume.d"), writes: [] },
+    ];
+    const left = (shown?: LiveVolume) =>
+      toLookFor(ended, new Set(), new Map(shown === undefined ? [] : [["volume:d", shown]])).map(({ field }) => field);
+    expect(left()).toEqual(["name", "size"]);
+    expect(left({ ...volume, name: "data" })).toEqual([]);
+    expect(left({ ...volume, name: "other" })).toEqual(["name"]);
+    expect(left({ ...volume, name: "data", sizeGb: 1 })).toEqual(["size"]);
+  });
+
   it("puts a name back that was there before the first of two", () => {
     const former = (name: string): StepChange[] => [{ type: "patch", address: "group.web", fields: { name } }];
     const open = toLookFor(

@@ -7,6 +7,7 @@ import {
   noEnvironment,
   notFoundTwice,
   notInList,
+  saidGoneTwice,
   weigh,
 } from "../../reconciler/core/model/evidence";
 
@@ -114,4 +115,19 @@ describe("an absence", () => {
     const unobserved = { seen: "unobserved", reason: "it was not looked at" } as const;
     expect(weigh(unobserved, proof)).toBe(unobserved);
   });
+});
+
+describe("what a not-found rests on", () => {
+  const read = { httpStatus: 404, asked: "GET /volume/7" };
+  it.each([
+    [
+      { ...read, message: "project acme not found" },
+      /no such id \(GET \/volume\/7: HTTP 404, "project acme not found"\)$/,
+    ],
+    // A number of the request would make two plans of one world.
+    [{ ...read, message: "volume 7 not found (request a1b2-c3)" }, /HTTP 404, "volume … not found \(request …\)"\)$/],
+    [{ ...read, message: "the service answered 404" }, /\(GET \/volume\/7: HTTP 404\)$/],
+    [{ ...read, word: "TERMINATED" }, /shows it as TERMINATED, which the dialect calls gone$/],
+    [{}, /twice that it has no such id$/],
+  ])("%j", (said, text) => expect(saidGoneTwice(said).because).toMatch(text));
 });

@@ -199,6 +199,8 @@ describe("consent", () => {
 
   const lost = { kind: "data_loss", address: "vm.a", detail: "", grant: "", loss: loss("id-1") } as const;
   const removal = { kind: "removal", detail: "", grant: "", count: 17 } as const;
+  const again = { kind: "recreate", address: "vm.a", detail: "", grant: "" } as const;
+  const unproven = true;
   const flush = { kind: "flush", address: "volume.a", detail: "", grant: "" } as const;
   it.each([
     ["a flush is confirmed by address", { ...noGrants, confirmFlush: ["volume.a"] }, flush, 0],
@@ -221,6 +223,12 @@ describe("consent", () => {
     ["or by the list that was approved", { ...noGrants, approved: [lost] }, lost, 0],
     ["which names the id", { ...noGrants, approved: [{ ...lost, loss: loss("id-2") }] }, lost, 1],
     ["and the size", { ...noGrants, approved: [{ ...lost, loss: { ...loss("id-1"), sizeGb: 5 } }] }, lost, 1],
+    ["a resource may be made anew by the word for all", { ...noGrants, recreate: "all" }, again, 0],
+    ["by its address", { ...noGrants, recreate: ["vm.a"] }, again, 0],
+    ["also by a word of long ago, where its kind shows", { ...noGrants, recreate: "all", standing: true }, again, 0],
+    ["and not where nothing proves it", { ...noGrants, recreate: "all", standing: true }, { ...again, unproven }, 1],
+    ["nor by its address", { ...noGrants, recreate: ["vm.a"], standing: true }, { ...again, unproven }, 1],
+    ["a word of now does", { ...noGrants, recreate: ["vm.a"] }, { ...again, unproven }, 0],
     ["so many may go", { ...noGrants, allowRemoval: 17 }, removal, 0],
     ["and not one more", { ...noGrants, allowRemoval: 16 }, removal, 1],
     ["or all of them", { ...noGrants, allowRemoval: "all" }, removal, 0],

@@ -533,6 +533,8 @@ describe("the dialect's own header of a wait", () => {
 
   test("Retry-After comes first, and the end of a limit says nothing of a service that is broken", () => {
     expect(waitOf("X-Wait", { wait: "30", retryAfter: "7" })).toBe(7000);
+    // A proxy adds its own; both are in one line then.
+    expect(waitOf("X-Wait", { retryAfter: "2, 7" })).toBe(7000);
     expect(waitOf("X-Wait", { wait: "30" }, 503)).toBe(30_000);
     expect(waitOf("X-Wait", { wait: "1893456030" }, 503)).toBeUndefined();
     expect(waitOf({ header: "X-Wait", as: "epoch" }, { wait: "1893456030" }, 500)).toBeUndefined();

@@ -118,4 +118,16 @@ volumes: { data: { size: 5, attach_to: web } }
     expect([wished.exitCode, wished.stderr]).toEqual([1, expect.stringContaining("of the environment staging")]);
     expect(place.emulator.dump()).toEqual(before);
   });
+
+  it("is not taken over by its name where the other environment's state cannot be read; by its id a person is told", async () => {
+    write(fileOf("{ staging: {}, prod: {} }", shared));
+    await done(reconcile("apply", "-y", "--env", "staging"));
+    const id = place.emulator.dump().vms[0]?.id ?? "";
+    write("{ broken", "reconcile.staging.state.json");
+    const adopted = await reconcile("apply", "-y", "--env", "prod", "--adopt", "--target", "vm.web");
+    expect([adopted.exitCode, adopted.stderr]).toEqual([1, expect.stringContaining("plan/sibling-unread")]);
+    expect(adopted.stderr).toContain(`reconcile import vm.web ${id}`);
+    const imported = await done(reconcile("import", "vm.web", id, "--env", "prod"));
+    expect(imported.stderr).toContain("the state of the environment staging could not be read");
+  });
 });

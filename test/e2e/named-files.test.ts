@@ -82,6 +82,20 @@ describe("what is no plain file", () => {
     for (const path of ["/dev/zero", "pipe", "link.yaml"])
       expect(said(await run(folder, ["validate", "-f", path]))).toContain("no plain file");
   });
+  it.each([
+    ["state", "push"],
+    ["group", "import"],
+    ["dialect", "test"],
+    ["doctor", "--openapi"],
+    ["doctor", "--sample", "vm.list"],
+    ["fleet", "sync"],
+    ["state", "list", "--state"],
+  ])("nor by %s %s", async (...words) => {
+    const folder = makeFolder({ "reconcile.yaml": head });
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    for (const path of ["/dev/zero", "pipe"])
+      expect(said(await run(folder, [...words, path]))).toContain("no plain file");
+  });
 });
 
 describe("a closed run", () => {

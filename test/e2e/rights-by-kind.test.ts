@@ -83,6 +83,35 @@ describe("nothing is made anew for a credential that is shown", () => {
   });
 });
 
+it("a watch that was started with --recreate and --accept-service makes nothing anew for them later", async () => {
+  await applied(three, plain(false));
+  const before = everything();
+  const watching = here.watch("--interval", "1s", "--recreate", "all", "--accept-service");
+  await watching.says("a round that is in sync", ({ stdout }) => /"result":"in_sync"/.exec(stdout));
+  here.door.become(hiding("no VM", false));
+  const blocked = await watching.says("a round that is blocked", ({ stdout }) => /.*"result":"blocked".*/.exec(stdout));
+  watching.child.kill("SIGINT");
+  await watching.finished;
+  expect(blocked[0]).toContain("by a person who has looked");
+  expect(everything()).toEqual(before);
+});
+
+it("destroy says of what it is not shown that it may be there, and keeps its record", async () => {
+  await applied(three, plain(false));
+  const before = namedOf("vms");
+  here.door.become({
+    ...hiding("no VM", false),
+    hear: ({ operation }) =>
+      /^vm\.(get|delete|stop)$/.test(operation)
+        ? { status: 404, body: { error: { code: 404, message: "not found in this project" } } }
+        : undefined,
+  });
+  const ran = await here.reconcile("destroy", "-y", "--allow-data-loss", "--confirm-flush", "all");
+  expect([ran.exitCode, namedOf("vms")], ran.stdout + ran.stderr).toEqual([1, before]);
+  expect(ran.stdout).toContain("a credential that may not see VMs is shown just that");
+  expect((await here.reconcile("state", "list")).stdout).toMatch(/vm\.one .*\n.*vm\.six .*\n.*vm\.two/);
+});
+
 describe("what a person deleted by hand", () => {
   it.each([
     ["among others of its kind", three],

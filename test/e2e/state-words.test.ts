@@ -93,8 +93,17 @@ describe("a word that is deleted on one service and stopped on another", () => {
     await applied();
     await here.door.truth.change((all) => ({ ...all, volumes: all.volumes.filter(({ name }) => name !== "spare") }));
     const plan = await here.reconcile("plan");
-    expect(plan.stdout + plan.stderr).toMatch(/no such id \(GET \/api\/v1\/volume\/\S+: HTTP 404\)/);
+    expect(plan.stdout + plan.stderr).toMatch(/no such id \(GET \/api\/v1\/volume\/\S+: HTTP 404, "[^"]*not [^"]*"\)/);
   });
+});
+
+it("a VM that shows such a word as soon as it is made asks for the line, and offers no replacement", async () => {
+  shown = { one: "deleted" };
+  here.write("reconcile.yaml", world());
+  const ran = await here.reconcile("apply", "-y");
+  expect(ran.exitCode, ran.stdout + ran.stderr).toBe(1);
+  expect(ran.stdout).toContain("states: { vm: { gone: [deleted] } }");
+  expect(ran.stdout).not.toContain("--replace");
 });
 
 describe("a delete that ends in such a word", () => {

@@ -1,5 +1,5 @@
 /** One budget for many workers, on a real PostgreSQL: how much of it is used, how evenly, and who falls silent at a 429. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createBudget, pauseChannel } from "../../reconciler/fleet/database/budget";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
@@ -27,7 +27,10 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
     server = await startPostgres();
     database = await openDatabase(server.url, "");
     await prepareTables(database);
-    await createRecords(database).saveSettings({ ...noSettings, services: [service("shared"), service("paused")] });
+    await createRecords(database).saveSettings({
+      ...noSettings,
+      services: ["shared", "paused", "set-back"].map(service),
+    });
   });
   afterAll(async () => {
     await database.close();
@@ -118,6 +121,21 @@ describe.skipIf(postgresMissing !== undefined)("a budget", () => {
     // One that goes on with what its dead worker left has its place already.
     const taken = names.findIndex((_, index) => "id" in (begun[index] ?? {}));
     expect(await begin(names[taken] ?? "", 99)).toMatchObject({ tookOver: true });
+  });
+
+  test("a clock that is set back holds no request up for as long", async () => {
+    const budget = worker("set-back");
+    await budget.take();
+    await budget.refused(200);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
+    try {
+      const stop = new AbortController();
+      const giveUp = setTimeout(() => stop.abort(), 20_000);
+      expect([await budget.take(stop.signal), await budget.take(stop.signal)]).toEqual([true, true]);
+      clearTimeout(giveUp);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("falls silent everywhere when the service tells one worker to wait", async () => {

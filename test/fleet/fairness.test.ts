@@ -1,5 +1,5 @@
 /** Whose round is served, by the database's own statements: each tenant is charged for what is served and for nothing else. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
@@ -55,6 +55,21 @@ describe.skipIf(postgresMissing !== undefined)("rounds of several tenants", () =
     await eventually(`${most} rounds`, () => (served.length >= most ? true : undefined));
     return served;
   }
+  test("a round for later is due by the database's clock, whatever the worker's shows", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
+    try {
+      const later = { tenant: "a", cause: "interval" } as const;
+      await queue.enqueue({ ...later, stack: "a1", at: new Date(Date.now() + 600_000) });
+      await queue.enqueue({ ...later, stack: "a1", at: new Date(Date.now() + 300_000) });
+      const [row] = await database.query(
+        "SELECT extract(epoch FROM start_after - now())::int AS s FROM reconcile_queue.job WHERE singleton_key = 'a1'",
+      );
+      expect(row?.["s"]).toBeGreaterThan(240);
+      expect(row?.["s"]).toBeLessThanOrEqual(300);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
   const clocks = async (): Promise<Record<string, number>> =>
     Object.fromEntries(
       (await database.query("SELECT name, finish FROM reconcile_fleet.tenants")).map((row) => [

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { allStacks } from "../../reconciler/fleet/generate";
 import { readFleet } from "../../reconciler/fleet/read-fleet";
 import { scheduleProblem } from "../../reconciler/fleet/windows";
+import { makeFolder } from "../support/folder";
 
 const read = (...texts: string[]) =>
   readFleet(
     texts.map((text, index) => ({ file: `fleet${index || ""}.yaml`, text })),
-    { resolvePath: (file, path) => `/beside/${file}/${path}`, scheduleProblem },
+    { resolvePath: (file, path) => (path.startsWith("/") ? path : `/beside/${file}/${path}`), scheduleProblem },
   );
 
 const whole = `version: 1
@@ -44,14 +46,14 @@ describe("a fleet's file", () => {
 
   test("says from which size on a stack's opening waits for a person", () => {
     const text = (opensAt: string): string =>
-      `version: 1\ndefaults: { state: s, opens_at: /12 }\nstacks: { a: { source: { folder: . }, opens_at: ${opensAt} }, b: { source: { folder: . } } }\n`;
+      `version: 1\ndefaults: { state: "s-\${stack}", opens_at: /12 }\nstacks: { a: { source: { folder: . }, opens_at: ${opensAt} }, b: { source: { folder: . } } }\n`;
     expect(read(text("/8")).fleet?.stacks.map(({ opensAt }) => opensAt)).toEqual([8, 12]);
     expect(read(text("/33")).diagnostics[0]?.detail).toContain("such as /8");
   });
 
   test("how many people approve a stack's plans, and who may not; only Git tells who wrote a change", () => {
     const text = (source: string): string =>
-      `version: 1\ndefaults: { state: s, approvers: 2, not_the_author: true }\nstacks: { a: { source: { git: https://git.example/x }, approvers: 1 }, b: { source: { ${source} } } }\n`;
+      `version: 1\ndefaults: { state: "s-\${stack}", approvers: 2, not_the_author: true }\nstacks: { a: { source: { git: https://git.example/x }, approvers: 1 }, b: { source: { ${source} } } }\n`;
     expect(read(text("git: https://git.example/y")).fleet?.stacks).toMatchObject([
       { notTheAuthor: true },
       { approvers: 2, notTheAuthor: true },
@@ -190,9 +192,15 @@ sign_in:
     ],
     [
       "a circle",
-      "version: 1\nstacks:\n  a: { source: { folder: . }, state: s, depends_on: [b] }\n  b: { source: { folder: . }, state: s, depends_on: [a] }\n",
+      "version: 1\nstacks:\n  a: { source: { folder: . }, state: s, depends_on: [b] }\n  b: { source: { folder: . }, state: t, depends_on: [a] }\n",
       "fleet/circle",
       3,
+    ],
+    [
+      "one state of two stacks, in two spellings",
+      'version: 1\nstacks:\n  a: { source: { folder: . }, state: "postgres://db/f?state=x" }\n  b: { source: { folder: . }, state: "postgresql://u@db:5432/f?state=x" }\n',
+      "fleet/same-state",
+      4,
     ],
     [
       "a consent that is written twice",
@@ -230,6 +238,19 @@ sign_in:
     expect(fleet).toBeUndefined();
     expect(diagnostics.map((one) => [one.code, one.source?.line])).toEqual([[code, line]]);
     expect(diagnostics[0]?.fix ?? diagnostics[0]?.detail).toBeTruthy();
+  });
+
+  test("generated stacks have a state each as well", async () => {
+    const folder = makeFolder({ "one/reconcile.yaml": "", "two/reconcile.yaml": "" });
+    const generator = (state: string): string =>
+      `version: 1\ngenerate: [ { folder: "${folder}", folders: "*/reconcile.yaml", stack: "x-\${folder}", state: ${state} } ]\n`;
+    const stacks = (state: string) => {
+      const { fleet, diagnostics } = read(generator(state));
+      if (fleet === undefined) throw new Error(JSON.stringify(diagnostics));
+      return allStacks(fleet, folder);
+    };
+    expect(await stacks('"s-${stack}"')).toHaveLength(2);
+    await expect(stacks("s")).rejects.toThrow("the stacks x-one and x-two have one state");
   });
 
   test("all mistakes are told at once, and the nearest name with them", () => {

@@ -134,6 +134,19 @@ describe("what is repeated", () => {
     expect(sleeps.filter((ms) => ms > 6000)).toHaveLength(2);
   });
 
+  test("Retry-After of a 503 to a write keeps every later request away for as long, and a delete is sent again after it", async () => {
+    const busy = fault(503, "busy", { "retry-after": "7" });
+    const { client, server, sleeps } = await start([busy, json(200, [])]);
+    expect(await client.stopVm("v")).toMatchObject({ status: "unknown", retryAfterMs: 7000 });
+    expect(sleeps).toEqual([]);
+    await client.listVms();
+    expect(sleeps.filter((ms) => ms > 6000)).toHaveLength(1);
+    expect(server.received).toHaveLength(2);
+    const deleting = await start([busy, json(200, { message: "ok" })]);
+    await deleting.client.deleteVolume("v");
+    expect(deleting.sleeps.some((ms) => ms >= 7000)).toBe(true);
+  });
+
   test("a Retry-After beyond the time allowed is not waited for, by this request or the next", async () => {
     const { client, server, sleeps } = await start([fault(429, "slow", { "retry-after": "3600" })]);
     for (let sent = 1; sent <= 2; sent++) {

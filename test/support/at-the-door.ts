@@ -12,6 +12,8 @@ export interface AtTheDoor {
   readonly emulator: RunningEmulator;
   write(name: string, text: string): void;
   reconcile(...args: readonly string[]): Promise<Ran>;
+  /** `watch --apply` as a process. */
+  watch(...args: readonly string[]): ReturnType<typeof startCli>;
   /** The first round of `watch --apply`: its line, after which it is stopped. */
   watchOnce(...args: readonly string[]): Promise<string>;
   /** How many writes the service was sent since `open`. */
@@ -28,17 +30,17 @@ export async function standAtTheDoor(
   door.open(service);
   const folder = makeFolder();
   const env = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: door.url };
+  const watch = (...args: readonly string[]) =>
+    startCli(["watch", "--apply", "--listen", "none", "--json", ...args], { cwd: folder, env });
   return {
+    watch,
     folder,
     door,
     emulator,
     write: (name, text) => writeFileSync(join(folder, name), text),
     reconcile: (...args) => runCli([...args], { cwd: folder, env }),
     async watchOnce(...args) {
-      const watching = startCli(["watch", "--apply", "--interval", "1h", "--listen", "none", "--json", ...args], {
-        cwd: folder,
-        env,
-      });
+      const watching = watch("--interval", "1h", ...args);
       const round = await watching.says("the end of a round", ({ stdout }) =>
         stdout.split("\n").find((line) => line.includes('"type":"round"')),
       );

@@ -64,6 +64,7 @@ export async function loneRun(options: LoneRunOptions = {}) {
     listVms: () => client.listVms(),
     stopped: new Set<string>(),
     deleted: new Set<string>(),
+    shown: new Map(),
     waited: () => undefined,
     ...options.more,
   } as unknown as Run;

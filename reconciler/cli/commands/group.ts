@@ -3,7 +3,6 @@
  * new groups over; or, with `--convert`, that YAML without the service. Nothing is left out silently.
  */
 
-import { readFileSync } from "node:fs";
 import { convertListing, restrictsEgress } from "../../config/convert-listing";
 import { type ListedGroup, readListing } from "../../config/read-listing";
 import { worldBlocks } from "../../config/world-blocks";
@@ -24,7 +23,7 @@ import { command, type Invocation, oneArgument } from "../command";
 import { fail, readDialectWith, type Service } from "../compose";
 import { commonFlags } from "../flags";
 import { withLockedSession } from "../with-session";
-import { readWorkspace, type Workspace } from "../workspace";
+import { readGiven, readWorkspace, type Workspace } from "../workspace";
 import { checkTarget, putYaml } from "../yaml-output";
 
 export const groupImportCommand = command({
@@ -54,8 +53,9 @@ export const groupImportCommand = command({
 });
 
 function readJsonFile(path: string): unknown {
+  const text = readGiven(path, "name a JSON file");
   try {
-    return JSON.parse(readFileSync(path, "utf8").replace(/^\ufeff/, ""));
+    return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
     throw fail("cli/file-unreadable", `${path} cannot be read: ${errorMessage(error)}`, "name a JSON file");
   }

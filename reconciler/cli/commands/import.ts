@@ -98,7 +98,8 @@ export const importCommand = command({
         );
       refuseManaged(state, address, id);
       const held = await heldBySibling(session, parts.kind, address, id);
-      if (held.length > 0) throw new CommandFailed(held);
+      if (hasErrors(held)) throw new CommandFailed(held);
+      for (const { summary, fix } of held) invocation.output.note(`${summary}; ${fix}`);
       // An open create knows what the resource was made with: only the id of the resource is missing.
       const made = state.intents.get(address)?.record ?? (isWithoutId(recorded) ? recorded : undefined);
       const wish: Wish = { invocation, workspace, store, client, state, address, id, made, gone };

@@ -227,7 +227,10 @@ async function forgetGone(
         severity: "error",
         code: "service/unsupported",
         summary: `${kind} ${name} (${id}) is not known to be gone${sighting.seen === "unobserved" ? `: ${sighting.reason}` : ""}${kind !== "image" && !client.can.deletes(kind) ? `, and this service cannot delete ${kindRows[kind].noun}s` : ""}`,
-        fix: `delete it in the service's console, then: reconcile orphans delete ${id}`,
+        fix:
+          sighting.seen === "unobserved" && sighting.vanished !== undefined
+            ? `use a credential that is shown it; if it is gone, leave it on the list: it is harmless there`
+            : `delete it in the service's console, then: reconcile orphans delete ${id}`,
       });
   }
   return diagnostics;

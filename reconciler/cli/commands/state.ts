@@ -35,7 +35,7 @@ import {
 } from "../command";
 import { commandHolder, fail, newLineage, openStore } from "../compose";
 import { commonFlags, type FlagName } from "../flags";
-import { readWorkspace } from "../workspace";
+import { readGiven, readWorkspace } from "../workspace";
 import { changeState } from "../writing";
 import { runNamed, tooLongAgo } from "./history";
 
@@ -234,7 +234,7 @@ export function meantBy(named: string, state: State): string[] {
 async function pushState(invocation: OfOne, store: StateStore): Promise<number> {
   const [path] = invocation.args;
   const what = path === "-" ? "standard input" : path;
-  const text = readFileSync(path === "-" ? 0 : path, "utf8");
+  const text = path === "-" ? readFileSync(0, "utf8") : readGiven(path, "push what state pull printed");
   // A failed command before the pipe leaves an empty text, which is never a state.
   const pushed =
     text.trim() === ""

@@ -5,7 +5,7 @@
  */
 
 import type { Address } from "../../core/model/address";
-import { missingConsents } from "../../core/plan/consent";
+import { type Consent, type Grants, missingConsents } from "../../core/plan/consent";
 import type { LookMemory } from "../../core/plan/memory";
 import { countChanges, sortChanges } from "../../core/plan/plan";
 import { nothingSwept, seenSince, without } from "../../core/plan/sweep";
@@ -84,6 +84,7 @@ export const watchCommand = command({
     const lease = flags.apply === true ? createLease(store, invocation) : undefined;
     const stop = listenForStop(output);
     let present = startStatus(systemClock.now(), intervalMs);
+    let asked = invocation;
     const memory = rememberRounds(invocation, intervalMs, stop.soft);
     const listen = flags.listen ?? "127.0.0.1:9464";
     const server = listen === "none" ? undefined : await startStatusServer(listen, () => present);
@@ -97,15 +98,20 @@ export const watchCommand = command({
         clock: systemClock,
         random: Math.random,
         signal: stop.soft,
-        round: () =>
-          withRoundTrace(
+        round: async () => {
+          const ended = await withRoundTrace(
             "reconcile watch round",
             () =>
-              watchRound(invocation, store, lease, memory, stop, (event) => {
+              watchRound(asked, store, lease, memory, stop, (event) => {
                 if (event.type === "step") present = afterStep(present, event);
               }),
             ({ result }) => result,
-          ),
+          );
+          // The state has the service by now. What it does not show later is not gone because of a flag of long ago.
+          if (flags.apply === true && (ended.result.end === "applied" || ended.result.end === "in_sync"))
+            asked = { ...invocation, flags: { ...flags, "accept-service": undefined } };
+          return ended;
+        },
         ended(round, nextInMs) {
           present = statusAfterRound(present, round, nextInMs);
           if (stop.soft.aborted && round.result.end === "failed") return;
@@ -283,17 +289,18 @@ async function lookAtService(
       result: { end: "blocked", why: problems.map(({ summary, detail }) => [summary, detail].join(": ")).join("; ") },
       seen,
     };
-  const grants = grantsInFlags(invocation.flags);
+  const grants: Grants = { ...grantsInFlags(invocation.flags), standing: true };
   const missing = missingConsents(plan.consents, grants);
   if (missing.length > 0)
-    return {
-      result: { end: "blocked", why: missing.map(({ detail, grant }) => `${detail}: ${grant}`).join("; ") },
-      seen,
-    };
+    return { result: { end: "blocked", why: missing.map((one) => `${one.detail}: ${wordFor(one)}`).join("; ") }, seen };
   const result = roundResult(await carryOutPlan(session, prepared, grants, stop, listen));
   memory.forget(new Set([...plan.changes, ...plan.steps].map(({ address }) => address)));
   return { result, seen };
 }
+
+/** A watch that had --recreate from its start needs a person's word where nothing proves that a thing is gone. */
+const wordFor = ({ grant, unproven }: Consent): string =>
+  unproven === true ? `reconcile apply ${grant}, by a person who has looked` : grant;
 
 function roundResult(report: RunReport): RoundResult {
   const { broken, unclosed, counts, interrupted, steps } = report;

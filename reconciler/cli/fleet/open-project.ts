@@ -25,6 +25,7 @@ import { sentences } from "../../fleet/round";
 import { readSecret } from "../../fleet/secrets";
 import type { Checkout } from "../../fleet/sources/checkout";
 import { checkOutGit } from "../../fleet/sources/git";
+import { steadyNow } from "../../fleet/steady";
 import { touchesGroups } from "../../kinds/group/changes";
 import { exposureOf } from "../../kinds/group/exposure/exposure";
 import { judgeReachability } from "../../kinds/group/reachability/findings";
@@ -140,11 +141,11 @@ function createSecrets() {
       const before = known.get(key);
       const read = (): Promise<string> => {
         const value = readSecret(source);
-        known.set(key, { at: Date.now(), value });
+        known.set(key, { at: steadyNow(), value });
         value.catch(() => known.delete(key));
         return value;
       };
-      if (before === undefined || Date.now() - before.at >= secretFreshMs) return read();
+      if (before === undefined || steadyNow() - before.at >= secretFreshMs) return read();
       // Another round may have read the new one already.
       return before.value.then((value) => (value === refused ? read() : value));
     },

@@ -1,8 +1,7 @@
 /** Reads the fleet's files from disk, and finds the stacks that its generators stand for. */
 
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { errorCode, errorMessage } from "../../core/text/errors";
 import { type FollowedFleet, readFollowed } from "../../fleet/follow";
 import { allStacks as stacksOf } from "../../fleet/generate";
 import type { Fleet, Follow, StackSpec } from "../../fleet/model";
@@ -12,6 +11,7 @@ import { scheduleProblem } from "../../fleet/windows";
 import { shownPath } from "../../outside/files";
 import { fail } from "../compose";
 import { CommandFailed } from "../crash";
+import { readGiven } from "../workspace";
 
 export function readFleetFiles(paths: readonly string[]): Fleet {
   const files = (paths.length === 0 ? ["fleet.yaml"] : paths).flatMap(expand);
@@ -37,18 +37,7 @@ function expand(path: string): string[] {
   return files;
 }
 
-function fleetText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const missing = errorCode(error) === "ENOENT";
-    throw fail(
-      "cli/file-unreadable",
-      missing ? `there is no file ${path}` : `${path} cannot be read: ${errorMessage(error)}`,
-      "reconcile fleet sync FILE; docs/fleet.md shows one",
-    );
-  }
-}
+const fleetText = (path: string): string => readGiven(path, "reconcile fleet sync FILE; docs/fleet.md shows one");
 
 /** The declared stacks and those of generators. */
 export async function allStacksOf(fleet: Fleet, cache: string): Promise<readonly StackSpec[]> {

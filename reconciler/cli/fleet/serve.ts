@@ -8,6 +8,7 @@ import { metricsText } from "../../fleet/metrics";
 import { createPages } from "../../fleet/pages/app";
 import { pullsMoved } from "../../fleet/pulls/look";
 import { repositoryPushed } from "../../fleet/pushes";
+import { steadyNow } from "../../fleet/steady";
 import { setting } from "../../outside/environment";
 import { portOf } from "../../outside/port-of";
 import { fail } from "../compose";
@@ -32,9 +33,9 @@ const doorFreshMs = 1000;
 function createDoor(records: Pick<FleetSession["records"], "anyToken" | "settings">): () => Promise<boolean> {
   let known: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
   return () => {
-    if (known !== undefined && Date.now() - known.at < doorFreshMs) return known.answer;
+    if (known !== undefined && steadyNow() - known.at < doorFreshMs) return known.answer;
     const answer = records.anyToken().then(async (any) => any || (await records.settings()).signIn !== undefined);
-    known = { at: Date.now(), answer };
+    known = { at: steadyNow(), answer };
     answer.catch(() => {
       known = undefined;
     });

@@ -97,6 +97,16 @@ export function describeRule(rule: Rule, nameGroup: GroupIdentity = referenceTex
   return `${rule.direction} ${rule.protocol === "any" ? "any protocol" : rule.protocol}${ports} ${rule.direction === "ingress" ? "from" : "to"} ${remote}`;
 }
 
+/** The same of a rule of which only the key is known. */
+export function describeRuleKey(key: string): string {
+  const [direction = "", ethertype = "", protocol = "", ports = "*", ...remote] = key.split(" ");
+  const [min, max] = ports.split("-");
+  const range = ports === "*" ? "" : ` ${min === max ? min : ports}`;
+  const from = remote.join(" ");
+  const other = from === "any" ? `anywhere (${ethertype})` : from.replace(/^group:/, "");
+  return `${direction} ${protocol === "any" ? "any protocol" : protocol}${range} ${direction === "ingress" ? "from" : "to"} ${other}`;
+}
+
 function describeRemote({ remote, ethertype }: Rule, nameGroup: GroupIdentity): string {
   switch (remote.kind) {
     case "any":

@@ -56,6 +56,8 @@ export const notFoundTwice: Absent = { seen: "absent", because: "the service ans
 /** What the service said of a resource that it does not have. */
 export interface SaidGone {
   readonly httpStatus?: number;
+  /** In the service's own words. */
+  readonly message?: string;
   /** The request, such as `GET /api/v1/volume/ID`. */
   readonly asked?: string;
   /** The state that it shows, which means "gone" by the dialect. */
@@ -63,13 +65,15 @@ export interface SaidGone {
 }
 
 /**
- * The same with the answer itself: a reader can judge what the evidence rests on. The service's sentence is left out:
- * it may hold a number of the request, and the same world has to give the same plan.
+ * The same with the answer itself: a reader can judge what the evidence rests on. Words with a digit are left out of the
+ * service's sentence: they may be a number of the request, and the same world has to give the same plan.
  */
-export function saidGoneTwice({ httpStatus, asked, word }: SaidGone): Absent {
+export function saidGoneTwice({ httpStatus, message = "", asked, word }: SaidGone): Absent {
   if (word !== undefined) return shownAsGone(asked ?? "the service", word);
   if (httpStatus === undefined || asked === undefined) return notFoundTwice;
-  return { seen: "absent", because: `${notFoundTwice.because} (${asked}: HTTP ${httpStatus})` };
+  const said = message.replaceAll(/[^\s"'<>()]*\d[^\s"'<>()]*/g, "…").trim();
+  const quote = said === "" || /^the service answered\b/.test(said) ? "" : `, ${JSON.stringify(said)}`;
+  return { seen: "absent", because: `${notFoundTwice.because} (${asked}: HTTP ${httpStatus}${quote})` };
 }
 
 /** The service shows the resource in a state that the dialect calls gone. */

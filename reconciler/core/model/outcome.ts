@@ -57,6 +57,8 @@ export interface Unknown {
   readonly status: "unknown";
   readonly reason: string;
   readonly httpStatus?: number;
+  /** Whatever became of it, the service asks for no request before that. */
+  readonly retryAfterMs?: number;
   /** The service answered 2xx with a body that cannot be read: the effect is there, or on its way. */
   readonly accepted?: true;
   /** For such a body: the line of the dialect that would make it readable. */

@@ -2,7 +2,10 @@
  * Which writes a run has still to look for when its last step has ended. What a later step has overwritten, deleted or
  * seen is not looked for: nothing can show it any more, or it was shown.
  */
+import { showsEffect } from "../diff/effect";
 import { type EffectField, type WhyUnseen, type Written, writeKey } from "../model/effect";
+import type { Kind } from "../model/kinds";
+import type { LiveOf } from "../model/live";
 import type { State } from "../model/recorded";
 import { onlyDefined } from "../text/objects";
 import type { StepChange, UnseenChanges } from "./record-patch";
@@ -18,8 +21,15 @@ export interface OpenWrite extends Written<StepChange> {
   readonly step: Step;
 }
 
-/** `deleted`: what the run deleted, as `group:ID`. */
-export function toLookFor(ended: readonly EndedStep[], deleted: ReadonlySet<string>): OpenWrite[] {
+/**
+ * `deleted`: what the run deleted, as `group:ID`. `shown`: what a later step was shown of what the run had made, in the
+ * same spelling; what it contradicts is looked for.
+ */
+export function toLookFor(
+  ended: readonly EndedStep[],
+  deleted: ReadonlySet<string>,
+  shown: ReadonlyMap<string, LiveOf[Kind]> = new Map(),
+): OpenWrite[] {
   const open = new Map<string, OpenWrite>();
   for (const { step, writes } of ended) {
     for (const [key, write] of open) if (isOvertaken(write, step, writes.length === 0)) open.delete(key);
@@ -31,7 +41,13 @@ export function toLookFor(ended: readonly EndedStep[], deleted: ReadonlySet<stri
       open.set(key, { ...write, step, ...onlyDefined({ ifNot }) });
     }
   }
-  return [...open.values()].filter(({ kind, id, field }) => field === "absence" || !deleted.has(`${kind}:${id}`));
+  return [...open.values()].filter((write) => {
+    const { kind, id, field, ofCreate, answered } = write;
+    const live = shown.get(`${kind}:${id}`);
+    if (live !== undefined && ofCreate === true && answered === true && showsEffect<Kind>(write, live) !== "not-shown")
+      return false;
+    return field === "absence" || !deleted.has(`${kind}:${id}`);
+  });
 }
 
 /** After these nobody knows any more whether the VM is stopped. */
@@ -44,16 +60,12 @@ const startingOperations: ReadonlySet<StepOperation> = new Set([
   "vm.resize.revert",
 ]);
 
-function isOvertaken(
-  { field, step: earlier, ofCreate, answered }: OpenWrite,
-  { address, action }: Step,
-  isSeen: boolean,
-): boolean {
+function isOvertaken({ field, step: earlier }: OpenWrite, { address, action }: Step, isSeen: boolean): boolean {
   if (earlier.address !== address) return false;
   if (field === "power") return startingOperations.has(action.operation);
-  // A volume that was seen at its attach or its resize exists; the answer to its create showed the rest of it.
-  const isMade = field === "existence" || (ofCreate === true && answered === true);
-  return isMade && isSeen && action.operation.startsWith("volume.");
+  // A volume that was seen at its attach or its resize exists, and its size is the one that the resize was to bring.
+  if (field === "size" && action.operation === "volume.resize") return true;
+  return field === "existence" && isSeen && action.operation.startsWith("volume.");
 }
 
 /**

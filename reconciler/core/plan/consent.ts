@@ -40,6 +40,8 @@ export interface Grants {
   readonly confirmFlush: readonly string[];
   /** Addresses of resources that vanished from the service and may be created again. */
   readonly recreate: readonly Address[] | "all";
+  /** They were given long before this plan: nothing is made anew of which nothing proves that it is gone. */
+  readonly standing?: true;
   /** How many resources may go at once. */
   readonly allowRemoval: number | "all";
   /** The state may be of another service, project or credential scope. */
@@ -298,7 +300,9 @@ export function missingConsents(consents: readonly Consent[], grants: Grants): C
     removal: (consent) =>
       grants.allowRemoval === "all" || (consent.count ?? 0) <= grants.allowRemoval || isApproved(consent),
     recreate: (consent) =>
-      grants.recreate === "all" || grants.recreate.includes(consent.address ?? "") || isApproved(consent),
+      (!(grants.standing === true && consent.unproven === true) &&
+        (grants.recreate === "all" || grants.recreate.includes(consent.address ?? ""))) ||
+      isApproved(consent),
     // The approval of a saved plan is no answer here: nobody knew then what the guest has not written yet when the plan
     // is applied.
     flush: ({ address = "" }) => flushes.has("all") || flushes.has(address),

@@ -14,10 +14,17 @@ const epochMsFrom = 100_000_000_000;
  */
 export function readRetryAfter(value: string | undefined, nowMs: number, as?: WaitAs): number | undefined {
   if (value === undefined) return undefined;
-  const text = value.trim();
+  const [text = "", ...more] = value.split(/(?<=\d)\s*,/).map((one) => one.trim());
+  // Two headers, as a proxy in front of the service adds one: the longer wait is what both ask for.
+  if (more.length > 0) return readRetryAfters([text, ...more], nowMs, as);
   const ms = /^\d+(\.\d+)?$/.test(text) ? waitOfNumber(Number(text), nowMs, as) : dateMs(text, as) - nowMs;
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), longestRetryMs) : undefined;
 }
+
+const readRetryAfters = (texts: readonly string[], nowMs: number, as: WaitAs | undefined): number | undefined => {
+  const waits = texts.flatMap((text) => readRetryAfter(text, nowMs, as) ?? []);
+  return waits.length === 0 ? undefined : Math.max(...waits);
+};
 
 /** A number that can only be a moment. */
 export const isEpoch = (value: string | undefined): boolean => value !== undefined && Number(value) > epochFrom;

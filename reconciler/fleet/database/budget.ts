@@ -3,6 +3,8 @@
  * reserves some requests with one statement and sends them at the moments it got; when the service asks one of them to
  * wait, all of them wait.
  */
+
+import { steadyNow } from "../steady";
 import { type Database, maybeTime, numberOf } from "./database";
 import { schema } from "./tables";
 
@@ -40,7 +42,7 @@ export const pauseChannel = "reconcile_fleet_pause";
 
 export function createBudget(setting: BudgetSetting): Budget {
   const { database, service, perSecond, burst } = setting;
-  const now = setting.now ?? Date.now;
+  const now = setting.now ?? steadyNow;
   const batch = Math.max(1, Math.floor(Math.min(perSecond / shareOfSecond, burst)));
   const atOnce = Math.max(batch, burst - perSecond * lateShare);
   /** The moments at which a request may be sent, the soonest first. */

@@ -6,6 +6,7 @@ import type { Context } from "hono";
 import { streamSSE } from "hono/streaming";
 import { hashOf } from "../access";
 import type { Records } from "../database/records";
+import { steadyNow } from "../steady";
 
 /** One stack by its name, or everything. */
 export interface Topic {
@@ -53,9 +54,9 @@ export function createLive(records: Pick<Records, "overview" | "moments">): Live
         if (watcher.stack === undefined ? !isAllWatched : !names.includes(watcher.stack)) continue;
         const now = watcher.stack === undefined ? all : markOf(one.get(watcher.stack));
         if (watcher.seen === now) continue;
-        if (watcher.stack === undefined && Date.now() - watcher.toldAt < allMs) continue;
+        if (watcher.stack === undefined && steadyNow() - watcher.toldAt < allMs) continue;
         watcher.seen = now;
-        watcher.toldAt = Date.now();
+        watcher.toldAt = steadyNow();
         watcher.tell();
       }
     } catch {

@@ -4,6 +4,7 @@ import { offsetOfPath, type YamlFile } from "../../config/yaml-file";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
 import { nearestName } from "../../core/text/nearest";
 import { fieldsIn } from "../../core/text/objects";
+import { sharedStates } from "../may-read";
 import type { Fleet, StackSpec } from "../model";
 
 /** One file of a fleet. */
@@ -47,6 +48,15 @@ export function referenceProblems(fleet: Fleet, parts: readonly FleetPart[]): Pr
     if (fleet.generators.length === 0)
       for (const other of stack.dependsOn) if (!stacks.has(other)) problems.push(unknown("stack", other, stacks, at));
   }
+  for (const [first, ...others] of sharedStates(fleet.stacks))
+    for (const other of others)
+      problems.push({
+        code: "fleet/same-state",
+        summary: `the stacks ${first} and ${other} have one state: each would take away what the other one makes`,
+        detail: fleet.stacks.find(({ name }) => name === other)?.state,
+        fix: "give each its own: ${stack} in the place, as in ?state=${stack}, is its name",
+        at: places("stacks", other),
+      });
   for (const circle of circlesOf(fleet.stacks))
     problems.push({
       code: "fleet/circle",

@@ -31,6 +31,8 @@ export interface RulesComparison {
   readonly cascaded: readonly LiveRulePair[];
   readonly replaces: boolean;
   readonly platformRules: readonly string[];
+  /** Those of the service's own that let traffic in, are seen, and are not declared. */
+  readonly serviceIngress: readonly Rule[];
 }
 
 export function comparison(
@@ -81,6 +83,10 @@ export function comparison(
     cascaded,
     replaces: context.replace.has(pair.address) || (removed.length > 0 && !context.can.deletesRules),
     platformRules: [...platform].sort(),
+    serviceIngress: (liveRules ?? []).flatMap(({ rule }) => {
+      const key = ruleKey(rule, identify);
+      return rule.direction === "ingress" && platform.has(key) && !wanted.has(key) ? [rule] : [];
+    }),
   };
 }
 

@@ -1,10 +1,11 @@
 /** What a reader of a plan has to know of a group's rules, beside what changes. */
-import { describeRule } from "../../core/canonical/rules";
+import { describeRule, describeRuleKey, ruleKey } from "../../core/canonical/rules";
 import type { DiffContext } from "../../core/diff/context";
 import type { Known } from "../../core/diff/find";
 import type { DesiredGroup } from "../../core/model/desired";
-import type { Diagnostic } from "../../core/model/diagnostic";
+import type { Diagnostic, SourcePosition } from "../../core/model/diagnostic";
 import type { LiveGroup } from "../../core/model/live";
+import type { RecordedGroup } from "../../core/model/recorded";
 import { isPlatformShaped, type RulesComparison } from "./compare-rules";
 
 export function groupNotes(
@@ -49,6 +50,12 @@ export function groupNotes(
       address: desired.address,
       source: desired.source,
     });
+  diagnostics.push(
+    ...serviceIngress(
+      desired,
+      compared.serviceIngress.map((rule) => describeRule(rule)),
+    ),
+  );
   if (entry.live?.rules === undefined && context.live.of.group.byId.get(entry.id)?.seen === "yes")
     diagnostics.push({
       severity: "note",
@@ -57,4 +64,30 @@ export function groupNotes(
       address: desired.address,
     });
   return diagnostics;
+}
+
+/** Rules that let traffic in, that the service put there by itself and that no file declares. No run takes them away. */
+const serviceIngress = (
+  { address, source }: { readonly address: string; readonly source?: SourcePosition | undefined },
+  rules: readonly string[],
+): Diagnostic[] =>
+  rules.length === 0
+    ? []
+    : [
+        {
+          severity: "warning",
+          code: "plan/service-ingress",
+          summary: `${address} lets in more than its file declares: the service itself put ${rules.length === 1 ? "a rule" : `${rules.length} rules`} on it (${rules.join("; ")})`,
+          detail: "What the service puts on a group by itself is never a difference, so no run takes it away.",
+          fix: `if it is wanted, declare it in the rules of ${address}; if not, take it away where the service lets you`,
+          address,
+          source,
+        },
+      ];
+
+/** The same of a group that a run made: what the service put there is known only then. */
+export function serviceIngressOf(group: RecordedGroup, source: SourcePosition | undefined): readonly Diagnostic[] {
+  const declared = new Set(group.rules.map((rule) => ruleKey(rule)));
+  const rules = group.platformRules.filter((key) => key.startsWith("ingress ") && !declared.has(key));
+  return serviceIngress({ address: group.address, source }, rules.map(describeRuleKey));
 }

@@ -17,7 +17,7 @@ import type { RuleChanges } from "../../core/plan/record-patch";
 import type { ActionOf, OperationOn, Step } from "../../core/plan/step";
 import { deepEqual } from "../../core/text/deep-equal";
 import { onlyDefined } from "../../core/text/objects";
-import { confirmGone } from "../../engine/confirm-gone";
+import { confirmGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce } from "../../engine/create-once";
 import { knownRule, plainText } from "../../engine/fill-in";
 import { missingInstead, noteDeleting, recordAccepted, recordOf } from "../../engine/record-step";
@@ -319,7 +319,8 @@ const remove: OnGroup<"group.delete"> = async (step, action, id, run) => {
   const { client } = run.ports;
   const sentBefore = await noteDeleting(step, id, run, true);
   const deleted = await client.deleteGroup(id, optionsFor(step, run));
-  const outcome = await confirmGone(deleted, () => client.listRules(id, { signal: run.signal }));
+  const look = () => client.listRules(id, { signal: run.signal });
+  const outcome = await confirmGone(deleted, look, doubtOf(run, "group", id, sentBefore));
   if (outcome.status !== "accepted") {
     if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
     if (outcome.status !== "rejected" || outcome.condition !== "group_attached") return failedBy(outcome);

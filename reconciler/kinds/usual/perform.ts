@@ -13,7 +13,7 @@ import { hostOf } from "../../core/model/relations";
 import type { NewRecord } from "../../core/plan/record-patch";
 import type { Step, UsualAction } from "../../core/plan/step";
 import { fieldsIn } from "../../core/text/objects";
-import { confirmGone } from "../../engine/confirm-gone";
+import { confirmGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce, type HowFound } from "../../engine/create-once";
 import { readOfKind } from "../../engine/observe";
 import { missingInstead, noteDeleting, recordEnd, recordOf } from "../../engine/record-step";
@@ -143,7 +143,7 @@ async function remove(step: Step, kind: Kind, id: string, run: Run): Promise<Ste
   const sentBefore = await noteDeleting(step, id, run, true);
   const deleted = await send(step, run, { id });
   const read = () => readOfKind(kind, run.ports.client, id, { signal: run.signal, makesSure: true });
-  const outcome = await confirmGone(deleted, read);
+  const outcome = await confirmGone(deleted, read, doubtOf(run, kind, id, sentBefore));
   if (outcome.status !== "accepted") {
     if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
     return failedBy(outcome);

@@ -52,7 +52,7 @@ async function settleNew(step: Create, record: Create["record"], vm: LiveVm, run
   if (settleVm({ for: "built" }, vm, false).status === "settled") return built(vm);
   const { vm: settled, ...result } = await waitForVm(step, run, vm.id, { for: "built" });
   if (result.end !== "done")
-    return result.code === "apply/vm-failed"
+    return result.code === "apply/vm-failed" && settled?.unsaid !== true
       ? { ...result, fix: `the next run offers to replace it; or reconcile apply --replace ${address}` }
       : result;
   return built(settled);

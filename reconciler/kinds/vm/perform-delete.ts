@@ -12,7 +12,7 @@ import { type Disk, type Orphan, orphanKey, type RecordedVm } from "../../core/m
 import { type FieldsOf, withFields } from "../../core/plan/record-patch";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
-import { confirmGone, confirmVolumeGone } from "../../engine/confirm-gone";
+import { confirmGone, confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
 import { missingInstead, noteDeleting, recordOf } from "../../engine/record-step";
 import {
   doneAndSeen,
@@ -50,7 +50,8 @@ export async function performVmDelete(
   const deleted = await onceSteady(step, run, id, () =>
     client.deleteVm(id, action.deleteFloatingIp, optionsFor(step, run)),
   );
-  const outcome = await confirmGone(deleted, canSee(run) ? () => fetchVmCheaply(run, id) : undefined);
+  const look = canSee(run) ? () => fetchVmCheaply(run, id) : undefined;
+  const outcome = await confirmGone(deleted, look, doubtOf(run, "vm", id, sentBefore));
   if (outcome.status !== "accepted") {
     if (outcome.status !== "unknown") await noteDeleting(step, id, run, undefined);
     return failedBy(outcome);

@@ -6,7 +6,7 @@ import type { RecordedResource } from "../../core/model/recorded";
 import type { Fields, FieldsOfDataVolume } from "../../core/plan/record-patch";
 import type { OperationOn, Step } from "../../core/plan/step";
 import type { VolumeWait } from "../../core/schedule/settle";
-import { confirmVolumeGone } from "../../engine/confirm-gone";
+import { confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
 import { createOnce, type HowFound } from "../../engine/create-once";
 import { oweNothing } from "../../engine/guest";
 import { missingInstead, noteDeleting, recordEnd, recordOf } from "../../engine/record-step";
@@ -154,7 +154,7 @@ const remove: OnVolume<"volume.delete"> = async (step, _, id, run) => {
   }
   const deleted = await onceVolumeSteady(watchOf(step, run), id, () => client.deleteVolume(id, options));
   if (deleted.status === "accepted") return settle(step, id, run, deleted, { for: "gone" });
-  const outcome = await confirmVolumeGone(deleted, id, client);
+  const outcome = await confirmVolumeGone(deleted, id, client, doubtOf(run, "volume", id, sentBefore));
   if (outcome.status === "accepted") {
     await run.recorder.record([...missingInstead(step, id, run, deleted, sentBefore), ...recordOf(step, run)]);
     return doneAndSeen;

@@ -43,6 +43,8 @@ export interface Watch extends Pick<Ports, "client" | "clock" | "timing"> {
   readonly signal: AbortSignal;
   progress(message: string): void;
   waited(ms: number): void;
+  /** The volume as it showed what it was waited for. */
+  seen?(volume: LiveVolume): void;
 }
 
 export const watchOf = (step: Step, { ports, signal, ...run }: Run): Watch => ({
@@ -52,6 +54,7 @@ export const watchOf = (step: Step, { ports, signal, ...run }: Run): Watch => ({
   signal,
   progress: (message) => run.progress(step, message),
   waited: (ms) => run.waited(step, ms),
+  seen: (volume) => run.shown.set(`volume:${volume.id}`, volume),
 });
 
 /** A look that failed says nothing about the volume. */
@@ -81,7 +84,10 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
     still = live?.changing === true ? openWindow(timing.discoveryWindowMs, now) : lookedAgain(still, now);
     const isUnsaid = live?.unsaid === true && isWindowOver(first);
     const verdict = isUnsaid ? unsaidVerdict("volume", live) : verdictOn(outcome, wait, live);
-    if (verdict.status === "settled") return doneAndSeen;
+    if (verdict.status === "settled") {
+      if (live !== undefined) watch.seen?.(live);
+      return doneAndSeen;
+    }
     if (verdict.status === "failed") return { end: "failed", code: "apply/volume-failed", ...failedAs(verdict) };
     if (live?.status !== undefined && live.status !== shown) {
       shown = live.status;

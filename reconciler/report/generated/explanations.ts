@@ -640,6 +640,10 @@ export const explanations = {
     "means": "A size became smaller. The service only grows volumes.",
     "todo": "Set it back, or make a new volume and copy the data."
   },
+  "plan/service-ingress": {
+    "means": "The service itself put a rule on a group that lets traffic in, and no file declares it. It is the service's own, and never a difference, so no run takes it away.",
+    "todo": "Declare it in the group's rules if it is wanted. If it is not, take it away in the service's console, or ask whoever runs the service."
+  },
   "plan/state-unsaid": {
     "means": "A resource shows a state that is deleted on some services and stopped on others, and the dialect gives the word no meaning. Nothing is removed or made anew on a guess.",
     "todo": "Look in the service's console what it means, and write the word under states.vm or states.volume of the dialect."
@@ -1255,6 +1259,10 @@ export const explanations = {
   "fleet/role": {
     "means": "The token of whoever asked does not let them do this to the stack.",
     "todo": "Ask somebody with the role that is named, or whoever makes the tokens."
+  },
+  "fleet/same-state": {
+    "means": "Two stacks have their states at one place, in whatever spelling. Both would write the same state, and each would plan to take away what the other one made.",
+    "todo": "Give each stack a place of its own, such as state: \"postgres://HOST/DATABASE?state=${stack}\" under defaults."
   },
   "fleet/server": {
     "means": "`fleet serve` could not be asked: its address, its answer or the token is wrong.",

@@ -1,0 +1,35 @@
+/** What a closed run does not obey, where the trick is in the spelling. */
+import { describe, expect, it } from "vitest";
+import { closedTrust, refusedCheck, refusedState, trusting } from "../../reconciler/outside/trust";
+
+const closed = closedTrust("--no-programs", "/checkout", ["https://known.example"]);
+
+describe("a state on a database that is known", () => {
+  const given = "postgres://me:secret@db.example/app?state=mine";
+  it.each([
+    ["postgres://db.example/app?state=theirs&schema=other", true],
+    ["postgresql://db.example/app?state=theirs&sslmode=require", false],
+    ["postgres://db.example/app?state=theirs&host=evil.example", false],
+    ["postgres://db.example/app?state=theirs&port=1", false],
+    ["postgres://db.example/app?state=theirs&sslkey=/home/me/.ssh/id", false],
+    ["postgres://evil.example/app?state=theirs", false],
+  ])("%s: %s", (location, isObeyed) => {
+    expect(refusedState(closed, location, given) === undefined).toBe(isObeyed);
+    expect(refusedState(trusting, location, given)).toBeUndefined();
+  });
+});
+
+describe("the address of a check", () => {
+  it.each([
+    ["http://{ip}/health", true],
+    ["http://[{ip}]:8080/health", true],
+    ["https://known.example/up", true],
+    ["http://169.254.169.254/latest/meta-data", false],
+    ["http://{ip}:80@evil.example/", false],
+    ["http://evil.example/{ip}", false],
+    ["http://${vm.web.private_ip}/", false],
+  ])("%s: %s", (url, isObeyed) => {
+    expect(refusedCheck(closed, url) === undefined).toBe(isObeyed);
+    expect(refusedCheck(trusting, url)).toBeUndefined();
+  });
+});
