@@ -91,7 +91,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
       },
       nextMs / 1000,
     );
-    quietUntil = isIdle ? Date.now() + nextMs - beatMs / 2 : 0;
+    quietUntil = isIdle ? steadyNow() + nextMs - beatMs / 2 : 0;
     workers = standing.workers;
     if (settledAt !== undefined && settledAt !== standing.settledAt)
       queue.take(takenBy(setting, await records.settings()));
@@ -103,12 +103,13 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     duties.stand(standing);
     if (steadyNow() - tidiedAt > tidyEveryMs) {
       tidiedAt = steadyNow();
-      await tidyTrees(setting.cache);
+      // Not waited for: another worker of this machine may be fetching from a repository that is silent.
+      void tidyTrees(setting.cache, draining.signal);
     }
   };
   await beat();
   const timer = setInterval(() => {
-    if (doing.size > 0 || Date.now() >= quietUntil) void beat().catch(() => undefined);
+    if (doing.size > 0 || steadyNow() >= quietUntil) void beat().catch(() => undefined);
   }, beatMs);
   timer.unref();
   const ear = await listenForNews(setting, shared, lookForStops);

@@ -156,7 +156,7 @@ const leadsElsewhere = (location: string): boolean =>
 const stateFix = "give the place beside the file: RECONCILE_STATE or --state";
 
 /** A check asks the VM that it is for (`{ip}`), and no address that only the file names. */
-export function refusedCheck(trust: Trust, url: string): Refusal | undefined {
+export function refusedCheck(trust: Trust, url: string): TrustRefusal | undefined {
   if (trust.closedBy === undefined) return undefined;
   // A name in front of an @ is a user, whatever it looks like.
   const asked = url.replaceAll("{ip}", anyAddress).replaceAll(`[${anyAddress}]`, anyAddress);

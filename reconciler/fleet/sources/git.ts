@@ -247,14 +247,13 @@ export async function changedFiles(
  * Deletes trees that nobody used for a day, and packs mirrors that have grown. Other workers of this machine tidy as
  * well: a tree that one of them took is no error.
  */
-export async function tidyTrees(cache: string): Promise<void> {
+export async function tidyTrees(cache: string, signal?: AbortSignal): Promise<void> {
   const trees = join(cache, "trees");
   for (const name of await readdir(trees).catch(() => [])) await tidyTree(join(trees, name)).catch(() => undefined);
   const mirrors = join(cache, "mirrors");
   for (const name of await readdir(mirrors).catch(() => [])) {
     const mirror = join(mirrors, name);
-    if (/^[0-9a-f]{16}$/.test(name))
-      await inTurn(turnFile(mirror), undefined, () => pack(mirror)).catch(() => undefined);
+    if (/^[0-9a-f]{16}$/.test(name)) await inTurn(turnFile(mirror), signal, () => pack(mirror)).catch(() => undefined);
     else await removeUnused(mirror).catch(() => undefined);
   }
 }
