@@ -1,6 +1,7 @@
 /** A rule that lets traffic in, and that the service puts on a new group by itself: never a difference, and always told. */
 import { afterEach, expect, it } from "vitest";
 import { toldAtTheEnd } from "../../reconciler/cli/run-end";
+import type { Plan } from "../../reconciler/core/plan/plan";
 import { type BenchWorld, desiredOf, startBenchWorld, token } from "../support/bench-world";
 import { startMeddlingProxy } from "../support/meddling-proxy";
 
@@ -40,6 +41,7 @@ const told = {
   summary: expect.stringContaining("(ingress tcp 22 from anywhere (IPv4))"),
   fix: expect.stringContaining("declare it in the rules of group.web"),
 };
+const ofIngress = ({ diagnostics }: Plan) => diagnostics.filter(({ code }) => code === told.code);
 
 it("is named by the end of the run that made the group and by every plan, until the file declares it", async () => {
   world = await startBenchWorld({ front });
@@ -47,9 +49,9 @@ it("is named by the end of the run that made the group and by every plan, until 
   if (report === undefined) throw new Error("nothing was run");
   expect([report.counts.failed, toldAtTheEnd(report)]).toEqual([0, [expect.objectContaining(told)]]);
   const again = await world.plan(file(443));
-  expect([again.changes, again.diagnostics]).toEqual([[], [expect.objectContaining(told)]]);
+  expect([again.changes, ofIngress(again)]).toEqual([[], [expect.objectContaining(told)]]);
   const declared = await world.plan(file(443, 22));
-  expect(declared.diagnostics).toEqual([]);
+  expect(ofIngress(declared)).toEqual([]);
 });
 
 it("is not told of a rule that the file declares and the service had made already", async () => {
