@@ -1,7 +1,8 @@
 /** What a closed run does not obey, where the trick is in the spelling. */
 import { describe, expect, it } from "vitest";
-import { closedTrust, refusedCheck, refusedState, trusting } from "../../reconciler/outside/trust";
+import { closedTrust, refusedCheck, refusedState, trustFrom } from "../../reconciler/outside/trust";
 
+const trusting = trustFrom();
 const closed = closedTrust("--no-programs", "/checkout", ["https://known.example"]);
 
 describe("a state on a database that is known", () => {

@@ -316,20 +316,6 @@ const named = {
       follow: [{ write: /in the dialect: (limits: \{ named_groups: kept \})/, below: ["service", "dialect"] }],
     },
   ],
-  "plan/value-not-shown": [
-    {
-      files: file("vms: { web: {} }", { has: all }),
-      service: { tell: retold({ vm: moved }) },
-      before: both(applied, (here) =>
-        here.write(
-          "reconcile.yaml",
-          `${here.read("reconcile.yaml")}groups: { app: { description: "is \${vm.web.private_ip}" } }\n`,
-        ),
-      ),
-      follow: [{ write: /records: \{ vm: \{ private_ip: \[\/…\] \} \}/, below: ["service", "dialect"] }],
-      knows: () => ({ "…": "net/ip" }),
-    },
-  ],
   "plan/data-volume-kept": [
     {
       files: file("vms: { web: { lifecycle: { preserved_volumes: delete } } }"),

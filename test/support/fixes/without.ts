@@ -46,6 +46,7 @@ export const withoutFix = [
 
 /** This list only gets shorter. */
 export const withoutWorld = [
+  "plan/value-not-shown",
   "apply/volume-failed",
   "move/would-change",
   "plan/region-ambiguous",
