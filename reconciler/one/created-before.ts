@@ -13,7 +13,7 @@ import { type Address, kindOf } from "../core/model/address";
 import type { Closed } from "../core/model/desired";
 import { type Kind, kinds, ofKind } from "../core/model/kinds";
 import type { Intent } from "../core/model/recorded";
-import { recordMade } from "../core/plan/made";
+import { recordOfMade } from "../core/plan/made";
 import type { Step } from "../core/plan/step";
 import type { HandlerContext, HandlerService, Props } from "./handler";
 import { planAsObserved, planAsRecorded, type Remembered, stateOf } from "./one-run";
@@ -48,9 +48,9 @@ export async function createdBefore(
     return { intent: accepted === undefined ? intent : { ...intent, accepted } };
   }
   const known = { can: service.client.can, sentAt: open.sentAt };
-  const made = recordMade(record, open.id, known);
+  const made = recordOfMade(record, open.id, known);
   const { live } = await planAsObserved(service, desired, stateOf(address, { record: made }), address, signal);
-  const kept: Remembered = { record: recordMade(record, open.id, { ...known, live }) };
+  const kept: Remembered = { record: recordOfMade(record, open.id, { ...known, live }) };
   const planned = await planAsObserved(service, desired, stateOf(address, kept), address, signal);
   const change = planned.plan.changes.find((one) => one.address === address);
   if (change?.action === "create" || planned.plan.diagnostics.some(({ code }) => code === "plan/gone"))

@@ -30,7 +30,8 @@ export interface OfField<I> {
   readonly remembered: Remembered;
 }
 
-export interface Field<I> extends Pick<Handler, "type" | "description" | "inputs" | "outputs" | "stables" | "check"> {
+export interface FieldResource<I>
+  extends Pick<Handler, "type" | "description" | "inputs" | "outputs" | "stables" | "check"> {
   readonly noun: "attachment" | "rule";
   /** How the two ids of its own id are written in messages. */
   readonly written: string;
@@ -57,7 +58,7 @@ export interface Field<I> extends Pick<Handler, "type" | "description" | "inputs
   exclusively?<T>(service: HandlerService, ids: I, call: () => Promise<T>): Promise<T>;
 }
 
-export const fieldThing = ({ noun }: Pick<Field<unknown>, "noun">, id: string): string => `${noun}:${id}`;
+export const fieldThing = ({ noun }: Pick<FieldResource<unknown>, "noun">, id: string): string => `${noun}:${id}`;
 
 /** The outputs of a field, with what is kept of it between two calls. */
 export const keptField = (
@@ -71,7 +72,7 @@ export const keptField = (
   outputs: plain({ ...outputs, [recordedKey]: { owner, scope: { origin: client.origin }, ...more } }),
 });
 
-export function createFieldHandler<I>(field: Field<I>): Handler {
+export function createFieldHandler<I>(field: FieldResource<I>): Handler {
   const { noun } = field;
   const thing = (id: string): string => fieldThing(field, id);
 

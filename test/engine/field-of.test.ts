@@ -1,6 +1,6 @@
 /** Whose a field of another resource is (one/field-of.ts): what a delete does after which calls of which resources. */
 import { describe, expect, it } from "vitest";
-import { createFieldHandler, type Field, keptField } from "../../reconciler/one/field-of";
+import { createFieldHandler, type FieldResource, keptField } from "../../reconciler/one/field-of";
 import type { HandlerContext, HandlerService, Props } from "../../reconciler/one/handler";
 import { claimMade } from "../../reconciler/one/ownership";
 
@@ -23,7 +23,7 @@ function stage(isGone: boolean) {
     signal: new AbortController().signal,
     log: (severity, message) => void done.push(`${severity}: ${message.slice(0, 40)}`),
   };
-  const field: Field<readonly [string, string]> = {
+  const field: FieldResource<readonly [string, string]> = {
     noun: "rule",
     written: "GROUP/RULE",
     type: "T",

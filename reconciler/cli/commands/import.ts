@@ -24,7 +24,7 @@ import {
   type StateChange,
 } from "../../core/model/recorded";
 import type { Rule } from "../../core/model/rule";
-import { recordMade } from "../../core/plan/made";
+import { recordOfMade } from "../../core/plan/made";
 import { presumeVanished } from "../../core/plan/missing";
 import { makePlan, type Plan } from "../../core/plan/plan";
 import type { SeenMade } from "../../core/plan/records";
@@ -184,7 +184,7 @@ async function settleUndeclared(
 ): Promise<number> {
   const { output } = invocation;
   const live = await assertExists(client, workspace, state, { to: address, id });
-  await changeState(invocation, store, () => settled(address, made, id, { can: client.can, live }));
+  await changeState(invocation, store, () => settledByImport(address, made, id, { can: client.can, live }));
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now. The file does not declare it: reconcile plan shows what would happen to it.`);
   return output.finish({ exitCode: 0 });
@@ -221,7 +221,7 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   const changes: readonly StateChange[] =
     made === undefined
       ? [...(gone ?? []), ...planned]
-      : settled(address, made, id, {
+      : settledByImport(address, made, id, {
           can: client.can,
           live: seen.live,
           declared: declaredRules(closed, address),
@@ -295,8 +295,8 @@ const declaredRules = ({ resources }: Closed, address: Address): readonly Rule[]
   )?.rules ?? [];
 
 /** Records the id of the resource that an open create made. */
-const settled = (address: Address, made: MadeRecord, id: string, seen: SeenMade): readonly StateChange[] => [
-  { type: "resource", address, record: recordMade(made, id, seen) },
+const settledByImport = (address: Address, made: MadeRecord, id: string, seen: SeenMade): readonly StateChange[] => [
+  { type: "resource", address, record: recordOfMade(made, id, seen) },
   { type: "intent", address, intent: null },
 ];
 

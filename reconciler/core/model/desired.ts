@@ -55,7 +55,7 @@ export interface Protection {
   readonly source: SourcePosition;
 }
 
-interface Declared {
+interface OfBlock {
   /** Where the block, or a default, says `prevent_destroy`. Absent: the environment protects it, or nothing does. */
   readonly protectedAt?: SourcePosition;
   /**
@@ -72,7 +72,7 @@ export type Inherited = Readonly<Record<string, SourcePosition>>;
 export type CommandFiles = Readonly<Partial<Record<"flush" | Duty, string>>>;
 
 /** Flavor, image and owner as they are written: names or ids, a username or an e-mail. */
-export interface DesiredVm extends DesiredFields<typeof vmFields>, Declared {
+export interface DesiredVm extends DesiredFields<typeof vmFields>, OfBlock {
   readonly kind: "vm";
   readonly address: Address;
   readonly lifecycle: VmLifecycle;
@@ -87,7 +87,7 @@ export interface DesiredVm extends DesiredFields<typeof vmFields>, Declared {
 /** What the create of a VM sends: flavor and image as the service takes them. */
 export type NewVm = SentFields<typeof vmFields>;
 
-export interface DesiredVolume extends DesiredFields<typeof volumeFields>, Declared {
+export interface DesiredVolume extends DesiredFields<typeof volumeFields>, OfBlock {
   readonly kind: "volume";
   readonly address: Address;
   /** The place of the flush command, which may be a file of defaults. */
@@ -99,7 +99,7 @@ export interface DesiredVolume extends DesiredFields<typeof volumeFields>, Decla
 }
 
 /** The rules are sorted by their canonical key; no two rules have the same key. */
-export interface DesiredGroup extends DesiredFields<typeof groupFields>, Declared {
+export interface DesiredGroup extends DesiredFields<typeof groupFields>, OfBlock {
   readonly kind: "group";
   readonly address: Address;
   readonly lifecycle: {

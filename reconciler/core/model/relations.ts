@@ -16,10 +16,11 @@ export const hostOf = perKind((kind): OnHost | undefined => relationsOf[kind].fi
 /** The kinds that hang on each. */
 export const hangersOf = perKind((host): readonly Kind[] => kinds.filter((kind) => hostOf[kind]?.kind === host));
 
-const namesOf = (kind: Kind) => relationsOf[kind].flatMap((relation) => (relation.is === "names" ? [relation] : []));
+const namesRelationsOf = (kind: Kind) =>
+  relationsOf[kind].flatMap((relation) => (relation.is === "names" ? [relation] : []));
 
 /** The word for a resource of the kind itself, where a field names others of its kind. */
-export const selfWordOf = perKind((kind) => namesOf(kind).find((named) => named.kind === kind)?.itself);
+export const selfWordOf = perKind((kind) => namesRelationsOf(kind).find((named) => named.kind === kind)?.itself);
 
 /** No two of these kinds have one name in a project. */
 export const isNamed = perKind((kind) => relationsOf[kind].some(({ is }) => is === "named"));

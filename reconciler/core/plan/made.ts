@@ -7,7 +7,7 @@ import type { Intent, RecordedResource } from "../model/recorded";
 import { asRecord } from "../model/usual";
 import type { SeenMade } from "./records";
 
-export function recordMade(made: NonNullable<Intent["record"]>, id: string, seen: SeenMade): RecordedResource {
+export function recordOfMade(made: NonNullable<Intent["record"]>, id: string, seen: SeenMade): RecordedResource {
   const vm = ofKind(made, "vm");
   const group = ofKind(made, "group");
   if (vm !== undefined) return vmMade(vm, id, seen);

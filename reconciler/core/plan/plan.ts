@@ -118,7 +118,7 @@ function addSteps({ groups, vms, volumes, all }: Differences, draft: Draft): voi
 }
 
 /** Whether a resource counts as gone, and nothing proves it. */
-function isUnproven(record: RecordedResource | undefined, live: Live): boolean {
+function isGoneUnproven(record: RecordedResource | undefined, live: Live): boolean {
   const sighting = record?.id === undefined ? undefined : sight(live, record.kind, record.id);
   if (record === undefined || sighting?.seen !== "gone") return false;
   // A create that was accepted is not sent again by itself, also where its answer named an id.
@@ -175,7 +175,7 @@ export function makePlan(input: PlanInput): Plan {
       // A resource that an interrupted run made is remembered by its intent alone.
       (address) => state.resources.get(address) ?? state.intents.get(address)?.record,
       managed,
-      (address) => isUnproven(state.resources.get(address), live),
+      (address) => isGoneUnproven(state.resources.get(address), live),
       desired.protection,
     ),
   ];

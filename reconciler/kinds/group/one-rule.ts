@@ -6,7 +6,7 @@ import { type LiveGroup, type LiveRule, sight } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
 import { namingGroup, type Rule } from "../../core/model/rule";
 import { itemAt } from "../../core/text/invariant";
-import { createFieldHandler, type Field, fieldThing, keptField } from "../../one/field-of";
+import { createFieldHandler, type FieldResource, fieldThing, keptField } from "../../one/field-of";
 import { notFound, notProvenGone } from "../../one/guards";
 import {
   type Handler,
@@ -155,7 +155,7 @@ async function look(
 const findRule = (group: LiveGroup, key: string): LiveRule | undefined =>
   group.rules?.find((rule) => ruleKey(canonicalLiveRule(rule)) === key);
 
-interface Ids {
+interface RuleIds {
   readonly groupId: string;
   readonly ruleId: string;
 }
@@ -166,10 +166,8 @@ const takesOver = (groupId: string): string =>
 const inputsIn = (before: Props): Props =>
   Object.fromEntries(Object.entries(before).filter(([name]) => Object.hasOwn(inputs, name)));
 
-const noun = "rule";
-
-const ruleField: Field<Ids> = {
-  noun,
+const ruleField: FieldResource<RuleIds> = {
+  noun: "rule",
   written: "GROUP-ID/RULE-ID",
   type: "SecurityGroupRule",
   description:
@@ -255,7 +253,7 @@ const ruleField: Field<Ids> = {
 
   async remove({ context, service, id, ids: { groupId, ruleId }, remembered }, before) {
     const sighting = await sightingOf(context, service, groupId, remembered, "forRemoval");
-    if (sighting.seen === "unobserved") throw notProvenGone(`${noun} ${id}`, `of its group, ${sighting.reason}`);
+    if (sighting.seen === "unobserved") throw notProvenGone(`rule ${id}`, `of its group, ${sighting.reason}`);
     const group = sighting.seen === "yes" ? sighting.value : undefined;
     const live = group?.rules?.find((rule) => rule.id === ruleId);
     if (group === undefined || live === undefined) return true;

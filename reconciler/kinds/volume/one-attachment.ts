@@ -8,7 +8,7 @@ import type { RecordedVolume, Scope } from "../../core/model/recorded";
 import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn } from "../../core/text/objects";
 import { holding } from "../../one/exclusion";
-import { createFieldHandler, type Field, fieldThing, keptField } from "../../one/field-of";
+import { createFieldHandler, type FieldResource, fieldThing, keptField } from "../../one/field-of";
 import { notFound, notProvenGone } from "../../one/guards";
 import {
   type Handler,
@@ -80,14 +80,17 @@ const beforeOf = (props: Props): Before => {
 
 const idOf = (props: Props): string => `${String(props["vmId"])}/${String(props["volumeId"])}`;
 
-interface Ids {
+interface AttachmentIds {
   readonly vmId: string;
   readonly volumeId: string;
 }
 
-const idsOf = (props: Props): Ids => ({ vmId: String(props["vmId"]), volumeId: String(props["volumeId"]) });
+const attachmentIds = (props: Props): AttachmentIds => ({
+  vmId: String(props["vmId"]),
+  volumeId: String(props["volumeId"]),
+});
 
-const namedIn = ({ vmId, volumeId }: Ids): readonly NamedId[] => [
+const namedIn = ({ vmId, volumeId }: AttachmentIds): readonly NamedId[] => [
   { kind: "vm", id: vmId },
   { kind: "volume", id: volumeId },
 ];
@@ -95,7 +98,7 @@ const namedIn = ({ vmId, volumeId }: Ids): readonly NamedId[] => [
 async function plan(
   context: HandlerContext,
   service: Awaited<ReturnType<HandlerContext["service"]>>,
-  ids: Ids,
+  ids: AttachmentIds,
   { flush: policy, afterAttach }: Pick<DesiredVolume, "flush" | "afterAttach">,
   attach: boolean,
   { scope, afterAttach: formerCommand, owes }: Before = {},
@@ -145,7 +148,7 @@ function sizeIn(live: PlannedOne["live"], volumeId: string): number | undefined 
 }
 
 /** Whether the volume hangs on the VM, as the volume's own record or else the VM's shows; `undefined`: neither does. */
-function isAttached(live: PlannedOne["live"], ids: Ids) {
+function isAttached(live: PlannedOne["live"], ids: AttachmentIds) {
   const host = hostIn(live, ids.volumeId);
   if (host !== undefined) return host === ids.vmId;
   const vm = sight(live, "vm", ids.vmId);
@@ -165,7 +168,7 @@ async function planAndCarryOut(
   context: HandlerContext,
   service: HandlerService,
   planned: PlannedOne,
-  ids: Ids,
+  ids: AttachmentIds,
   flushConfirmed: boolean,
 ): Promise<RanOne> {
   const named = byId(planned, ids.volumeId);
@@ -212,10 +215,10 @@ const owed = (service: HandlerService, reason: Debt["reason"]): Debt => ({
   since: service.clock.instant(),
 });
 
-const exclusively = <T>(service: HandlerService, ids: Ids, call: () => Promise<T>) =>
+const exclusively = <T>(service: HandlerService, ids: AttachmentIds, call: () => Promise<T>) =>
   holding(service, `volume:${ids.volumeId}`, () => holding(service, `vm:${ids.vmId}`, call));
 
-const flushMissing = ({ volumeId }: Ids): HandlerFailure =>
+const flushMissing = ({ volumeId }: AttachmentIds): HandlerFailure =>
   new HandlerFailure([
     {
       severity: "error",
@@ -224,7 +227,7 @@ const flushMissing = ({ volumeId }: Ids): HandlerFailure =>
     },
   ]);
 
-const takesOver = ({ vmId, volumeId }: Ids): string =>
+const takesOver = ({ vmId, volumeId }: AttachmentIds): string =>
   `volume ${volumeId} is attached to ${vmId} already: nothing is attached, and it is managed here from now on. Where another resource of this program goes that named the same two, the two are one attachment, which stays; aliases: [{ name: "<its former name>" }] keeps it the same resource`;
 
 const attachedElsewhere = (volumeId: string, vmId: string): HandlerFailure =>
@@ -240,10 +243,8 @@ const attachedElsewhere = (volumeId: string, vmId: string): HandlerFailure =>
 const asksForFlush = (props: Props): boolean =>
   props["flushConfirmed"] !== true && (fieldsIn(props["flush"])["via"] ?? "ask") === "ask";
 
-const noun = "attachment";
-
-const attachment: Field<Ids> = {
-  noun,
+const attachment: FieldResource<AttachmentIds> = {
+  noun: "attachment",
   written: "VM-ID/VOLUME-ID",
   type: "VolumeAttachment",
   description: "A volume attached to a VM. Detaching it needs a confirmed flush.",
@@ -252,7 +253,7 @@ const attachment: Field<Ids> = {
   stables: ["vmId", "volumeId"],
 
   ids: (vmId, volumeId) => ({ vmId, volumeId }),
-  names: (props) => namedIn(idsOf(props)),
+  names: (props) => namedIn(attachmentIds(props)),
   exclusively,
   check: (raw) => checkInputs(inputs, raw, write),
 
@@ -286,7 +287,7 @@ const attachment: Field<Ids> = {
 
   async preview(context, service, props) {
     if (isUnknown(props["vmId"]) || isUnknown(props["volumeId"])) return [];
-    const ids = idsOf(props);
+    const ids = attachmentIds(props);
     await refuseUnknownIds(service, namedIn(ids));
     const planned = await plan(context, service, ids, wishOf({ flush: props["flush"] }), true, {}, "recent");
     const host = hostIn(planned.live, ids.volumeId);
@@ -297,8 +298,8 @@ const attachment: Field<Ids> = {
   },
 
   create: (context, service, props) =>
-    exclusively(service, idsOf(props), async () => {
-      const ids = idsOf(props);
+    exclusively(service, attachmentIds(props), async () => {
+      const ids = attachmentIds(props);
       const wish = wishOf(props);
       const look = (how: HowFresh, before?: Before) => plan(context, service, ids, wish, true, before, how);
       let planned = await look("forCreate");
@@ -362,7 +363,7 @@ const attachment: Field<Ids> = {
     const { live } = planned;
     const sighting = sight(live, "volume", ids.volumeId);
     if (sighting.seen === "unobserved" && (live.doubt !== undefined || sighting.vanished !== undefined))
-      throw notProvenGone(`${noun} ${id}`, `of its volume, ${sighting.reason}`);
+      throw notProvenGone(`attachment ${id}`, `of its volume, ${sighting.reason}`);
     if (changeOf(planned)?.action !== "create")
       await planAndCarryOut(context, service, planned, ids, before["flushConfirmed"] === true);
     return true;
