@@ -3,6 +3,7 @@ import { kindRows } from "../../core/model/kinds";
 import { isGone, type Outcome } from "../../core/model/outcome";
 import { deepEqual } from "../../core/text/deep-equal";
 import { keysOf } from "../../core/text/objects";
+import { mayMeanGone } from "../../dialect/built-in";
 import type { ListRoute } from "../../dialect/dialect";
 import { noteDisks } from "./trial-disks";
 import type { TrialThing } from "./trial-notes";
@@ -137,6 +138,7 @@ async function deleteOne(trial: Trial, kind: TrialThing["kind"], id: string): Pr
       if (!trial.isNoted("volume", volume))
         trial.notes.add({ kind: "volume", id: volume, askedAt: trial.ports.clock.now(), isTaken: true });
   }
+  if (outcome.status === "rejected" && showsDeleted(before.word)) return undefined;
   return departure(trial, "vm", id, before.word, outcome);
 }
 
@@ -166,8 +168,11 @@ async function deleteVolume(trial: Trial, id: string): Promise<string | undefine
     problem = await departure(trial, "volume", id, before.word, undefined);
     return problem === undefined;
   });
-  return problem;
+  return problem === noWay && showsDeleted(before.word) ? undefined : problem;
 }
+
+/** Of an own one whose delete is refused: an earlier trial deleted it, and was cut off before it wrote that down. */
+const showsDeleted = (word: string | undefined): boolean => word !== undefined && mayMeanGone.has(word.toLowerCase());
 
 /**
  * How a deleted resource disappears: at once, after a while, or never, with a word for its state that means that it is
