@@ -357,7 +357,7 @@ export async function live(
     }
     const ended = (error: unknown): Ended => {
       if (!(error instanceof LeaseLost || error instanceof StoreFailed || (error instanceof Error && "code" in error)))
-        broken.push(`a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+        broken.push(`a bug: ${error instanceof Error ? error.message : String(error)}`);
       return { end: "not done", why: String(error) };
     };
     return {
