@@ -223,7 +223,7 @@ export const moreStates = {
       before: both(applied, rewritten("web: {}", "web: {}, app: {}"), applied),
       command: ["undo", "last", "-y"],
       afterwards: ["apply", "-y"],
-      follow: [{ hand: /take it back in the files as well/, done: rewritten(", app: {}", "") }],
+      follow: [{ hand: /revert the change in the files as well/, done: rewritten(", app: {}", "") }],
     },
   ],
   "check/stops": [
