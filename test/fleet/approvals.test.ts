@@ -303,8 +303,14 @@ describe("the desk", () => {
     expect((await records.stack("losing"))?.approval).toBeUndefined();
     for (const who of ["bob", "carl"])
       expect(await refused(who, "losing", { why: "agreed with the owner" })).toBe("approved");
+    await waiting("again", {}, true, [
+      { detail: "volume.data loses its data", grant: "--allow-loss volume.data (or --allow-data-loss for everything)" },
+    ]);
     await waiting("flushing", {}, true, [{ detail: "volume.data is detached", grant: "--confirm-flush volume.data" }]);
     expect(await refused("bob", "flushing")).toBe("approved");
+    // A script at the database itself goes on as it did before a reason was asked for.
+    await approve({ ...desk("cron"), atDatabase: true }, "again", digest, { now });
+    expect((await records.stack("again"))?.approval).toMatchObject({ by: "cron" });
   });
 });
 

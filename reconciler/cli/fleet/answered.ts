@@ -35,7 +35,9 @@ export async function answerToPerson(
 ): Promise<number> {
   const server = serverOf(flags);
   return server === undefined
-    ? withFleet(flags, (session) => personCommands[name].answer(session, { args, ...typed }, output))
+    ? withFleet(flags, (session) =>
+        personCommands[name].answer({ ...session, atDatabase: true }, { args, ...typed }, output),
+      )
     : askServer(server, name, { args, ...typed }, output);
 }
 
