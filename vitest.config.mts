@@ -54,7 +54,7 @@ const common = {
   ...patience,
   // CI has two cores. Two thirds of what the long files take is waiting, for a lease, a lock or a service, so that more
   // of them have to be under way for both to have work.
-  maxWorkers: 6,
+  maxWorkers: 7,
 };
 
 export default defineConfig({

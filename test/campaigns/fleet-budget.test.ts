@@ -2,6 +2,7 @@
  * One budget for workers that are processes, with a service that is reached over HTTP: what the service counts. The small
  * size shows that it is measured; `npm run campaign:fleet` has ten workers for a minute.
  */
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
@@ -46,7 +47,11 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
     })();
     await eventually("requests", () => (arrivals().length > perSecond ? true : undefined));
     const from = Date.now();
+    // What this process is late, it hears at once afterwards.
+    const lateness = monitorEventLoopDelay({ resolution: 10 });
+    lateness.enable();
     await pause(seconds * 1000);
+    const lateS = lateness.max / 1e9;
     const times = arrivals().filter((at) => at >= from && at < from + seconds * 1000);
     over = true;
     await wanting;
@@ -55,8 +60,8 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
       `R1: ${workers} processes, ${seconds} s at ${perSecond} a second: ${((100 * times.length) / perSecond / seconds).toFixed(1)} % used; at most ${inOne.toFixed(2)} of it in a second, ${inTen.toFixed(3)} in ten`,
     );
     // The aims are 1.2 and 1.02: twice as far is a break, on any machine. How much is used is the machine's to say as well.
-    expect(inOne).toBeLessThanOrEqual(1.4);
-    expect(inTen).toBeLessThanOrEqual(1.04);
+    expect(inOne).toBeLessThanOrEqual(1.4 + lateS);
+    expect(inTen).toBeLessThanOrEqual(1.04 + lateS / 10);
     expect(times.length).toBeGreaterThan(0);
   });
 

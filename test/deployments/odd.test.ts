@@ -106,7 +106,7 @@ test.each(tried.map((odd) => [odd.shape.title, odd] as const))(
   async (title, odd) => {
     const writes = stride > 0 ? Array.from({ length: Math.floor(30 / stride) }, (_, at) => at * stride + 1) : [5, 12];
     for (const nth of writes)
-      for (const when of ["before", "after"] as const) {
+      for (const when of stride > 0 || nth === 5 ? (["before", "after"] as const) : (["after"] as const)) {
         const folder = mkdtempSync(join(tmpdir(), "odd-"));
         const server = await servedBy(odd);
         writeFileSync(join(folder, "reconcile.yaml"), projectAt(server.url, "vms: { web: {} }\n"));
@@ -118,7 +118,7 @@ test.each(tried.map((odd) => [odd.shape.title, odd] as const))(
     expect(readDialectText(text, "my.yaml").diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
     const runs = stride > 0 ? Array.from({ length: Math.floor(12 / stride) }, (_, at) => at * stride + 1) : [2, 7];
     for (const nth of runs)
-      for (const when of ["before", "after"] as const) {
+      for (const when of stride > 0 || nth === 2 ? (["before", "after"] as const) : (["after"] as const)) {
         const folder = mkdtempSync(join(tmpdir(), "odd-"));
         const server = await servedBy(odd);
         writeFileSync(join(folder, "my.yaml"), text);

@@ -19,9 +19,9 @@ describe("flags", () => {
   it.each([
     [["--json", "plan"]],
     [["-f", "reconcile.yaml", "--json", "plan"]],
-    [["--var", "env=qa", "plan", "--json"]],
+    [["--var", "flavor=m1.large", "plan", "--json"]],
     [["plan", "-f=reconcile.yaml", "--json"]],
-    [["plan", "reconcile.yaml", "--var=env=qa", "--json"]],
+    [["plan", "reconcile.yaml", "--var=flavor=m1.large", "--json"]],
   ])("stand before or behind the command, with or without an equals sign: %j", async (args) => {
     const ran = await run(args);
     expect(ran.exitCode, ran.stderr).toBe(0);

@@ -118,7 +118,7 @@ describe("the canonical form of rules", () => {
       fc.property(meaning, picks, picks, (one, a, b) => {
         expect(keyOf(spell(one, picker(a)))).toBe(keyOf(spell(one, picker(b))));
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
   it("keeps different meanings apart, and calls two spellings of one in a group identical", () => {
@@ -131,7 +131,7 @@ describe("the canonical form of rules", () => {
         expect(keyOf(a) === keyOf(b)).toBe(isSame);
         expect(readRules(a, b).diagnostics.map(({ code }) => code)).toEqual(isSame ? ["config/duplicate-rule"] : []);
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
   it("of a canonical rule is the rule itself", () => {
@@ -159,7 +159,7 @@ describe("the canonical form of rules", () => {
           if (cidr !== undefined) expect(parseCidr(cidr.text)).toEqual(cidr);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     );
   });
 });
@@ -320,7 +320,7 @@ describe("a file that was damaged at random", () => {
         for (const { source } of diagnostics)
           if (source !== undefined) expect(source.line).toBeLessThanOrEqual(text.split("\n").length);
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
@@ -336,7 +336,7 @@ describe("a file that was damaged at random", () => {
         expect(inPieces.diagnostics).toEqual(asWhole.diagnostics);
         expect(canonicalJson(pieces)).toBe(canonicalJson(whole));
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 });

@@ -54,7 +54,7 @@ describe("convergence", () => {
           for (const desired of edits) await step(stage, desired);
         },
       ),
-      runs(150),
+      runs(60),
     );
   });
 });

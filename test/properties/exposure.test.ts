@@ -126,7 +126,7 @@ function holds(traffic: Traffic, point: Point): boolean {
 }
 
 const of = (some: readonly Rule[]): Traffic => trafficOf(some, referenceText);
-const runs = { numRuns: 300 };
+const runs = { numRuns: 120 };
 
 describe("ports as a record may show them", () => {
   it.each([
@@ -320,7 +320,7 @@ describe("the proof for what lies between", () => {
         if (proof.holds) held++;
         else failed++;
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
     expect(held).toBeGreaterThan(50);
     expect(failed).toBeGreaterThan(20);

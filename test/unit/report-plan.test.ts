@@ -100,7 +100,7 @@ describe("a plan as text", () => {
       planMarkdown(plan);
       return reads();
     };
-    expect(readsFor(10_000) / readsFor(1_000)).toBeLessThan(15);
+    expect(readsFor(2_000) / readsFor(200)).toBeLessThan(15);
   });
 });
 
