@@ -320,7 +320,7 @@ describe("the proof for what lies between", () => {
         if (proof.holds) held++;
         else failed++;
       }),
-      { numRuns: 200 },
+      { numRuns: 500 },
     );
     expect(held).toBeGreaterThan(50);
     expect(failed).toBeGreaterThan(20);
