@@ -28,15 +28,24 @@ export function startProgress(output: Output, plan: Plan, timeScale: number): Pr
 
 function shownProgress(output: Output, plan: Plan, timeScale: number): Progress {
   if (output.json) return { event: () => undefined, close: () => undefined };
-  if (!output.live)
-    return {
-      event: (event) => {
-        const line = progressLine(event);
-        if (line !== undefined) output.note(line);
-      },
-      close: () => undefined,
-    };
-  return liveProgress(output, plan, timeScale);
+  return output.live ? liveProgress(output, plan, timeScale) : plainProgress(output);
+}
+
+/**
+ * A step that the service has accepted has its line then, and no other when the look at the end shows its effect: a
+ * create would stand behind what was done with what it made.
+ */
+function plainProgress(output: Output): Progress {
+  const accepted = new Set<string>();
+  return {
+    event(event) {
+      if (event.type === "step" && event.accepted === true) accepted.add(event.step);
+      else if (event.type === "step" && event.effect === "seen" && accepted.has(event.step)) return;
+      const line = progressLine(event);
+      if (line !== undefined) output.note(line);
+    },
+    close: () => undefined,
+  };
 }
 
 function liveProgress(output: Output, plan: Plan, timeScale: number): Progress {

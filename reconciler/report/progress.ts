@@ -182,7 +182,8 @@ export function progressLine(event: EngineEvent): string | undefined {
     case "orphan":
       return `orphan    ${event.orphan.kind} ${printable(event.orphan.name)} (${printable(event.orphan.id)}): ${printable(event.orphan.reason)}`;
     case "step": {
-      if (event.accepted === true || (event.status === "started" && !takesLong(event.operation))) return undefined;
+      if (event.accepted === true) return `accepted  ${printable(event.address)}: ${printable(event.title)}`;
+      if (event.status === "started" && !takesLong(event.operation)) return undefined;
       const took = event.status === "started" || event.elapsedMs < 1000 ? "" : ` (${durationText(event.elapsedMs)})`;
       return `${eventEnd(event).padEnd(8)}  ${printable(event.address)}: ${printable(event.title)}${eventMessage(event)}${took}`;
     }

@@ -138,6 +138,13 @@ describe("plain progress lines", () => {
     [{ type: "refresh", status: "started", resources: 3, elapsedMs: 0 }, undefined],
     [{ type: "refresh", status: "done", resources: 3, elapsedMs: 1200 }, "looked at 3 resources in 1 s"],
     [
+      {
+        ...{ type: "step", status: "progress", step: "x", address: "volume.x", operation: "volume.create", attempt: 1 },
+        ...{ elapsedMs: 5, title: "create volume x of 1 GB", message: "it is looked for later", accepted: true },
+      },
+      "accepted  volume.x: create volume x of 1 GB",
+    ],
+    [
       { type: "orphan", orphan: { kind: "volume", id: "v", name: "n\u001b", reason: "r" } },
       "orphan    volume n\\u001b (v): r",
     ],
