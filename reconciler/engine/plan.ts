@@ -161,6 +161,8 @@ export async function preparePlan(input: PreparePlan): Promise<Prepared> {
       signal: input.signal,
       part,
       before,
+      // What is taken from memory was seen by an earlier plan.
+      reach: options.maxAgeMs === undefined || state.resources.size === 0,
     });
     // A look that was stopped shows nothing, and the caller knows why.
     if (input.signal?.aborted !== true) assertReached(client.origin, seen);

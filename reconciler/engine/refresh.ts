@@ -21,6 +21,7 @@ import {
 import { isNeverSeen } from "../core/model/facts";
 import { allOfKind, type IdsOfKinds, type Kind, kindRows, kinds, ofKind, perKind } from "../core/model/kinds";
 import {
+  type Catalogue,
   type Live,
   type LiveOf,
   type LiveVm,
@@ -30,7 +31,7 @@ import {
   seenByKind,
   sight,
 } from "../core/model/live";
-import { isGone } from "../core/model/outcome";
+import { isGone, type Outcome, type Rejection } from "../core/model/outcome";
 import { type Orphan, orphanKey, type RecordedResource, type RecordedVm, type State } from "../core/model/recorded";
 import type { Part } from "../core/plan/part";
 import { laidOver, type Swept } from "../core/plan/sweep";
@@ -48,8 +49,8 @@ import {
   unseenNeighbours,
 } from "./look";
 import { cannotLook, type LookOptions, type Observed, observeEach } from "./observe";
-import { askForCatalogueEarly, catalogueLists, readCatalogue } from "./observe-catalogue";
-import { forbiddenFix } from "./read-failed";
+import { askForCatalogueEarly, type CatalogueLists, catalogueLists, readCatalogue } from "./observe-catalogue";
+import { forbiddenFix, readFailed } from "./read-failed";
 import { scopeOf } from "./scope";
 
 export interface Refreshed {
@@ -69,6 +70,8 @@ export interface RefreshOptions {
   readonly before?: Swept;
   /** Resources beside those of the state that are of the same service, and for the same credential. */
   readonly witnesses?: Witnesses;
+  /** True: where nothing else is to be looked at, one request finds out whether the service answers this credential. */
+  readonly reach?: boolean;
   /** Whether something will be made. Left out: whether the file has what the state does not. */
   readonly creates?: boolean;
 }
@@ -139,8 +142,42 @@ export async function refresh(
   const meant = part === undefined || before !== undefined ? desired : withinPart(desired, part);
   const { of: all } = before === undefined ? live : laidOver(live, before);
   const catalogue = await readCatalogue(lists, meant, state, all.vm, findings);
-  return { live: { ...live, catalogue }, findings: part === undefined ? findings : eachOnce(findings) };
+  if (options.reach === true && hasAskedNothing(seen, catalogue, findings))
+    findings.push(...(await reach(client, lists, signalOf(options))));
+  const told = part === undefined ? findings : eachOnce(findings);
+  return { live: { ...live, catalogue }, findings: refusedOnce(told) };
 }
+
+/** A list that shows nothing, and a read that finds nothing, leave their marks as well. */
+const hasAskedNothing = (seen: SeenByKind, catalogue: Catalogue, findings: readonly Diagnostic[]): boolean =>
+  kinds.every((kind) => seen[kind].looks.size === 0 && seen[kind].unlisted.seen !== "absent") &&
+  Object.values(catalogue).every((list) => list === undefined) &&
+  !findings.some(({ code }) => code.startsWith("service/"));
+
+/**
+ * The first plan of volumes and groups may have nothing to look at, and is then as good with a wrong address or
+ * credential. One list is asked for, or the next where the service has no such list.
+ */
+async function reach(client: ServiceReader, lists: CatalogueLists, options: LookOptions): Promise<Diagnostic[]> {
+  const asks: { readonly [what: string]: (() => Promise<Outcome<unknown>>) | undefined } = {
+    VMs: client.can.seesVms === "list" ? () => client.listVms(options) : undefined,
+    ...lists,
+  };
+  let failed: Diagnostic[] = [];
+  for (const [what, ask] of Object.entries(asks)) {
+    const answer = await ask?.();
+    if (answer === undefined) continue;
+    // Whoever may not see the list was answered by the service, and is known there.
+    if (answer.status === "accepted" || isRefusedAs(answer, "forbidden")) return [];
+    if (failed.length === 0 || !isRefusedAs(answer, "unsupported"))
+      failed = [readFailed(`the list of ${what}`, answer)];
+    if (!isRefusedAs(answer, "unsupported")) break;
+  }
+  return failed;
+}
+
+const isRefusedAs = (answer: Outcome<unknown>, condition: Rejection["condition"]): boolean =>
+  answer.status === "rejected" && answer.condition === condition;
 
 /** The ids of VMs that may not be in a list yet. */
 function youngVms(state: State, { isYoung }: RefreshOptions): ReadonlySet<string> {
@@ -179,6 +216,16 @@ const isUnproven = (kind: Kind, verdict: ScopeProof | ScopeDoubt, { intents }: S
 const eachOnce = (findings: readonly Diagnostic[]): Diagnostic[] => [
   ...new Map(findings.map((finding) => [`${finding.code} ${finding.summary}`, finding])).values(),
 ];
+
+/** A credential that is refused is said once, however many reads it was refused for. */
+function refusedOnce(findings: readonly Diagnostic[]): readonly Diagnostic[] {
+  const refused = findings.filter(({ code }) => code === "service/unauthenticated");
+  const first = refused.find(({ severity }) => severity === "error");
+  if (first === undefined || refused.length === 1) return findings;
+  const others = new Set(refused);
+  const detail = `${refused.length - 1} more ${refused.length === 2 ? "read was" : "reads were"} refused alike.`;
+  return findings.flatMap((one) => (one === first ? [{ ...first, detail }] : others.has(one) ? [] : [one]));
+}
 
 /**
  * How many more resources of each kind are looked at, first when something seems to be gone, and again while nothing

@@ -212,6 +212,46 @@ ${more}`;
     expect(plan.stderr).toContain("the service http://127.0.0.1:9 cannot be reached");
   });
 
+  // Neither volumes nor groups have a list here, and an empty state has nothing to look at.
+  it.each([
+    ["volumes: { data: { size: 5 } }", []],
+    ["groups: { front: { rules: [ { protocol: tcp, dst_port: 80 } ] } }", ["--target", "group.front"]],
+    ["", []],
+  ])("looks once where nothing else would be asked: %s", async (blocks, words) => {
+    await place.serve({ timeScale: 0, strict: true });
+    write(`${head}${blocks}\n`);
+    const asked = () => Object.values(place.emulator.requests().counts).reduce((sum, count) => sum + count, 0);
+    const before = asked();
+    expect((await reconcile("plan", ...words)).exitCode).toBe(0);
+    expect(asked() - before).toBe(1);
+    expect((await reconcile("plan", "--no-refresh", ...words)).exitCode).toBe(0);
+    expect(asked() - before).toBe(1);
+    const wrong = { cwd: place.folder, env: { RECONCILE_TOKEN: "of-nobody" } };
+    const [nobody, nowhere, another] = await Promise.all([
+      runCli(["plan", "--base-url", place.emulator.url, ...words], wrong),
+      runCli(["plan", "--base-url", "http://127.0.0.1:9", ...words], wrong),
+      runCli(["plan", "--base-url", `${place.emulator.url}/elsewhere`, ...words], wrong),
+    ]);
+    expect([nobody.exitCode, nowhere.exitCode, another.exitCode]).toEqual([1, 1, 1]);
+    // Once, whatever else there was to look at.
+    expect(nobody.stderr.match(/HTTP 401/g)).toHaveLength(1);
+    expect(nobody.stderr).toContain("set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION");
+    expect(nowhere.stderr).toContain("the service http://127.0.0.1:9 cannot be reached");
+    expect(another.stderr).toContain("the list of VMs could not be read");
+  });
+
+  it("says once that the credential is refused, however much there was to look at", async () => {
+    await place.serve({ timeScale: 0, strict: true });
+    write(world);
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    const env = { RECONCILE_TOKEN: "of-nobody", RECONCILE_BASE_URL: place.emulator.url };
+    const plan = await runCli(["plan"], { cwd: place.folder, env });
+    expect(plan.exitCode).toBe(1);
+    expect(plan.stderr.match(/^(error|warning)\[/gm)).toEqual(["error["]);
+    expect(plan.stderr).toContain("error[service/unauthenticated]");
+    expect(plan.stderr).toContain("4 more reads were refused alike");
+  });
+
   it("suggests the key of a for_each", async () => {
     write(world);
     const plan = await reconcile("plan", "--target", "vm.web[d]");

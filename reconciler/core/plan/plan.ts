@@ -219,7 +219,7 @@ export function makePlan(input: PlanInput): Plan {
     ],
     consents,
     unguarded: unguarded.length === 0 ? undefined : unguarded,
-    diagnostics: sortDiagnostics(refusedOnce(diagnostics)),
+    diagnostics: sortDiagnostics(withoutItsEffects(diagnostics)),
     orphans: [...state.orphans.values()],
     attached: Object.keys(attached).length === 0 ? undefined : attached,
     fromMemory: remembered.length === 0 ? undefined : remembered,
@@ -233,13 +233,12 @@ export function makePlan(input: PlanInput): Plan {
   };
 }
 
-/** A credential that is refused is said once: every list that could not be read for it, and what is missing for that, follow. */
-function refusedOnce(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const refused = "service/unauthenticated";
-  if (!diagnostics.some(({ code, severity }) => code === refused && severity === "error")) return diagnostics;
-  return diagnostics.filter(
-    ({ code, severity }) => severity !== "warning" || (code !== refused && code !== "plan/image-unresolved"),
-  );
+/** What is missing because the credential was refused is not said beside that. */
+function withoutItsEffects(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const isRefused = ({ code, severity }: Diagnostic): boolean =>
+    code === "service/unauthenticated" && severity === "error";
+  if (!diagnostics.some(isRefused)) return diagnostics;
+  return diagnostics.filter(({ code, severity }) => severity !== "warning" || code !== "plan/image-unresolved");
 }
 
 /** What the requests would say that this service does not take, as its dialect tells. */

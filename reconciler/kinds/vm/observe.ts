@@ -44,7 +44,7 @@ export async function observeVms(
   if (client.can.seesVms === "list" && client.can.readsOneVm && !isListCheaper(client, "vm", asked))
     return { looks, unlisted: notLookedAt, forbidden: await read(asked.wanted), listed: false };
   if (client.can.seesVms === "list") {
-    if (!concerned) return { listed: true, looks, unlisted: notLookedAt, forbidden: [] };
+    if (!concerned) return { listed: false, looks, unlisted: notLookedAt, forbidden: [] };
     const listed = await client.listVms(options);
     if (listed.status !== "accepted") {
       findings.push(readFailed("the list of VMs", listed));
