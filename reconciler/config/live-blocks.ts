@@ -53,6 +53,9 @@ export function fitName(name: string): string {
   return fitting.length >= 3 ? fitting : `${fitting === "" ? "unnamed" : fitting}-1`;
 }
 
+/** The kinds of which the key is a label as long as nobody has said or seen a name; of others it is the name. */
+const keysAreLabels: Readonly<Partial<Record<Kind, true>>> = { volume: true, group: true };
+
 interface Naming {
   readonly key: string;
   readonly fields: BlockFields;
@@ -67,19 +70,24 @@ function nameBlock(
   given: string | undefined,
 ): Naming {
   const shown = live.name;
-  if (shown === undefined || shown === "") {
+  if (shown === undefined || shown.trim() === "") {
     const short = live.id
       .replaceAll(/[^A-Za-z0-9]/g, "")
       .slice(0, 8)
       .toLowerCase();
     const key = given ?? names.key(kind, `${kind}-${short}`);
     const name = names.name(kind, hasPlainNames[kind] ? fitName(key) : key);
+    // A name that is made up is a label alone, also where it has to be written.
+    const isLabel = keysAreLabels[kind] === true && name === key;
     return {
       key,
-      // A name that is made up is a label alone.
       fields: name === key ? {} : { name },
-      ignored: name === key ? [] : ["name"],
-      notes: ["the service does not show its name; write it as name:"],
+      ignored: isLabel ? [] : ["name"],
+      notes: [
+        isLabel
+          ? "the service does not show its name; write it as name:"
+          : "the service does not show its name; write it as name:, and take name out of ignore_changes",
+      ],
     };
   }
   const key = given ?? names.key(kind, shown);

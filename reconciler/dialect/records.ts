@@ -231,7 +231,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
     return accepted({
       kind: "vm",
       id: id.value,
-      name: name ?? "",
+      name: name === null || isBlank(name) ? "" : name,
       phase: (status !== undefined ? phases.get(status.toLowerCase()) : undefined) ?? "changing",
       ...unsaid(status, saidOfVm),
       ...texts({
@@ -265,7 +265,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
       failed: status !== undefined && failedVolume.has(status),
       ...unsaid(status, saidOfVolume),
       ...onlyDefined({ changing: status !== undefined && isChanging(status) ? (true as const) : undefined }),
-      ...texts({ name: findText(record, volume.name), status }),
+      ...texts({ name: findName(record, volume.name), status }),
       ...onlyDefined({ sizeGb, attachedTo }),
     });
   }
@@ -273,7 +273,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
   function readGroup(record: unknown): Reading<LiveGroup> {
     const id = readId("the record of a group", "records.group.id", records.group.id, group.id, record);
     if (id.status !== "accepted") return id;
-    const name = findText(record, group.name) ?? undefined;
+    const name = findName(record, group.name);
     // A null description is an empty one: the record shows the field.
     const description = findText(record, group.description);
     const listed = hasDirections ? rulesByDirection(record) : findArray(record, group.rules);
@@ -307,7 +307,7 @@ function createResourceReaders(dialect: Dialect): Omit<RecordReaders, keyof Answ
       if (id.status !== "accepted") return id;
       const found: Record<string, unknown> = { kind, id: id.value };
       for (const [key, places] of Object.entries(paths)) {
-        const value = key === "id" ? undefined : findText(record, places);
+        const value = key === "id" ? undefined : key === "name" ? findName(record, places) : findText(record, places);
         // The place says that there is nothing: it hangs on nothing, or is an empty text.
         if (value !== undefined) found[key] = value ?? (key === host ? null : "");
       }
@@ -511,6 +511,14 @@ function observedIn(
     if (value != null) found[key] = value;
   }
   return found;
+}
+
+/** A name of nothing but spaces says no more than none. */
+const isBlank = (name: string): boolean => name.trim() === "";
+
+function findName(record: unknown, paths: readonly PointerPath[]): string | undefined {
+  const name = findText(record, paths) ?? "";
+  return isBlank(name) ? undefined : name;
 }
 
 function texts<K extends string>(fields: Record<K, string | null | undefined>): { [key in K]?: string } {

@@ -65,6 +65,10 @@ describe("a VM", () => {
       { id: "1", name: null },
       { ...vm, name: "" },
     ],
+    "a name of spaces is an empty one": [
+      { id: "1", name: "  " },
+      { ...vm, name: "" },
+    ],
   };
   for (const [title, [record, expected]] of Object.entries(cases))
     test(title, () => expect(value(read.vm(record))).toEqual(expected));
@@ -113,6 +117,7 @@ describe("a volume", () => {
       { ...volume, attachedTo: "7" },
     ],
     "no attachment shown is unobserved": [{ id: "1" }, volume],
+    "an empty name is not shown": [{ id: "1", name: " " }, volume],
     "a failed state": [
       { id: "1", status: "error", name: "d" },
       { ...volume, status: "error", name: "d", failed: true },

@@ -88,7 +88,7 @@ describe("reconcile import", () => {
     expect(blocks[0]).toContain("vms:\n  primary:\n    name: db-1\n");
     expect(blocks[0]).toContain(`imports:\n  - { to: vm.primary, id: ${ids["vm.db"]} }\n`);
     expect(blocks[2]).toContain(
-      "groups:\n  # the service does not show its name; write it as name:\n  fe:\n    name: fe-1\n",
+      "groups:\n  # the service does not show its name; write it as name:, and take name out of ignore_changes\n  fe:\n    name: fe-1\n",
     );
     expect(blocks[2]).toContain("- { protocol: tcp, dst_port: 443, remote_ip: 0.0.0.0/0, description: HTTPS }");
     expect([writes(), existsSync(join(place.folder, "reconcile.state.json"))]).toEqual([sent, false]);
