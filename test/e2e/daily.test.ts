@@ -167,9 +167,30 @@ groups: { web: { name: "\${component}-web", rules: [{ protocol: tcp, dst_port: 4
     expect(hints).toHaveLength(1);
     expect(hints[0]).toContain("moved: [ { from: shop/, to: store/ } ]");
     expect(hints[0]).toContain("ignore_changes: [name] } on store/volume.data");
+    // With the second half of it alone, the volume would be replaced for its name, and the plan says what is missing.
+    write(file("store", "moved: [ { from: shop/, to: store/ } ]\n"));
+    const half = await reconcile("plan");
+    expect(half.stderr).toContain("store/volume.data would be replaced by an empty one for its name alone");
+    expect(half.stderr).toContain("fix: lifecycle: { ignore_changes: [name] }");
     // Done to the letter, nothing goes and nothing is replaced.
     place.write(tier(", lifecycle: { ignore_changes: [name] }"), "tier.yaml");
     write(file("store", "moved: [ { from: shop/, to: store/ } ]\n"));
+    const kept = jsonLines((await reconcile("plan", "--json")).stdout).at(-1) as { changes: Record<string, number> };
+    expect(kept.changes).toMatchObject({ create: 0, replace: 0, delete: 0 });
+  });
+
+  it("hints at what keeps a volume whose name follows its key", async () => {
+    const file = (key: string, more = "") => `${head}volumes: { ${key}: { size: 5${more} } }\n`;
+    write(file("data"));
+    expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+    write(file("store"));
+    const hint =
+      "lifecycle: { ignore_changes: [name] } on volume.store, whose name in the service cannot change, and moved: [ { from: volume.data, to: volume.store } ]";
+    const plan = await reconcile("plan");
+    expect(plan.stderr).toContain(hint);
+    write(
+      `${file("store", ", lifecycle: { ignore_changes: [name] }")}moved: [ { from: volume.data, to: volume.store } ]\n`,
+    );
     const kept = jsonLines((await reconcile("plan", "--json")).stdout).at(-1) as { changes: Record<string, number> };
     expect(kept.changes).toMatchObject({ create: 0, replace: 0, delete: 0 });
   });

@@ -11,6 +11,14 @@ import { type FieldRow, fieldsOf } from "../model/fields";
 import { type Kind, ofKind, perKind } from "../model/kinds";
 import type { RecordedResource } from "../model/recorded";
 
+interface RenamedKey {
+  readonly from: Address;
+  readonly to: Address;
+  readonly source?: Change["source"];
+  /** Its name changes with the key, and it cannot be renamed. */
+  readonly otherwiseNamed: boolean;
+}
+
 export function renamedKeys(
   changes: readonly Change[],
   desired: ReadonlyMap<Address, DesiredResource>,
@@ -18,11 +26,12 @@ export function renamedKeys(
 ): Diagnostic[] {
   const gone = changes.filter(({ action, reason }) => action === "delete" && reason === "removed");
   const come = changes.filter(({ action, reason }) => action === "create" && reason === "declared");
-  if (gone.length === 0 || come.length === 0) return [];
+  const emptied = changes.flatMap((change) => replacedForName(change));
+  if (gone.length === 0 || come.length === 0) return emptied;
   const components = renamedComponents(gone, come, desired, recorded);
   const isCovered = (address: Address): boolean =>
     components.some(({ from, to }) => [from, to].includes(componentKey(address) ?? ""));
-  const pairs: { readonly from: Address; readonly to: Address; readonly source?: Change["source"] }[] = [];
+  const pairs: RenamedKey[] = [];
   const comeBy = groupBy(
     come.filter(({ address }) => !isCovered(address)),
     ({ address }) => markOfResource(desired.get(address)),
@@ -37,20 +46,44 @@ export function renamedKeys(
     const [to, ...others] = after;
     const [from, ...more] = before;
     if (mark === "" || to === undefined || from === undefined) continue;
-    if (others.length === 0 && more.length === 0) pairs.push({ from: from.address, to: to.address, source: to.source });
-    else instances.push(...renamedInstances(before, after, recorded, desired));
+    if (others.length === 0 && more.length === 0) {
+      const otherwiseNamed =
+        !canBeRenamed(to.kind) && recorded.get(from.address)?.name !== desired.get(to.address)?.name;
+      pairs.push({ from: from.address, to: to.address, source: to.source, otherwiseNamed });
+    } else instances.push(...renamedInstances(before, after, recorded, desired));
   }
   const blocks = byBlock(pairs).map(
-    ({ from, to, source }): Diagnostic => ({
+    ({ from, to, source, otherwiseNamed }): Diagnostic => ({
       severity: "warning",
       code: "plan/renamed-key",
       summary: `${from} would be deleted and ${to}, which is alike, created: was the key renamed?`,
-      fix: `moved: [ { from: ${quoted(from)}, to: ${quoted(to)} } ]   keeps it under its new key`,
+      fix: `${otherwiseNamed ? keepsNames([to]) : ""}moved: [ { from: ${quoted(from)}, to: ${quoted(to)} } ]   keeps it under its new key`,
       address: to,
       source,
     }),
   );
-  return [...components.map(renamedComponent), ...instances, ...blocks];
+  return [...components.map(renamedComponent), ...instances, ...blocks, ...emptied];
+}
+
+/** What stands before a `moved` entry: with that alone, what cannot be renamed is replaced, and its data lost. */
+const keepsNames = (addresses: readonly Address[]): string =>
+  `lifecycle: { ignore_changes: [name] } on ${addresses.slice(0, 3).join(", ")}${addresses.length > 3 ? ` and ${addresses.length - 3} more` : ""}, whose name in the service cannot change, and `;
+
+/** A `moved` entry may have been followed alone, or a name that follows the environment or a component changed. */
+function replacedForName({ action, kind, address, fields, source }: Change): Diagnostic[] {
+  const forcing = fields.filter(({ forces }) => forces === "replace");
+  if (action !== "replace" || canBeRenamed(kind) || forcing.length === 0) return [];
+  if (forcing.some(({ field }) => field !== "name")) return [];
+  return [
+    {
+      severity: "warning",
+      code: "plan/renamed-key",
+      summary: `${address} would be replaced by an empty one for its name alone`,
+      fix: `lifecycle: { ignore_changes: [name] }   keeps it, under the name that it has`,
+      address,
+      source,
+    },
+  ];
 }
 
 /**
@@ -79,16 +112,13 @@ function renamedInstances(
   const entries = keepsKeys ? [{ from: fromBlock, to: toBlock }] : pairs;
   const [first] = after;
   const isOtherwiseNamed = pairs.some(({ from: old, to: now }) => recorded.get(old)?.name !== desired.get(now)?.name);
-  const names =
-    first !== undefined && !canBeRenamed(first.kind) && isOtherwiseNamed
-      ? "; a volume's name cannot change: lifecycle: { ignore_changes: [name] } keeps them as they are"
-      : "";
+  const names = first !== undefined && !canBeRenamed(first.kind) && isOtherwiseNamed ? keepsNames([toBlock]) : "";
   return [
     {
       severity: "warning",
       code: "plan/renamed-key",
       summary: `the ${before.length} of ${fromBlock} would be deleted and ${after.length} of ${toBlock}, which are alike, created: ${fromBlock === toBlock ? "were the keys of its for_each renamed?" : "was the key renamed?"}`,
-      fix: `moved: [ ${entries.map((entry) => `{ from: ${quoted(entry.from)}, to: ${quoted(entry.to)} }`).join(", ")} ]   keeps ${keepsKeys ? "them under their new key" : "them, in this order; change it if another is meant"}${names}`,
+      fix: `${names}moved: [ ${entries.map((entry) => `{ from: ${quoted(entry.from)}, to: ${quoted(entry.to)} }`).join(", ")} ]   keeps ${keepsKeys ? "them under their new key" : "them, in this order; change it if another is meant"}`,
       address: first?.address,
       source: first?.source,
     },
@@ -105,15 +135,12 @@ interface RenamedComponent {
 }
 
 function renamedComponent({ from, to, count, otherwiseNamed, source }: RenamedComponent): Diagnostic {
-  const names =
-    otherwiseNamed.length === 0
-      ? ""
-      : `; its volumes have the key in their names, which cannot change: lifecycle: { ignore_changes: [name] } on ${otherwiseNamed.slice(0, 3).join(", ")}${otherwiseNamed.length > 3 ? ` and ${otherwiseNamed.length - 3} more` : ""} keeps them as they are`;
+  const names = otherwiseNamed.length === 0 ? "" : keepsNames(otherwiseNamed);
   return {
     severity: "warning",
     code: "plan/renamed-key",
     summary: `all of ${from} would be deleted and ${to}, which has the same ${count} resources, created: was the component's key renamed?`,
-    fix: `moved: [ { from: ${quoted(from)}, to: ${quoted(to)} } ]   keeps all of it under its new key${names}`,
+    fix: `${names}moved: [ { from: ${quoted(from)}, to: ${quoted(to)} } ]   keeps all of it under its new key`,
     source,
   };
 }
