@@ -257,7 +257,7 @@ export async function reject(
   const plan = await waitingPlan({ records }, name, digest);
   const at = now.toISOString();
   const { undoing } = stack;
-  // The way back is not taken: the stack goes on with its files.
+  // The run is not undone: the stack goes on with its files.
   if (undoing !== undefined && undoing.held === undefined) {
     await records.endUndo(name, undoing);
     await queue.hasten({ ...triggerOf(stack, "person"), startedBy: who });
@@ -310,7 +310,7 @@ export async function stop(
 }
 
 /**
- * Asks for what a run did to be taken back. The next round plans the way back, which waits for approval like any other
+ * Asks for a run to be undone. The next round plans that, which waits for approval like any other
  * plan. The answer is the stack.
  */
 export async function undo(
@@ -339,7 +339,7 @@ export async function undo(
   if (leaving || spec.approve === "never")
     throw cannot(
       leaving ? `${name} leaves the fleet` : `${name} is only looked at (approve: never)`,
-      "take it back with reconcile undo, from its files",
+      "undo it with reconcile undo, from its files",
     );
   if (paused && stopping === undefined)
     throw new ActionRefused("fleet/paused", `the stack ${name} is paused`, `reconcile fleet resume ${name}`);

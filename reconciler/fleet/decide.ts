@@ -55,7 +55,7 @@ export interface Rejection {
   readonly at: string;
 }
 
-/** A person wants a run taken back. It stands until the files or a person change it. */
+/** A person wants a run undone. It stands until the files or a person change it. */
 export interface UndoRequest {
   /** The run of the fleet, and its id in the state. */
   readonly run: number;
@@ -63,15 +63,15 @@ export interface UndoRequest {
   readonly by: string;
   readonly why?: string;
   readonly at: string;
-  /** It was taken back while the files asked for this (`PlanFacts.wish`). Absent: it is still to be taken back. */
+  /** It was undone while the files asked for this (`PlanFacts.wish`). Absent: it is still to be undone. */
   readonly held?: string;
 }
 
 export const undoWhy = ({ run, by, why }: UndoRequest): string =>
-  `it takes run ${run} back, as ${by} asked${why === undefined ? "" : `: ${why}`}`;
+  `it undoes run ${run}, as ${by} asked${why === undefined ? "" : `: ${why}`}`;
 
 export const undoneWhy = ({ run, by, why }: UndoRequest): string =>
-  `run ${run} was taken back by ${by}${why === undefined ? "" : `: ${why}`}; the files still ask for what it did, and are not applied: take it back in them (git revert), or run it again`;
+  `run ${run} was undone by ${by}${why === undefined ? "" : `: ${why}`}; the files still ask for what it did, and are not applied: revert it in them (git revert), or run it again`;
 
 export const rejectedWhy = ({ digest, by, why }: Rejection): string =>
   `the plan ${digest} was rejected by ${by}${why === undefined ? "" : `: ${why}`}; change the files, or run it again`;

@@ -190,7 +190,7 @@ export const personCommands = {
     answer: async (desk, typed, says) => {
       const stack = await undo(desk, await runTyped(desk, typed), first(typed), typed);
       says.print(
-        `The way back to before run ${first(typed)} of ${stack} is planned by the next free worker, and waits for approval: reconcile fleet plan ${stack}`,
+        `The undo of run ${first(typed)} of ${stack} is planned by the next free worker, and waits for approval: reconcile fleet plan ${stack}`,
       );
       return 0;
     },

@@ -26,7 +26,7 @@ export interface ProjectInput {
   readonly inputs: Readonly<Record<string, unknown>>;
   /** Plans the deletion of everything. */
   readonly destroy: boolean;
-  /** Plans the way back to before the run of this id in the state. */
+  /** Plans the undo of the run of this id in the state. */
   readonly undo?: string;
   readonly worker: string;
   /** Why files of this stack may name no programs and no addresses; absent: they may. */
@@ -60,7 +60,7 @@ export interface Planned {
   readonly facts: PlanFacts;
   /** The change has another dialect or another judge than what it is to be merged into: these did not count. */
   readonly changesJudges?: true;
-  /** So many runs came after the one that is taken back, and are taken back with it. */
+  /** So many runs came after the one that is undone, and are undone with it. */
   readonly laterRuns?: number;
   readonly body: Omit<PlanBody, "why">;
   /** Why the plan cannot be carried out; empty: it can. */
@@ -85,7 +85,7 @@ export class ReadingEnded extends Error {
   override readonly name = "ReadingEnded";
 }
 
-/** What was before the run that is to be taken back is not known any more. */
+/** What was before the run that is to be undone is not known any more. */
 export class CannotUndo extends Error {
   override readonly name = "CannotUndo";
 }

@@ -65,7 +65,7 @@ export interface RoundOutcome {
   readonly unreachable?: true;
   /** What the files ask for. Absent: no plan was made. */
   readonly wish?: string;
-  /** The run that was to be taken back is, or it cannot be. */
+  /** The run that was to be undone is, or it cannot be. */
   readonly undo?: "done" | "impossible";
 }
 
@@ -231,7 +231,7 @@ function decisionWith(
 const undoText = (undo: UndoRequest, { laterRuns = 0 }: Planned): string =>
   laterRuns === 0
     ? undoWhy(undo)
-    : `${undoWhy(undo)}; ${laterRuns === 1 ? "the run after it is" : `the ${laterRuns} runs after it are`} taken back as well`;
+    : `${undoWhy(undo)}; ${laterRuns === 1 ? "the run after it is" : `the ${laterRuns} runs after it are`} undone as well`;
 
 const digestOf = ({ facts }: Planned, { content }: Checkout): string => `${facts.digest}-${content.slice(-8)}`;
 
@@ -375,7 +375,7 @@ function resultOfError(error: unknown): Pick<RoundOutcome, "result" | "unreachab
   if (error instanceof LeaseLost) return { result: { end: "failed", why: error.message } };
   if (error instanceof CannotUndo)
     return {
-      result: { end: "failed", why: `it cannot be taken back: ${error.message}`, lasts: true },
+      result: { end: "failed", why: `it cannot be undone: ${error.message}`, lasts: true },
       undo: "impossible",
     };
   const diagnostics = diagnosticsIn(error);

@@ -116,7 +116,7 @@ async function saveOrDropPlan(
     await records.dropPlan(stack.name);
 }
 
-/** A run that was taken back is not done again until the files ask for something else. */
+/** A run that was undone is not done again until the files ask for something else. */
 async function saveUndo(
   records: Records,
   { name, undoing }: StackRecord,

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { installOf } from "../../reconciler/fleet/database/open";
+import { explanations } from "../../reconciler/report/explanations";
 
 const root = join(__dirname, "../..");
 const { peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -22,8 +23,7 @@ it.each([
 });
 
 it("the documents name the same version", () => {
-  for (const page of ["docs/fleet.md", "docs/errors.md"])
-    expect(readFileSync(join(root, page), "utf8"), page).toContain(
-      `pg-boss@${peerDependencies["pg-boss"]} cron-parser`,
-    );
+  const named = `pg-boss@${peerDependencies["pg-boss"]} cron-parser`;
+  expect(readFileSync(join(root, "docs/fleet.md"), "utf8")).toContain(named);
+  expect(explanations["fleet/package-missing"].todo).toContain(named);
 });

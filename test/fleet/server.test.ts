@@ -208,7 +208,7 @@ describe("a command that asks the server", () => {
     expect(Date.parse(approval?.until ?? "") - Date.parse(approval?.at ?? "")).toBe(2 * 3_600_000);
   });
 
-  test("a run is taken back by an operator of its stack alone", async () => {
+  test("a run is undone by an operator of its stack alone", async () => {
     const [run] = await records.runs("prod-a", 1);
     const id = String(run?.id);
     expect((await asked("ann", "undo", id)).stderr).toContain("fleet/role");

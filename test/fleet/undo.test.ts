@@ -1,4 +1,4 @@
-/** A run that is taken back: its plan waits for approval, and the files that still ask for it are not applied again. */
+/** A run that is undone: its plan waits for approval, and the files that still ask for it are not applied again. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StackRecord } from "../../reconciler/fleet/database/stacks";
 import { decide } from "../../reconciler/fleet/decide";
@@ -7,14 +7,14 @@ import { planFacts as facts } from "../support/fleet-stage";
 import { postgresMissing } from "../support/postgres-server";
 import { readDump } from "../support/world-shape";
 
-describe("what a round does after a run was taken back", () => {
+describe("what a round does after a run was undone", () => {
   const undo = { run: 12, id: "x", by: "ann", at: "2026-11-20T10:00:00Z" };
   const policy = { approve: "auto", consents: [] } as const;
   test.each([
     ["the files ask for the same", { ...undo, held: "w" }, facts, "observe"],
     ["the files ask for something else", { ...undo, held: "v" }, facts, "apply"],
     ["the service is as the files ask", { ...undo, held: "w" }, { ...facts, empty: true }, "nothing"],
-    ["it is still to be taken back", undo, facts, "apply"],
+    ["it is still to be undone", undo, facts, "apply"],
   ] as const)("%s", (_, request, seen, done) => {
     expect(decide(seen, policy, undefined, { open: true }, new Date(), { undo: request }).do).toBe(done);
   });
@@ -49,7 +49,7 @@ stacks:
   const waits = (): Promise<StackRecord> =>
     stage.until("shop", (stack) => ended(stack) && stack.status.awaitingApproval);
 
-  test("the way back waits for approval, is carried out, and holds until the files change", {
+  test("the undo waits for approval, is carried out, and holds until the files change", {
     timeout: 0,
   }, async () => {
     const withGroup = "groups: { web: { name: shop-group } }\n";
@@ -62,15 +62,15 @@ stacks:
     const asked = await stage.run("fleet", "undo", run, "--why", "not yet");
     expect([asked.exitCode, asked.stdout]).toEqual([
       0,
-      expect.stringContaining(`before run ${run} of shop is planned`),
+      expect.stringContaining(`The undo of run ${run} of shop is planned`),
     ]);
     const { status } = await waits();
-    expect(status.reason).toMatch(new RegExp(`^it takes run ${run} back, as .+ asked: not yet; `));
+    expect(status.reason).toMatch(new RegExp(`^it undoes run ${run}, as .+ asked: not yet; `));
     expect(groups()).toContain("shop-group");
     const shown = await stage.run("fleet", "plan", "shop");
     expect(shown.stdout).toContain("- group.web");
 
-    // Nobody takes the way back, and the files hold as before.
+    // Nobody carries the undo out, and the files hold as before.
     await stage.run("fleet", "reject", "shop", String(status.plan));
     await stage.until("shop", (stack) => ended(stack) && stack.status.ready);
 
@@ -81,7 +81,7 @@ stacks:
     expect(groups()).not.toContain("shop-group");
     expect(undone).toMatchObject({ status: { ready: false, drifted: true, awaitingApproval: false } });
     expect(undone.status.reason).toMatch(
-      new RegExp(`^run ${run} was taken back by .+: not yet; the files still ask for what it did, and are not applied`),
+      new RegExp(`^run ${run} was undone by .+: not yet; the files still ask for what it did, and are not applied`),
     );
     expect(undone.lastRun?.result).toBe("applied");
 
@@ -106,7 +106,7 @@ stacks:
     expect(groups()).toContain("shop-group");
   });
 
-  test("fleet run applies what was taken back, and what cannot be taken back is told", { timeout: 0 }, async () => {
+  test("fleet run applies what was undone, and what cannot be undone is told", { timeout: 0 }, async () => {
     const { records } = stage.session;
     const [newest] = await records.tellingRuns("shop", 1);
     await stage.run("fleet", "undo", String(newest?.id));

@@ -49,7 +49,7 @@ export const planStatements = ({ query }: Database) => ({
     const rows = await query(`SELECT rejection FROM ${schema}.stacks WHERE name = $1`, [stack]);
     return rows.map((row) => written(row, "rejection") ?? undefined)[0];
   },
-  /** A person asks again: what was rejected may be offered again, and what was taken back may be done again. */
+  /** A person asks again: what was rejected may be offered again, and what was undone may be done again. */
   async forgetRejection(stack: string): Promise<void> {
     await query(
       `UPDATE ${schema}.stacks SET rejection = NULL, undoing = CASE WHEN undoing ? 'held' THEN NULL ELSE undoing END
@@ -65,7 +65,7 @@ export const planStatements = ({ query }: Database) => ({
       [stack, JSON.stringify(request)],
     );
   },
-  /** What became of this request: taken back while the files asked for `held`, or nothing. Another request stays. */
+  /** What became of this request: undone while the files asked for `held`, or nothing. Another request stays. */
   async endUndo(stack: string, { at }: UndoRequest, held?: string): Promise<void> {
     await query(
       `UPDATE ${schema}.stacks SET undoing = CASE WHEN $3::text IS NULL THEN NULL ELSE undoing || jsonb_build_object('held', $3::text) END,

@@ -26,7 +26,7 @@ export interface StackRecord {
   readonly approval?: Approval;
   /** The plan that a person rejected last. */
   readonly rejection?: Rejection;
-  /** The run that a person wants taken back, or had taken back last. */
+  /** The run that a person wants undone, or had undone last. */
   readonly undoing?: UndoRequest;
   /** Who stopped it; until it is resumed. */
   readonly stopping?: StopRequest;

@@ -72,12 +72,12 @@ ${timeline(lines, run.endedAt ?? now)}
 <h2>Log</h2>
 ${logPart(lines, "log-lines")}`;
 
-/** Offers what a run that changed something leaves to be done: the plan of the way back. */
+/** Offers what a run that changed something leaves to be done: the plan of its undo. */
 function undoPart({ id, stack, report, endedAt }: RunRecord, visitor: Visitor): PagePart {
   if (report === undefined || endedAt === undefined || !may(visitor, "undo", stack)) return html``;
   return html`<div class="acts"><form method="post" action="/stacks/${encodeURIComponent(stack)}/undo"><input type="hidden" name="run" value="${id}">
-<div><label for="why-undo">Why</label><input id="why-undo" name="why" maxlength="300"></div><button id="undo">Plan the way back</button></form></div>
-<p class="quiet">Nothing is sent before the plan of it is approved. Later runs of the stack are taken back with it.</p>`;
+<div><label for="why-undo">Why</label><input id="why-undo" name="why" maxlength="300"></div><button id="undo">Plan the undo</button></form></div>
+<p class="quiet">Nothing is sent before the plan of it is approved. Later runs of the stack are undone with it.</p>`;
 }
 
 /** What the run was permitted to do, by whom, and the plan as it was then. */
