@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { isMap, parse, parseDocument, type YAMLMap } from "yaml";
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
 import type { DiagnosticCode } from "../../reconciler/core/model/diagnostic-code";
-import { jsonLines, type Ran, runCli } from "./cli-process";
+import { jsonLines, type Ran } from "./cli-process";
+import { runHere } from "./command-here";
 import { makeFolder, writeFiles } from "./folder";
 import { type Door, type OtherService, openDoor } from "./other-services/other-service";
 
@@ -72,10 +73,7 @@ export interface World {
   readonly afterwards?: readonly string[];
 }
 
-async function openStage(
-  { files, service = {}, emulated = {} }: World,
-  runIn: typeof runCli,
-): Promise<Stage & { close(): Promise<void> }> {
+async function openStage({ files, service = {}, emulated = {} }: World): Promise<Stage & { close(): Promise<void> }> {
   const emulator = await startEmulator({ timeScale: 0, with: everything, ...emulated });
   const door = await openDoor(emulator);
   door.open(service);
@@ -83,7 +81,7 @@ async function openStage(
   const env: Record<string, string> = { RECONCILE_TOKEN: "ops-token", RECONCILE_BASE_URL: door.url };
   const read = (name: string): string => readFileSync(join(folder, name), "utf8");
   const write = (name: string, text: string): void => writeFiles(folder, { [name]: text });
-  const reconcile = (...args: readonly string[]): Promise<Ran> => runIn(args, { cwd: folder, env });
+  const reconcile = (...args: readonly string[]): Promise<Ran> => runHere(args, { cwd: folder, env });
   return {
     ...{ folder, door, emulator, env, read, write, reconcile },
     writeBytes: (name, bytes) => writeFileSync(join(folder, name), bytes),
@@ -151,13 +149,9 @@ interface Told {
   readonly line?: number | null;
 }
 
-/** What is wrong with the fix of this code in this world, in words. `runIn`: each command in a process, or here. */
-export async function followed(
-  code: DiagnosticCode,
-  world: World,
-  runIn: typeof runCli = runCli,
-): Promise<readonly string[]> {
-  const here = await openStage(world, runIn);
+/** What is wrong with the fix of this code in this world, in words. */
+export async function followed(code: DiagnosticCode, world: World): Promise<readonly string[]> {
+  const here = await openStage(world);
   try {
     await world.before?.(here);
     return await followIn(here, code, world);

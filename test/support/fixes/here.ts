@@ -1,4 +1,5 @@
-/** Worlds that are followed in this process, one after the other: a fraction of what a process for each command costs. */
+/** Worlds of the fleet, of the command line, of the service and of what was done. */
+import { execFileSync } from "node:child_process";
 import { retold } from "../at-the-door";
 import type { World } from "../follower";
 import type { OtherService } from "../other-services/other-service";
@@ -9,6 +10,8 @@ import {
   both,
   changed,
   file,
+  head,
+  held,
   itsId,
   rewritten,
   runs,
@@ -130,6 +133,34 @@ const fleets = {
 const withoutAddress = ({ private_ip: _, floating_ip: __, ...record }: Record<string, unknown>): object => record;
 
 const command = {
+  "service/unreachable": [
+    {
+      files: file(vm),
+      before: sets("RECONCILE_BASE_URL", () => "http://127.0.0.1:1"),
+      command: ["doctor"],
+      follow: [
+        {
+          hand: /Check service\.base_url \(or --base-url\)/,
+          done: (here) => {
+            here.env["RECONCILE_BASE_URL"] = here.door.url;
+          },
+        },
+      ],
+      afterwards: [],
+    },
+  ],
+  "move/cannot": [
+    {
+      files: {
+        ...file("groups: { web: {}, app: {} }"),
+        "other/reconcile.yaml": `${head()}components: { shop: { from: ./components/shop.yaml, for_each: [a, b] } }\n`,
+        "other/components/shop.yaml": 'component: 1\ngroups: { front: { name: "${component}-front" } }\n',
+      },
+      before: applied,
+      command: ["move", "group.app", "--to", "other", "--into", "shop/", "--yes"],
+      follow: [{ question: /name a component that is used once, or another key/ }],
+    },
+  ],
   "cli/cannot-listen": [
     {
       files: file(vm),
@@ -364,6 +395,54 @@ const named = {
       command: ["destroy", "-y", "--allow-data-loss", "--confirm-flush", "all"],
       follow: [{ question: /records\.vm\.volumes/ }],
       others: [0, 1, 0],
+    },
+  ],
+  "plan/value-not-shown": [
+    {
+      files: file("vms: { web: {} }", { has: all }),
+      service: { tell: retold({ vm: moved }) },
+      before: both(
+        applied,
+        rewritten(
+          "vms: {",
+          'groups: { app: { rules: [ { protocol: tcp, dst_port: 22, remote_ip: "${vm.web.private_ip}" } ] } }\nvms: {',
+        ),
+      ),
+      command: ["plan"],
+      follow: [{ write: /records: \{ vm: \{ private_ip: \[\/…\] \} \}/, below: ["service", "dialect"] }],
+      knows: () => ({ "…": "net/ip" }),
+    },
+  ],
+  "plan/project-removed": [
+    {
+      files: { "a/reconcile.yaml": `${head()}${vm}\n`, "b/reconcile.yaml": `${head()}${vm}\n` },
+      before: ({ folder, remove }) => {
+        const git = (...words: readonly string[]) =>
+          execFileSync("git", ["-c", "user.name=ann", "-c", "user.email=ann@acme.example", ...words], { cwd: folder });
+        git("init", "-q");
+        git("add", ".");
+        git("commit", "-qm", "all of it");
+        remove("b");
+      },
+      command: ["plan", "--changed-since", "HEAD", "a", "b"],
+      follow: [{ question: /reconcile destroy with the files of before/ }],
+    },
+  ],
+  "plan/run-under-way": [
+    {
+      files: file(vm, { has: all }),
+      service: { tell: retold({ vm: (record) => ({ ...record, status: "BUILD" }) }) },
+      before: both((here) => here.reconcile("apply", "-y"), held),
+      command: ["plan"],
+      follow: [
+        {
+          hand: /plan again when it has ended/,
+          done: (here) => {
+            here.door.become({});
+            here.remove("reconcile.state.json.lock");
+          },
+        },
+      ],
     },
   ],
   "plan/sibling-unread": [

@@ -2,6 +2,7 @@
 import { config } from "./config";
 import { consents } from "./consents";
 import { creates } from "./creates";
+import { here } from "./here";
 import { moreFiles } from "./more-files";
 import { moreStates } from "./more-states";
 import { names } from "./names";
@@ -19,4 +20,5 @@ export const worlds = {
   ...service,
   ...moreFiles,
   ...moreStates,
+  ...here,
 };
