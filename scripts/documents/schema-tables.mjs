@@ -69,7 +69,7 @@ function saidOnce(lines) {
   let title = "";
   return lines.map((line) => {
     if (line.startsWith("### ")) title = line.slice(4);
-    const [name, , , meaning = ""] = line.startsWith("| `") ? line.slice(2).split(" | ") : [];
+    const [name, , meaning = ""] = line.startsWith("| `") ? line.slice(2).split(" | ") : [];
     if (meaning.split(" ").length < 9) return line;
     const first = said.get(`${name} ${meaning}`);
     if (first === undefined) said.set(`${name} ${meaning}`, title);
@@ -169,7 +169,7 @@ export function dialectTables(root) {
   }
   lines.push("### The rest", "", ...table(schema, alone), "");
   section(lines, schema, "retry_after, as a map", schema.properties.retry_after.anyOf[1]);
-  return lines.join("\n").trimEnd();
+  return saidOnce(lines).join("\n").trimEnd();
 }
 
 export function fallbackTable(root) {
@@ -193,15 +193,12 @@ function section(lines, schema, title, part, changes = undefined) {
 
 function table(schema, properties, changes = undefined, required = []) {
   const last = changes === undefined ? "" : " a change of it |";
-  const lines = [
-    `| field | value | default | meaning |${last}`,
-    `| --- | --- | --- | --- |${changes === undefined ? "" : " --- |"}`,
-  ];
+  const lines = [`| field | value | meaning |${last}`, `| --- | --- | --- |${changes === undefined ? "" : " --- |"}`];
   for (const [name, value] of Object.entries(properties)) {
     const { text, preset } = meaningOf(schema, value);
-    const given = required.includes(name) ? "(required)" : preset;
+    const given = required.includes(name) ? ", required" : preset === "" ? "" : `; default ${preset}`;
     lines.push(
-      `| \`${name}\` | ${typeOf(schema, value)} | ${given} | ${cell(text)} |${changes === undefined ? "" : ` ${changes[name] ?? ""} |`.replace(" nothing in the service ", " ")}`,
+      `| \`${name}\` | ${typeOf(schema, value)}${given} | ${cell(text)} |${changes === undefined ? "" : ` ${changes[name] ?? ""} |`.replace(" nothing in the service ", " ")}`,
     );
   }
   return lines;

@@ -46,11 +46,7 @@ function commandSections(root) {
     for (const [line, says] of command.examples) lines.push(`- \`${line}\`: ${says}`);
     lines.push("");
     const own = flags.filter((flag) => !shared.has(keyOf(flag)));
-    const others = flags
-      .filter((flag) => shared.has(keyOf(flag)))
-      .map(({ left }) => `\`${/--[\w-]+/.exec(left)?.[0] ?? left}\``);
-    if (own.length > 0) lines.push(flagTable(own), "");
-    if (others.length > 0) lines.push(`${own.length > 0 ? "Also" : "Takes"} ${others.join(", ")}.`, "");
+    if (own.length > 0) lines.push("Flags:", "", flagTable(own), "");
   }
   return lines.join("\n").trimEnd();
 }
@@ -106,12 +102,10 @@ function figureTable(root) {
   ].join("\n");
 }
 
-const flagTable = (rows) =>
-  [
-    "| flag | |",
-    "| --- | --- |",
-    ...rows.map(({ left, help }) => `| \`${left.replaceAll("|", "\\|")}\` | ${help.replaceAll("|", "\\|")} |`),
-  ].join("\n");
+const flagTable = (rows) => rows.map(({ left, help }) => `- \`${left}\`: ${help}`).join("\n");
+
+/** `explain` has the rest. */
+const firstSentence = (text) => text.split(/(?<=\.) (?=[A-Z])/)[0];
 
 function errorSections(root) {
   const { explanations } = load(root, "reconciler/report/explanations.js");
@@ -130,11 +124,9 @@ function errorSections(root) {
   for (const area of areas) {
     const rows = Object.entries(explanations).filter(([code]) => code.startsWith(`${area}/`));
     if (rows.length === 0) continue;
-    lines.push(`## ${titles[area] ?? area}`, "", "| code | means | what to do |", "| --- | --- | --- |");
-    for (const [code, { means, todo }] of rows) lines.push(`| \`${code}\` | ${cell(means)} | ${cell(todo)} |`);
+    lines.push(`## ${titles[area] ?? area}`, "");
+    for (const [code, { means }] of rows) lines.push(`- \`${code}\`: ${firstSentence(means).replaceAll("<", "&lt;")}`);
     lines.push("");
   }
   return lines.join("\n").trimEnd();
 }
-
-const cell = (text) => text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
