@@ -61,6 +61,11 @@ export interface Ports {
   readonly within?: <T extends StepEndTold>(step: Step, work: () => Promise<T>) => Promise<T>;
   /** Where many runs of one resource follow each other: they sample together what one run of all would. */
   readonly samples?: Samples;
+  /**
+   * The VM as a list of the last second shows it, if that list was asked for after everything that this process has sent
+   * about the VM. Absent: one run looks for all, and by itself.
+   */
+  readonly vmShownLately?: (id: string) => LiveVm | undefined;
   /** No step starts before the one before it has ended, its wait included. */
   readonly oneAtATime?: boolean;
 }

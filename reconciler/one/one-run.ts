@@ -127,7 +127,7 @@ const withRecords = (records: readonly RecordedResource[]): FoldedState => ({
 });
 
 /** How old the answers may be that a look uses. */
-export type HowFresh = Exclude<keyof SharedLooks, "busyAt">;
+export type HowFresh = Exclude<keyof SharedLooks, "busyAt" | "vmShownLately">;
 
 const vouchMs = 1000;
 const vouchEveryMs = 50;
@@ -202,7 +202,7 @@ function kindsUnproven(live: Live, { resources }: State): ReadonlySet<Kind> {
 }
 
 /** Plans another desired state on the same observation. */
-export const planAgain = (service: HandlerService, planned: PlannedOne, desired: Closed): PlannedOne =>
+export const planAgain = (service: HandlerService, planned: Omit<PlannedOne, "plan">, desired: Closed): PlannedOne =>
   plan(service, desired, planned.state, planned.address, planned.live, planned.findings, {});
 
 function plan(
@@ -265,6 +265,7 @@ export async function carryOut(
     recorder,
     {
       ...service,
+      ...onlyDefined({ vmShownLately: service.looks?.vmShownLately }),
       emit: (event) => {
         if (event.type === "step" && (event.status === "started" || event.status === "progress"))
           context.log(

@@ -5,6 +5,7 @@
  * a create needs no newer list than a plan of the whole file would.
  */
 import { isKind } from "../core/model/kinds";
+import type { LiveVm } from "../core/model/live";
 import { type Operation, operationNames, rowOf } from "../core/model/operation";
 import { fieldsIn } from "../core/text/objects";
 import { sharedLook } from "../core/text/shared-look";
@@ -22,6 +23,8 @@ export interface SharedLooks {
    * its id. A step that deletes looks once more by itself.
    */
   readonly forRemoval: ServiceClient;
+  /** The VM as the newest list shows it, where that list is of the last second and nothing was sent about it since. */
+  vmShownLately(id: string): LiveVm | undefined;
   /** When something was last being sent: now, while it is. */
   busyAt(): number;
 }
@@ -51,8 +54,9 @@ const gatherManyMs = 40;
 const manyMs = 1000;
 /** So many reads by id cost less than a list. */
 const fewLooks = 10;
-/** The key of its answers. */
+/** The keys of their answers. */
 const listOfVolumes = "listVolumes ";
+const listOfVms = "listVms ";
 const recentMs = 15_000;
 /** Looks of one refresh follow on one another; however long they take, they are one. */
 const refreshMs = 300_000;
@@ -79,6 +83,9 @@ const kindOfCall: ReadonlyMap<string, CallKind> = new Map(
 const proves = (options: unknown): boolean => fieldsIn(options)["proves"] === true;
 const makesSure = (options: unknown): boolean => fieldsIn(options)["makesSure"] === true;
 const isAmongOthers = (options: unknown): boolean => makesSure(options) || fieldsIn(options)["amongOthers"] === true;
+
+/** An item of a list of VMs: of all kinds, only a VM has a phase. */
+const isVm = (item: unknown): item is LiveVm => typeof fieldsIn(item)["phase"] === "string";
 
 type AnyLook = (...args: unknown[]) => Promise<LookOutcome>;
 
@@ -245,6 +252,13 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
       },
     });
 
+  function vmShownLately(id: string): LiveVm | undefined {
+    const { newest, before } = answers.get(listOfVms) ?? {};
+    const list = [newest, before].find((one) => one?.accepted === true);
+    if (list === undefined || age(list) > manyMs || !isTrueOf(id, list) || !Array.isArray(list.shown)) return undefined;
+    return list.shown.find((vm: unknown): vm is LiveVm => isVm(vm) && vm.id === id);
+  }
+
   const age = ({ startedAt }: SharedAnswer): number => now() - startedAt;
   /** One resource: nothing was sent about it. A list: nothing was put anywhere. */
   const isStillSo = (answer: SharedAnswer, id: string): boolean =>
@@ -257,6 +271,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
   const isCatalogue = (answer: SharedAnswer, method: string): boolean =>
     kindOfCall.get(method) === "catalogue" && age(answer) <= catalogueMs;
   return {
+    vmShownLately,
     busyAt: () => (sending > 0 ? now() : sentAt),
     fresh: view(isCatalogue),
     recent: view(

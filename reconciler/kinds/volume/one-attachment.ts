@@ -3,7 +3,7 @@
 import { closedWith, type DesiredVolume, nothingDesired } from "../../core/model/desired";
 import { type Debt, debtsIn, isSameCommand, withDebt } from "../../core/model/guest";
 import { ofKind } from "../../core/model/kinds";
-import { sight } from "../../core/model/live";
+import { type Live, type LiveVolume, notSeen, sight } from "../../core/model/live";
 import type { RecordedVolume, Scope } from "../../core/model/recorded";
 import { deepEqual } from "../../core/text/deep-equal";
 import { fieldsIn } from "../../core/text/objects";
@@ -40,6 +40,7 @@ import { claimTaken, newOwner } from "../../one/ownership";
 import { recordedKey, rememberedIn } from "../../one/shape";
 import { flush, flushConfirmed, hostOf, linesFor, owedCommand } from "../../one/shared-properties";
 import { isChanged, type Told, toldOf, untold } from "../../one/stands-on";
+import { noteRecorded, noteShown } from "../../one/witnesses";
 
 const address = "volume.attachment";
 
@@ -128,12 +129,43 @@ async function plan(
   const hosts = [hostOf(ids.vmId)];
   const desired = closedWith(nothingDesired, { resources: [volume] });
   const state = stateOf(address, { record, scope }, hosts);
+  const shown = look === "forRemoval" ? await shownByHost(service, ids, context.signal) : undefined;
+  if (shown !== undefined) {
+    noteRecorded(service, state);
+    noteShown(service, shown);
+    return planAgain(service, { live: shown, findings: [], state, address }, desired);
+  }
   const planned = await planAsObserved(service, desired, state, address, context.signal, look);
   const sighting = sight(planned.live, "volume", ids.volumeId);
   if (volume.afterAttach === undefined || sighting.seen !== "yes") return planned;
   // The command gets the size that the volume has by now.
   const sized = { ...record, sizeGb: sighting.value.sizeGb };
   return planAgain(service, { ...planned, state: stateOf(address, { record: sized, scope }, hosts) }, desired);
+}
+
+/**
+ * What a list of VMs shows, where it shows that the volume hangs on the VM, and is as new as what is looked at directly
+ * before a delete: one list tells of many attachments that go, so that not each volume has to be read.
+ */
+async function shownByHost(
+  { client }: HandlerService,
+  { vmId, volumeId }: AttachmentIds,
+  signal: AbortSignal,
+): Promise<Live | undefined> {
+  if (client.can.seesVms !== "list") return undefined;
+  const listed = await client.listVms({ signal, makesSure: true });
+  const vm = listed.status === "accepted" ? listed.value.find(({ id }) => id === vmId) : undefined;
+  if (vm?.volumes?.some(({ id }) => id === volumeId) !== true) return undefined;
+  const volume: LiveVolume = { kind: "volume", id: volumeId, failed: false, attachedTo: vmId };
+  const { of } = notSeen;
+  return {
+    ...notSeen,
+    of: {
+      ...of,
+      vm: { ...of.vm, byId: new Map([[vmId, { seen: "yes", value: vm }]]) },
+      volume: { ...of.volume, byId: new Map([[volumeId, { seen: "yes", value: volume }]]) },
+    },
+  };
 }
 
 /** The VM that a volume hangs on; null: none; `undefined`: the service does not say. */
