@@ -23,7 +23,7 @@ export interface ComponentFile {
 
 export interface ComponentFiles {
   readonly open: OpenNamedFile | undefined;
-  /** Components by file; `undefined`: the file cannot be used. */
+  /** Components by file, and by who asked for which one; `undefined`: the file cannot be used. */
   readonly known: Map<string, ComponentFile | undefined>;
 }
 
@@ -38,6 +38,8 @@ export function openComponentFile(
 ): ComponentFile | undefined {
   const from = interpolate(values["from"], scope, (problem) => problems.add({ ...problem, at: place(["from"]) }));
   if (typeof from !== "string") return undefined;
+  const asked = `${beside}\n${from}`;
+  if (known.has(asked)) return known.get(asked);
   const found = openOrSayWhy(from, beside, open);
   if (!("source" in found)) {
     problems.add({ code: "config/file-unreadable", summary: found.problem, fix: found.fix, at: place(["from"]) });
@@ -48,7 +50,9 @@ export function openComponentFile(
     const inside = problemsIn(problems, `used as a component in ${lineOf(place([]))}`);
     known.set(file, readComponent(readOwnYaml(found.source, inside, expectedComponent()), inside));
   }
-  return known.get(file);
+  const component = known.get(file);
+  known.set(asked, component);
+  return component;
 }
 
 const expectedComponent = (): ExpectedFile => ({

@@ -268,10 +268,10 @@ function openUse(
 const keyOfComponent = (path: string): string => path.slice(0, -1).replaceAll("]", "").replaceAll(/[[/]/g, "-");
 
 /** Settings for every resource hold in components too, below the components' own. */
-const overInherited = (own: Defaults, inherited: Defaults, scope: InterpolationScope): Defaults => ({
-  ...own,
-  below: { defaults: inherited, scope },
-});
+const overInherited = (own: Defaults, inherited: Defaults, scope: InterpolationScope): Defaults =>
+  inherited.below === undefined && Object.keys(inherited.values).length === 0
+    ? own
+    : { ...own, below: { defaults: inherited, scope } };
 
 function readWith(
   use: Use,
