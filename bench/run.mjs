@@ -1,5 +1,4 @@
-// The whole comparison: what is measured, beside its floor, in one run. `npm run bench`, `npm run bench -- --full`,
-// `--alchemy` (installed for the occasion), `npm run bench -- --only plan,refresh`, `--out FOLDER` for the JSON, Markdown and SVG (default bench/out).
+// The whole comparison: what is measured, beside its floor, in one run. `npm run bench -- --help` says how.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,8 +30,22 @@ const { values } = parseArgs({
     alchemy: { type: "boolean", default: false },
     only: { type: "string" },
     out: { type: "string", default: join(root, "bench/out") },
+    help: { type: "boolean", default: false },
   },
 });
+if (values.help) {
+  process.stdout.write(`npm run bench -- [flags]    what the program needs, beside its floors and other tools, in one run
+
+  --only NAMES   separated by commas, a beginning is enough:
+                 ${sections.join(" ")}
+  --full         more sizes and more runs of each
+  --alchemy      Alchemy too, which is installed for the occasion
+  --out FOLDER   for performance.json and performance.svg; otherwise bench/out
+
+Terraform and Pulumi are measured where they are on PATH. The exit code is 1 where a section could not be measured.
+`);
+  process.exit();
+}
 const wanted =
   values.only === undefined
     ? sections

@@ -14,17 +14,6 @@ export const limit = (what, figure, floor, floorName, most) => ({
   met: most === undefined ? undefined : figure.ms / floor.ms <= most,
 });
 
-/** A time that may exceed its floor by a fixed amount. */
-export const over = (what, figure, floor, floorName, mostMs) => ({
-  what,
-  figure: seconds(figure.ms),
-  spread: spreadText(figure),
-  floor: `${seconds(floor.ms)} (${floorName})`,
-  ratio: round(figure.ms / floor.ms),
-  goal: `≤ floor + ${seconds(mostMs)}`,
-  met: figure.ms <= floor.ms + mostMs,
-});
-
 /**
  * A number; `most` or `least` is what is aimed for, `ratio` how it compares with its floor.
  *

@@ -49,7 +49,7 @@ export async function measure({ scratch, full, note }) {
       components,
       plain,
       "the same written out",
-      1.5,
+      1.25,
     ),
   ];
 }

@@ -62,7 +62,7 @@ export async function measure({ scratch, full, note }) {
         full ? 7 : 3,
       );
       const what = `plan of ${vms} VMs, ${vms} volumes, ${groups} groups, ${latencyMs} ms, ${connections} connections`;
-      rows.push(limit(what, plan, reader, "bare reader", 1.15));
+      rows.push(limit(what, plan, reader, "bare reader", connections === 50 ? 1.1 : 1.15));
       if (connections === 10)
         rows.push(
           number("  its requests", counts.plan, "requests", {
