@@ -25,9 +25,9 @@ const keepSeconds: Reporter = {
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    // A process is kept for the next file only where that is of the same project.
+    // Those of a process of their own last: they would end one that is kept for the next file.
     const place = ({ moduleId, project }: TestSpecification): number =>
-      -(seconds[nameOf(moduleId)] ?? 0) || 1 + projects.indexOf(project.name);
+      project.name === "apart" ? 1 : -(seconds[nameOf(moduleId)] ?? 0);
     return files.sort((one, other) => place(one) - place(other));
   }
 }
@@ -36,19 +36,10 @@ class LongestFirst extends BaseSequencer {
 // higher one, a round would wait for minutes: with the same, they take turns.
 setPriority(10);
 
-const filesIn = (...folders: readonly string[]): string[] => folders.map((folder) => `test/${folder}/**/*.test.ts`);
-
-/**
- * Files that leave nothing behind in their process, so that many share one: those that run commands and programs, and
- * those of values and of services in this process.
- */
-const commands = filesIn("conformance", "deployments", "docs", "e2e", "fleet", "pulumi", "rehearse");
-const values = filesIn("core", "dialect", "engine", "golden", "properties", "service", "unit");
+/** Files that add kinds to those of the program: nothing else may run in their processes, before or after. */
+const apart = ["test/kinds/**/*.test.ts"];
 /** Needs a `pulumi` on PATH: npm run test:pulumi. */
 const elsewhere = ["test/pulumi/real/**", "node_modules/**"];
-
-/** In this order, apart from the longest. */
-const projects = ["apart", "commands", "values"];
 
 const common = {
   ...patience,
@@ -65,16 +56,17 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: ["default", ...(process.env["KEEP_SECONDS"] === undefined ? [] : [keepSeconds])],
     projects: [
-      { test: { ...common, name: "values", include: values, isolate: false } },
-      { test: { ...common, name: "commands", include: commands, exclude: elsewhere, isolate: false } },
+      // All others leave nothing behind, so that a process runs many and loads what they share once.
       {
         test: {
           ...common,
-          name: "apart",
+          name: "shared",
           include: ["test/**/*.test.ts"],
-          exclude: [...commands, ...values, ...elsewhere],
+          exclude: [...apart, ...elsewhere],
+          isolate: false,
         },
       },
+      { test: { ...common, name: "apart", include: apart } },
     ],
   },
 });

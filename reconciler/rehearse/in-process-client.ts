@@ -40,6 +40,8 @@ export interface InProcessClient extends ServiceClient {
    * What happens to the requests that change something, one after the other; the requests after the last fate arrive.
    */
   fates: readonly Fate[];
+  /** Which operations are served from now on. */
+  has: (operation: Operation) => boolean;
 }
 
 /**
@@ -68,6 +70,7 @@ export function inProcessClient(
 ): InProcessClient {
   const sent: SentRequest[] = [];
   let fates: Fate[] = [];
+  let can = abilitiesOf(has, dialect.limits);
 
   const send = <T>(
     operation: Operation,
@@ -131,8 +134,15 @@ export function inProcessClient(
     set fates(next) {
       fates = [...next];
     },
+    get has() {
+      return has;
+    },
+    set has(next) {
+      has = next;
+      can = abilitiesOf(has, dialect.limits);
+    },
     get can() {
-      return abilitiesOf(has, dialect.limits);
+      return can;
     },
     takesPortRanges: dialect.rules.port_range !== null,
     close: async () => undefined,

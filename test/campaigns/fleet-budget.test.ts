@@ -11,6 +11,15 @@ import { postgresMissing } from "../support/postgres-server";
 const sizeOf = (name: string, small: number): number => Number(process.env[name] ?? small);
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** How late this machine was at most in so many milliseconds from now: what this process is late, others may be as well. */
+async function latenessOf(ms: number): Promise<number> {
+  const lateness = monitorEventLoopDelay({ resolution: 10 });
+  lateness.enable();
+  await pause(ms);
+  lateness.disable();
+  return lateness.max / 1e6;
+}
+
 describe.skipIf(postgresMissing !== undefined)("a budget of workers that are processes", () => {
   const perSecond = sizeOf("FLEET_BUDGET_RATE", 20);
   const workers = sizeOf("FLEET_BUDGET_PROCESSES", 3);
@@ -47,11 +56,7 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
     })();
     await eventually("requests", () => (arrivals().length > perSecond ? true : undefined));
     const from = Date.now();
-    // What this process is late, it hears at once afterwards.
-    const lateness = monitorEventLoopDelay({ resolution: 10 });
-    lateness.enable();
-    await pause(seconds * 1000);
-    const lateS = lateness.max / 1e9;
+    const lateS = (await latenessOf(seconds * 1000)) / 1000;
     const times = arrivals().filter((at) => at >= from && at < from + seconds * 1000);
     over = true;
     await wanting;
@@ -72,12 +77,13 @@ ${names.map((name) => `  ${name}: { source: { folder: ./${name} } }`).join("\n")
     stage.emulator.setFaults([{ operation: "*", kind: "status", code: 429, retry_after: holdS, count: 1 }]);
     const told = await eventually("a 429", () => stage.emulator.requests().log.find(({ status }) => status === 429));
     const at = new Date(told.at).getTime();
-    await pause(holdS * 1000 + 1500);
+    const lateMs = await latenessOf(holdS * 1000 + 1500);
     const meanwhile = arrivals().filter((one) => one > at && one < at + holdS * 1000 - 100);
     console.log(
       `R2: ${meanwhile.length} requests of ${workers} processes within the ${holdS} s, the last ${Math.max(0, ...meanwhile.map((one) => one - at))} ms after the 429`,
     );
-    // What was on its way comes in; the aim is silence after 250 ms.
-    for (const one of meanwhile) expect(one - at).toBeLessThanOrEqual(500);
+    // What was on its way comes in; the aim is silence after 250 ms, twice as far is a break, and a process may be late
+    // both when it hears of the 429 and when it sends.
+    for (const one of meanwhile) expect(one - at).toBeLessThanOrEqual(500 + 2 * lateMs);
   });
 });
