@@ -139,7 +139,10 @@ function withoutOneDash(argv: readonly string[]): { readonly words: string[]; re
 function withTwoDashes(name: string, given: string | undefined): string | undefined {
   if (name === "refresh" && given === "false") return "--no-refresh";
   const row = flagRowOf(name);
-  if (row === undefined) return ourFlag(name);
+  if (row === undefined) {
+    const near = name.length > 3 ? nearestName(name, Object.keys(flagRows)) : undefined;
+    return ourFlag(name) ?? (near === undefined ? undefined : `--${near}`);
+  }
   return row.type === "string" ? `--${name} ${row.value ?? "VALUE"}` : `--${name}`;
 }
 

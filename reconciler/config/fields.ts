@@ -7,7 +7,7 @@ import { idProblem } from "../core/text/id-problem";
 import { nearestName } from "../core/text/nearest";
 import { longestDurationMs, parseDuration } from "./durations";
 import { holdsOpen, openText, placesOfOpen, withoutMarks } from "./open-text";
-import { type ConfigCode, type Problems, shown } from "./problems";
+import { type ConfigCode, fixOfLone, type Problems, shown } from "./problems";
 import { isMap, type Path, type Place, type YamlMap } from "./yaml-file";
 
 /** The block that is read, for messages. */
@@ -265,7 +265,7 @@ export function readList<V extends object>(
 ): readonly unknown[] {
   const value = fieldOf(values, key);
   if (value === undefined || Array.isArray(value)) return value ?? [];
-  reportValue(subject, [...within, key], value, "a list", { code: "config/wrong-type" });
+  reportValue(subject, [...within, key], value, "a list", { code: "config/wrong-type", fix: fixOfLone(key, value) });
   return [];
 }
 

@@ -163,6 +163,12 @@ export function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
+/** The one item of a list, written without the list. */
+export const fixOfLone = (field: string, value: unknown): string | undefined =>
+  typeof value === "object" && value !== null
+    ? `put it into brackets, or a dash before it: ${field}: [ { … } ]`
+    : undefined;
+
 /** `a, b and 7 more`. */
 export function listed(names: readonly string[], most = 8): string {
   const rest = names.length - most;

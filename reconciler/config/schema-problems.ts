@@ -5,7 +5,7 @@
 import type { ErrorObject } from "ajv";
 import { nearestName } from "../core/text/nearest";
 import { onlyDefined } from "../core/text/objects";
-import { listed, type Problem, shown } from "./problems";
+import { fixOfLone, listed, type Problem, shown } from "./problems";
 import { isMap, offsetOfPath, type Path, type Place, valueAt, type YamlFile } from "./yaml-file";
 
 type SchemaArea = "config" | "dialect";
@@ -133,7 +133,7 @@ function findingsAt<A extends SchemaArea>(
 ): SchemaFinding<A>[] {
   const findings: SchemaFinding<A>[] = [];
   const { unknownKeys, badNames, missing, expected, enums } = sorted(errors, words);
-  for (const key of unknownKeys) findings.push(unknownKey(key, path, knownKeys(errors), words));
+  for (const key of unknownKeys) findings.push(unknownKey(key, path, knownKeys(errors), words, value));
   for (const key of badNames)
     findings.push({
       code: `${words.area}/invalid-name`,
@@ -173,6 +173,7 @@ function unknownKey<A extends SchemaArea>(
   path: Path,
   known: readonly string[],
   words: SchemaWords<A>,
+  map: unknown,
 ): SchemaFinding<A> {
   const ours = foreignKeys[key];
   const nearest = ours !== undefined && known.includes(ours) ? ours : nearestName(key, known);
@@ -180,10 +181,19 @@ function unknownKey<A extends SchemaArea>(
     code: `${words.area}/unknown-key`,
     summary: `the key ${key} is not known here`,
     detail: known.length > 0 ? `expected one of ${listed([...known].sort(), 24)}` : undefined,
-    fix: nearest === undefined ? "remove it" : `write ${nearest}`,
+    fix: nearest === undefined ? (fixOfComma(key, map) ?? "remove it") : `write ${nearest}`,
     path: [...path, key],
     on: "key",
   };
+}
+
+/** `{ dst_port: 443,444 }`: between braces a comma ends a value, and what stands behind it is a key of nothing. */
+function fixOfComma(key: string, map: unknown): string | undefined {
+  if (!isMap(map) || map[key] !== null || !/^\d[\d.:/-]*$/.test(key)) return undefined;
+  const alike = (value: unknown): boolean =>
+    /^\d[\d.:/-]*$/.test(String(value)) && /[.:]/.test(key) === /[.:]/.test(String(value));
+  const [field, first] = Object.entries(map).find(([, value]) => value !== null && alike(value)) ?? [];
+  return field === undefined ? undefined : `several are a list: ${field}: [${String(first)}, ${key}]`;
 }
 
 /** What the service, and other tools, call a section or a field of ours. */
@@ -228,6 +238,7 @@ function wrongValue<A extends SchemaArea>(
 function fixOfShape(field: string, expected: readonly string[], value: unknown): string | undefined {
   if (expected.includes("true or false") && (value === "true" || value === "false"))
     return `write ${value}, without quotes`;
+  if (expected.includes("a list") && !expected.includes("a map")) return fixOfLone(field, value);
   if (!expected.includes("a map")) return undefined;
   if (Array.isArray(value)) return `give each a key in place of its dash: ${field}: { KEY: { … } }`;
   return typeof value === "string" ? entryOf(field, value) : undefined;

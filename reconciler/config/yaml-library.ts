@@ -147,7 +147,8 @@ const lineOfOffset = (text: string, offset: number): string =>
   text.slice(text.lastIndexOf("\n", offset - 1) + 1).split("\n", 1)[0] ?? "";
 
 function fixOf(message: string, line: string): string | undefined {
-  if (bracketInText.test(message)) return 'put text with brackets in quotes, such as "web[a]"';
+  if (bracketInText.test(message) || (betweenItems.test(message) && /[\w}]\[/.test(line)))
+    return 'put text with brackets in quotes, such as "web[a]"';
   if (nestedOrLong.test(message)) {
     if (/^\s*-[^\s-]/.test(line)) return "put a space behind the dash";
     if (/^\s*(?:- )?[\w-]+:[^\s]/.test(line)) return "put a space behind the colon";
@@ -161,6 +162,7 @@ function fixOf(message: string, line: string): string | undefined {
 
 const nestedOrLong =
   /^(?:Nested mappings are not allowed in compact mappings|Implicit keys need to be on a single line)/;
+const betweenItems = /^Missing , or : between flow (?:sequence|map) items/;
 const bracketInText = /^Unexpected flow-(?:seq|map)-start at node end/;
 
 interface SyntaxError {

@@ -43,6 +43,18 @@ describe("shape", () => {
       rule("{ protocol: tcp, dst_port: https }"),
       'invalid-value 1:54 | dst_port cannot be "https" | write 443',
     ],
+    "several ports with a comma between braces": [
+      rule("{ protocol: tcp, dst_port: 443,444 }"),
+      "unknown-key 1:58 | the key 444 is not known here | several are a list: dst_port: [443, 444]",
+    ],
+    "several ranges with a comma between braces": [
+      rule("{ protocol: tcp, remote_ip: 10.0.0.0/8,192.168.0.0/16 }"),
+      "unknown-key 1:66 | the key 192.168.0.0/16 is not known here | several are a list: remote_ip: [10.0.0.0/8, 192.168.0.0/16]",
+    ],
+    "a map where a list is expected": [
+      "groups: { web: { rules: { protocol: tcp } } }",
+      "wrong-type 1:25 | rules cannot be a map | put it into brackets, or a dash before it: rules: [ { … } ]",
+    ],
     "a key that resembles nothing": [
       "groups: { web: { xyzzy: 1 } }",
       "unknown-key 1:18 | the key xyzzy is not known here | remove it",

@@ -129,10 +129,12 @@ vms: { web: { for_each: [01, 1e2, 3], size: 010, root_size: 0x40, user_id: 0042 
     ]);
   });
 
-  it("an address of a for_each without quotes in a flow map is told to be quoted", () => {
-    const text = "version: 1\nmoved: [ { from: vm.web[a], to: vm.db } ]\n";
+  it.each([
+    ["map", "version: 1\nmoved: [ { from: vm.web[a], to: vm.db } ]\n", 24],
+    ["list", "version: 1\nx-all: [web[a], web[b]]\n", 12],
+  ])("an address of a for_each without quotes in a flow %s is told to be quoted", (_, text, column) => {
     const [problem] = readDesired([{ file: "f.yaml", text }]).diagnostics;
-    expect(problem).toMatchObject({ code: "config/yaml-syntax", source: { line: 2, column: 24 } });
+    expect(problem).toMatchObject({ code: "config/yaml-syntax", source: { line: 2, column } });
     expect(problem?.fix).toBe('put text with brackets in quotes, such as "web[a]"');
   });
 
