@@ -159,15 +159,24 @@ function answersTcp(host: string, port: number): Promise<boolean> {
   });
 }
 
-async function answersHttp(url: string, signal?: AbortSignal): Promise<boolean> {
+const mostRedirects = 10;
+
+/** A redirect is followed on the host that the file names alone: what answers says where it leads, and nobody read that. */
+async function answersHttp(url: string, stop?: AbortSignal): Promise<boolean> {
+  const signal = AbortSignal.any([AbortSignal.timeout(tryMs), ...(stop === undefined ? [] : [stop])]);
   try {
-    const answer = await fetch(url, {
-      redirect: "follow",
-      signal: AbortSignal.any([AbortSignal.timeout(tryMs), ...(signal === undefined ? [] : [signal])]),
-    });
-    await answer.body?.cancel();
-    return answer.ok;
+    let at = new URL(url);
+    for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+      const answer = await fetch(at, { redirect: "manual", signal });
+      await answer.body?.cancel();
+      const leadsTo = answer.headers.get("location");
+      if (answer.status < 300 || answer.status >= 400 || leadsTo === null) return answer.ok;
+      const next = new URL(leadsTo, at);
+      if (next.hostname !== at.hostname) return false;
+      at = next;
+    }
   } catch {
-    return false;
+    // It does not answer.
   }
+  return false;
 }

@@ -1,5 +1,7 @@
 /** The programs that a file and a dialect name: where they run, what they are told, and that none is waited for for ever. */
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkHealth, runCommand } from "../../reconciler/outside/commands";
@@ -129,5 +131,39 @@ describe("a program that does not end", () => {
   it("nor is one started that a name of the service makes impossible to start", async () => {
     const live = { kind: "vm", id: "v", name: "a\u0000b", phase: "running" } as const;
     expect(await checkHealth({ kind: "command", argv: ["true"] }, live, place.folder)).toBe(false);
+  });
+});
+
+describe("an http health check", () => {
+  it("follows a redirect on the host that the file names, and to no other", async () => {
+    const heard: string[] = [];
+    const server = createServer(({ url = "", headers }, answer) => {
+      heard.push(`${headers.host?.split(":")[0]}${url}`);
+      const leadsTo = /^\/to\/(.*)$/.exec(url)?.[1];
+      if (leadsTo === undefined) answer.end("well");
+      else answer.writeHead(302, { location: decodeURIComponent(leadsTo) }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
+    const { port } = server.address() as AddressInfo;
+    const live = { kind: "vm", id: "v", name: "web", phase: "running", privateIp: "127.0.0.1" } as const;
+    const asks = (path: string): Promise<boolean> =>
+      checkHealth({ kind: "http", url: `http://{ip}:${port}${path}` }, live, place.folder);
+    const to = (address: string): string => `/to/${encodeURIComponent(address)}`;
+    expect(await asks("/well")).toBe(true);
+    expect(await asks(to("/well"))).toBe(true);
+    expect(await asks(to(to(`http://127.0.0.1:${port}/well`)))).toBe(true);
+    heard.length = 0;
+    for (const elsewhere of [
+      `http://127.0.0.2:${port}/well`,
+      `//127.0.0.2:${port}/well`,
+      `http://localhost:${port}/well`,
+    ])
+      for (const path of [to(elsewhere), to(to(elsewhere))]) expect(await asks(path), path).toBe(false);
+    expect(await asks(to("file:///etc/hostname"))).toBe(false);
+    expect(heard.filter((one) => !one.startsWith("127.0.0.1/"))).toEqual([]);
+    // One that leads to itself ends.
+    server.removeAllListeners("request").on("request", (_, answer) => answer.writeHead(302, { location: "/x" }).end());
+    expect(await asks("/x")).toBe(false);
+    await new Promise((resolve) => server.close(resolve));
   });
 });
