@@ -35,7 +35,7 @@ import { consentMissing, refusalBriefly } from "./refusal";
 import { type Review, reviewPlan } from "./review";
 import { exitCodeOf, runDiagnostics, stateUnclosed, toldAtTheEnd } from "./run-end";
 import type { Session } from "./session";
-import { refuseSiblings } from "./siblings";
+import { environmentsOf, refuseSiblings } from "./siblings";
 import { listenForStop } from "./stop-signals";
 import { stoppable, underLock } from "./with-session";
 
@@ -62,7 +62,7 @@ export async function prepare(session: Session, options: PlanOptions, given?: Cl
       },
     }),
   );
-  return desired.environment === undefined ? prepared : refuseSiblings(session, prepared);
+  return refuseSiblings(environmentsOf(session), prepared);
 }
 
 /**

@@ -1,6 +1,7 @@
 /**
- * The environments of one file have a state each. What one of them has is taken over by no other: both would change it
- * in turns. Their states are read only where a plan takes something over, or finds a name taken.
+ * The environments of one file have a state each, and so have the stacks of a fleet whose files are the same. What one
+ * of them has is taken over by no other: both would change it in turns. The states of the others are read only where a
+ * plan takes something over, or finds a name taken.
  */
 import type { Desired } from "../core/model/desired";
 import type { Diagnostic } from "../core/model/diagnostic";
@@ -12,12 +13,27 @@ import { errorMessage } from "../core/text/errors";
 import { onlyDefined } from "../core/text/objects";
 import type { Prepared } from "../engine/plan";
 import { openProtectedStore } from "../store/open";
+import type { StoredState } from "../store/store";
 import { stateLocation } from "./compose";
 import type { Session } from "./session";
 import type { Workspace } from "./workspace";
 
+/** What has a state of its own beside this one. */
+export interface Sibling {
+  readonly name: string;
+  /** Reads its state, without a lock; undefined: it is the one that is planned on. */
+  readonly read: () => Promise<StoredState | undefined>;
+}
+
+export interface Family {
+  readonly one: "environment" | "stack";
+  /** Of the service that is planned on: the same id at another one is something else. */
+  readonly origin: string;
+  readonly others: () => Promise<readonly Sibling[]> | readonly Sibling[];
+}
+
 interface HeldResource {
-  readonly environment: string;
+  readonly sibling: string;
   readonly record: RecordedResource;
 }
 
@@ -29,30 +45,36 @@ interface Siblings {
   readonly warnings: readonly Diagnostic[];
 }
 
-/** Reads the states of the other environments, without a lock. */
-async function readSiblings({ workspace, service, store, invocation }: Session): Promise<Siblings> {
+/** So many states are read at once. */
+const readsAtOnce = 8;
+
+async function readSiblings({ one, origin, others }: Family): Promise<Siblings> {
   const held: HeldResource[] = [];
   const warnings: Diagnostic[] = [];
-  for (const [environment, desired] of otherEnvironments(workspace)) {
-    const { flags } = invocation;
+  const left = [...(await others())];
+  const readOne = async ({ name, read: readStored }: Sibling): Promise<void> => {
     try {
-      const location = stateLocation({ ...workspace, desired }, flags, false);
-      if (location === store.location) continue;
-      const insecureHttp = flags["insecure-http"] === true;
-      const read = readState(await openProtectedStore(location, { environment: process.env, insecureHttp }).read(), "");
+      const stored = await readStored();
+      if (stored === undefined) return;
+      const read = readState(stored, "");
       if (!read.ok) throw new Error(read.problem);
       const { scope, resources } = read.state;
-      if (scope !== undefined && scope.origin !== service.client.origin) continue;
-      for (const record of resources.values()) held.push({ environment, record });
+      if (scope !== undefined && scope.origin !== origin) return;
+      for (const record of resources.values()) held.push({ sibling: `${one} ${name}`, record });
     } catch (error) {
+      const look = one === "environment" ? `reconcile state list --env ${name}` : `reconcile fleet show ${name}`;
       warnings.push({
         severity: "warning",
         code: "plan/sibling-unread",
-        summary: `the state of the environment ${environment} could not be read, so nobody can say what it has: ${errorMessage(error)}`,
-        fix: `make sure that what is taken over is not in it: reconcile state list --env ${environment}`,
+        summary: `the state of the ${one} ${name} could not be read, so nobody can say what it has: ${errorMessage(error)}`,
+        fix: `make sure that what is taken over is not in it: ${look}`,
       });
     }
-  }
+  };
+  const readRest = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) await readOne(next);
+  };
+  await Promise.all(Array.from({ length: readsAtOnce }, readRest));
   return {
     find: (kind, { id, name }) =>
       held.find(
@@ -65,6 +87,21 @@ async function readSiblings({ workspace, service, store, invocation }: Session):
 }
 
 /** The other environments that the files declare, as far as they can be read. */
+export const environmentsOf = ({ workspace, service, store, invocation: { flags } }: Session): Family => ({
+  one: "environment",
+  origin: service.client.origin,
+  others: () =>
+    otherEnvironments(workspace).map(([name, desired]) => ({
+      name,
+      read: async () => {
+        const location = stateLocation({ ...workspace, desired }, flags, false);
+        const insecureHttp = flags["insecure-http"] === true;
+        if (location === store.location) return undefined;
+        return openProtectedStore(location, { environment: process.env, insecureHttp }).read();
+      },
+    })),
+});
+
 function otherEnvironments({ desired: { environment }, given, readOthers }: Workspace): [string, Desired][] {
   if (environment === undefined) return [];
   return [...(readOthers?.(given) ?? [])].flatMap(([name, desired]): [string, Desired][] =>
@@ -72,19 +109,29 @@ function otherEnvironments({ desired: { environment }, given, readOthers }: Work
   );
 }
 
-const wayOut = "put ${env} into the name, so that each environment has its own";
+const wayOut = (one: Family["one"]): string => `put \${env} into the name, so that each ${one} has its own`;
+const inTurns = (one: Family["one"]): string => `Two ${one}s that have one resource change it in turns`;
 
 /** `isOpen`: it would be taken for what a create made whose answer was lost. It is the other's, so that made nothing. */
-const isHeld = (address: string, id: string, { environment, record }: HeldResource, isOpen = false): Diagnostic => ({
-  severity: "error",
-  code: "plan/held-by-sibling",
-  summary: `${address} cannot take ${id} over: it is ${record.address} of the environment ${environment}`,
-  detail: "Two environments that have one resource change it in turns.",
-  fix: isOpen ? `${fixText(toRun(["state resolve", address, "--not-created"]))}, and ${wayOut}` : wayOut,
-  address,
-});
+function isHeld(
+  one: Family["one"],
+  address: string,
+  id: string,
+  { sibling, record }: HeldResource,
+  isOpen = false,
+): Diagnostic {
+  const made = fixText(toRun(["state resolve", address, "--not-created"]));
+  return {
+    severity: "error",
+    code: "plan/held-by-sibling",
+    summary: `${address} cannot take ${id} over: it is ${record.address} of the ${sibling}`,
+    detail: `${inTurns(one)}.`,
+    fix: isOpen ? `${made}, and ${wayOut(one)}` : wayOut(one),
+    address,
+  };
+}
 
-/** Not read is not free: what only its name speaks for may be the other environment's. A person may name it by its id. */
+/** Not read is not free: what only its name speaks for may be a sibling's. A person may name it by its id. */
 const isUnread = (address: string, id: string, unread: readonly Diagnostic[]): Diagnostic => ({
   severity: "error",
   code: "plan/sibling-unread",
@@ -93,19 +140,19 @@ const isUnread = (address: string, id: string, unread: readonly Diagnostic[]): D
   address,
 });
 
-/** The plan with an error for each resource that it would take from another environment. */
-export async function refuseSiblings(session: Session, prepared: Prepared): Promise<Prepared> {
+/** The plan with an error for each resource that it would take from a sibling. */
+export async function refuseSiblings(family: Family, prepared: Prepared): Promise<Prepared> {
+  const { one } = family;
   const { plan, desired } = prepared;
   const taken = plan.changes.filter(({ action, id }) => action === "import" && id !== undefined);
   const isNameTaken = ({ code, address }: Diagnostic): boolean => code === "plan/name-taken" && address !== undefined;
   if (taken.length === 0 && !plan.diagnostics.some(isNameTaken)) return prepared;
-  if (session.workspace.desired.environment === undefined) return prepared;
-  const siblings = await readSiblings(session);
+  const siblings = await readSiblings(family);
   const refused = taken.flatMap(({ address, kind, id = "", source }) => {
     const found = siblings.find(kind, { id });
     const isOpen = prepared.state.intents.has(address);
-    if (found !== undefined) return [{ ...isHeld(address, id, found, isOpen), ...onlyDefined({ source }) }];
-    const isNamed = desired.imports.some((one) => one.to === address && one.id !== undefined);
+    if (found !== undefined) return [{ ...isHeld(one, address, id, found, isOpen), ...onlyDefined({ source }) }];
+    const isNamed = desired.imports.some((wanted) => wanted.to === address && wanted.id !== undefined);
     return isOpen || isNamed || siblings.warnings.length === 0
       ? []
       : [{ ...isUnread(address, id, siblings.warnings), ...onlyDefined({ source }) }];
@@ -116,16 +163,16 @@ export async function refuseSiblings(session: Session, prepared: Prepared): Prom
     if (!isNameTaken(diagnostic) || wish === undefined) return diagnostic;
     const found = siblings.find(wish.kind, { name: wish.name.toLowerCase() });
     if (found === undefined) return diagnostic;
-    const { environment, record } = found;
+    const { sibling, record } = found;
     return {
       ...diagnostic,
-      summary: `the name ${wish.name} is taken: ${record.address} of the environment ${environment} has it (${record.id})`,
-      detail: "Two environments that have one resource change it in turns, so it is not taken over.",
-      fix: wayOut,
+      summary: `the name ${wish.name} is taken: ${record.address} of the ${sibling} has it (${record.id})`,
+      detail: `${inTurns(one)}, so it is not taken over.`,
+      fix: wayOut(one),
     };
   });
-  if (refused.length === 0 && siblings.warnings.length === 0 && said.every((one, at) => one === plan.diagnostics[at]))
-    return prepared;
+  const isAsBefore = said.every((diagnostic, at) => diagnostic === plan.diagnostics[at]);
+  if (refused.length === 0 && siblings.warnings.length === 0 && isAsBefore) return prepared;
   return { ...prepared, plan: { ...plan, diagnostics: [...said, ...refused, ...siblings.warnings] } };
 }
 
@@ -136,8 +183,8 @@ export async function heldBySibling(
   address: string,
   id: string,
 ): Promise<readonly Diagnostic[]> {
-  if (session.workspace.desired.environment === undefined) return [];
-  const { find, warnings } = await readSiblings(session);
+  const family = environmentsOf(session);
+  const { find, warnings } = await readSiblings(family);
   const found = find(kind, { id });
-  return found === undefined ? warnings : [isHeld(address, id, found)];
+  return found === undefined ? warnings : [isHeld(family.one, address, id, found)];
 }

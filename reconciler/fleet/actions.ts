@@ -11,6 +11,7 @@ import type { Records } from "./database/records";
 import type { RunRecord } from "./database/runs";
 import type { StackRecord, WaitingPlan } from "./database/stacks";
 import { asksWhy, isValidFor, namesIn, rejectedWhy } from "./decide";
+import { refuseSharedStates } from "./may-read";
 import type { Fleet, FleetSettings, StackSpec } from "./model";
 import { type Letter, lettersOf } from "./notify";
 import { type Queue, triggerOf } from "./queue";
@@ -58,8 +59,17 @@ export async function plannedSync(
   { records }: Pick<Desk, "records">,
   stacks: readonly StackSpec[],
 ): Promise<StackChange[]> {
-  const now = new Map((await records.stacks()).filter(({ leaving }) => !leaving).map(({ name, spec }) => [name, spec]));
-  return changesOf(now, new Map(stacks.map((spec) => [spec.name, spec])));
+  const stored = await records.stacks();
+  const now = new Map(stored.filter(({ leaving }) => !leaving).map(({ name, spec }) => [name, spec]));
+  const wanted = new Map(stacks.map((spec) => [spec.name, spec]));
+  // What is to be destroyed has its state until it is: another stack would find its own resources taken away.
+  const going = stored.filter(({ name, leaving, spec }) => !wanted.has(name) && (leaving || spec.destroy));
+  refuseSharedStates(
+    stacks,
+    going.map(({ spec }) => spec),
+    "give it another state, or sync again once the other one is gone: reconcile fleet list",
+  );
+  return changesOf(now, wanted);
 }
 
 /** So many stacks are written in one statement. */

@@ -9,6 +9,7 @@ import { carryOutSync, plannedSync } from "./actions";
 import type { StackChange } from "./changes";
 import type { Records } from "./database/records";
 import { allStacks } from "./generate";
+import { refuseSharedStates } from "./may-read";
 import type { Fleet, FleetSettings, Follow, Source, StackSpec } from "./model";
 import { lookEveryS, sameRepository } from "./pushes";
 import type { Queue } from "./queue";
@@ -123,6 +124,11 @@ async function carryOutFollowed(ports: FollowPorts, follow: Follow, signal: Abor
   const { fleet, stacks, commit } = await readFollowed(follow, ports.cache, { signal });
   const changes = await plannedSync(desk, stacks);
   const [stay, go] = [changes.filter((change) => !isGoing(change)), changes.filter(isGoing)];
+  refuseSharedStates(
+    stacks,
+    go.map(({ spec }) => spec),
+    "let the other one go first: reconcile fleet sync",
+  );
   await carryOutSync(desk, fleet, stay);
   if (stay.length > 0)
     await ports.records.note({
@@ -145,6 +151,11 @@ async function addGenerated(
   const stacks = await allStacks({ stacks: [], generators: settings.generators ?? [] }, cache, { signal });
   const known = await records.stacksNamed(stacks.map(({ name }) => name));
   const added = stacks.filter(({ name }) => !known.has(name));
+  if (added.length > 0)
+    refuseSharedStates(
+      added,
+      (await records.stacks()).map(({ spec }) => spec),
+    );
   const changes = added.map((spec): StackChange => ({ action: "add", name: spec.name, spec, fields: [] }));
   const { stacks: _, ...kept } = { stacks: [], ...settings };
   await carryOutSync(

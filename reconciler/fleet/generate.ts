@@ -1,9 +1,9 @@
 /** The stacks that generators stand for: one for each folder that has a file of the given name. */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { sharedStates } from "./may-read";
+import { type Refused, refuse } from "../refused";
+import { refuseSharedStates } from "./may-read";
 import { type Fleet, fits, type Generator, type Source, type StackSpec } from "./model";
-import { SourceFailed } from "./sources/checkout";
 import type { Freshness } from "./sources/git";
 import { checkOut } from "./sources/source";
 
@@ -16,18 +16,31 @@ export async function allStacks(
   cache: string,
   freshness: Freshness = {},
 ): Promise<StackSpec[]> {
-  const stacks = new Map(fleet.stacks.map((stack) => [stack.name, stack]));
+  const declared = new Set(fleet.stacks.map(({ name }) => name));
+  const made = new Map<string, { readonly spec: StackSpec; readonly by: string }>();
   for (const generator of fleet.generators)
-    for (const stack of await generated(generator, cache, freshness))
-      if (!stacks.has(stack.name)) stacks.set(stack.name, stack);
-  const all = [...stacks.values()];
-  const [shared] = sharedStates(all);
-  if (shared !== undefined)
-    throw new SourceFailed(
-      `the stacks ${shared.slice(0, 2).join(" and ")} have one state, and each would take away what the other one makes: \${stack} in its place is the stack's name`,
-    );
+    for (const spec of await generated(generator, cache, freshness)) {
+      if (declared.has(spec.name)) continue;
+      const by = `${placeText(spec.source)} (folders: ${generator.folders})`;
+      const before = made.get(spec.name);
+      if (before !== undefined) throw madeTwice(spec.name, before.by, by);
+      made.set(spec.name, { spec, by });
+    }
+  const all = [...fleet.stacks, ...[...made.values()].map(({ spec }) => spec)];
+  refuseSharedStates(all);
   return all;
 }
+
+/** Which of the two is meant is nobody's to guess: the other one would be left out without a word. */
+const madeTwice = (name: string, one: string, other: string): Refused =>
+  refuse(
+    "fleet/twice",
+    `the stack ${name} is generated twice: by ${one} and by ${other}`,
+    'write stack: "${path}", which is the whole path of the folder, or give the stacks of each generator names of their own',
+  );
+
+const placeText = (source: Source): string =>
+  source.kind === "folder" ? source.folder : `${source.path || "the root"} of ${source.url}`;
 
 async function generated(
   { source, folders, stack, template }: Generator,

@@ -6,6 +6,7 @@
 
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Refused } from "../refused";
 import { fits, type StackSpec, type Tenant } from "./model";
 
 /** A stack of the fleet with the place of its state. */
@@ -40,6 +41,26 @@ export function sharedStates(stacks: readonly Pick<StackSpec, "name" | "state">[
     byPlace.set(place, (byPlace.get(place) ?? new Set()).add(name));
   }
   return [...byPlace.values()].flatMap((names) => (names.size > 1 ? [[...names]] : []));
+}
+
+/** `others`: stacks that have left the file, and whose resources are still there; the first state is of one of `stacks`. */
+export function refuseSharedStates(
+  stacks: readonly Pick<StackSpec, "name" | "state">[],
+  others: readonly Pick<StackSpec, "name" | "state">[] = [],
+  fix = "${stack} in its place is the stack's name, so that each has its own",
+): void {
+  const shared = sharedStates([...stacks, ...others]);
+  const gone = new Set(others.map(({ name }) => name));
+  if (shared.length === 0) return;
+  throw new Refused(
+    shared.map(([one = "", other = ""]) => ({
+      severity: "error",
+      code: "fleet/same-state",
+      summary: `the stacks ${one} and ${other} have one state, and each would take away what the other one makes`,
+      ...(gone.has(other) ? { detail: `${other} has left the fleet's file, and is not gone yet` } : {}),
+      fix,
+    })),
+  );
 }
 
 /** A text that stands in every spelling of this place, so that a database need not answer with all of them. */

@@ -4,7 +4,7 @@ import { onlyDefined } from "../core/text/objects";
 import type { Budget } from "./database/budget";
 import type { StackRecord } from "./database/stacks";
 import { mayRead, partOfPlace, type StackState } from "./may-read";
-import type { FleetSettings, Tenant } from "./model";
+import type { FleetSettings, StackSpec, Tenant } from "./model";
 import type { ProjectInput } from "./project";
 import type { Ear } from "./silence";
 import type { Checkout } from "./sources/checkout";
@@ -18,6 +18,8 @@ export interface OpeningPorts {
   readonly dependentsOf: (stack: string) => Promise<readonly Pick<StackRecord, "name">[]>;
   /** The stacks of the fleet whose state's place holds this text. */
   readonly statesWith: (text: string) => Promise<readonly StackState[]>;
+  /** The other stacks whose files are the same. */
+  readonly siblingsOf: (stack: StackSpec) => Promise<readonly StackState[]>;
   readonly worker: string;
   /** Told of each request to the service. */
   readonly ear?: Pick<Ear, "asked" | "heard">;
@@ -41,6 +43,7 @@ export function projectInput(
     worker: ports.worker,
     ...onlyDefined({ closedBy: isClosed ? "a fleet of several tenants" : undefined }),
     mayRead: async (location) => mayRead(location, stack.spec, tenant, await ports.statesWith(partOfPlace(location))),
+    siblings: () => ports.siblingsOf(stack.spec),
     ...onlyDefined({ ear: ports.ear, service, budget }),
   };
 }

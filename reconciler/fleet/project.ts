@@ -8,7 +8,7 @@ import type { RunReport, StopSignals } from "../engine/run-plan";
 import type { Budget } from "./database/budget";
 import type { PlanBody } from "./database/stacks";
 import type { PlanFacts } from "./decide";
-import type { MayRead } from "./may-read";
+import type { MayRead, StackState } from "./may-read";
 import type { FleetService, StackSpec } from "./model";
 import type { Picture } from "./picture";
 import type { Ear } from "./silence";
@@ -38,6 +38,8 @@ export interface ProjectInput {
   readonly base?: Checkout;
   /** Whether the stack's files may read this state, and where it is as the fleet's file says. */
   readonly mayRead: (location: string) => Promise<MayRead>;
+  /** The other stacks whose files are these: what one of them has, no other takes over. */
+  readonly siblings: () => Promise<readonly StackState[]>;
   /** Fires when nothing needs to be opened any more. */
   readonly signal?: AbortSignal;
 }
@@ -45,6 +47,8 @@ export interface ProjectInput {
 export interface Project {
   /** Whether the state's store tells if the holder of its lock is alive. */
   readonly leases: boolean;
+  /** It is planned in a process of its own, so that its worker has nothing to do meanwhile. */
+  readonly apart?: true;
   /** Files outside of its folder that the stack read, from the root of the checkout. */
   readonly files: readonly string[];
   /** Looks and plans without the lock; nothing may be carried out on such a plan. */

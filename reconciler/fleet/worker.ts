@@ -11,6 +11,7 @@ import { takeDuties } from "./duties";
 import type { FleetSettings, Source } from "./model";
 import type { OpeningPorts } from "./open-stack";
 import { openPost } from "./post";
+import type { OpenProject } from "./project";
 import { planPull } from "./pulls/plan";
 import { tellPulls } from "./pulls/tell";
 import { type Cause, type Job, type TakenRounds, triggerOf } from "./queue";
@@ -47,6 +48,8 @@ const beatMs = 5000;
 const longestQuietMs = 60_000;
 /** A round that this worker cannot run now is offered again after this time. */
 const crowdedMs = 1000;
+/** One that must not run beside another suspect is behind already: its workers died. */
+const suspectMs = 250;
 /** How often a worker deletes the files on its machine that nobody used for a day. */
 const tidyEveryMs = 3_600_000;
 
@@ -199,7 +202,7 @@ async function onePull(
         ...openingPorts(setting, shared, settings, ear),
         records,
         cache: setting.cache,
-        openProject: (project) => asking(reading, () => setting.openProject(project)),
+        openProject: openedWith(setting, reading),
       },
       { stack, settings, number, signal },
     );
@@ -224,6 +227,7 @@ const openingPorts = (
   outputsOf: async (stack) => outputsOf(await records.stack(stack)),
   dependentsOf: (stack) => records.dependents(stack),
   statesWith: (text) => records.statesWith(text),
+  siblingsOf: (stack) => records.siblings(stack),
   ear,
   worker: name,
 });
@@ -237,10 +241,9 @@ async function oneRound(
   services: Map<string, string | undefined>,
 ): Promise<void> {
   const { records } = setting;
-  const stack = await records.takeStack(job.stack, job.turn);
+  const [stack, settings] = await Promise.all([records.takeStack(job.stack, job.turn), shared.settings()]);
   // The stack has left the file or was paused meanwhile: whoever resumes it sends the round again.
   if (stack === undefined || stack.paused) return records.endLostRuns(job.stack, setting.name);
-  const settings = await shared.settings();
   const busy = whyNotHere(setting, shared, stack);
   if (busy !== undefined) return later(setting, job, stack, busy);
   const run = await records.startRun({
@@ -252,8 +255,9 @@ async function oneRound(
     startedBy: job.startedBy,
   });
   if ("held" in run) return hold(setting, settings, job, stack, run);
-  if (run.lost >= mostLost) return giveUp(setting, settings, stack, run);
-  if (job.turn === undefined) await records.chargeTenant(stack.spec.tenant);
+  if (run.blamed >= mostLost) return giveUp(setting, settings, stack, run);
+  // Nothing of the round waits for it.
+  const charged = job.turn === undefined ? records.chargeTenant(stack.spec.tenant).catch(() => undefined) : undefined;
   services.set(stack.name, stack.spec.service);
   const log = createRunLog(records, run.id);
   const ear = shared.silences.begin(stack.spec.service);
@@ -270,7 +274,7 @@ async function oneRound(
         drain: stop.drain,
       },
       {
-        openProject: (project) => asking(reading, () => setting.openProject(project)),
+        openProject: openedWith(setting, reading),
         checkOut: ({ spec }, signal) => {
           origin = shared.sources.begin(originOf(spec.source));
           return asking(origin, async () => {
@@ -297,6 +301,7 @@ async function oneRound(
       ear.end(isReached);
     });
   await log.flush();
+  await charged;
   const isCut = outcome.result.end === "failed" && (job.signal.aborted || stop.stop.aborted);
   countRound(counts, run, outcome, isCut);
   // Another worker has the round now: that worker ends this run, and its name is in the reason.
@@ -400,6 +405,29 @@ async function asking<T>(ear: Ear, ask: () => Promise<T>): Promise<T> {
   }
 }
 
+/** A stack whose files are read or planned in a process of its own is waited for, as a service is that does not answer. */
+const openedWith =
+  ({ openProject }: WorkerSetting, reading: Ear): OpenProject =>
+  async (input) => {
+    const project = await asking(reading, () => openProject(input));
+    if (project.apart !== true) return project;
+    return {
+      ...project,
+      plan: (signal) => asking(reading, () => project.plan(signal)),
+      async underLock(signal, use) {
+        reading.asked();
+        try {
+          return await project.underLock(signal, (planned) => {
+            reading.heard();
+            return use(planned);
+          });
+        } finally {
+          reading.heard();
+        }
+      },
+    };
+  };
+
 /** How long the round should wait before this worker runs it; absent: it runs now. */
 function whyNotHere({ services }: WorkerSetting, shared: Shared, { spec }: StackRecord): number | undefined {
   if (services.length > 0 && !services.includes(spec.service ?? "")) return crowdedMs;
@@ -424,7 +452,7 @@ async function hold(
   const waitingFor = waitsForPlace(held, limitOf(settings, stack));
   if (!deepEqual(stack.status.waitingFor, waitingFor))
     await setting.records.saveStatus(stack.name, { ...stack.status, waitingFor });
-  await later(setting, job, stack, crowdedMs);
+  await later(setting, job, stack, held === "suspect" ? suspectMs : crowdedMs);
 }
 
 /** Queues the same round for later, at a moment that the stack's jitter spreads. */

@@ -6,6 +6,7 @@
  */
 import type { AddressInfo } from "node:net";
 import { createServer, type Server } from "node:net";
+import { getPriority, setPriority } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
@@ -16,6 +17,14 @@ async function timeOf<T>(work: () => Promise<T>): Promise<{ readonly ms: number;
   const began = performance.now();
   const value = await work();
   return { ms: performance.now() - began, value };
+}
+/** Tests have a lower priority than programs, which hides that processes for one stack come behind their worker. */
+function asProgramsRun(): void {
+  try {
+    setPriority(0);
+  } catch {
+    console.log(`at the priority ${getPriority()}: this user may not raise it`);
+  }
 }
 const numbers = (count: number): string => Array.from({ length: count }, (_, index) => index + 1).join(", ");
 
@@ -53,6 +62,7 @@ ${others}
 `;
 
     beforeAll(async () => {
+      asProgramsRun();
       mute = createServer(() => undefined);
       await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
       port = (mute.address() as AddressInfo).port;
@@ -133,11 +143,6 @@ ${Array.from({ length: 8000 }, (_, at) => `  - never: { from: 192.168.${at % 250
       );
       await pause(3000);
       const beside = await sweeps(times);
-      console.log(
-        `${count} healthy stacks, ${times} sweeps: ${(alone / 1000).toFixed(1)} s alone, ${(beside / 1000).toFixed(1)} s beside seven bad ones (${Math.round((beside / alone - 1) * 100)} %)`,
-      );
-      // Twice and a bit, for a machine with other work; before, the others were not looked at at all.
-      expect(beside).toBeLessThan(2 * alone + 15_000);
 
       // A worker that comes now begins at once, and one that goes leaves at once.
       const started = await timeOf(() => stage.worker("--concurrency", "8"));
@@ -161,6 +166,14 @@ ${Array.from({ length: 8000 }, (_, at) => `  - never: { from: 192.168.${at % 250
         });
         expect(status.reason).toMatch(told);
       }
+      // Alone again: what else the machine does changes meanwhile.
+      const after = await sweeps(times);
+      const mean = (alone + after) / 2;
+      console.log(
+        `${count} healthy stacks, ${times} sweeps: ${[alone, after].map((ms) => (ms / 1000).toFixed(1)).join(" and ")} s alone, ${(beside / 1000).toFixed(1)} s beside seven bad ones (${Math.round((beside / mean - 1) * 100)} %)`,
+      );
+      // Twice and a bit, for a machine with other work; without limits, the others were not looked at at all.
+      expect(beside).toBeLessThan(2 * Math.max(alone, after) + 15_000);
       for (const name of healthy) expect((await stage.session.records.stack(name))?.status.ready).toBe(true);
       // What the receiver is to be told waits for it.
       expect((await stage.session.records.lettersWaiting()).waiting).toBeGreaterThan(0);

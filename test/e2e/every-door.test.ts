@@ -92,6 +92,7 @@ async function planThroughEach(cwd: string, isNew: boolean): Promise<Record<stri
     ...{ stack: spec, checkout, inputs: {}, destroy: false, worker: "w" },
     service: { name: "in-west", baseUrl: emulator.url, insecureHttp: false, credential: { env: "DOOR_TOKEN" } },
     mayRead: async (state) => ({ state }),
+    siblings: async () => [],
   });
   const { facts } = await project.plan(never);
   await project.close();

@@ -58,6 +58,7 @@ test("a rule that was accepted and does not show keeps the stack from being read
         dependentsOf: async () => [],
         approvedBefore: async () => undefined,
         statesWith: async () => [],
+        siblingsOf: async () => [],
         emit: () => undefined,
         now: () => new Date(),
         worker: "w:1",

@@ -2,7 +2,7 @@
  * Stacks that are much work, in processes of their own: a round sees the same project, whoever plans it, and one that
  * does not end is ended, with its reason, while the worker's own loop goes on.
  */
-import { writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -38,6 +38,7 @@ function inputOf(folder: string, more: Partial<ProjectInput> = {}): ProjectInput
     worker: "w",
     service: { name: "here", baseUrl: emulator.url, insecureHttp: false },
     mayRead: async (location) => ({ state: location }),
+    siblings: async () => [],
     ...more,
   };
 }
@@ -120,10 +121,20 @@ ${many(8000, (at) => `  - never: { from: 192.168.${at % 250}.0/24, to: group.*, 
 `;
 }
 
+/** Of the processes that this one started and that run. */
+const nicenessOfChildren = (): number[] =>
+  readdirSync("/proc").flatMap((pid) => {
+    if (!/^[0-9]+$/.test(pid) || !existsSync(`/proc/${pid}/stat`)) return [];
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+      .replace(/^.*\) /s, "")
+      .split(" ");
+    return Number(fields[1]) === process.pid ? [Number(fields[16])] : [];
+  });
+
 test("a plan that does not end is ended with its reason, and at once when nobody wants it any more", async () => {
   const folder = await withState(groups);
   writeFileSync(join(folder, "reconcile.yaml"), text(muchToJudge()));
-  const limits = { timeMs: 6000, memoryMb: 768, most: 1, slowMs: 0 };
+  const limits = { timeMs: 6000, memoryMb: 768, most: 1, slowMs: 0, niceness: 10 };
   const open = createProjectOpener({ cache: makeFolder() }, { apart: limits });
   let turns = 0;
   const loop = setInterval(() => {
@@ -135,9 +146,20 @@ test("a plan that does not end is ended with its reason, and at once when nobody
   clearInterval(loop);
   expect(turns).toBeGreaterThan(100);
 
-  const patient = createProjectOpener({ cache: makeFolder() }, { apart: { ...limits, timeMs: 600_000 } });
+  // The next time it comes behind everything else that the machine does, in its reading as well.
   const stop = new AbortController();
-  const project = await patient(inputOf(folder, { signal: stop.signal }));
+  const project = await open(inputOf(folder, { signal: stop.signal }));
+  expect(nicenessOfChildren().sort()).toContain(19);
+  const light = await withState(groups);
+  writeFileSync(join(light, "reconcile.yaml"), text(groups));
+  expect(
+    (
+      await planned(open, {
+        ...inputOf(light),
+        stack: stackSpec("light", { source: { kind: "folder", folder: light }, state: join(light, "state.json") }),
+      })
+    ).errors,
+  ).toEqual([]);
   const plan = project.plan(stop.signal).then(
     () => "planned",
     (error: Error) => error.message,

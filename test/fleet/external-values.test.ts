@@ -115,6 +115,7 @@ describe("a stack whose files read elsewhere", () => {
         dependentsOf: async () => [],
         approvedBefore: async () => undefined,
         statesWith: async () => stacks,
+        siblingsOf: async () => [],
         emit: () => undefined,
         now: () => new Date(),
         worker: "w:1",

@@ -22,7 +22,8 @@ describe("what a fleet keeps", () => {
     database = await openDatabase("embedded", makeFolder());
     await prepareTables(database);
     records = createRecords(database);
-    for (const name of ["shop", "lost", "deadly", "a", "b", "fresh"]) await records.saveStacks([stackSpec(name)]);
+    for (const name of ["shop", "lost", "deadly", "a", "b", "fresh", "preempted", "killing"])
+      await records.saveStacks([stackSpec(name)]);
   });
   afterAll(() => database.close());
 
@@ -130,34 +131,51 @@ describe("what a fleet keeps", () => {
     expect(await start("restarted", workerName())).toMatchObject({ lost: 2 });
   });
 
+  test("three machines that are taken away without a word are not blamed on a stack, and six are", async () => {
+    const beat = (name: string) =>
+      records.beat({ name, version: "x", concurrency: 1, doing: [], draining: false, services: [] });
+    const blamed: number[] = [];
+    for (let nth = 1; nth <= 7; nth++) {
+      await beat(`node${nth}:1`);
+      blamed.push((await start("preempted", `node${nth}:1`)).blamed);
+    }
+    expect(blamed).toEqual([0, 0, 1, 1, 2, 2, 3]);
+    // The process on a machine is started anew, as a container is in its pod: the machine was there all the time.
+    await start("killing", "node8:1");
+    await beat("node8:2");
+    await start("killing", "node9:1");
+    await beat("node9:2");
+    expect(await start("killing", "node10:1")).toMatchObject({ lost: 2, blamed: 2 });
+  });
+
   test("gives up the stack that kills its workers, and none that ran beside it at every death", async () => {
     // They run together, and their worker dies; so does the next one. One death may have any cause: they begin at once.
-    for (const worker of ["one:1", "two:1"])
+    for (const worker of ["here:one", "here:two"])
       for (const [stack, lost] of [["deadly"], ["a"], ["b"]].map(
-        ([name = ""]) => [name, worker === "one:1" ? 0 : 1] as const,
+        ([name = ""]) => [name, worker === "here:one" ? 0 : 1] as const,
       ))
         expect(await start(stack, worker)).toMatchObject({ lost });
     // From now on one suspect at a time on a worker; whatever lost nothing runs beside it.
-    const a = await start("a", "three:1");
+    const a = await start("a", "here:three");
     expect(a.lost).toBe(2);
-    expect([await isHeld("deadly", "three:1"), await isHeld("b", "three:1")]).toEqual([true, true]);
-    await start("fresh", "three:1");
+    expect([await isHeld("deadly", "here:three"), await isHeld("b", "here:three")]).toEqual([true, true]);
+    await start("fresh", "here:three");
     // Another worker has a place for one of them.
-    const b = await start("b", "four:1");
-    expect(await isHeld("deadly", "four:1")).toBe(true);
+    const b = await start("b", "here:four");
+    expect(await isHeld("deadly", "here:four")).toBe(true);
     // It ended once, and is cleared; the deadly one has its turn, and takes with it only what lost nothing yet.
     await end(a);
-    const deadly = await start("deadly", "three:1");
+    const deadly = await start("deadly", "here:three");
     expect(deadly.lost).toBe(2);
-    const again = await start("a", "three:1");
+    const again = await start("a", "here:three");
     expect(again.lost).toBe(0);
     // The third worker dies.
-    const last = await start("deadly", "four:1").catch((error: Error) => error.message);
+    const last = await start("deadly", "here:four").catch((error: Error) => error.message);
     // Three are enough: it begins only to be given up, whoever runs beside it.
-    expect(last).toMatchObject({ lost: 3 });
+    expect(last).toMatchObject({ lost: 3, blamed: 3 });
     await end(last as StartedRun, "failed");
     for (const stack of ["a", "fresh"]) {
-      const run = await start(stack, "five:1");
+      const run = await start(stack, "here:five");
       expect(run.lost).toBe(1);
       await end(run);
     }

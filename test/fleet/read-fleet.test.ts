@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { allStacks } from "../../reconciler/fleet/generate";
+import type { StackSpec } from "../../reconciler/fleet/model";
 import { readFleet } from "../../reconciler/fleet/read-fleet";
 import { scheduleProblem } from "../../reconciler/fleet/windows";
 import { makeFolder } from "../support/folder";
@@ -251,6 +252,25 @@ sign_in:
     };
     expect(await stacks('"s-${stack}"')).toHaveLength(2);
     await expect(stacks("s")).rejects.toThrow("the stacks x-one and x-two have one state");
+  });
+
+  test("two generated stacks of one name are an error that names both, also of two generators", async () => {
+    const folder = makeFolder({ "apps/web/reconcile.yaml": "", "libs/web/reconcile.yaml": "" });
+    const stacks = (generators: string) => {
+      const { fleet } = read(`version: 1\ndefaults: { state: "s-\${stack}" }\n${generators}`);
+      if (fleet === undefined) throw new Error("the fleet cannot be read");
+      return allStacks(fleet, folder);
+    };
+    const generator = (folders: string): string => `  - { folder: "${folder}", folders: "${folders}" }\n`;
+    const names = (all: readonly StackSpec[]): string[] => all.map(({ name }) => name);
+    const both = /^the stack web is generated twice: by \S+apps\/web \(folders: \S+\) and by \S+libs\/web \(folders/;
+    await expect(stacks(`generate:\n${generator("*/*/reconcile.yaml")}`)).rejects.toThrow(both);
+    const [apps, libs] = [generator("apps/*/reconcile.yaml"), generator("libs/*/reconcile.yaml")];
+    await expect(stacks(`generate:\n${apps}${libs}`)).rejects.toThrow(both);
+    await expect(stacks(`generate:\n${apps}${apps}`)).rejects.toThrow(/apps\/web .* and by \S+apps\/web/);
+    // Whoever declares one says which is meant.
+    const declared = `stacks: { web: { source: { folder: "${folder}" } } }\n`;
+    expect(names(await stacks(`${declared}generate:\n${apps}${libs}`))).toEqual(["web"]);
   });
 
   test("all mistakes are told at once, and the nearest name with them", () => {

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { createChildren } from "../../reconciler/cli/fleet/children";
 import { createReaders } from "../../reconciler/cli/fleet/readers";
 import { makeFolder } from "../support/folder";
 
@@ -11,7 +12,7 @@ const well = "version: 1\nproject: acme\n";
 const endless = `${well}volumes:\n${Array.from({ length: 300_000 }, (_, at) => `  v${at}: { size: 5 }\n`).join("")}`;
 
 test("a file that is too much for a process is given up, the others are read meanwhile, and what was read is known", async () => {
-  const readers = createReaders({ timeMs: 30_000, memoryMb: 128, most: 3, slowMs: 250 });
+  const readers = createReaders(createChildren({ timeMs: 30_000, memoryMb: 128, most: 3, slowMs: 250, niceness: 10 }));
   const [good, broken, bad] = [
     makeFolder({ "reconcile.yaml": well }),
     makeFolder({ "reconcile.yaml": `${well}groops: {}\n` }),
@@ -19,7 +20,7 @@ test("a file that is too much for a process is given up, the others are read mea
   ];
   writeFileSync(join(bad, "reconcile.yaml"), endless);
   const check = async (folder: string, revision: string, signal?: AbortSignal) =>
-    (await readers.check({ folder, flags: {} }, revision, signal)).problems;
+    (await readers.check(folder, { folder, flags: {} }, revision, signal)).problems;
   const given = check(bad, "r").then(
     () => "read",
     (error: Error) => error.message,

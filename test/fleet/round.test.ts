@@ -65,6 +65,7 @@ describe("a round of a stack from a repository", () => {
       dependentsOf: async () => [],
       approvedBefore: async () => undefined,
       statesWith: async () => [],
+      siblingsOf: async () => [],
       emit: () => undefined,
       now: () => new Date(),
       worker: "w:1",

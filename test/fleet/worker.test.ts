@@ -65,6 +65,7 @@ describe("a worker", () => {
     return {
       leases: true,
       files: [],
+      ...(stack.name === "much" ? { apart: true } : {}),
       plan: async () => {
         await during(stack.name);
         return planned;
@@ -117,6 +118,24 @@ describe("a worker", () => {
     await run(stack);
   }
   const statusOf = async (stack: string) => (await records.stack(stack))?.status;
+
+  test("a stack that is planned in a process of its own lends its place meanwhile, and gets it back", async () => {
+    await records.saveStacks([stackSpec("much", { source })]);
+    const places: string[] = [];
+    let lent = (): void => undefined;
+    const isLent = new Promise<void>((resolve) => {
+      lent = resolve;
+    });
+    during = (stack) => (stack === "much" ? isLent : undefined);
+    const lend = () => {
+      places.push("lent");
+      lent();
+      return () => void places.push("back");
+    };
+    await round({ stack: "much", cause: "interval", signal: new AbortController().signal, lend });
+    during = () => undefined;
+    expect([places, (await statusOf("much"))?.ready]).toEqual([["lent", "back"], true]);
+  });
 
   test("stacks that leave together go in the reverse of their order, and none waits for ever", async () => {
     await records.saveStacks([stackSpec("network", { source, destroy: true })]);

@@ -7,12 +7,18 @@ import { connect, createServer } from "node:net";
 import { afterAll, describe, expect, it } from "vitest";
 import { fleet } from "../../bench/shapes.mjs";
 import { startEmulator } from "../../emulator";
+import { closeFleet, openFleet } from "../../reconciler/cli/fleet/session";
+import { startWork } from "../../reconciler/cli/fleet/work";
 import { asClosed } from "../../reconciler/core/model/desired";
 import { preparePlan } from "../../reconciler/engine/plan";
+import { carryOutSync, plannedSync } from "../../reconciler/fleet/actions";
+import { noSettings } from "../../reconciler/fleet/model";
 import type { ServiceClient } from "../../reconciler/service/client";
 import type { Clock } from "../../reconciler/service/clock";
 import { projectOf } from "../support/bench-world";
 import { runCli } from "../support/cli-process";
+import { eventually } from "../support/eventually";
+import { stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { postgresMissing, startPostgres } from "../support/postgres-server";
 import { startS3Server } from "../support/s3-server";
@@ -161,6 +167,72 @@ async function turnsOf(remote: Remote, location: (origin: URL) => string) {
   await run("apply", "-y");
   return { plan: await run("plan"), "apply with nothing to do": await run("apply", "-y"), drift: await run("drift") };
 }
+
+/** What a round of a fleet asks its database. */
+const steps: readonly (readonly [string, RegExp])[] = [
+  ["the stack", /UPDATE \w+\.served SET start/],
+  ["the run begins", /begin_run\(/],
+  ["its state", /^.{0,9}SELECT snapshot/s],
+  ["the run ends", /SET ended_at = now\(\), result/],
+  ["the next round", /INSERT INTO reconcile_queue\.job_common/],
+  ["the queue hears", /SET completed_on/],
+];
+/** What a worker asks now and then, whatever rounds there are, and what no round waits for. */
+const duties =
+  /SKIP LOCKED|reconcile_fleet\.(documents|workers|tasks|letters|pulls|tenants)|SELECT DISTINCT spec|AS service FROM reconcile_queue|WITH due AS/;
+const stepsIn = (turns: readonly string[]): string[] =>
+  turns.flatMap((turn) => {
+    const step = steps.find(([, is]) => is.test(turn))?.[0];
+    return step === undefined && duties.test(turn) ? [] : [step ?? turn.slice(0, 200)];
+  });
+
+describe.skipIf(postgresMissing !== undefined)("a fleet's round", () => {
+  it("of a stack in sync asks its databases six times, one after the other", { timeout: 0 }, async () => {
+    const server = await startPostgres();
+    const address = new URL(server.url);
+    const proxy = await counting(Number(address.port));
+    address.port = String(proxy.port);
+    const emulator = await startEmulator({ timeScale: 0 });
+    const desk = await openFleet(server.url, { sendsOnly: true });
+    const session = await openFleet(address.href, { sendsOnly: false });
+    const here = { name: "here", baseUrl: emulator.url, insecureHttp: false, credential: { env: "TRIPS_TOKEN" } };
+    process.env["TRIPS_TOKEN"] = "ops-token";
+    const folder = makeFolder({ "reconcile.yaml": "version: 1\nproject: acme\ngroups: { web: { name: web } }\n" });
+    const shop = stackSpec("shop", {
+      ...{ source: { kind: "folder", folder }, service: "here", approve: "auto" },
+      state: `${address.href}?state=shop`,
+    });
+    const settings = { ...noSettings, services: [here], stacks: [shop], generators: [] };
+    await carryOutSync(desk, settings, await plannedSync(desk, [shop]));
+    const quiet = { concurrency: 1, services: [], cache: makeFolder(), say: () => undefined };
+    const worker = await startWork(session, quiet);
+    const ended = (after: number) =>
+      eventually("a round that has ended", async () => {
+        const run = (await desk.records.stack("shop"))?.lastRun;
+        return run?.endedAt !== undefined && run.id > after && run.result === "in_sync" ? run.id : undefined;
+      });
+    const hasten = () => desk.queue.hasten({ stack: "shop", tenant: "default", service: "here", cause: "push" });
+    await eventually("the first apply", async () => (await desk.records.stack("shop"))?.status.ready || undefined);
+    await hasten();
+    const last = await ended(0);
+    const seen: string[] = [];
+    const heard = () =>
+      eventually("that the queue hears of it", () => {
+        seen.push(...proxy.take());
+        return stepsIn(seen).at(-1) === "the queue hears" || undefined;
+      });
+    await heard();
+    seen.length = 0;
+    await hasten();
+    await ended(last);
+    await heard();
+    expect(stepsIn(seen)).toEqual(steps.map(([name]) => name));
+    await worker.drain();
+    for (const close of [() => closeFleet(session), () => closeFleet(desk), () => emulator.close(), proxy.close])
+      await close();
+    await server.stop();
+  });
+});
 
 describe("requests to the state that follow one after the other", () => {
   it.skipIf(postgresMissing !== undefined)("PostgreSQL", async () => {

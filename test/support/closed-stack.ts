@@ -33,6 +33,7 @@ export async function planStack(
     signal: never,
     ...(service === undefined ? {} : { service: { name: "here", baseUrl: service, insecureHttp: false } }),
     mayRead: async (location) => (readsAnything === true ? { state: location } : mayRead(location, spec, {}, [])),
+    siblings: async () => [],
   });
   try {
     return await project.plan(never);

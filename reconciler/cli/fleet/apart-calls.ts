@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { Grants } from "../../core/plan/consent";
 import type { EngineEvent } from "../../engine/events";
-import type { MayRead } from "../../fleet/may-read";
+import type { MayRead, StackState } from "../../fleet/may-read";
 import type { Picture } from "../../fleet/picture";
 import type { Applied, Planned, Project, ProjectInput } from "../../fleet/project";
 import type { Trust } from "../../outside/trust";
@@ -23,7 +23,7 @@ export interface ReadApart {
 
 /** A stack as a worker hands it over: without what only the worker can do. */
 export interface OpenRequest {
-  readonly input: Omit<ProjectInput, "budget" | "ear" | "mayRead" | "signal">;
+  readonly input: Omit<ProjectInput, "budget" | "ear" | "mayRead" | "siblings" | "signal">;
   readonly cache: string;
   /** Variables that no program of the stack gets. */
   readonly withheld: readonly string[];
@@ -63,6 +63,7 @@ export type ForWorker = {
   readonly asked: (nothing: undefined) => void;
   readonly heard: (nothing: undefined) => void;
   readonly mayRead: (location: string) => MayRead;
+  readonly siblings: (nothing: undefined) => readonly StackState[];
   readonly happens: (event: EngineEvent) => void;
 };
 

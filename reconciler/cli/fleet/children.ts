@@ -1,13 +1,15 @@
 /**
  * Processes for what may never end: a file may keep its reader or its planner busy for ever or take all its memory, and
  * the worker has the stacks of others to look at. Each process serves one stack at a time and is ended when its loop
- * does not turn any more.
+ * does not turn any more. Stacks for which that had to be done before come one after the other, behind everything else
+ * that the machine does.
  */
 import { type ChildProcess, fork } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { join } from "node:path";
 import { ReadingEnded } from "../../fleet/project";
+import { onAbort } from "../../service/abort-listeners";
 import { packageFolder } from "../../version";
 import type { ForChild, ForWorker } from "./apart-calls";
 import { type Answers, createPeer, type Peer } from "./peer";
@@ -20,6 +22,8 @@ export interface ChildLimits {
   readonly most: number;
   /** How long those that wait do so until another process is started for them. */
   readonly slowMs: number;
+  /** What the machine's other processes have before these, from 0 to 19. */
+  readonly niceness: number;
 }
 
 export interface Lent extends Pick<Peer<ForChild>, "call"> {
@@ -31,13 +35,21 @@ export interface Lent extends Pick<Peer<ForChild>, "call"> {
 export interface Children {
   /** False: the single executable has no file that a process could be started with. */
   readonly canStart: boolean;
-  /** A process for one stack. A process that does not turn when the signal has fired is ended soon. */
-  lend(answers: Answers<ForWorker>, signal?: AbortSignal): Promise<Lent>;
+  /** A process for this stack. A process that does not turn when the signal has fired is ended soon. */
+  lend(stack: string, answers: Answers<ForWorker>, signal?: AbortSignal): Promise<Lent>;
 }
 
-const lowPriority = 10;
+/** The stacks whose last process had to be ended, and the one process that serves them. */
+export interface Suspects {
+  readonly names: Set<string>;
+  readonly children: Children;
+}
+
 const idleMs = 60_000;
 const tickMs = 1000;
+const lastOfAll = 19;
+/** A process that gets little of the machine is busy for longer: of this many times the limit at most. */
+const longestWait = 5;
 /** So long a process may be busy once nobody wants its answer any more. */
 const graceMs = 4000;
 
@@ -50,9 +62,9 @@ const sayings = {
   plan: { cannot: "its plan cannot be made", ended: "its plan could not be made", stopped: "its planning" },
 };
 
-function lower(pid: number): void {
+function lower(pid: number, niceness: number): void {
   try {
-    setPriority(pid, lowPriority);
+    setPriority(pid, niceness);
   } catch {
     // It has ended, or the machine does not permit it.
   }
@@ -72,13 +84,36 @@ function endsWithThis(child: ChildProcess): void {
   runningChildren.add(child);
 }
 
-interface WaitingReader {
-  readonly signal: AbortSignal | undefined;
-  readonly take: (child: ChildProcess) => void;
-  readonly reject: (error: Error) => void;
+/** What the process took of a processor; undefined: this system does not tell. */
+function cpuMsOf({ pid }: ChildProcess): number | undefined {
+  try {
+    const [, rest = ""] = /^.*\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+    const fields = rest.split(" ");
+    // In hundredths of a second, whatever the system's own clock has.
+    return (Number(fields[11]) + Number(fields[12])) * 10;
+  } catch {
+    return undefined;
+  }
 }
 
-export function createChildren({ timeMs, memoryMb, most, slowMs }: ChildLimits): Children {
+interface WaitingReader {
+  readonly take: (child: ChildProcess) => void;
+}
+
+export function createSuspects(limits: ChildLimits): Suspects {
+  const names = new Set<string>();
+  return { names, children: createPool({ ...limits, most: 1, niceness: lastOfAll }, names) };
+}
+
+export function createChildren(limits: ChildLimits, suspects: Suspects = createSuspects(limits)): Children {
+  const pool = createPool(limits, suspects.names);
+  return {
+    canStart: pool.canStart,
+    lend: (stack, ...rest) => (suspects.names.has(stack) ? suspects.children : pool).lend(stack, ...rest),
+  };
+}
+
+function createPool({ timeMs, memoryMb, most, slowMs, niceness }: ChildLimits, suspects: Set<string>): Children {
   const program = join(packageFolder, "dist/reconciler/cli/fleet/stack-in-child.js");
   const waiting: WaitingReader[] = [];
   const idle = new Map<ChildProcess, NodeJS.Timeout>();
@@ -92,7 +127,7 @@ export function createChildren({ timeMs, memoryMb, most, slowMs }: ChildLimits):
     all.add(child);
     endsWithThis(child);
     // Rounds of others have the machine first.
-    if (child.pid !== undefined) lower(child.pid);
+    if (child.pid !== undefined) lower(child.pid, niceness);
     child.once("exit", () => {
       all.delete(child);
       runningChildren?.delete(child);
@@ -122,32 +157,47 @@ export function createChildren({ timeMs, memoryMb, most, slowMs }: ChildLimits):
       if (free === undefined || next === undefined) return;
       clearTimeout(idle.get(free));
       idle.delete(free);
-      if (next.signal?.aborted === true) {
-        rest(free);
-        next.reject(new ReadingEnded(`${sayings.files.stopped} was stopped`));
-      } else next.take(free);
+      next.take(free);
     }
   }
 
-  function lendNow(child: ChildProcess, answers: Answers<ForWorker>, signal: AbortSignal | undefined): Lent {
+  function lendNow(
+    child: ChildProcess,
+    stack: string,
+    answers: Answers<ForWorker>,
+    signal: AbortSignal | undefined,
+  ): Lent {
     child.ref();
     child.channel?.ref();
     const peer = createPeer<ForChild, ForWorker>(child, answers);
     let text = sayings.files;
     let why: string | undefined;
+    const isWanted = (): boolean => signal?.aborted !== true;
     const cut = (reason: string): void => {
       why = reason;
+      if (isWanted()) suspects.add(stack);
       peer.fail(new ReadingEnded(reason));
       child.kill("SIGKILL");
     };
-    const onExit = (): void => peer.fail(new ReadingEnded(why ?? `${text.cannot} with ${memoryMb} MB of memory`));
+    const onExit = (): void => {
+      if (isWanted()) suspects.add(stack);
+      peer.fail(new ReadingEnded(why ?? `${text.cannot} with ${memoryMb} MB of memory`));
+    };
     child.once("exit", onExit);
     // Turns are counted, not timed: a machine that was asleep has not hung, nor a process that was not asked.
     let missed = 0;
+    let cpuMs: number | undefined;
+    /** What had no processor to work with was not busy. */
+    const isTooLong = (): boolean => {
+      const [busyMs, now] = [missed * tickMs, cpuMsOf(child)];
+      if (busyMs <= timeMs) return false;
+      return now === undefined || cpuMs === undefined || now - cpuMs > timeMs / 2 || busyMs > longestWait * timeMs;
+    };
     const watch = setInterval(() => {
+      if (missed === 0) cpuMs = cpuMsOf(child);
       missed += 1;
-      if (signal?.aborted === true && missed * tickMs > graceMs) cut(`${text.stopped} was stopped`);
-      else if (missed * tickMs > timeMs) cut(`${text.ended} within ${timeMs / 1000} s, and was given up`);
+      if (!isWanted() && missed * tickMs > graceMs) cut(`${text.stopped} was stopped`);
+      else if (isTooLong()) cut(`${text.ended} within ${timeMs / 1000} s, and was given up`);
       else
         peer.call("turns", undefined).then(
           () => {
@@ -175,9 +225,22 @@ export function createChildren({ timeMs, memoryMb, most, slowMs }: ChildLimits):
 
   return {
     canStart: existsSync(program),
-    lend(answers, signal) {
+    lend(stack, answers, signal) {
       return new Promise((resolve, reject) => {
-        waiting.push({ signal, take: (child) => resolve(lendNow(child, answers, signal)), reject });
+        const leave = (): void => {
+          const at = waiting.indexOf(place);
+          if (at >= 0) waiting.splice(at, 1);
+          reject(new ReadingEnded(`${sayings.files.stopped} was stopped`));
+        };
+        const place: WaitingReader = {
+          take(child) {
+            stay();
+            resolve(lendNow(child, stack, answers, signal));
+          },
+        };
+        if (signal?.aborted === true) return leave();
+        const stay = signal === undefined ? () => undefined : onAbort(signal, leave);
+        waiting.push(place);
         serve();
         // Where all are busy, one of them may be with a file that does not end.
         setTimeout(() => serve(true), slowMs).unref();

@@ -10,19 +10,21 @@ import type { Children } from "./children";
 
 export async function openApart(
   children: Children,
-  { budget, ear, mayRead, signal, ...input }: ProjectInput,
+  { budget, ear, mayRead, siblings, signal, ...input }: ProjectInput,
   cache: string,
   /** Told of what each plan took of a processor. */
   weighed: (cpuMs: number) => void,
 ): Promise<Project> {
   let emit: (event: EngineEvent) => void = () => undefined;
   const lent = await children.lend(
+    input.stack.name,
     {
       take: async (_, [stop]) => (budget === undefined ? true : budget.take(stop)),
       refused: async (ms) => budget?.refused(ms),
       asked: () => ear?.asked(),
       heard: () => ear?.heard(),
       mayRead,
+      siblings,
       happens: (event) => emit(event),
     },
     signal,
@@ -52,6 +54,7 @@ export async function openApart(
   };
   return {
     ...opened,
+    apart: true,
     plan: async (stop) => planned(await lent.call("plan", undefined, [stop])),
     async underLock(stop, use) {
       const plan = planned(await lent.call("lock", undefined, [stop]));

@@ -42,6 +42,7 @@ import type { LeaseTimes, StateStore } from "../../store/store";
 import { readDialectWith } from "../compose";
 import { CommandFailed } from "../crash";
 import { askPolicy, type PlanPlace, programsMissing } from "../review";
+import { refuseSiblings, type Sibling } from "../siblings";
 import { readWorkspace, type Workspace } from "../workspace";
 import { digestBeside } from "./files-beside";
 import {
@@ -240,7 +241,7 @@ async function openFor(
 }
 
 function project(
-  { stack, checkout, base, destroy, undo, worker, service: named }: ProjectInput,
+  { stack, checkout, base, destroy, undo, worker, siblings, service: named }: ProjectInput,
   workspace: Workspace,
   law: Workspace,
   service: OpenedService,
@@ -255,11 +256,17 @@ function project(
   };
   const projectOn = (from: StateStore) =>
     openProject({ files: workspace, folder: workspace.folder, service, store: from, openRead });
+  const others = async (): Promise<Sibling[]> =>
+    (await siblings()).map(({ name, state }) => ({
+      name,
+      read: () => openProtectedStore(state, { environment: process.env, shared: true }).read(),
+    }));
   const look = async (from: StateStore, signal: AbortSignal): Promise<PlanLooked> => {
     const opened = projectOn(from);
     const wished = await opened.close(options);
     const back = undo === undefined ? undefined : await wayBackFacts(from, undo, wished);
-    const prepared = await opened.plan(options, { desired: back?.desired ?? wished, signal });
+    const planned = await opened.plan(options, { desired: back?.desired ?? wished, signal });
+    const prepared = await refuseSiblings({ one: "stack", origin: service.client.origin, others }, planned);
     return {
       wish: wishDigest(wished, checkout),
       ...(back === undefined

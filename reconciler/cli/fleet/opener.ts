@@ -4,25 +4,30 @@
  */
 import type { OpenProject } from "../../fleet/project";
 import { CommandFailed } from "../crash";
-import { type ChildLimits, createChildren } from "./children";
+import { type ChildLimits, createChildren, createSuspects } from "./children";
 import { openApart } from "./open-apart";
 import { createHereOpener, type FleetProjectSetting, readingOfStack } from "./open-project";
 import { type Checked, createReaders } from "./readers";
 
-const apart: ChildLimits = { timeMs: 60_000, memoryMb: 768, most: 4, slowMs: 0 };
+/** Rounds of others have the machine first. */
+const reading: ChildLimits = { timeMs: 60_000, memoryMb: 768, most: 8, slowMs: 250, niceness: 10 };
+const planning: ChildLimits = { ...reading, most: 4, slowMs: 0 };
 
 export function createProjectOpener(
   setting: FleetProjectSetting,
   limits: { readonly reading?: ChildLimits; readonly apart?: ChildLimits } = {},
 ): OpenProject {
-  const readers = createReaders(limits.reading);
-  const children = createChildren(limits.apart ?? apart);
+  const { reading: whileRead = reading, apart = planning } = limits;
+  const suspects = createSuspects(apart);
+  const readers = createReaders(createChildren(whileRead, suspects));
+  const children = createChildren(apart, suspects);
   const openHere = createHereOpener(setting);
   return async (input) => {
-    const { checkout, base, signal } = input;
+    const { checkout, base, signal, stack } = input;
     const weights: Checked[] = [];
     for (const files of base === undefined ? [checkout] : [checkout, base]) {
       const checked = await readers.check(
+        stack.name,
         { folder: files.folder, ...readingOfStack(input, files) },
         files.revision,
         signal,
@@ -32,6 +37,8 @@ export function createProjectOpener(
     }
     if (!weights.some(({ isHeavy }) => isHeavy)) return openHere(input);
     return openApart(children, input, setting.cache, (cpuMs) => {
+      // Its plan is there, within the limits.
+      suspects.names.delete(stack.name);
       for (const { weighed } of weights) weighed(cpuMs);
     });
   };

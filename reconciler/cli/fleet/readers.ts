@@ -6,11 +6,11 @@
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { canonicalJson } from "../../core/text/canonical-json";
 import type { ReadRequest } from "./apart-calls";
-import { type ChildLimits, createChildren } from "./children";
+import type { Children } from "./children";
 
 export interface Readers {
   /** Resolves with what is wrong with the files; nothing: they can be read. `revision` names what they hold now. */
-  check(request: ReadRequest, revision: string, signal?: AbortSignal): Promise<Checked>;
+  check(stack: string, request: ReadRequest, revision: string, signal?: AbortSignal): Promise<Checked>;
 }
 
 export interface Checked {
@@ -21,25 +21,23 @@ export interface Checked {
   weighed(cpuMs: number): void;
 }
 
-const usualLimits: ChildLimits = { timeMs: 60_000, memoryMb: 768, most: 8, slowMs: 250 };
 /** Planning what is read and judged within this takes less than half a second. */
 const lightMs = 100;
 const lightPlanMs = 500;
 const mostReadingsKnown = 20_000;
 
-export function createReaders(limits: ChildLimits = usualLimits): Readers {
-  const children = createChildren(limits);
+export function createReaders(children: Children): Readers {
   /** Whether what was read is much. */
   const known = new Map<string, boolean>();
   return {
-    async check(request, revision, signal) {
+    async check(stack, request, revision, signal) {
       const key = canonicalJson([revision, request.folder, request.flags]);
       const weighed = (cpuMs: number): void => {
         known.set(key, cpuMs > lightPlanMs);
       };
       const before = known.get(key);
       if (before !== undefined || !children.canStart) return { problems: [], isHeavy: before === true, weighed };
-      const lent = await children.lend(nothingToAsk, signal);
+      const lent = await children.lend(stack, nothingToAsk, signal);
       const { problems, cpuMs = Number.POSITIVE_INFINITY } = await lent
         .call("read", request)
         .finally(() => lent.giveBack());
@@ -60,5 +58,6 @@ const nothingToAsk = {
   asked: asksNothing,
   heard: asksNothing,
   mayRead: asksNothing,
+  siblings: asksNothing,
   happens: asksNothing,
 };

@@ -84,6 +84,7 @@ function serve(): void {
           heard: () => void worker.call("heard", undefined).catch(() => undefined),
         },
         mayRead: (location) => worker.call("mayRead", location),
+        siblings: () => worker.call("siblings", undefined),
       });
       open = { project, began };
       return { leases: project.leases, files: project.files };

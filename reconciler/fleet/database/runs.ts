@@ -43,6 +43,8 @@ export interface StartedRun {
   readonly tookOver: boolean;
   /** How many workers in a row were lost in rounds of this stack. */
   readonly lost: number;
+  /** The same, where one whose machine was lost with it counts half. */
+  readonly blamed: number;
 }
 
 /** How many rounds may use a service at the same time. */
@@ -59,7 +61,7 @@ export interface Held {
   readonly held: "service" | "suspect";
 }
 
-/** After this many lost workers a stack is not run any more. */
+/** After this many lost workers a stack is not run any more; after twice as many whose machines were lost as well. */
 export const mostLost = 3;
 
 const written = columnsOf<{
@@ -95,9 +97,9 @@ export const runStatements = ({ query }: Database) => ({
       run.limit?.service ?? null,
       run.limit?.most ?? null,
     ]);
-    const { held, run: id, open_runs: open, lost_before: before } = rows[0] ?? {};
+    const { held, run: id, open_runs: open, lost_before: before, blamed } = rows[0] ?? {};
     if (held === "service" || held === "suspect") return { held };
-    return { id: Number(id), tookOver: Number(open) > 0, lost: Number(open) + Number(before) };
+    return { id: Number(id), tookOver: Number(open) > 0, lost: Number(open) + Number(before), blamed: Number(blamed) };
   },
   /** Ends the runs that a dead worker left open on a stack that is not run any more, so that they hold no place. */
   async endLostRuns(stack: string, worker: string): Promise<void> {

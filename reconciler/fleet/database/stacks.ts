@@ -86,7 +86,8 @@ const written = columnsOf<{
 }>();
 const settingsIn = columnsOf<{ readonly body: FleetSettings }>();
 
-export const stackStatements = ({ query }: Database) => ({
+/** What all stacks share. */
+const settingStatements = ({ query }: Database) => ({
   async settings(): Promise<FleetSettings> {
     const rows = await query(`SELECT body FROM ${schema}.documents WHERE name = 'settings'`);
     return rows[0] === undefined ? noSettings : settingsIn(rows[0], "body");
@@ -118,6 +119,10 @@ export const stackStatements = ({ query }: Database) => ({
       [JSON.stringify([{ name: "default", weight: 1 }, ...settings.tenants])],
     );
   },
+});
+
+/** Finding stacks. */
+const findStatements = ({ query }: Database) => ({
   async stacks(): Promise<readonly StackRecord[]> {
     return (await query(`${selectStacks} ORDER BY s.name`)).map(stackOf);
   },
@@ -128,6 +133,47 @@ export const stackStatements = ({ query }: Database) => ({
   async stack(name: string): Promise<StackRecord | undefined> {
     return (await query(`${selectStacks} WHERE s.name = $1`, [name])).map(stackOf)[0];
   },
+  /** The names of the stacks that depend on this one, for people. */
+  async namesOfDependents(name: string): Promise<readonly string[]> {
+    const rows = await query(`SELECT s.name FROM ${schema}.stacks s WHERE ${dependsOnIt} ORDER BY s.name LIMIT 200`, [
+      name,
+    ]);
+    return rows.map((row) => textOf(row["name"]));
+  },
+  /** The stacks whose state's place holds this text, of all tenants. */
+  async statesWith(text: string): Promise<readonly StackState[]> {
+    const rows = await query(
+      `SELECT name, spec ->> 'tenant' AS tenant, spec ->> 'state' AS state FROM ${schema}.stacks
+       WHERE strpos(spec ->> 'state', $1) > 0 ORDER BY name`,
+      [text],
+    );
+    return rows.map(stackState);
+  },
+  /** The other stacks whose files are in the same place, at whatever commit. */
+  async siblings({ name, source }: StackSpec): Promise<readonly StackState[]> {
+    const rows = await query(
+      `SELECT name, spec ->> 'tenant' AS tenant, spec ->> 'state' AS state FROM ${schema}.stacks
+       WHERE spec -> 'source' - $2::text[] = $1::jsonb - $2::text[] AND name <> $3 ORDER BY name`,
+      [JSON.stringify(source), ["ref", "digest", "pulls"], name],
+    );
+    return rows.map(stackState);
+  },
+  async dependents(name: string): Promise<readonly StackRecord[]> {
+    return (await query(`${selectStacks} WHERE ${dependsOnIt} ORDER BY s.name`, [name])).map(stackOf);
+  },
+  /** The stacks whose files come from this repository. */
+  async stacksFrom(urls: readonly string[], ref: string): Promise<readonly StackRecord[]> {
+    return (
+      await query(
+        `${selectStacks} WHERE s.spec -> 'source' ->> 'url' = ANY($1) AND s.spec -> 'source' ->> 'ref' = $2 ORDER BY s.name`,
+        [urls, ref],
+      )
+    ).map(stackOf);
+  },
+});
+
+/** What a round asks and writes of its stack. */
+const roundStatements = ({ query }: Database) => ({
   /**
    * Takes a stack in order to run it. The fleet's own time moves to the turn that is served, so that a new tenant
    * begins there.
@@ -149,38 +195,49 @@ export const stackStatements = ({ query }: Database) => ({
       [tenant],
     );
   },
-  /** The names of the stacks that depend on this one, for people. */
-  async namesOfDependents(name: string): Promise<readonly string[]> {
-    const rows = await query(`SELECT s.name FROM ${schema}.stacks s WHERE ${dependsOnIt} ORDER BY s.name LIMIT 200`, [
+  async saveStatus(name: string, status: Status): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET status = $2, changed_at = now() WHERE name = $1`, [
       name,
+      JSON.stringify(status),
     ]);
-    return rows.map((row) => textOf(row["name"]));
   },
-  /** The stacks whose state's place holds this text, of all tenants. */
-  async statesWith(text: string): Promise<readonly StackState[]> {
-    const rows = await query(
-      `SELECT name, spec ->> 'tenant' AS tenant, spec ->> 'state' AS state FROM ${schema}.stacks
-       WHERE strpos(spec ->> 'state', $1) > 0 ORDER BY name`,
-      [text],
+  /**
+   * Writes what the rounds of this worker wait for; null: nothing. A stack whose round has ended meanwhile is left
+   * alone.
+   */
+  async sayWaiting(worker: string, stacks: readonly string[], waitingFor: WaitingFor | null): Promise<void> {
+    await query(
+      `WITH mine AS (SELECT stack FROM ${schema}.runs WHERE worker = $1 AND stack = ANY($2) AND ended_at IS NULL FOR UPDATE)
+       UPDATE ${schema}.stacks s SET status = s.status || jsonb_build_object('waitingFor', $3::jsonb), changed_at = now()
+       FROM mine WHERE s.name = mine.stack`,
+      [worker, stacks, JSON.stringify(waitingFor)],
     );
-    return rows.map((row) => ({
-      name: textOf(row["name"]),
-      tenant: textOf(row["tenant"]),
-      state: textOf(row["state"]),
-    }));
   },
-  async dependents(name: string): Promise<readonly StackRecord[]> {
-    return (await query(`${selectStacks} WHERE ${dependsOnIt} ORDER BY s.name`, [name])).map(stackOf);
+  /** Writes why stacks wait for a place. A stack whose round has begun meanwhile is left alone. */
+  async sayWaitingForPlace(stacks: readonly string[], waitingFor: WaitingFor): Promise<void> {
+    if (stacks.length === 0) return;
+    await query(
+      `UPDATE ${schema}.stacks s SET status = s.status || jsonb_build_object('waitingFor', $2::jsonb), changed_at = now()
+       FROM ${schema}.stacks seen WHERE s.name = ANY($1) AND seen.name = s.name AND seen.changed_at = s.changed_at
+         AND s.status -> 'waitingFor' IS DISTINCT FROM $2::jsonb
+         AND NOT EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name AND ended_at IS NULL)`,
+      [stacks, JSON.stringify(waitingFor)],
+    );
   },
-  /** The stacks whose files come from this repository. */
-  async stacksFrom(urls: readonly string[], ref: string): Promise<readonly StackRecord[]> {
-    return (
-      await query(
-        `${selectStacks} WHERE s.spec -> 'source' ->> 'url' = ANY($1) AND s.spec -> 'source' ->> 'ref' = $2 ORDER BY s.name`,
-        [urls, ref],
-      )
-    ).map(stackOf);
+  async saveOutputs(name: string, outputs: object, used: object): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET outputs = $2, outputs_used = $3 WHERE name = $1`, [
+      name,
+      JSON.stringify(outputs),
+      JSON.stringify(used),
+    ]);
   },
+  async saveFiles(name: string, files: readonly string[]): Promise<void> {
+    await query(`UPDATE ${schema}.stacks SET files = $2 WHERE name = $1`, [name, JSON.stringify(files)]);
+  },
+});
+
+/** Which stacks there are, and which of them rest. */
+const membershipStatements = ({ query }: Database) => ({
   async saveStacks(specs: readonly StackSpec[]): Promise<void> {
     await query(
       `INSERT INTO ${schema}.stacks AS s (name, spec, status, paused)
@@ -235,45 +292,19 @@ export const stackStatements = ({ query }: Database) => ({
       }),
     );
   },
-  async saveStatus(name: string, status: Status): Promise<void> {
-    await query(`UPDATE ${schema}.stacks SET status = $2, changed_at = now() WHERE name = $1`, [
-      name,
-      JSON.stringify(status),
-    ]);
-  },
-  /**
-   * Writes what the rounds of this worker wait for; null: nothing. A stack whose round has ended meanwhile is left
-   * alone.
-   */
-  async sayWaiting(worker: string, stacks: readonly string[], waitingFor: WaitingFor | null): Promise<void> {
-    await query(
-      `WITH mine AS (SELECT stack FROM ${schema}.runs WHERE worker = $1 AND stack = ANY($2) AND ended_at IS NULL FOR UPDATE)
-       UPDATE ${schema}.stacks s SET status = s.status || jsonb_build_object('waitingFor', $3::jsonb), changed_at = now()
-       FROM mine WHERE s.name = mine.stack`,
-      [worker, stacks, JSON.stringify(waitingFor)],
-    );
-  },
-  /** Writes why stacks wait for a place. A stack whose round has begun meanwhile is left alone. */
-  async sayWaitingForPlace(stacks: readonly string[], waitingFor: WaitingFor): Promise<void> {
-    if (stacks.length === 0) return;
-    await query(
-      `UPDATE ${schema}.stacks s SET status = s.status || jsonb_build_object('waitingFor', $2::jsonb), changed_at = now()
-       FROM ${schema}.stacks seen WHERE s.name = ANY($1) AND seen.name = s.name AND seen.changed_at = s.changed_at
-         AND s.status -> 'waitingFor' IS DISTINCT FROM $2::jsonb
-         AND NOT EXISTS (SELECT FROM ${schema}.runs WHERE stack = s.name AND ended_at IS NULL)`,
-      [stacks, JSON.stringify(waitingFor)],
-    );
-  },
-  async saveOutputs(name: string, outputs: object, used: object): Promise<void> {
-    await query(`UPDATE ${schema}.stacks SET outputs = $2, outputs_used = $3 WHERE name = $1`, [
-      name,
-      JSON.stringify(outputs),
-      JSON.stringify(used),
-    ]);
-  },
-  async saveFiles(name: string, files: readonly string[]): Promise<void> {
-    await query(`UPDATE ${schema}.stacks SET files = $2 WHERE name = $1`, [name, JSON.stringify(files)]);
-  },
+});
+
+export const stackStatements = (database: Database) => ({
+  ...settingStatements(database),
+  ...findStatements(database),
+  ...roundStatements(database),
+  ...membershipStatements(database),
+});
+
+const stackState = (row: Row): StackState => ({
+  name: textOf(row["name"]),
+  tenant: textOf(row["tenant"]),
+  state: textOf(row["state"]),
 });
 
 /** What is heard on the channel of pauses and begins so is the name of a stack that is to stop; no service has a space. */

@@ -23,9 +23,10 @@ const beginRun = (
   create: "CREATE" | "CREATE OR REPLACE",
   isNoDeath: string,
   less: string,
+  blame: { readonly column: string; readonly count: string; readonly counted: string } = byNumber,
 ): string => `${create} FUNCTION ${schema}.begin_run(of_stack text, why text, person text, by_worker text, standing jsonb,
      of_service text, most int, most_lost int)
-   RETURNS TABLE (run bigint, open_runs int, lost_before int, held text) LANGUAGE plpgsql AS $body$
+   RETURNS TABLE (run bigint, open_runs int, lost_before int, held text${blame.column}) LANGUAGE plpgsql AS $body$
    DECLARE last_known bigint; lost_now int;
    BEGIN
      IF most IS NOT NULL THEN PERFORM pg_advisory_xact_lock(hashtext('reconcile-fleet service'), hashtext(of_service)); END IF;
@@ -36,11 +37,11 @@ const beginRun = (
      -- One that gave a sign of life since was only cut off for a while.
      SELECT count(*) INTO lost_before FROM ${schema}.runs r WHERE r.stack = of_stack AND r.id > last_known AND r.ended_at IS NOT NULL
        AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND ${isNoDeath});${less}
-     lost_now := open_runs + lost_before;
+     lost_now := open_runs + lost_before;${blame.count}
      IF most IS NOT NULL AND most <= (SELECT count(*) FROM ${schema}.runs r JOIN ${schema}.stacks s ON s.name = r.stack
          WHERE r.ended_at IS NULL AND s.spec ->> 'service' = of_service AND r.stack <> of_stack) THEN
        held := 'service';
-     ELSIF lost_now BETWEEN 1 AND most_lost - 1 AND EXISTS (SELECT FROM ${schema}.runs r
+     ELSIF ${blame.counted} AND EXISTS (SELECT FROM ${schema}.runs r
          WHERE r.worker = by_worker AND r.ended_at IS NULL AND r.stack <> of_stack AND r.lost > 0 AND greatest(r.lost, lost_now) > 1) THEN
        held := 'suspect';
      ELSE
@@ -52,6 +53,29 @@ const beginRun = (
      END IF;
      RETURN NEXT;
    END $body$;`;
+
+const diesUntold = "(w.alive_at > r.ended_at OR w.draining)";
+const lessUntold = `
+     lost_before := lost_before - (SELECT count(*) FROM ${schema}.runs r JOIN ${schema}.workers w ON w.name = r.worker
+       WHERE r.stack = of_stack AND r.ended_at IS NULL AND w.draining);`;
+
+/** Each death counts. */
+const byNumber = { column: "", count: "", counted: "lost_now BETWEEN 1 AND most_lost - 1" };
+/**
+ * Where nothing of its host was seen since, the machine went away with the worker, mostly because somebody took it: such
+ * a death counts half. Where another worker of that host lives or was started since, the worker alone died.
+ */
+const byHost = {
+  column: ", blamed int",
+  count: `
+     SELECT lost_now - (count(*) + 1) / 2 INTO blamed FROM ${schema}.runs r LEFT JOIN ${schema}.workers d ON d.name = r.worker
+       WHERE r.stack = of_stack AND (r.ended_at IS NULL OR r.id > last_known) AND NOT coalesce(d.draining, false)
+         AND split_part(r.worker, ':', 1) <> split_part(by_worker, ':', 1)
+         AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE w.name = r.worker AND w.alive_at > r.ended_at)
+         AND NOT EXISTS (SELECT FROM ${schema}.workers w WHERE split_part(w.name, ':', 1) = split_part(r.worker, ':', 1) AND w.name <> r.worker
+           AND (w.started_at > coalesce(d.alive_at, r.started_at) OR w.alive_at > coalesce(d.alive_at, r.started_at) + interval '8 seconds'));`,
+  counted: "lost_now > 0 AND blamed < most_lost",
+};
 
 /** A released migration never changes; a new version adds one. */
 const migrations: readonly string[] = [
@@ -143,14 +167,11 @@ const migrations: readonly string[] = [
    CREATE INDEX pull_plans_of_stack ON ${schema}.pull_plans (stack);`,
   `ALTER TABLE ${schema}.workers ADD COLUMN services jsonb NOT NULL DEFAULT '[]';`,
   // A worker that was told to end and did not get to it, because its machine was taken away, was not killed by a stack.
-  beginRun(
-    "CREATE OR REPLACE",
-    "(w.alive_at > r.ended_at OR w.draining)",
-    `
-     lost_before := lost_before - (SELECT count(*) FROM ${schema}.runs r JOIN ${schema}.workers w ON w.name = r.worker
-       WHERE r.stack = of_stack AND r.ended_at IS NULL AND w.draining);`,
-  ),
+  beginRun("CREATE OR REPLACE", diesUntold, lessUntold),
   `ALTER TABLE ${schema}.workers ADD COLUMN due_at timestamptz;`,
+  // A machine that was taken away without a word was not killed by the stack that ran there.
+  `DROP FUNCTION ${schema}.begin_run(text, text, text, text, jsonb, text, int, int);
+   ${beginRun("CREATE", diesUntold, lessUntold, byHost)}`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

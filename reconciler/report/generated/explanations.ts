@@ -565,11 +565,11 @@ export const explanations = {
     "todo": "Take one of the values out of its text; it can be written in after the first apply, when both exist."
   },
   "plan/held-by-sibling": {
-    "means": "What is to be taken over is in the state of another environment of the same file. Two environments that have one resource change it in turns.",
+    "means": "What is to be taken over is in the state of another environment of the same file, or of another stack of the fleet with the same files. Both would change it in turns.",
     "todo": "Put ${env} into the name, so that each environment has its own, or take it out of the other one first: reconcile state rm ADDR --env OTHER."
   },
   "plan/sibling-unread": {
-    "means": "Something is taken over, and the state of another environment of the same file could not be read: it may have that resource.",
+    "means": "Something is taken over, and the state of another environment of the same file, or of another stack of the fleet with the same files, could not be read: it may have that resource.",
     "todo": "Look there with whoever may read it: reconcile state list --env OTHER."
   },
   "plan/name-not-said": {
@@ -1241,8 +1241,8 @@ export const explanations = {
     "todo": "Read what git or the server said, and try it by hand from the worker's machine."
   },
   "fleet/twice": {
-    "means": "The same name is declared in two files of the fleet.",
-    "todo": "Keep one of them."
+    "means": "The same name is declared in two files of the fleet, or two folders make a stack of that name. The second one would be left out without a word.",
+    "todo": "Keep one of them; of generated ones, stack: \"${path}\" has the whole path of the folder in the name."
   },
   "fleet/unknown-service": {
     "means": "A stack names a service that the fleet does not declare.",
@@ -1262,7 +1262,7 @@ export const explanations = {
   },
   "fleet/same-state": {
     "means": "Two stacks have their states at one place, in whatever spelling. Both would write the same state, and each would plan to take away what the other one made.",
-    "todo": "Give each stack a place of its own, such as state: \"postgres://HOST/DATABASE?state=${stack}\" under defaults."
+    "todo": "Give each stack a place of its own, such as state: \"postgres://HOST/DATABASE?state=${stack}\" under defaults. A stack that has left the file keeps its place until it is gone."
   },
   "fleet/server": {
     "means": "`fleet serve` could not be asked: its address, its answer or the token is wrong.",
