@@ -121,9 +121,11 @@ export async function approve(
   { records, queue, who, atDatabase = false }: Desk,
   name: string,
   digest: string,
-  { forMs = dayMs, why, throughWindow = false, now = new Date() }: Yes = {},
+  { forMs = dayMs, why, throughWindow = false, now: given }: Yes = {},
 ): Promise<{ readonly missing: number }> {
   const stack = await stackNamed({ records }, name);
+  const { readAt = new Date() } = stack;
+  const now = given ?? readAt;
   const plan = await waitingPlan({ records }, name, digest);
   const settings = await records.settings();
   const opening = openingOf(settings.windows, name, "apply", now);
@@ -134,7 +136,7 @@ export async function approve(
     windowRefused(plan, opening, throughWindow, why);
   if (refusal !== undefined) throw refusal;
   const through = !opening.open && throughWindow;
-  const given = await records.approve(
+  const approved = await records.approve(
     name,
     {
       digest: plan.digest,
@@ -146,10 +148,10 @@ export async function approve(
     },
     through ? windowLetters(settings, stack, { who, why: why ?? "", plan: plan.digest, window: opening.why }, now) : [],
   );
-  if (given === undefined) throw otherPlan(name, digest);
+  if (approved === undefined) throw otherPlan(name, digest);
   const what = through ? "approve through the window" : "approve";
   await records.note({ who, what, stack: name, detail: [digest, why].filter(Boolean).join(": ") });
-  const missing = Math.max(0, (stack.spec.approvers ?? 1) - namesIn(given).length);
+  const missing = Math.max(0, (stack.spec.approvers ?? 1) - namesIn(approved).length);
   // What is still missing is said with the next look.
   await queue.hasten({ ...triggerOf(stack, "approval"), startedBy: who });
   return { missing };

@@ -15,7 +15,8 @@ export type StackState = Pick<StackSpec, "name" | "tenant" | "state">;
 /** Where to read, as the fleet's own file writes it; or that the fleet's file does not permit it. */
 export type MayRead = { readonly state: string } | { readonly refused: true };
 
-const urlCredentials = ["user", "username", "password"];
+/** What of a database's address says where the state is, with what is meant where it is left out. The rest is how. */
+const usualSettings: Readonly<Record<string, string>> = { schema: "reconcile", state: "default" };
 
 const hasScheme = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(location);
 
@@ -23,14 +24,29 @@ const hasScheme = (location: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test
 function placeOf(location: string): string {
   if (/^file:/i.test(location) && URL.canParse(location)) return fileURLToPath(location);
   if (!hasScheme(location) || !URL.canParse(location)) return resolve(location);
-  const { protocol, hostname, port, pathname, searchParams } = new URL(location);
+  const { protocol, hostname, port, pathname, username, searchParams } = new URL(location);
+  const scheme = protocol === "postgresql:" ? "postgres:" : protocol;
+  const isDatabase = scheme === "postgres:";
+  for (const [name, value] of Object.entries(isDatabase ? usualSettings : {}))
+    if (!searchParams.has(name)) searchParams.set(name, value);
   const settings = [...searchParams]
-    .filter(([name]) => !urlCredentials.includes(name))
+    .filter(([name]) => !isDatabase || name === "host" || Object.hasOwn(usualSettings, name))
     .map((setting) => JSON.stringify(setting))
     .sort();
-  const scheme = protocol === "postgresql:" ? "postgres:" : protocol;
-  const usual: Readonly<Record<string, string>> = { "postgres:": "5432", "http:": "80", "https:": "443" };
-  return JSON.stringify([scheme, hostname.toLowerCase(), port || usual[scheme] || "", pathname, settings]);
+  const usualPorts: Readonly<Record<string, string>> = { "postgres:": "5432", "http:": "80", "https:": "443" };
+  const host = hostname.toLowerCase().replace(/\.$/, "");
+  const path = decoded(pathname).replace(/\/$/, "");
+  // A database that is not named has the name of whoever logs in.
+  const place = isDatabase && path === "" ? `/${decoded(username)}` : path;
+  return JSON.stringify([scheme, host, port || usualPorts[scheme] || "", place, settings]);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The names of stacks whose states are at one place, whatever its spelling: both would write the same state. */

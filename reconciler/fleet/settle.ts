@@ -26,6 +26,7 @@ export async function settle(
   stack: StackRecord,
   run: StartedRun,
   outcome: RoundOutcome,
+  now: Date,
 ): Promise<void> {
   const { records, queue } = setting;
   const { result, revision } = outcome;
@@ -36,7 +37,7 @@ export async function settle(
     giveUpAfter: stack.spec.retry.giveUpAfter,
     revision,
   });
-  const next = nextOf(stack, status, result, run);
+  const next = nextOf(stack, status, result, run, now);
   const { corrected = [] } = outcome;
   const occasions = occasionsOf(before, status, result, corrected.length > 0);
   const letters = outcome.gone ? [] : lettersFor(settings, stack, status, occasions, corrected);
@@ -179,6 +180,7 @@ function nextOf(
   status: Status,
   result: RoundOutcome["result"],
   { tookOver }: StartedRun,
+  now: Date,
 ): { readonly at: Date; readonly cause: Cause } {
   const after = (ms: number, cause: Cause) => ({ at: new Date(Date.now() + ms), cause });
   if (result.end === "handed_over") return after(0, "retry");
@@ -188,7 +190,7 @@ function nextOf(
   const usual = afterSuccess(spec.intervalMs, jitter, Date.now());
   const until = status.waitingFor?.until;
   if (until === undefined) return after(usual, "interval");
-  return after(Math.min(usual, Math.max(0, Date.parse(until) - Date.now())), "window");
+  return after(Math.min(usual, Math.max(0, Date.parse(until) - now.getTime())), "window");
 }
 
 const lettersFor = (

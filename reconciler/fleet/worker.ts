@@ -259,6 +259,7 @@ async function oneRound(
   // Nothing of the round waits for it.
   const charged = job.turn === undefined ? records.chargeTenant(stack.spec.tenant).catch(() => undefined) : undefined;
   services.set(stack.name, stack.spec.service);
+  const clock = clockOf(stack);
   const log = createRunLog(records, run.id);
   const ear = shared.silences.begin(stack.spec.service);
   let origin: Ear | undefined;
@@ -285,7 +286,7 @@ async function oneRound(
         ...openingPorts(setting, shared, settings, ear),
         approvedBefore: (digest) => records.approvalBeforeMerge(stack.name, digest),
         emit: log.emit,
-        now: () => new Date(),
+        now: clock,
       },
     );
   const lender = lendWhile(() => ear.waits || reading.waits || origin?.waits === true, job);
@@ -313,7 +314,13 @@ async function oneRound(
     : isCut
       ? { ...outcome, result: stoppedAtOnce }
       : await orRejected(records, stack.name, outcome);
-  await settle(setting, settings, stack, run, ended);
+  await settle(setting, settings, stack, run, ended, clock());
+}
+
+/** The database's clock, from when the stack was read on: windows and approvals do not go by the clock of a worker. */
+function clockOf({ readAt = new Date() }: StackRecord): () => Date {
+  const began = steadyNow();
+  return () => new Date(readAt.getTime() + steadyNow() - began);
 }
 
 /** The plan may have been rejected while the round ran that would offer it again. */

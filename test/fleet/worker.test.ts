@@ -5,6 +5,7 @@ import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
+import { noSettings } from "../../reconciler/fleet/model";
 import type { Picture } from "../../reconciler/fleet/picture";
 import type { OpenProject, Planned } from "../../reconciler/fleet/project";
 import type { Queue } from "../../reconciler/fleet/queue";
@@ -30,6 +31,8 @@ describe("a worker", () => {
   const folder = makeFolder({ "reconcile.yaml": "version: 1\n" });
   const source = { kind: "folder", folder } as const;
   const variables: Record<string, unknown>[] = [];
+  /** What the database's clock shows, where it is not this machine's. */
+  let readAt: Date | undefined;
   let during: (stack: string) => void | Promise<void> = () => undefined;
 
   /** What leaves is deleted, and everything else is in sync. */
@@ -78,7 +81,14 @@ describe("a worker", () => {
   beforeAll(async () => {
     database = await openDatabase("embedded", makeFolder());
     await prepareTables(database);
-    records = createRecords(database);
+    const real = createRecords(database);
+    records = {
+      ...real,
+      async takeStack(name, turn) {
+        const stack = await real.takeStack(name, turn);
+        return stack === undefined || readAt === undefined ? stack : { ...stack, readAt };
+      },
+    };
     const queue: Queue = {
       ...idleQueue,
       hasten: async ({ stack }) => void hastened.push(stack),
@@ -118,6 +128,25 @@ describe("a worker", () => {
     await run(stack);
   }
   const statusOf = async (stack: string) => (await records.stack(stack))?.status;
+
+  test("windows open and close by the database's clock, whatever the worker's shows", async () => {
+    await records.saveStacks([stackSpec("clocked", { source })]);
+    const friday = { kind: "deny", schedule: "0 18 * * 5", timeZone: "UTC", durationMs: 3_600_000 } as const;
+    await records.saveSettings({ ...noSettings, windows: [{ ...friday, stacks: ["clocked"], actions: ["look"] }] });
+    // The settings are read anew after two seconds.
+    await new Promise((resolve) => setTimeout(resolve, 2100));
+    for (const [time, isHeld] of [
+      ["17:59:00", false],
+      ["18:30:00", true],
+      ["19:30:00", false],
+    ] as const) {
+      readAt = new Date(`2026-11-20T${time}Z`);
+      await run("clocked");
+      expect([time, (await statusOf("clocked"))?.blocked]).toEqual([time, isHeld]);
+    }
+    readAt = undefined;
+    await records.saveSettings(noSettings);
+  });
 
   test("a stack that is planned in a process of its own lends its place meanwhile, and gets it back", async () => {
     await records.saveStacks([stackSpec("much", { source })]);

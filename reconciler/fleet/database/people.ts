@@ -60,9 +60,12 @@ export const peopleStatements = ({ query }: Database) => ({
     ]);
   },
   async dropTokens(name: string): Promise<number> {
-    // Sessions under this name end as well.
+    // Sessions under this name end as well, and what was approved under it and is not carried out yet is approved no more.
     const rows = await query(
-      `WITH closed AS (DELETE FROM ${schema}.sessions WHERE name = $1) DELETE FROM ${schema}.tokens WHERE name = $1 RETURNING hash`,
+      `WITH closed AS (DELETE FROM ${schema}.sessions WHERE name = $1),
+         voided AS (UPDATE ${schema}.stacks SET approval = NULL, changed_at = now()
+           WHERE approval ->> 'by' = $1 OR approval -> 'also' @> jsonb_build_array(jsonb_build_object('by', $1::text)))
+       DELETE FROM ${schema}.tokens WHERE name = $1 RETURNING hash`,
       [name],
     );
     return rows.length;

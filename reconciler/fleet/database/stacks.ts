@@ -36,6 +36,8 @@ export interface StackRecord {
   readonly picture?: string;
   readonly nextAt?: Date;
   readonly lastRun?: RunRecord;
+  /** When it was read, by the database's clock: that of a worker or of a person's machine may be wrong. */
+  readonly readAt?: Date;
 }
 
 export interface WaitingPlan {
@@ -313,7 +315,7 @@ export const stopWord = "stop ";
 /** A condition that an index serves, so that a stack is found among thousands. */
 const dependsOnIt = "s.spec -> 'dependsOn' @> to_jsonb($1::text)";
 
-const selectStacks = `SELECT s.*, r.id AS run_id, r.stack AS run_stack, r.cause, r.started_by, r.worker, r.started_at, r.ended_at,
+const selectStacks = `SELECT s.*, clock_timestamp() AS read_at, r.id AS run_id, r.stack AS run_stack, r.cause, r.started_by, r.worker, r.started_at, r.ended_at,
   r.result, r.reason, r.revision, r.plan, r.approval AS run_approval, r.counts
   FROM ${schema}.stacks s LEFT JOIN LATERAL (SELECT * FROM ${schema}.runs WHERE stack = s.name ORDER BY id DESC LIMIT 1) r ON true`;
 
@@ -323,6 +325,7 @@ function stackOf(row: Row): StackRecord {
   const stopping = written(row, "stopping") ?? undefined;
   const undoing = written(row, "undoing") ?? undefined;
   const nextAt = maybeTime(row["next_at"]);
+  const readAt = maybeTime(row["read_at"]);
   const picture = maybeText(row["picture"]);
   return {
     name: textOf(row["name"]),
@@ -341,6 +344,7 @@ function stackOf(row: Row): StackRecord {
       stopping,
       undoing,
       nextAt,
+      readAt,
       lastRun:
         row["run_id"] == null
           ? undefined
