@@ -99,8 +99,12 @@ describe("what a fleet keeps", () => {
     expect(handing).toMatchObject({ tookOver: true, lost: 2 });
     const end = { result: "taken_over" as const, reason: "its worker was stopped", counts: {} };
     expect(await records.finishRun(handing.id, end, newStatus, null)).toBe(true);
-    expect(await start("lost", "e:1")).toMatchObject({ tookOver: false, lost: 0 });
+    // It was stopped, and then its worker died: nothing of it runs any more.
+    const begun = { stack: "lost", worker: "e:1", status: whileRunning(newStatus) };
+    expect(await beginRun(records, begun)).toMatchObject({ tookOver: false, lost: 0 });
+    expect((await records.stack("lost"))?.status.reconciling).toBe(true);
     await records.endLostRuns("lost", "f:1");
+    expect((await records.stack("lost"))?.status.reconciling).toBe(false);
     const ended = await start("lost", "f:1");
     expect(ended).toMatchObject({ tookOver: false, lost: 1 });
     await records.finishRun(ended.id, { result: "failed", reason: "no", counts: {} }, newStatus, null);
