@@ -237,31 +237,6 @@ describe("the desk", () => {
     expect((await records.stack("once"))?.approval).toMatchObject({ by: "ann" });
   });
 
-  test("what is approved stands by the database's clock, and no longer than its person has a right", async () => {
-    const readAt = new Date("2026-01-01T00:00:00Z");
-    const slow: Records = {
-      ...records,
-      stack: async (name) => {
-        const stack = await records.stack(name);
-        return stack === undefined ? undefined : { ...stack, readAt };
-      },
-    };
-    expect((await records.stack("once"))?.readAt).toBeInstanceOf(Date);
-    await waiting("timed");
-    await approve({ ...desk("dora"), records: slow }, "timed", digest);
-    expect((await records.stack("timed"))?.approval).toMatchObject({
-      at: "2026-01-01T00:00:00.000Z",
-      until: "2026-01-02T00:00:00.000Z",
-    });
-    await waiting("both", { approvers: 2 });
-    for (const who of ["ann", "dora"]) await approve(desk(who), "both", digest, { now });
-    await records.dropTokens("eve");
-    expect((await records.stack("both"))?.approval).toBeDefined();
-    await records.dropTokens("dora");
-    for (const name of ["timed", "both"]) expect((await records.stack(name))?.approval, name).toBeUndefined();
-    expect((await records.stack("once"))?.approval).toMatchObject({ by: "ann" });
-  });
-
   test("whoever wrote a commit of it may not approve it, and where nobody knows who did nobody may", async () => {
     await waiting("own", { notTheAuthor: true });
     expect(await refused("ann", "own")).toMatch(/^fleet\/own-change: ann wrote aaaaaaaaaaaa \(open 443\)/);
@@ -311,6 +286,31 @@ describe("the desk", () => {
     expect(page).toContain("5 plans wait, the oldest first; you may approve 1 of them.");
     expect(page).toContain("approved by ann; one more person; whoever reaches this page");
     expect(page).toContain("the deny window");
+  });
+
+  test("what is approved stands by the database's clock, and no longer than its person has a right", async () => {
+    const readAt = new Date("2026-01-01T00:00:00Z");
+    const slow: Records = {
+      ...records,
+      stack: async (name) => {
+        const stack = await records.stack(name);
+        return stack === undefined ? undefined : { ...stack, readAt };
+      },
+    };
+    expect((await records.stack("once"))?.readAt).toBeInstanceOf(Date);
+    await waiting("timed");
+    await approve({ ...desk("dora"), records: slow }, "timed", digest);
+    expect((await records.stack("timed"))?.approval).toMatchObject({
+      at: "2026-01-01T00:00:00.000Z",
+      until: "2026-01-02T00:00:00.000Z",
+    });
+    await waiting("both", { approvers: 2 });
+    for (const who of ["ann", "dora"]) await approve(desk(who), "both", digest, { now });
+    await records.dropTokens("eve");
+    expect((await records.stack("both"))?.approval).toBeDefined();
+    await records.dropTokens("dora");
+    for (const name of ["timed", "both"]) expect((await records.stack(name))?.approval, name).toBeUndefined();
+    expect((await records.stack("once"))?.approval).toMatchObject({ by: "ann" });
   });
 
   test("a plan that loses data is approved with a reason, and any other one without", async () => {

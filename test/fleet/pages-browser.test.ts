@@ -321,6 +321,9 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
       },
     };
     await records.savePlan("prod-shop", { digest: "abcdef0123456789", revision: "r", body });
+    const stood = (await records.stack("prod-shop"))?.status;
+    if (stood === undefined) throw new Error("no stack prod-shop");
+    await records.saveStatus("prod-shop", { ...stood, reason: body.why });
     await records.saveSettings({
       ...settings,
       windows: [
@@ -343,12 +346,16 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
       );
     }
     expect(Object.entries(bottoms).filter(([, bottom]) => !(bottom <= 2 * 812))).toEqual([]);
-    expect(await tab.locator("main").innerText()).toContain("A window is closed: the deny window");
+    const told = await tab.locator("main").innerText();
+    expect(told).toContain("A window is closed: the deny window");
+    // What is lost is said once.
+    for (const { detail } of lost) expect(told.split(detail)).toHaveLength(2);
     await pictureOf(tab, "/stacks/waiting-on-a-phone", "light", 375);
     await pictureOf(tab, "/stacks/two-screens", "light", 375, { x: 0, y: 0, width: 375, height: 2 * 812 });
     await tab.setViewportSize({ width: 1440, height: 900 });
     await pictureOf(tab, "/stacks/waiting-on-a-desk", "light", 1440);
     await records.saveSettings(settings);
+    await records.saveStatus("prod-shop", stood);
     if (before === undefined) await records.dropPlan("prod-shop");
     else await records.savePlan("prod-shop", before);
   });

@@ -92,7 +92,7 @@ function decisionForms(
   // Enter in the reason presses the first button of the form, and nobody shall decide by accident.
   const form = html`<form method="post" action="${path}/approve">
 <input type="hidden" name="plan" value="${digest}"><button disabled hidden></button>
-<div><label for="why">Why</label><input id="why" name="why" maxlength="300"${approves && needsWord ? html` required` : ""}></div>
+<div><label for="why">${approves && needsWord ? "Why (needed to approve)" : "Why"}</label><input id="why" name="why" maxlength="300"${approves && needsWord ? html` required` : ""}></div>
 ${approves ? html`${through}<button class="primary" id="approve" data-ask="Carry out exactly this plan?">Approve</button>` : ""}
 ${rejects ? html`<button class="danger" id="reject" formaction="${path}/reject" formnovalidate>Reject</button>` : ""}</form>`;
   return html`<div class="acts">${approves || rejects ? form : ""}${

@@ -107,8 +107,8 @@ function countsOf({ counts }: RunRecord): string {
   return parts.length === 0 ? "none" : parts.join(", ");
 }
 
-export const logPart = (lines: readonly LogLine[], id: string): PagePart =>
-  html`<pre tabindex="0" id="${id}" role="region" aria-label="Log">${lines.length === 0 ? "Nothing was done." : lines.map(({ at, body }) => `${at.toISOString().slice(11, 19)}  ${logText(body)}`).join("\n")}</pre>`;
+export const logPart = (lines: readonly LogLine[], id: string, nothing = "Nothing was done."): PagePart =>
+  html`<pre tabindex="0" id="${id}" role="region" aria-label="Log">${lines.length === 0 ? nothing : lines.map(({ at, body }) => `${at.toISOString().slice(11, 19)}  ${logText(body)}`).join("\n")}</pre>`;
 
 interface Bar {
   readonly title: string;

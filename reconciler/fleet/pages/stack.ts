@@ -39,7 +39,7 @@ export function stackPage(view: StackView): PagePart {
   const { stack, plan, runs, changes, decisions, visitor } = view;
   const { name, status } = stack;
   return html`<h1>${name} ${tag(conditionOf(stack))}${stack.leaving ? html` <span class="tag bad">leaves the fleet</span>` : ""}</h1>
-${reasonCard(reasonOf(stack), status.stalled || status.failures > 0)}
+${plan !== undefined && status.awaitingApproval ? "" : reasonCard(reasonOf(stack), status.stalled || status.failures > 0)}
 ${acts(stack, visitor)}
 ${plan === undefined ? "" : planCard(view, plan)}
 ${runningCard(view)}
@@ -126,7 +126,7 @@ function runningCard({ runs, lines, now }: StackView): PagePart {
   return html`<section class="card" aria-labelledby="running-title"><h2 id="running-title">Runs now: <a href="/runs/${run.id}">run ${run.id}</a></h2>
 <p>${run.cause}${run.startedBy === undefined ? "" : ` (${run.startedBy})`}, on ${run.worker}, for ${span(now.getTime() - run.startedAt.getTime())}</p>
 ${timeline(lines, now)}
-<details open id="running-log"><summary>Log</summary>${logPart(lines.slice(-60), "running-lines")}</details></section>`;
+<details open id="running-log"><summary>Log</summary>${logPart(lines.slice(-60), "running-lines", "Nothing was sent yet.")}</details></section>`;
 }
 
 function orphansOf({ picture }: StackView): PagePart {

@@ -26,7 +26,7 @@ export function waitingPage(view: WaitingView): PagePart {
 <table id="waiting"><thead><tr><th scope="col">Stack</th><th scope="col">Waits for</th><th scope="col">Plan</th><th scope="col">Whom it asks</th></tr></thead>
 <tbody>${plans.map(
     (plan) => html`<tr><th scope="row"><a href="/stacks/${encodeURIComponent(plan.stack)}">${plan.stack}</a></th>
-<td class="short" data-label="Waits for">${ago(plan.madeAt, now)}</td><td data-label="Plan">${plan.sum} <code>${plan.digest}</code></td><td data-label="Whom it asks">${askedOf(plan, view)}</td></tr>`,
+<td class="short" data-label="Waits for">${ago(plan.madeAt, now)}</td><td data-label="Plan">${plan.sum.replace(/^Plan: /, "")} <code>${plan.digest}</code></td><td data-label="Whom it asks">${askedOf(plan, view)}</td></tr>`,
   )}</tbody></table>`;
 }
 
