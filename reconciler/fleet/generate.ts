@@ -1,8 +1,7 @@
 /** The stacks that generators stand for: one for each folder that has a file of the given name. */
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type Refused, refuse } from "../refused";
-import { refuseSharedStates } from "./may-read";
+import { refuseSharedStates, StacksRefused } from "./may-read";
 import { type Fleet, fits, type Generator, type Source, type StackSpec } from "./model";
 import type { Freshness } from "./sources/git";
 import { checkOut } from "./sources/source";
@@ -32,12 +31,15 @@ export async function allStacks(
 }
 
 /** Which of the two is meant is nobody's to guess: the other one would be left out without a word. */
-const madeTwice = (name: string, one: string, other: string): Refused =>
-  refuse(
-    "fleet/twice",
-    `the stack ${name} is generated twice: by ${one} and by ${other}`,
-    'write stack: "${path}", which is the whole path of the folder, or give the stacks of each generator names of their own',
-  );
+const madeTwice = (name: string, one: string, other: string): StacksRefused =>
+  new StacksRefused([
+    {
+      severity: "error",
+      code: "fleet/twice",
+      summary: `the stack ${name} is generated twice: by ${one} and by ${other}`,
+      fix: 'write stack: "${path}", which is the whole path of the folder, or give the stacks of each generator names of their own',
+    },
+  ]);
 
 const placeText = (source: Source): string =>
   source.kind === "folder" ? source.folder : `${source.path || "the root"} of ${source.url}`;

@@ -6,7 +6,7 @@
 
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Refused } from "../refused";
+import type { Diagnostic } from "../core/model/diagnostic";
 import { fits, type StackSpec, type Tenant } from "./model";
 
 /** A stack of the fleet with the place of its state. */
@@ -49,6 +49,16 @@ function decoded(text: string): string {
   }
 }
 
+/** What the fleet's file asks for cannot be: an error for each of the stacks that stand in each other's way. */
+export class StacksRefused extends Error {
+  override readonly name = "StacksRefused";
+  constructor(readonly diagnostics: readonly Diagnostic[]) {
+    super(
+      diagnostics.map(({ summary, detail = "", fix }) => `${summary}${detail && ` (${detail})`}: ${fix}`).join("; "),
+    );
+  }
+}
+
 /** The names of stacks whose states are at one place, whatever its spelling: both would write the same state. */
 export function sharedStates(stacks: readonly Pick<StackSpec, "name" | "state">[]): readonly (readonly string[])[] {
   const byPlace = new Map<string, Set<string>>();
@@ -68,7 +78,7 @@ export function refuseSharedStates(
   const shared = sharedStates([...stacks, ...others]);
   const gone = new Set(others.map(({ name }) => name));
   if (shared.length === 0) return;
-  throw new Refused(
+  throw new StacksRefused(
     shared.map(([one = "", other = ""]) => ({
       severity: "error",
       code: "fleet/same-state",

@@ -323,7 +323,7 @@ describe.skipIf(browserMissing !== undefined)(`the pages in a browser${browserMi
     await records.savePlan("prod-shop", { digest: "abcdef0123456789", revision: "r", body });
     const stood = (await records.stack("prod-shop"))?.status;
     if (stood === undefined) throw new Error("no stack prod-shop");
-    await records.saveStatus("prod-shop", { ...stood, reason: body.why });
+    await records.saveStatus("prod-shop", { ...stood, awaitingApproval: true, drifted: false, reason: body.why });
     await records.saveSettings({
       ...settings,
       windows: [
