@@ -99,3 +99,32 @@ it("a create is told by the last list while a newer one is on its way", async ()
   await second;
   expect(pending).toEqual([]);
 });
+
+it("a list shows a VM lately where it was asked for after all that was sent about it, and for a second", async () => {
+  let now = 0;
+  let phase = "stopped";
+  const sent = async () => accepted(undefined);
+  const client = {
+    listVms: async () => accepted([{ kind: "vm", id: "a", name: "a", phase }]),
+    stopVm: sent,
+    startVm: sent,
+  } as unknown as ServiceClient;
+  const { fresh, vmShownLately } = shareLooks(client, () => now);
+  const shown = () => vmShownLately("a")?.phase;
+  expect(shown()).toBeUndefined();
+  await fresh.listVms();
+  await fresh.stopVm("a");
+  expect(shown(), "a list from before the stop").toBeUndefined();
+  const stopping = fresh.stopVm("a");
+  const meanwhile = fresh.listVms();
+  await stopping;
+  await meanwhile;
+  await fresh.listVms();
+  expect(shown(), "a list from after the stop").toBe("stopped");
+  now += 1001;
+  expect(shown(), "a list of another second").toBeUndefined();
+  await fresh.listVms();
+  phase = "running";
+  await fresh.startVm("a");
+  expect(shown(), "a list from before a start").toBeUndefined();
+});
