@@ -69,10 +69,10 @@ export function renamedKeys(
 const keepsNames = (addresses: readonly Address[]): string =>
   `lifecycle: { ignore_changes: [name] } on ${addresses.slice(0, 3).join(", ")}${addresses.length > 3 ? ` and ${addresses.length - 3} more` : ""}, whose name in the service cannot change, and `;
 
-/** A `moved` entry may have been followed alone, or a name that follows the environment or a component changed. */
-function replacedForName({ action, kind, address, fields, source }: Change): Diagnostic[] {
+/** The `moved` entry alone was written, of what has the key in its name. Whoever gives another name means it. */
+function replacedForName({ action, kind, address, fields, source, movedFrom }: Change): Diagnostic[] {
   const forcing = fields.filter(({ forces }) => forces === "replace");
-  if (action !== "replace" || canBeRenamed(kind) || forcing.length === 0) return [];
+  if (action !== "replace" || movedFrom === undefined || canBeRenamed(kind) || forcing.length === 0) return [];
   if (forcing.some(({ field }) => field !== "name")) return [];
   return [
     {
