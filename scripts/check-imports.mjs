@@ -19,7 +19,13 @@ const rules = [
     [],
     "what a kind says of itself is data",
   ],
-  ["reconciler/core/model", ["reconciler/core/text", "reconciler/kinds:rows"], [], "the model knows values only"],
+  [
+    "reconciler/core/model",
+    ["reconciler/core/text", "reconciler/kinds:rows", "reconciler/kinds:model"],
+    [],
+    "the model knows values only",
+  ],
+  ["reconciler/kinds:model", ["reconciler/core/model", "reconciler/core/text"], [], "what is to know of one resource"],
   [
     "reconciler/core/canonical",
     ["reconciler/core/model", "reconciler/core/text"],
@@ -133,6 +139,7 @@ const rules = [
     [
       "reconciler/core",
       "reconciler/kinds",
+      "reconciler/kinds:report",
       "reconciler/engine/drift",
       "reconciler/engine/events",
       "reconciler/engine/run-plan",
@@ -145,6 +152,12 @@ const rules = [
     ],
     [],
     "a report is a view of a plan and an event stream",
+  ],
+  [
+    "reconciler/kinds:report",
+    ["reconciler/core", "reconciler/kinds", "reconciler/report"],
+    [],
+    "what is said of a resource of a kind",
   ],
   [
     "reconciler/fleet",
@@ -202,6 +215,8 @@ const above = {
   engine: /^(perform|watch|observe)(-|$)/,
   config: /^read(-|$)/,
   one: /^one(-|$)/,
+  report: /^words$/,
+  model: /^facts$/,
   rows: /^(table|definition|index|fields|calls)$/,
 };
 
@@ -255,16 +270,30 @@ function checkKinds(path, text) {
     );
 }
 
+/**
+ * The files that each file imports, types included.
+ *
+ * @type {Map<string, string[]>}
+ */
+const importsOf = new Map();
+
 function checkFile(path) {
   const rule = rules.find(([folder]) => inItsRoom(path).startsWith(`${folder}/`));
   const text = readFileSync(join(root, path), "utf8");
   checkKinds(path, text);
+  // An example in a comment imports this package the way its reader does.
+  const imported = [...text.replace(/^ \*.*$/gm, "").matchAll(/(?<!["\w])(?:from\s+|require\(|import\()"([^"\s]+)"/g)];
+  const specifiers = imported.map(([, specifier]) => specifier);
+  const base = dirname(path);
+  importsOf.set(
+    path.replace(/(\/index)?\.ts$/, ""),
+    specifiers
+      .filter((one) => one.startsWith("."))
+      .map((one) => relative(root, resolve(root, base, one)).replace(/\/index$/, "")),
+  );
   if (rule !== undefined) {
     const [folder, folders, packages, reason] = rule;
-    // An example in a comment imports this package the way its reader does.
-    for (const [, specifier] of text
-      .replace(/^ \*.*$/gm, "")
-      .matchAll(/(?<!["\w])(?:from\s+|require\(|import\()"([^"\s]+)"/g)) {
+    for (const specifier of specifiers) {
       if (specifier.startsWith(".")) {
         const target = inItsRoom(relative(root, resolve(root, dirname(path), specifier)));
         const within = [folder, ...folders].some((allowed) => target === allowed || target.startsWith(`${allowed}/`));
@@ -306,6 +335,19 @@ function checkFile(path) {
 }
 
 for (const folder of ["reconciler", "emulator", "provider"]) if (existsSync(join(root, folder))) visit(folder);
+
+/** @type {Set<string>} */
+const inNoCircle = new Set();
+/** @param {string[]} way */
+function checkCircles(path, way) {
+  if (inNoCircle.has(path)) return;
+  const begin = way.indexOf(path);
+  if (begin >= 0) problems.push(`imports go round: ${[...way.slice(begin), path].join(" > ")}`);
+  else for (const next of importsOf.get(path) ?? []) checkCircles(next, [...way, path]);
+  inNoCircle.add(path);
+}
+for (const path of importsOf.keys()) checkCircles(path, []);
+
 if (process.argv.includes("--shrink")) {
   const fewer = [...kindsCompared]
     .flatMap(([path, count]) => (kindsNamed[path] === undefined ? [] : [[path, Math.min(count, kindsNamed[path])]]))
