@@ -1,9 +1,11 @@
-/** One record of the state for people: every field in the words of its kind (kind-words.ts), then the open intent. */
+/** One record of the state for people: every field in the words of its kind (words.ts), then the open intent. */
+
 import type { AddressOf } from "../core/model/identity";
 import type { Intent, RecordedResource } from "../core/model/recorded";
 import { printable } from "../core/text/printable";
-import { type LabelledRow, rowsToldBy, type ToldRow, toldOfRecord, yes } from "./kind-words";
+import { toldOfRecord } from "./kind-words";
 import { displayColumns, hang, padTo, type TextOptions, valueText } from "./style";
+import { type LabelledRow, rowsToldBy, type ToldRow, yes } from "./told-rows";
 
 const intentRows: Readonly<Record<Exclude<keyof Intent, "address" | "record">, LabelledRow<Intent>>> = {
   step: ["step", ({ step }) => step],

@@ -7,8 +7,9 @@ import { type Address, compareAddresses, type Kind } from "../core/model/address
 import type { DesiredResource } from "../core/model/desired";
 import { type Live, sight } from "../core/model/live";
 import type { RecordedResource } from "../core/model/recorded";
-import { type SideRow, short, sideRows } from "./kind-words";
+import { sideRows } from "./kind-words";
 import { valueText } from "./style";
+import { type SideRow, short } from "./told-rows";
 
 export interface Side {
   readonly address: Address;

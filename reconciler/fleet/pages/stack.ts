@@ -2,8 +2,8 @@
  * One stack: its status, the plan that waits, the run under way, what is wanted beside what exists, and its history.
  */
 import { html } from "hono/html";
-import type { SideRow } from "../../report/kind-words";
 import type { Side } from "../../report/sides";
+import type { SideRow } from "../../report/told-rows";
 import { may, type Visitor } from "../access";
 import type { DecisionRecord } from "../database/people";
 import type { RunRecord } from "../database/runs";

@@ -1,0 +1,45 @@
+/** What is to know of one group alone. */
+import { flag, list, mapWith, optional, shape, text } from "../../core/model/checks";
+import { computedInRule, computedInTexts } from "../../core/model/computed";
+import type { Reference } from "../../core/model/desired";
+import { groupFields } from "../../core/model/fields";
+import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, source } from "../../core/model/kind-facts";
+import { groupNamed, namingGroup, type Rule } from "../../core/model/rule";
+
+const groupsOfRules = (rules: readonly Rule[]): Reference[] => rules.flatMap((rule) => groupNamed(rule) ?? []);
+
+export const groupFacts: KindFacts<"group"> = {
+  references: ({ rules }) => groupsOfRules(rules),
+  renamed: (desired, named) => ({
+    ...desired,
+    rules: desired.rules.map((rule) => namingGroup(rule, named)),
+  }),
+  computed: ({ description, rules }) => [...computedInTexts([description]), ...rules.flatMap(computedInRule)],
+  names: ({ rules }) => groupsOfRules(rules).flatMap((named) => ("id" in named ? [named.id] : [])),
+  keeps: ({ retired = [] }) => retired.map(({ id }) => `group:${id}`),
+  memory: () => ({
+    id: text,
+    platformRules: list(text),
+    preventDestroy: flag,
+    deleting: optional(flag),
+    updating: optional(mapWith(text)),
+    retired: optional(list(shape({ id: text, name: optional(text) }))),
+    buried: optional(list(text)),
+    unseen: isUnseenList,
+  }),
+  wish(record) {
+    const { fields, unknown } = fieldsOfRecord(groupFields, record);
+    return {
+      kind: "group",
+      address: record.address,
+      ...fields,
+      rulesMode: "authoritative",
+      lifecycle: { preventDestroy: record.preventDestroy, ignoreChanges: unknown, onRuleRemoval: "replace" },
+      source,
+    };
+  },
+  behaving: (wish, now) =>
+    now === undefined
+      ? wish
+      : { ...wish, rulesMode: now.rulesMode, lifecycle: behavingAs(now.lifecycle, wish), source: now.source },
+};

@@ -1,0 +1,86 @@
+/** What is to know of one VM alone. */
+import { flag, list, number, object, optional, shape, text } from "../../core/model/checks";
+import { type Computed, computedInTexts } from "../../core/model/computed";
+import type { DesiredByKind, HealthCheck } from "../../core/model/desired";
+import { vmFields } from "../../core/model/fields";
+import {
+  behavingAs,
+  computedInCommands,
+  computedInFlush,
+  fieldsOfRecord,
+  isUnseenList,
+  type KindFacts,
+  owes,
+  source,
+} from "../../core/model/kind-facts";
+
+const computedInCheck = (check: HealthCheck): Computed[] =>
+  check.kind === "tcp" ? [] : computedInTexts(check.kind === "http" ? [check.url] : check.argv);
+
+/** What the file wants to run, with the places where it says so. */
+const commandsOf = ({ commandFile, commandFiles, afterReady, afterAttach }: DesiredByKind["vm"]) => ({
+  commandFile,
+  commandFiles,
+  afterReady,
+  afterAttach,
+});
+
+export const vmFacts: KindFacts<"vm"> = {
+  references: () => [],
+  renamed: (desired) => desired,
+  computed({ lifecycle: { verifyResize }, flush, afterReady, afterAttach }) {
+    const check = verifyResize.check === undefined ? [] : computedInCheck(verifyResize.check);
+    return [...check, ...computedInFlush(flush), ...computedInCommands(afterReady, afterAttach)];
+  },
+  names: () => [],
+  keeps({ dataVolumeId, disks = [], deleting }) {
+    // The other disks count only for a VM that is being deleted: while the VM exists, a look at it shows them again.
+    const left = deleting === true ? disks.map(({ id }) => id) : [];
+    return [...(dataVolumeId === undefined ? [] : [dataVolumeId]), ...left].map((id) => `volume:${id}`);
+  },
+  memory: () => ({
+    id: optional(text),
+    imageId: optional(text),
+    preventDestroy: flag,
+    onDelete: object,
+    dataVolumeId: optional(text),
+    disks: optional(
+      list(shape({ id: text, name: optional(text), sizeGb: optional(number), maybeRoot: optional(flag) })),
+    ),
+    privateIp: optional(text),
+    floatingIp: optional(text),
+    createdAt: optional(text),
+    building: optional(flag),
+    resizing: optional(shape({ from: optional(text), to: text })),
+    dataVolumeDetached: optional(flag),
+    dataVolumeMoving: optional((value) => value === "attaching" || value === "detaching"),
+    deleting: optional(flag),
+    stoppedForFlush: optional(flag),
+    owes,
+    unseen: isUnseenList,
+  }),
+  wish(record) {
+    const { fields, unknown } = fieldsOfRecord(vmFields, record);
+    const { snapshot, ...onDelete } = record.onDelete;
+    return {
+      kind: "vm",
+      address: record.address,
+      ...fields,
+      lifecycle: {
+        preventDestroy: record.preventDestroy,
+        ignoreChanges: unknown,
+        onImageChange: "rebuild",
+        snapshotBefore: snapshot ? ["delete"] : [],
+        ...onDelete,
+        verifyResize: { confirm: "auto", timeoutMs: 0, onFailure: "leave" },
+      },
+      source,
+    };
+  },
+  behaving(wish, now) {
+    const verifyResize = { confirm: "auto", timeoutMs: 120_000, onFailure: "revert" } as const;
+    return now === undefined
+      ? { ...wish, lifecycle: { ...wish.lifecycle, verifyResize } }
+      : { ...wish, ...commandsOf(now), lifecycle: behavingAs(now.lifecycle, wish), source: now.source };
+  },
+};
