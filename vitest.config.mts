@@ -52,7 +52,7 @@ export default defineConfig({
   test: {
     ...common,
     // Once, and not for each project, as it would be if they extended this.
-    globalSetup: ["test/support/build-once.ts", "test/support/own-temp-folder.ts"],
+    globalSetup: "test/support/global-setup.ts",
     sequence: { sequencer: LongestFirst },
     reporters: ["default", ...(process.env["KEEP_SECONDS"] === undefined ? [] : [keepSeconds])],
     projects: [

@@ -15,6 +15,19 @@ const Module = require("node:module");
 const { dirname, join } = require("node:path");
 const { Script } = require("node:vm");
 
+/** What Node does with a module that it has compiled. */
+function evaluate(module, path, compiled) {
+  const find = (name) => module.require(name);
+  Object.assign(find, {
+    resolve: (name, options) => Module._resolveFilename(name, module, false, options),
+    main: process.mainModule,
+    cache: Module._cache,
+    extensions: Module._extensions,
+  });
+  return compiled.call(module.exports, module.exports, find, module, path, dirname(path));
+}
+exports.evaluate = evaluate;
+
 exports.keepCompiled = (folder) => {
   const file = join(folder, `${process.version}-${process.arch}`);
   const known = read(file);
@@ -33,14 +46,7 @@ exports.keepCompiled = (folder) => {
       return byNode();
     }
     if (cachedData === undefined || script.cachedDataRejected) added.set(key, script);
-    const find = (name) => this.require(name);
-    Object.assign(find, {
-      resolve: (name, options) => Module._resolveFilename(name, this, false, options),
-      main: process.mainModule,
-      cache: Module._cache,
-      extensions: Module._extensions,
-    });
-    return script.runInThisContext().call(this.exports, this.exports, find, this, path, dirname(path));
+    return evaluate(this, path, script.runInThisContext());
   };
   process.once("exit", () => {
     if (added.size > 0) write(folder, file, known, added);

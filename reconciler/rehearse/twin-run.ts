@@ -5,7 +5,7 @@
  */
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import type { Timing } from "../core/model/desired";
-import type { Elapsed } from "../core/model/time";
+import { elapsedAt, instantAt } from "../core/model/time";
 import type { Dialect } from "../dialect/dialect";
 import type { EngineEvent } from "../engine/events";
 import type { Prepared } from "../engine/plan";
@@ -20,7 +20,6 @@ import { createMemoryStore } from "../store/memory";
 import type { StateStore, StoredState } from "../store/store";
 import { buildTwin, twinToken } from "./twin";
 import { twinDialect, twinOperations } from "./twin-dialect";
-import { instantAt } from "./virtual-clock";
 
 export interface TwinSetting {
   /** The plan for the real service, with the observation that it was made from. */
@@ -112,6 +111,6 @@ export async function startTwin(setting: TwinSetting): Promise<RunningTwin> {
 function fastClock(speed: number): Clock {
   const zero = systemClock.now();
   // A monotonic time that goes faster is monotonic.
-  const now = (): Elapsed => (zero + (systemClock.now() - zero) * speed) as Elapsed;
+  const now = () => elapsedAt(zero + (systemClock.now() - zero) * speed);
   return { now, instant: () => instantAt(now()), sleep: (ms, signal) => sleep(ms / speed, signal) };
 }

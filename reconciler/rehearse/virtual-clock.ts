@@ -1,14 +1,11 @@
 /** Time that passes only when everything waits: the earliest sleeper is woken once nothing else has anything to do. */
-import type { Elapsed, Instant } from "../core/model/time";
+import { elapsedAt, instantAt } from "../core/model/time";
 import type { Clock } from "../service/clock";
 
 export interface VirtualClock extends Clock {
   /** Somebody sets the clock by so much. What has passed stays as it was; only dates change. */
   set(byMs: number): void;
 }
-
-/** A moment of virtual time as the calendar shows it. */
-export const instantAt = (ms: number): Instant => new Date(ms).toISOString() as Instant; // the ISO text of a moment
 
 export function virtualClock(onTime: (nowMs: number) => void, startMs = Date.UTC(2026, 0, 1)): VirtualClock {
   let now = startMs;
@@ -34,7 +31,7 @@ export function virtualClock(onTime: (nowMs: number) => void, startMs = Date.UTC
   onTime(now);
   return {
     // Virtual time never goes back.
-    now: () => now as Elapsed,
+    now: () => elapsedAt(now),
     instant: () => instantAt(now + wrongByMs),
     set(byMs) {
       wrongByMs += byMs;

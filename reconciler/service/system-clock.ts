@@ -1,14 +1,12 @@
 /** The machine's clock. The one file of the rooms that wait and decide in which time is taken from the machine. */
-import type { Elapsed, Instant } from "../core/model/time";
+import { elapsedAt, instantAt } from "../core/model/time";
 import { sleep } from "./abort-listeners";
 import type { Clock } from "./clock";
 
 export const systemClock: Clock = {
   // Counted from about when the process began by the calendar, so that spans of several processes can be drawn together.
-  // `performance.now` is the monotonic source that an `Elapsed` stands for.
-  now: () => (performance.timeOrigin + performance.now()) as Elapsed,
-  // The ISO text of now is what an `Instant` is.
-  instant: () => new Date().toISOString() as Instant,
+  now: () => elapsedAt(performance.timeOrigin + performance.now()),
+  instant: () => instantAt(Date.now()),
   sleep,
 };
 

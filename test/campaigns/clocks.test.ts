@@ -13,8 +13,8 @@ import { hasNothingToDo } from "../../reconciler/engine/apply";
 import { awaitInterrupted } from "../../reconciler/engine/await-interrupted";
 import { preparePlan } from "../../reconciler/engine/plan";
 import { seededRandom } from "../../reconciler/rehearse/chaos";
+import type { Fate } from "../../reconciler/rehearse/in-process-client";
 import { countCampaign } from "../support/campaign-count";
-import type { Fate } from "../support/in-process-client";
 import { virtualWorld } from "../support/virtual-world";
 
 const trials = Number(process.env["CLOCK_TRIALS"] ?? 16);

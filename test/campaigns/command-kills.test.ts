@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { countCampaign } from "../support/campaign-count";
 import { misbehaviour } from "../support/captured-command";
-import { countInProcess, killAt } from "../support/deaths";
 import { momentsOf } from "../support/mortal";
+import { countInProcess, killAt } from "../support/oracles";
 import { changeScenes, type Theatre } from "../support/theatre";
 import { shapeOf } from "../support/world-shape";
 

@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { faceOtherServices } from "../support/face-other-services";
+import { faceOtherServices } from "../support/other-services/face";
 import { changeScenes, every } from "../support/theatre";
 
 describe("before a service of other making nothing is lost, made twice or forgotten: stories of change", () => {

@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { faceOtherScopes } from "../support/face-other-services";
+import { faceOtherScopes } from "../support/other-services/face";
 import { changeScenes, every } from "../support/theatre";
 
 describe("another service, project or credential than the state remembers changes nothing and forgets nothing", () => {

@@ -10,10 +10,10 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countCampaign } from "../support/campaign-count";
 import { jsonLines, startCli } from "../support/cli-process";
-import { problemsOfEvent } from "../support/event-schema";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage, stageToken } from "../support/fleet-processes";
 import { postgresMissing, postgresPassword } from "../support/postgres-server";
+import { problemsOfEvent } from "../support/schemas";
 import { readDump } from "../support/world-shape";
 
 const sizeOf = (name: string, small: number): number => Number(process.env[name] ?? small);

@@ -13,9 +13,8 @@ import type { RunResult } from "../../reconciler/fleet/database/runs";
 import { runCli, startCli } from "../support/cli-process";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage, stageToken, type WorkerProcess } from "../support/fleet-processes";
-import { json, startMeddlingProxy } from "../support/meddling-proxy";
-import { type Pooler, poolerMissing, startPooler } from "../support/pooler";
-import { postgresMissing } from "../support/postgres-server";
+import { json, startMeddlingProxy } from "../support/own-place";
+import { type Pooler, poolerMissing, postgresMissing, startPooler } from "../support/postgres-server";
 
 const dumpMissing = ["pg_dump", "pg_restore"].some((name) => spawnSync(name, ["--version"]).error !== undefined);
 if (poolerMissing !== undefined) console.warn(`NOT SHOWN: a fleet behind a pooler: ${poolerMissing}`);

@@ -11,7 +11,7 @@ import { countCampaign } from "../support/campaign-count";
 import { captureCommand, misbehaviour, pollution } from "../support/captured-command";
 import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
-import { mutateJson, mutateText, pick, randomFrom } from "../support/mutations";
+import { mutateJson, mutateText, pick, randomFrom } from "../support/hostile-inputs";
 import { stories } from "../support/stories";
 import seeds from "./seeds.json";
 

@@ -10,10 +10,9 @@ import { createS3Store } from "../../reconciler/store/s3";
 import type { LeaseTimes, StateStore } from "../../reconciler/store/store";
 import { type Happened, type HistoryOptions, judge, makeHistory, setClocksApart } from "../store/history";
 import { makeFolder } from "../support/folder";
-import { createMemoryStore } from "../support/memory-store";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
-import { type S3Server, startS3Server } from "../support/s3-server";
-import { type StateServer, startStateServer } from "../support/state-server";
+import { type S3Server, type StateServer, startS3Server, startStateServer } from "../support/state-server";
+import { createMemoryStore } from "../support/virtual-world";
 
 const seeds = Number(process.env["HISTORY_SEEDS"] ?? 2);
 const steps = Number(process.env["HISTORY_STEPS"] ?? 8);

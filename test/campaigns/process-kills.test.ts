@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { countCampaign } from "../support/campaign-count";
-import { countInProcess, endsWellUnlocked, killAt } from "../support/deaths";
 import { momentsOf } from "../support/mortal";
-import { undisturbedRun } from "../support/oracles";
+import { countInProcess, endsWellUnlocked, killAt, undisturbedRun } from "../support/oracles";
 import { changeScenes } from "../support/theatre";
 
 /** Every n-th kill point is tried, and of a few stories, or with EVERY_STORY=1 of all. */

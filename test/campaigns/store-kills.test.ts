@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countCampaign, tellViolation } from "../support/campaign-count";
-import { diesAt, endsWellUnlocked, killAt } from "../support/deaths";
 import { type Moment, momentsOf } from "../support/mortal";
-import { type Undisturbed, undisturbedRun } from "../support/oracles";
+import { diesAt, endsWellUnlocked, killAt, type Undisturbed, undisturbedRun } from "../support/oracles";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
-import { type S3Server, startS3Server } from "../support/s3-server";
-import { type StateServer, startStateServer } from "../support/state-server";
+import { type S3Server, type StateServer, startS3Server, startStateServer } from "../support/state-server";
 import { changeScenes, destroyScenes, every, type Theatre } from "../support/theatre";
 
 /** Every n-th death at a request, at a write of the store, and of a real process is tried; 1 tries all. */

@@ -15,7 +15,7 @@ import {
   recordProblem,
   runsOf,
 } from "../../reconciler/core/state/shape";
-import { Asked, type Schema, schemaOf } from "../support/asked-of-schema";
+import { Asked, type Schema, schemaOf } from "../support/schemas";
 
 const turns = [0, 1, 2, 3, 4, 5, 6, 7];
 

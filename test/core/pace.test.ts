@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { cheaperLook, togetherAt } from "../../reconciler/core/schedule/pace";
 import { createPoller, type Poller } from "../../reconciler/engine/poller";
+import { virtualClock } from "../../reconciler/rehearse/virtual-clock";
 import type { ServiceClient } from "../../reconciler/service/client";
-import { virtualClock } from "../support/virtual-clock";
 
 const intervalMs = 2000;
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { calendarAge, calendarLeft } from "../../reconciler/core/model/time";
+import { calendarAge, calendarLeft, elapsedAt, instantAt } from "../../reconciler/core/model/time";
 import { isWindowOver, lookedAgain, openWindow } from "../../reconciler/core/schedule/window";
-import { elapsedAt, instantAt } from "../support/virtual-clock";
 
 /** After how many of the looks at these moments a window of 90 seconds, opened at 0, is over; none: never. */
 function overAfter(moments: readonly number[]): number | undefined {

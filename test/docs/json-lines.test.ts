@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startEmulator } from "../../emulator";
 import { jsonLines, root, runCli } from "../support/cli-process";
-import { problemsOfEvent as problemsOf, eventTypes as types } from "../support/event-schema";
 import { makeFolder } from "../support/folder";
+import { problemsOfEvent as problemsOf, eventTypes as types } from "../support/schemas";
 
 const document = readFileSync(join(root, "docs/json.md"), "utf8");
 

@@ -6,8 +6,7 @@ import { type RunningEmulator, startEmulator } from "../../emulator";
 import { createHost, type Environment, type Host, runScript } from "../support/ci-runner";
 import { root } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
-import { type S3Server, startS3Server } from "../support/s3-server";
-import { type StateServer, startStateServer } from "../support/state-server";
+import { type S3Server, type StateServer, startS3Server, startStateServer } from "../support/state-server";
 
 const [gitlabBlock, encryptionBlock, moveBlock, ...others] = [
   ...readFileSync(join(root, "docs/state.md"), "utf8").matchAll(/^```sh\n([\s\S]*?)^```$/gm),

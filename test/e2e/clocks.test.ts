@@ -13,12 +13,12 @@ const dialect = {
 };
 const hour = 3_600_000;
 
-/** `clock`: as test/support/wrong-clock.cjs reads it; it is set so long after the first create was sent. */
+/** `clock`: as wrong-clock.cjs reads it; it is set so long after the first create was sent. */
 function apply(clock: string) {
   const { cwd, env } = place.surroundings();
   const sent = join(cwd, "a-create-was-sent");
   if (clock.includes(":")) void eventually("the create is sent", noted(sent));
-  const preload = `--require ${join(__dirname, "../support/wrong-clock.cjs")}`;
+  const preload = `--require ${join(__dirname, "wrong-clock.cjs")}`;
   return startCli(["apply", "-y"], {
     cwd,
     env: { ...env, WRONG_CLOCK: clock, WRONG_CLOCK_FROM: sent, NODE_OPTIONS: preload },

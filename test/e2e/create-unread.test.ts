@@ -1,6 +1,6 @@
 /** The answer to a create does not fit the dialect: it is told as that, and nothing else of its kind is created. */
 import { afterEach, describe, expect, it } from "vitest";
-import { type AtTheDoor, standAtTheDoor } from "../support/at-the-door";
+import { type AtTheDoor, standAtTheDoor } from "../support/own-place";
 
 let here: AtTheDoor;
 afterEach(() => here.close());

@@ -7,7 +7,7 @@ import {
   type RunningEmulator,
   startEmulator,
 } from "../../emulator/index";
-import { imageId, vmBody } from "../support/emulated-world";
+import { imageId, vmBody } from "../support/virtual-world";
 
 let running: RunningEmulator | undefined;
 afterEach(async () => {

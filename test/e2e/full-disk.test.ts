@@ -11,7 +11,7 @@ import { readDump } from "../support/world-shape";
 
 let folder: string;
 let emulator: RunningEmulator;
-const hook = { NODE_OPTIONS: `--require ${resolve(__dirname, "../support/full-disk.cjs")}` };
+const hook = { NODE_OPTIONS: `--require ${resolve(__dirname, "full-disk.cjs")}` };
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "reconcile-full-"));

@@ -5,12 +5,18 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { createHost, type Environment, type Host, runGithub, runGitlab } from "../support/ci-runner";
+import {
+  commandsIn,
+  createHost,
+  type Environment,
+  type Host,
+  runGithub,
+  runGitlab,
+  wordsOf,
+} from "../support/ci-runner";
 import { jsonLines, root, runCli } from "../support/cli-process";
-import { commandsIn, wordsOf } from "../support/documented-commands";
 import { makeFolder } from "../support/folder";
-import { type S3Server, startS3Server } from "../support/s3-server";
-import { type StateServer, startStateServer } from "../support/state-server";
+import { type S3Server, type StateServer, startS3Server, startStateServer } from "../support/state-server";
 
 const example = join(__dirname, "../../examples/gitops");
 const workflows = join(example, ".github/workflows");

@@ -47,7 +47,7 @@ describe.skipIf(reason !== undefined)("a database whose data lies on a volume", 
     await eventually("a mount namespace", () => said.includes("entered") || undefined);
     const folder = makeFolder();
     chmodSync(folder, 0o711);
-    copyFileSync(join(__dirname, "../support/guest-disk.sh"), join(folder, "guest"));
+    copyFileSync(join(__dirname, "guest-disk.sh"), join(folder, "guest"));
     const port = await freePort();
     const command = (what: string) => [
       ...["sh", join(folder, "guest"), String(keeper?.pid), postgresBinaries ?? "", String(port), what],

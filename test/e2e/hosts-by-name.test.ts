@@ -1,6 +1,6 @@
 /** A service whose volumes name their VM by its name, and a dialect that says so. */
 import { afterEach, describe, expect, it } from "vitest";
-import { type AtTheDoor, retold, standAtTheDoor } from "../support/at-the-door";
+import { type AtTheDoor, retold, standAtTheDoor } from "../support/own-place";
 
 let here: AtTheDoor;
 afterEach(() => here.close());

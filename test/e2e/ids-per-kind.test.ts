@@ -1,9 +1,9 @@
 /** An identity is a kind and an id: where each kind counts by itself, VM 106 and volume 106 live beside each other. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type AtTheDoor, standAtTheDoor } from "../support/at-the-door";
 import { jsonLines } from "../support/cli-process";
 import type { OtherService } from "../support/other-services/other-service";
 import { ownNumbers } from "../support/other-services/world";
+import { type AtTheDoor, standAtTheDoor } from "../support/own-place";
 
 let here: AtTheDoor;
 let numbers: OtherService;

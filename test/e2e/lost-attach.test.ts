@@ -1,7 +1,7 @@
 /** A service that attaches after it has answered, whose answer is lost: the attach is looked for, and never sent again. */
 import { afterEach, expect, it } from "vitest";
-import { type AtTheDoor, standAtTheDoor } from "../support/at-the-door";
 import { nothing } from "../support/other-services/other-service";
+import { type AtTheDoor, standAtTheDoor } from "../support/own-place";
 
 let here: AtTheDoor;
 afterEach(() => here.close());

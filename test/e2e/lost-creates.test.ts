@@ -1,6 +1,6 @@
 /** Several creates whose answers are lost at once, on a service whose lists do not say where they end. */
 import { afterEach, expect, it } from "vitest";
-import { type AtTheDoor, standAtTheDoor } from "../support/at-the-door";
+import { type AtTheDoor, standAtTheDoor } from "../support/own-place";
 
 let here: AtTheDoor;
 afterEach(() => here.close());

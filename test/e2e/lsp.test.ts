@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { CompletionItem, Diagnostic, Hover, Location, WorkspaceEdit } from "vscode-languageserver-protocol";
 import { cliPath, root, runCli } from "../support/cli-process";
-import { applied, startEditor } from "../support/editor";
 import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
+import { applied, startEditor } from "../support/json-rpc-clients";
 
 const head = `version: 1
 project: acme

@@ -1,7 +1,6 @@
 /** A name that a command made up is a label: the service's own name is never changed to it. */
 import { expect, it } from "vitest";
-import { retold, standAtTheDoor } from "../support/at-the-door";
-import { ownPlace, said } from "../support/own-place";
+import { ownPlace, retold, said, standAtTheDoor } from "../support/own-place";
 
 const place = ownPlace();
 const { reconcile, read, write } = place;

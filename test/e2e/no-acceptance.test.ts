@@ -1,7 +1,7 @@
 /** Answers of 200 that are no acceptance: a refusal in the service's own words, and a page that asks to sign in. */
 import { afterEach, describe, expect, it } from "vitest";
-import { type AtTheDoor, standAtTheDoor } from "../support/at-the-door";
 import type { Answer, OtherService } from "../support/other-services/other-service";
+import { type AtTheDoor, standAtTheDoor } from "../support/own-place";
 
 let here: AtTheDoor;
 afterEach(() => here.close());

@@ -9,7 +9,7 @@ import type { Intent } from "../../reconciler/core/model/recorded";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { writeSnapshot } from "../../reconciler/core/state/text";
 import type { Ran } from "../support/cli-process";
-import type { Answer, Exchange } from "../support/meddling-proxy";
+import type { Answer, Exchange } from "../support/own-place";
 import { ownMeddledPlace, said } from "../support/own-place";
 
 const place = ownMeddledPlace({ with: ["volume.list", "group.list"] });

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type AtTheDoor, standAtTheDoor } from "../support/at-the-door";
 import { type Ran, runCli } from "../support/cli-process";
 import { list, lists } from "../support/fixes/scene";
+import { type AtTheDoor, standAtTheDoor } from "../support/own-place";
 
 let here: AtTheDoor;
 afterEach(() => here.close());

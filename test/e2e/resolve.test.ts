@@ -5,8 +5,7 @@ import { describe, expect, it } from "vitest";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { readState, writeSnapshot } from "../../reconciler/core/state/text";
 import type { Ran } from "../support/cli-process";
-import { json } from "../support/meddling-proxy";
-import { ownMeddledPlace, said } from "../support/own-place";
+import { json, ownMeddledPlace, said } from "../support/own-place";
 
 const place = ownMeddledPlace();
 const { reconcile, declare } = place;

@@ -1,7 +1,7 @@
 /** A credential that may not see one kind any more is shown just what a deletion looks like: nothing is made twice. */
 import { afterEach, describe, expect, it } from "vitest";
-import { type AtTheDoor, retold, standAtTheDoor } from "../support/at-the-door";
 import type { OtherService } from "../support/other-services/other-service";
+import { type AtTheDoor, retold, standAtTheDoor } from "../support/own-place";
 
 let here: AtTheDoor;
 afterEach(() => here.close());

@@ -1,7 +1,6 @@
 /** A service that leaves the rules which name a deleted group, where others drop them with it. */
 import { expect, it } from "vitest";
-import { json } from "../support/meddling-proxy";
-import { done, ownMeddledPlace } from "../support/own-place";
+import { done, json, ownMeddledPlace } from "../support/own-place";
 
 interface Rule {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** An import that settles an open create takes along what the service had put there by itself. */
 import { afterEach, describe, expect, it } from "vitest";
-import { type AtTheDoor, standAtTheDoor } from "../support/at-the-door";
+import { type AtTheDoor, standAtTheDoor } from "../support/own-place";
 
 let here: AtTheDoor;
 afterEach(() => here.close());

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { json } from "../support/meddling-proxy";
-import { ownMeddledPlace } from "../support/own-place";
+import { json, ownMeddledPlace } from "../support/own-place";
 
 const place = ownMeddledPlace();
 const { reconcile } = place;

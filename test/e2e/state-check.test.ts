@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
-import { type S3Server, startS3Server } from "../support/s3-server";
-import { type StateServerOptions, startStateServer } from "../support/state-server";
+import { type S3Server, type StateServerOptions, startS3Server, startStateServer } from "../support/state-server";
 
 let folder: string;
 let s3: S3Server;

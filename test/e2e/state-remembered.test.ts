@@ -8,8 +8,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
-import { type S3Server, startS3Server } from "../support/s3-server";
-import { type Oddity, type OddStateServer, startOddStateServer } from "../support/state-server";
+import {
+  type Oddity,
+  type OddStateServer,
+  type S3Server,
+  startOddStateServer,
+  startS3Server,
+} from "../support/state-server";
 
 let folder: string;
 let emulator: RunningEmulator;

@@ -1,6 +1,6 @@
 /** No word means gone by itself: the same word is "deleted" on one service and "stopped" on another. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type AtTheDoor, retold, standAtTheDoor } from "../support/at-the-door";
+import { type AtTheDoor, retold, standAtTheDoor } from "../support/own-place";
 
 let here: AtTheDoor;
 let shown: Record<string, string>;

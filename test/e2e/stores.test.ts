@@ -4,13 +4,11 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
-import { eventually } from "../support/eventually";
+import { eventually, hurried } from "../support/eventually";
 import { makeFolder } from "../support/folder";
-import { hurried } from "../support/hurried";
-import { startMoodyProxy } from "../support/meddling-proxy";
+import { startMoodyProxy } from "../support/own-place";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
-import { type S3Server, startS3Server } from "../support/s3-server";
-import { type StateServer, startStateServer } from "../support/state-server";
+import { type S3Server, type StateServer, startS3Server, startStateServer } from "../support/state-server";
 
 if (postgresMissing !== undefined) process.stderr.write(`\n*** PostgreSQL NOT tested: ${postgresMissing} ***\n\n`);
 

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../emulator";
 import { jsonLines, runCli, startCli } from "../support/cli-process";
-import { json } from "../support/meddling-proxy";
-import { fileOf, ownMeddledPlace, said } from "../support/own-place";
+import { fileOf, json, ownMeddledPlace, said } from "../support/own-place";
 
 const place = ownMeddledPlace();
 const { reconcile, state, ask } = place;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { json } from "../support/meddling-proxy";
-import { ownMeddledPlace, said } from "../support/own-place";
+import { json, ownMeddledPlace, said } from "../support/own-place";
 
 const place = ownMeddledPlace();
 const { reconcile, declare, ask } = place;

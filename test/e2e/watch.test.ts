@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
+import { commandsIn, wordsOf } from "../support/ci-runner";
 import { jsonLines, runCli, startCli } from "../support/cli-process";
-import { commandsIn, wordsOf } from "../support/documented-commands";
 import { eventually } from "../support/eventually";
 import { makeFolder, writeFiles } from "../support/folder";
 

@@ -11,7 +11,7 @@ import { type RunningEmulator, startEmulator } from "../../emulator";
 import { root, runCli } from "../support/cli-process";
 import { planClosed } from "../support/closed-stack";
 import { makeFolder, writeFiles } from "../support/folder";
-import { converse } from "../support/mcp-client";
+import { converse } from "../support/json-rpc-clients";
 
 interface Named {
   /** A service that answers, where the file names none of its own. */

@@ -1,12 +1,12 @@
 /** The table at the head of engine/create-once.ts: what came back, what the list shows, and what becomes of the create. */
 import { describe, expect, it } from "vitest";
-import type { LiveVolume } from "../../reconciler/core/model/live";
-import { notSeen } from "../../reconciler/core/model/live";
+import { type LiveVolume, notSeen } from "../../reconciler/core/model/live";
+
 import { accepted, type Condition, type Outcome } from "../../reconciler/core/model/outcome";
 import type { Intent } from "../../reconciler/core/model/recorded";
 import { type Creation, createOnce, type HowFound } from "../../reconciler/engine/create-once";
 import { doneAndSeen } from "../../reconciler/engine/run";
-import { loneRun, stepAt } from "../support/lone-run";
+import { loneRun, stepAt } from "../support/virtual-world";
 
 const address = "volume.data";
 const record: Intent["record"] = {

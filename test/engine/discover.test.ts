@@ -4,7 +4,7 @@ import type { LiveGroup, LiveVolume } from "../../reconciler/core/model/live";
 import { accepted, type Outcome, type Rejection } from "../../reconciler/core/model/outcome";
 import { discover } from "../../reconciler/engine/discover";
 import { blindAfter } from "../../reconciler/engine/poller";
-import { loneRun, stepAt } from "../support/lone-run";
+import { loneRun, stepAt } from "../support/virtual-world";
 
 const forbidden: Rejection = { status: "rejected", condition: "forbidden", message: "no" };
 const away: Outcome<never> = { status: "unavailable", reason: "503" };

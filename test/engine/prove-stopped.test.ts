@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { LiveVm } from "../../reconciler/core/model/live";
 import { accepted, type Outcome } from "../../reconciler/core/model/outcome";
 import { proveStopped } from "../../reconciler/kinds/vm/watch-stopped";
-import { loneRun, stepAt } from "../support/lone-run";
+import { loneRun, stepAt } from "../support/virtual-world";
 
 const vm = (phase: LiveVm["phase"], status?: string): Outcome<LiveVm> =>
   accepted({ kind: "vm", id: "v", name: "web", phase, status });

@@ -7,7 +7,7 @@ import type { RecordedVm } from "../../reconciler/core/model/recorded";
 import type { Step } from "../../reconciler/core/plan/step";
 import type { Run } from "../../reconciler/engine/run";
 import { confirm } from "../../reconciler/kinds/vm/perform-resize";
-import { loneRun, stepAt } from "../support/lone-run";
+import { loneRun, stepAt } from "../support/virtual-world";
 
 const address = "vm.web";
 const record: RecordedVm = {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { accepted, type Outcome, type Rejection } from "../../reconciler/core/model/outcome";
 import { type SeenAfterwards, sendAndLook } from "../../reconciler/engine/send-and-look";
-import { loneRun } from "../support/lone-run";
+import { loneRun } from "../support/virtual-world";
 
 const yes = accepted(undefined);
 const lost: Outcome<undefined> = { status: "unknown", reason: "the connection broke" };

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from "vitest";
 import { toldAtTheEnd } from "../../reconciler/cli/run-end";
 import type { Plan } from "../../reconciler/core/plan/plan";
 import { type BenchWorld, desiredOf, startBenchWorld, token } from "../support/bench-world";
-import { startMeddlingProxy } from "../support/meddling-proxy";
+import { startMeddlingProxy } from "../support/own-place";
 
 let world: BenchWorld;
 afterEach(() => world.close());

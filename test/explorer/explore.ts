@@ -11,8 +11,7 @@
  * After the last stroke every moment must lead to a run that has nothing left to do, by a few undisturbed runs. That is not
  * asked for where somebody else has taken a name, nor of a service without lists: there a person is asked.
  */
-import { emulatedWorld, momentOf } from "../support/emulated-world";
-import { capabilities } from "../support/virtual-world";
+import { capabilities, emulatedWorld, momentOf } from "../support/virtual-world";
 import { brokenAt, stateOf, wronglyDone } from "./rules";
 import type { SmallWorld } from "./small-worlds";
 import { type Lived, type Luck, live, type Moment } from "./world";

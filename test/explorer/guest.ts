@@ -8,7 +8,7 @@ import type { EmulatorOperation } from "../../emulator/operations";
 import type { Closed } from "../../reconciler/core/model/desired";
 import { type Duty, debtsIn, duties, dutiesOf } from "../../reconciler/core/model/guest";
 import type { RecordedResource, State } from "../../reconciler/core/model/recorded";
-import type { EmulatedWorld } from "../support/emulated-world";
+import type { EmulatedWorld } from "../support/virtual-world";
 
 /** `after_attach ID`, `after_ready ID`: not run since it became necessary. */
 export type Unpaid = readonly string[];

@@ -3,8 +3,8 @@
 import type { Closed } from "../../reconciler/core/model/desired";
 import { openStoredState } from "../../reconciler/engine/plan";
 import { differencesFromDesired } from "../properties/world-checks";
-import { emulatedWorld } from "../support/emulated-world";
-import type { VirtualWorld } from "../support/virtual-world";
+import { emulatedWorld, type VirtualWorld } from "../support/virtual-world";
+
 import { debtsLeft, debtsLost } from "./guest";
 import { arrive, type Lived, type Moment } from "./world";
 

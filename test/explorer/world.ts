@@ -14,18 +14,19 @@ import { carryOutPermitted, hasNothingToDo } from "../../reconciler/engine/apply
 import { awaitInterrupted } from "../../reconciler/engine/await-interrupted";
 import { preparePlan } from "../../reconciler/engine/plan";
 import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
+import { inProcessClient } from "../../reconciler/rehearse/in-process-client";
+import { virtualClock } from "../../reconciler/rehearse/virtual-clock";
 import type { ServiceClient } from "../../reconciler/service/client";
 import { LeaseLost, type StateSession, type StateStore, StoreFailed } from "../../reconciler/store/store";
 import {
   type CallOptions,
+  createMemoryStore,
   type EmulatedWorld,
   emulatedWorld,
+  type MemoryStore,
   momentOf,
   type WorldMoment,
-} from "../support/emulated-world";
-import { inProcessClient } from "../support/in-process-client";
-import { createMemoryStore, type MemoryStore } from "../support/memory-store";
-import { virtualClock } from "../support/virtual-clock";
+} from "../support/virtual-world";
 import { madeNecessary, tooEarly, type Unpaid, unpaidOf } from "./guest";
 
 /** Long enough for four looks in a window; a VM is built in a minute. */

@@ -9,7 +9,7 @@ import { checkOut } from "../../reconciler/fleet/sources/source";
 import { newStatus } from "../../reconciler/fleet/status";
 import { stackSpec } from "../support/fleet-stage";
 import { makeFolder, writeFiles } from "../support/folder";
-import { json, type MeddlingProxy, startMeddlingProxy } from "../support/meddling-proxy";
+import { json, type MeddlingProxy, startMeddlingProxy } from "../support/own-place";
 
 let emulator: RunningEmulator;
 let proxy: MeddlingProxy;

@@ -6,10 +6,10 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
-import { problemsOfEvent } from "../support/event-schema";
 import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 import { type PostgresServer, postgresMissing, postgresPassword, startPostgres } from "../support/postgres-server";
+import { problemsOfEvent } from "../support/schemas";
 
 const group = (name: string, port: number, from = "198.51.100.0/24"): string => `version: 1
 project: fleet

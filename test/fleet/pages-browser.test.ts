@@ -8,10 +8,10 @@ import type { Records } from "../../reconciler/fleet/database/records";
 import { prepareTables } from "../../reconciler/fleet/database/tables";
 import { createProvider } from "../../reconciler/fleet/identity";
 import { createPages } from "../../reconciler/fleet/pages/app";
-import { type Browser, browserMissing, seriousFindings, sideways, startBrowser, type Tab } from "../support/browser";
 import { eventually } from "../support/eventually";
 import { beginRun, fillFleet, idleQueue, markup, planDigest, tokenOf } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
+import { type Browser, browserMissing, seriousFindings, sideways, startBrowser, type Tab } from "./browser";
 
 if (browserMissing !== undefined) console.warn(`NOT SHOWN: the pages in a browser: ${browserMissing}`);
 

@@ -9,9 +9,9 @@ import { commentText } from "../../reconciler/fleet/pulls/tell";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
 import { makeFolder } from "../support/folder";
-import { type GitHost, hostToken, startGitHost } from "../support/git-host";
 import { postgresMissing } from "../support/postgres-server";
 import { readDump } from "../support/world-shape";
+import { type GitHost, hostToken, startGitHost } from "./git-host";
 import githubExchanges from "./recorded/github.json";
 import gitlabExchanges from "./recorded/gitlab.json";
 

@@ -15,9 +15,9 @@ import { createPages } from "../../reconciler/fleet/pages/app";
 import { answerFor } from "../../reconciler/fleet/person";
 import { newStatus } from "../../reconciler/fleet/status";
 import { jsonLines, runCli, startCli } from "../support/cli-process";
-import { problemsOfEvent } from "../support/event-schema";
 import { beginRun, idleQueue, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
+import { problemsOfEvent } from "../support/schemas";
 
 describe("a command that asks the server", () => {
   let database: Database;

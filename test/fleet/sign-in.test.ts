@@ -18,7 +18,7 @@ import {
   type Lies,
   startIdentityProvider,
   startLyingProvider,
-} from "../support/identity-provider";
+} from "./identity-provider";
 
 /** Keeps cookies by host, and follows no redirect by itself. */
 function createBrowser() {

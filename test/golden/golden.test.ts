@@ -11,9 +11,9 @@ import { asClosed } from "../../reconciler/core/model/desired";
 import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
-import { nameIds, planLines, recordLines } from "../support/plan-text";
-import { sidesProblems } from "../support/golden-story";
-import { idsByName, readDesiredOf, readStory, tell } from "../support/golden-story";
+import { nameIds, planLines, recordLines, sidesProblems, idsByName, readDesiredOf, readStory, tell } from "../support/golden-story";
+
+
 
 const plans = process.env.GOLDEN_PLANS;
 const stories = readdirSync(__dirname).filter((name) => /^\d{3}-/.test(name)).sort();

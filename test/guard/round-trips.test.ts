@@ -21,8 +21,7 @@ import { eventually } from "../support/eventually";
 import { stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { postgresMissing, startPostgres } from "../support/postgres-server";
-import { startS3Server } from "../support/s3-server";
-import { startStateServer } from "../support/state-server";
+import { startS3Server, startStateServer } from "../support/state-server";
 import { virtualWorld } from "../support/virtual-world";
 
 const tripMs = 1000;

@@ -6,7 +6,7 @@ import { type RunningEmulator, startEmulator } from "../../emulator";
 import { openStateStore } from "../../reconciler/store/open";
 import { jsonLines, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
-import { stateIn } from "../support/moving-states";
+import { stateIn } from "./moving-states";
 
 let emulator: RunningEmulator;
 beforeAll(async () => {

@@ -5,10 +5,10 @@ import { type RunningEmulator, startEmulator } from "../../emulator";
 import { openStateStore } from "../../reconciler/store/open";
 import { countCampaign } from "../support/campaign-count";
 import { type CliOptions, jsonLines, type Ran, runCli, startCli } from "../support/cli-process";
-import { problemsOfEvent } from "../support/event-schema";
 import { makeFolder } from "../support/folder";
-import { contentOf, stateIn } from "../support/moving-states";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
+import { problemsOfEvent } from "../support/schemas";
+import { contentOf, stateIn } from "./moving-states";
 
 /** Every n-th durable write of a move with its files is one at which it is killed; 1 tries all. */
 const stride = Number(process.env["MOVE_PROCESS_KILL_STRIDE"] ?? 67);

@@ -11,10 +11,9 @@ import { openStateStore } from "../../reconciler/store/open";
 import type { Holder, StateStore } from "../../reconciler/store/store";
 import { countCampaign } from "../support/campaign-count";
 import { makeFolder } from "../support/folder";
-import { contentOf, givingState, mortality, stateIn, takingState } from "../support/moving-states";
 import { type PostgresServer, postgresMissing, startPostgres } from "../support/postgres-server";
-import { type S3Server, startS3Server } from "../support/s3-server";
-import { type StateServer, startStateServer } from "../support/state-server";
+import { type S3Server, type StateServer, startS3Server, startStateServer } from "../support/state-server";
+import { contentOf, givingState, mortality, stateIn, takingState } from "./moving-states";
 
 /** On stores that answer over the network, every n-th death is tried; 1 tries all. */
 const stride = Number(process.env["MOVE_KILL_STRIDE"] ?? 13);

@@ -7,9 +7,9 @@ import { describe, expect, it } from "vitest";
 import type { Desired } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
-import { planLines } from "../support/plan-text";
-import { refusedOf } from "../support/refused";
+import { planLines } from "../support/golden-story";
 import { type VirtualWorld, virtualWorld } from "../support/virtual-world";
+import { refusedOf } from "../support/world-shape";
 import { randomCapabilities, randomDesired, runs } from "./random-desired";
 import { differencesFromDesired } from "./world-checks";
 

@@ -18,8 +18,7 @@ import type { RuleRemote } from "../../reconciler/core/model/rule";
 import { makePlan } from "../../reconciler/core/plan/plan";
 import { groupRecord, vmRecord, volumeRecord } from "../../reconciler/core/plan/records";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
-import { gone, seenOfKind } from "../support/evidence";
-import { capabilities } from "../support/virtual-world";
+import { capabilities, gone, seenOfKind } from "../support/virtual-world";
 import { desiredOf, randomCapabilities, randomDesired, runs } from "./random-desired";
 
 const idOf = (address: string): string => `id-${address}`;

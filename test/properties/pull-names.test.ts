@@ -9,8 +9,7 @@ import { worldBlocks } from "../../reconciler/config/world-blocks";
 import { writeYaml } from "../../reconciler/config/write-yaml";
 import { pullWorld } from "../../reconciler/engine/pull";
 import { desiredOf, projectOf } from "../support/bench-world";
-import { createMemoryStore } from "../support/memory-store";
-import { type Capabilities, virtualWorld } from "../support/virtual-world";
+import { type Capabilities, createMemoryStore, virtualWorld } from "../support/virtual-world";
 
 const runs = Number(process.env["RANDOM_WORLDS"] ?? 10);
 const head = { version: 1, project: "acme", region: "in-west-1", defaults: { vm: { user_id: "1042" } } };

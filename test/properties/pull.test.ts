@@ -4,8 +4,8 @@ import { worldBlocks } from "../../reconciler/config/world-blocks";
 import { writeYaml } from "../../reconciler/config/write-yaml";
 import { pullWorld } from "../../reconciler/engine/pull";
 import { type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
-import { createMemoryStore } from "../support/memory-store";
 import { randomWorld, yamlOf } from "../support/random-worlds";
+import { createMemoryStore } from "../support/virtual-world";
 
 const runs = Number(process.env["RANDOM_WORLDS"] ?? 15);
 const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];

@@ -8,7 +8,7 @@ import { type HandlerContext, PartialFailure, type Props } from "../../reconcile
 import { shareLooks } from "../../reconciler/one/shared-looks";
 import { type HandlerType, handlers } from "../../reconciler/one/table";
 import { type BenchWorld, dialectFor, hurriedClock, startBenchWorld } from "../support/bench-world";
-import { json, type MeddlingProxy, startMeddlingProxy } from "../support/meddling-proxy";
+import { json, type MeddlingProxy, startMeddlingProxy } from "../support/own-place";
 
 const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
 let world: BenchWorld;

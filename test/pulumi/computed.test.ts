@@ -9,7 +9,7 @@ import { outputPartsOf } from "../../reconciler/one/parts";
 import { exportedParts, pulumiProgram } from "../../reconciler/one/program-text";
 import { openBeside } from "../../reconciler/outside/beside";
 import { createFakeEngine } from "../support/fake-engine";
-import { makeProgramFolder } from "../support/pulumi-sdk";
+import { makeProgramFolder } from "../support/provider-process";
 import { virtualWorld } from "../support/virtual-world";
 import { timing, token } from "./shared-scenarios";
 

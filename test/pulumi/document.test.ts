@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { createFakeEngine } from "../support/fake-engine";
-import { makeProgramFolder } from "../support/pulumi-sdk";
+import { makeProgramFolder } from "../support/provider-process";
 import { timing, token } from "./shared-scenarios";
 
 const root = resolve(__dirname, "../..");

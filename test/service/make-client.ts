@@ -1,5 +1,6 @@
 /** A client on a scripted server, with a clock that does not wait. */
 import { onTestFinished } from "vitest";
+import { elapsedAt, instantAt } from "../../reconciler/core/model/time";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { RequestEvent } from "../../reconciler/service/caller";
 import type { Clock } from "../../reconciler/service/clock";
@@ -9,7 +10,6 @@ import {
   type HttpServiceClient,
   type ServiceClientOptions,
 } from "../../reconciler/service/http-client";
-import { elapsedAt, instantAt } from "../support/virtual-clock";
 import { type Script, type ScriptedServer, startServer } from "./scripted-server";
 
 export const canary = "Bearer canary-6f1d2c9e-never-shown";

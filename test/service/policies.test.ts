@@ -2,12 +2,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Failure } from "../../reconciler/core/model/outcome";
+import { elapsedAt, instantAt } from "../../reconciler/core/model/time";
 import { nextPage } from "../../reconciler/dialect/next-page";
 import type { Clock } from "../../reconciler/service/clock";
 import { adjustConcurrency, type Concurrency, startConcurrency } from "../../reconciler/service/concurrency";
 import { createLimiter } from "../../reconciler/service/limiter";
 import { type Attempt, decideRetry, earn, fullBudget, retryPolicy, spend } from "../../reconciler/service/retry";
-import { elapsedAt, instantAt } from "../support/virtual-clock";
 
 const policy = retryPolicy(120_000);
 const unavailable: Failure = { status: "unavailable", reason: "down" };

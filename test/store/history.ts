@@ -11,7 +11,7 @@ import {
   type StateSession,
   type StateStore,
 } from "../../reconciler/store/store";
-import { pick, type Random, randomFrom } from "../support/mutations";
+import { pick, type Random, randomFrom } from "../support/hostile-inputs";
 import { holder, line, stateIn } from "./conformance";
 
 export interface Happened {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { createPostgresStore, type PostgresLimits } from "../../reconciler/store/postgres";
 import { StoreFailed } from "../../reconciler/store/store";
 import { eventually } from "../support/eventually";
-import { type MoodyProxy, startMoodyProxy } from "../support/meddling-proxy";
+import { type MoodyProxy, startMoodyProxy } from "../support/own-place";
 import { type PostgresServer, postgresMissing, postgresPassword, startPostgres } from "../support/postgres-server";
 import { describeStore, holder, keysIn, line, snapshot } from "./conformance";
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readState } from "../../reconciler/core/state/text";
 import { createS3Store } from "../../reconciler/store/s3";
 import { StateLocked, StoreFailed } from "../../reconciler/store/store";
-import { startMoodyProxy } from "../support/meddling-proxy";
-import { type S3Server, startS3Server } from "../support/s3-server";
+import { startMoodyProxy } from "../support/own-place";
+import { type S3Server, startS3Server } from "../support/state-server";
 import { describeStore, holder, keysIn, line, snapshot } from "./conformance";
 
 /** HTTP's dates have whole seconds. */

@@ -27,8 +27,8 @@ import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
 import type { StateStore } from "../../reconciler/store/store";
 import { project } from "./desired-file";
-import { createMemoryStore, type MemoryStore } from "./memory-store";
-import { refusedOf } from "./refused";
+import { createMemoryStore, type MemoryStore } from "./virtual-world";
+import { refusedOf } from "./world-shape";
 
 export interface BenchWorld {
   readonly emulator: RunningEmulator;

@@ -261,3 +261,26 @@ export async function runGitlab(file: string, job: string, cwd: string, host: Ho
   for (const path of found.artifacts?.paths ?? []) keepArtifact(host, job, join(cwd, path));
   return finished;
 }
+
+/* The commands of a document or a pipeline file, in their order: what a reader would type is what the tests run. */
+
+/** Every `reconcile …` line of the ```sh blocks of a Markdown file. */
+export function commandsIn(document: string): string[] {
+  const text = readFileSync(join(root, document), "utf8");
+  return [...text.matchAll(/^ *```sh\n([\s\S]*?)^ *```$/gm)].flatMap(([, block]) =>
+    block!
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => /^(npx )?reconcile /.test(line)),
+  );
+}
+
+/** A line as its words; quotes hold words together, `#` begins a remark. */
+export function wordsOf(line: string): string[] {
+  const words: string[] = [];
+  for (const [, double, single, plain] of line.matchAll(/"([^"]*)"|'([^']*)'|(#.*$|[^\s"']+)/g)) {
+    if (plain?.startsWith("#")) break;
+    words.push(double ?? single ?? plain!);
+  }
+  return words.filter((word) => word !== "npx");
+}

@@ -1,4 +1,5 @@
 import { inject } from "vitest";
+import type { RunningEmulator } from "../../emulator";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -18,4 +19,21 @@ export async function eventually<T>(what: string, look: () => T | undefined | Pr
     if (performance.now() > deadline) throw new Error(`never came: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+/* A service that is slow for as long as a test wants something to be under way, and then in a hurry. */
+
+/** Moves the service's clock on until all is over. */
+export async function hurried<T>(emulator: RunningEmulator, running: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = running.finally(() => {
+    isOver = true;
+  });
+  over.catch(() => undefined);
+  while (!isOver) {
+    const body = JSON.stringify({ advance_ms: 60_000 });
+    await fetch(`${emulator.url}/_control/time`, { method: "POST", body });
+    await Promise.race([over.catch(() => undefined), new Promise((resolve) => setTimeout(resolve, 50))]);
+  }
+  return over;
 }

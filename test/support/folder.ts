@@ -1,4 +1,4 @@
-/** Folders for tests; they go with the run (own-temp-folder.ts). */
+/** Folders for tests; they go with the run (global-setup.ts). */
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

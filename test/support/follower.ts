@@ -3,12 +3,12 @@
  * from the text of the fix: a word that does not stand there is not done.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
 import { isMap, parse, parseDocument, type YAMLMap } from "yaml";
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
 import type { DiagnosticCode } from "../../reconciler/core/model/diagnostic-code";
-import { jsonLines, type Ran } from "./cli-process";
-import { runHere } from "./command-here";
+import { type CliOptions, jsonLines, type Ran } from "./cli-process";
 import { makeFolder, writeFiles } from "./folder";
 import { type Door, type OtherService, openDoor } from "./other-services/other-service";
 
@@ -295,3 +295,34 @@ const textOf = (ran: Ran): string =>
     ),
     ran.stderr,
   ].join("\n");
+
+/* The built command in this process, with a folder and an environment of its own for as long as it runs: one at a time. */
+
+const { run } = createRequire(__filename)(
+  resolve(__dirname, "../../dist/reconciler/cli/main.js"),
+) as typeof import("../../reconciler/cli/main");
+
+export async function runHere(args: readonly string[], { cwd, env = {} }: CliOptions): Promise<Ran> {
+  const said = { stdout: "", stderr: "" };
+  const before = { folder: process.cwd(), environment: { ...process.env } };
+  const writes = { stdout: process.stdout.write, stderr: process.stderr.write };
+  // The command waits for the last write before it ends.
+  for (const name of ["stdout", "stderr"] as const)
+    process[name].write = ((piece: unknown, ...more: readonly unknown[]) => {
+      said[name] += String(piece);
+      const written = more.at(-1);
+      if (typeof written === "function") written();
+      return true;
+    }) as typeof process.stdout.write;
+  for (const name of Object.keys(process.env)) if (name.startsWith("RECONCILE_")) delete process.env[name];
+  Object.assign(process.env, { NO_COLOR: "1" }, env);
+  process.chdir(cwd);
+  try {
+    return { exitCode: await run(args), ...said };
+  } finally {
+    process.chdir(before.folder);
+    for (const name of Object.keys(process.env)) if (!(name in before.environment)) delete process.env[name];
+    Object.assign(process.env, before.environment);
+    for (const name of ["stdout", "stderr"] as const) process[name].write = writes[name];
+  }
+}

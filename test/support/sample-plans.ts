@@ -2,7 +2,6 @@
  * Small worlds and the plans they lead to, for tests of reports: every kind of change once, made by the planner itself so
  * that a report is never tested against a plan that cannot be.
  */
-
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import { abilitiesOf } from "../../reconciler/core/model/abilities";
 import { textKey } from "../../reconciler/core/model/computed";
@@ -26,8 +25,13 @@ import type {
 } from "../../reconciler/core/model/recorded";
 import type { Rule } from "../../reconciler/core/model/rule";
 import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
+
+import type { Step } from "../../reconciler/core/plan/step";
+import { createScheduler, type Ended } from "../../reconciler/core/schedule/scheduler";
 import { emptyState } from "../../reconciler/core/state/fold";
-import { gone, seenOfKind } from "./evidence";
+import type { EngineEvent, StepStatus } from "../../reconciler/engine/events";
+import type { RunReport, StepReport } from "../../reconciler/engine/run-plan";
+import { gone, seenOfKind } from "./virtual-world";
 
 const image = "0d3c5f0e-8a4b-4d3c-9a55-3f6f0f1a2b3c";
 const file = "reconcile.yaml";
@@ -353,4 +357,119 @@ export function everythingWorld(): World {
     ],
     orphans: [{ kind: "volume", id: "5f0e", name: "web-root", reason: "outlived its VM", sizeGb: 20 }],
   };
+}
+
+/* Plans for tests of reports: with hostile text wherever others write text, and with a count of how often they are read. */
+
+const hostility = '\u001b[31m\u202e\u0007\u009b2J``` <b>@team</b>|x [y](http://z) "q\\\r\n';
+
+/** What is left to see of it in any report that escapes nothing but what it must. */
+export const hostileTrace = "u001b";
+
+const written = new Set([
+  "address",
+  "name",
+  "id",
+  "step",
+  "because",
+  "before",
+  "after",
+  "file",
+  "title",
+  "detail",
+  "grant",
+  "summary",
+  "fix",
+  "message",
+  "field",
+]);
+
+/** Every text that others write gets the same addition, so that what refers to each other still does. */
+export function hostilePlan(plan: Plan): Plan {
+  const visit = (value: unknown, key: string): unknown => {
+    if (typeof value === "string") return written.has(key) ? value + hostility : value;
+    if (Array.isArray(value)) return value.map((item) => visit(item, key));
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [key === "downtimeMs" ? name + hostility : name, visit(item, name)]),
+    );
+  };
+  return visit(plan, "") as Plan;
+}
+
+/** Counts every property that is read of changes and steps, whatever reads them. */
+export function countReads(plan: Plan): { readonly plan: Plan; readonly reads: () => number } {
+  let count = 0;
+  const watch = <T extends object>(value: T): T =>
+    new Proxy(value, {
+      get(target, key, receiver) {
+        count++;
+        return Reflect.get(target, key, receiver);
+      },
+    });
+  const watched: Plan = { ...plan, changes: watch(plan.changes.map(watch)), steps: watch(plan.steps.map(watch)) };
+  return { plan: watched, reads: () => count };
+}
+
+/* Pretends that a plan ran: the scheduler's own order over a made-up clock, with ends decided by the caller. Sends nothing. */
+
+type Result = Exclude<StepReport["result"], { readonly end: "skipped" }>;
+
+export interface PretendedRun {
+  readonly run: RunReport;
+  readonly events: readonly { readonly at: number; readonly event: EngineEvent }[];
+}
+
+export function pretendRun(plan: Plan, resultOf: (step: Step) => Result = () => ({ end: "done" })): PretendedRun {
+  const scheduler = createScheduler(plan.steps);
+  const events: { at: number; event: EngineEvent }[] = [];
+  const reports = new Map<string, StepReport>();
+  const running: { step: Step; startedAt: number; endsAt: number }[] = [];
+  let now = 0;
+  const emit = (step: Step, status: StepStatus, elapsedMs: number, message?: string): void => {
+    if (step.action.operation === "record" && step.action.changes.length === 0) return;
+    events.push({
+      at: now,
+      event: {
+        type: "step",
+        status,
+        step: step.id,
+        address: step.address,
+        operation: step.action.operation,
+        attempt: 1,
+        elapsedMs,
+        title: step.title,
+        ...(message === undefined ? {} : { message }),
+      },
+    });
+  };
+  const endWithout = (ended: readonly Ended[]): void => {
+    for (const { step, end, because } of ended) {
+      if (end !== "skipped" && end !== "waiting") continue;
+      const message = `because ${because} ${end === "waiting" ? "waits" : "did not succeed"}`;
+      reports.set(step.id, { step, result: { end, message }, waitedMs: 0 });
+      emit(step, end, 0, message);
+    }
+  };
+  for (;;) {
+    for (const step of scheduler.next()) {
+      running.push({ step, startedAt: now, endsAt: now + step.estimateMs });
+      emit(step, "started", 0);
+    }
+    running.sort((a, b) => a.endsAt - b.endsAt);
+    const next = running.shift();
+    if (next === undefined) break;
+    now = next.endsAt;
+    const { step, startedAt } = next;
+    const result = resultOf(step);
+    reports.set(step.id, { step, result, startedAt, endedAt: now, waitedMs: 0 });
+    emit(step, result.end === "unknown" ? "failed" : result.end, now - startedAt, result.message);
+    endWithout(scheduler.finish(step.id, result.end));
+  }
+  const steps = plan.steps.flatMap((step) => reports.get(step.id) ?? []);
+  const counts = { done: 0, failed: 0, skipped: 0, waiting: 0 };
+  for (const { step, result } of steps)
+    if (!(step.action.operation === "record" && step.action.changes.length === 0))
+      counts[result.end === "unknown" ? "failed" : result.end]++;
+  return { run: { steps, counts, orphans: [], interrupted: false }, events };
 }

@@ -18,9 +18,9 @@ import {
   type Through,
 } from "./bench-world";
 import type { Guests } from "./guests";
-import type { MemoryStore } from "./memory-store";
 import { createMortal, type Moment } from "./mortal";
 import { everything, type Service, type Story } from "./stories";
+import type { MemoryStore } from "./virtual-world";
 import { type Dump, differences, readDump, type Shape, shapeOf, unnamed, withoutOrphans } from "./world-shape";
 
 export interface Stage {

@@ -9,6 +9,7 @@ const { Server, Socket } = require("node:net");
 const { dirname, sep } = require("node:path");
 const v8 = require("node:v8");
 const { constants, Script } = require("node:vm");
+const { evaluate } = require("../../bin/compile-cache.js");
 
 const { channel } = process;
 process.send = undefined;
@@ -32,26 +33,19 @@ Module._extensions[".js"] = (module, path) => {
   const isOwn = path.startsWith(here) && !path.includes("node_modules");
   const isFirst = !seen.has(path);
   seen.add(path);
-  const evaluate = isFirst && !isOwn ? undefined : compiledOf(path);
-  if (evaluate === undefined) return load(module, path);
-  const find = (name) => module.require(name);
-  Object.assign(find, {
-    resolve: (name, options) => Module._resolveFilename(name, module, false, options),
-    main: process.mainModule,
-    cache: Module._cache,
-    extensions: Module._extensions,
-  });
-  evaluate.call(module.exports, module.exports, find, module, path, dirname(path));
+  const text = isFirst && !isOwn ? undefined : compiledOf(path);
+  if (text === undefined) load(module, path);
+  else evaluate(module, path, text);
 };
 v8.setFlagsFromString = () => undefined;
 
 function compiledOf(path) {
   const { size, mtimeMs } = statSync(path);
   const known = compiled.get(path);
-  if (known?.size === size && known.mtimeMs === mtimeMs) return known.evaluate;
-  const evaluate = compile(path);
-  compiled.set(path, { size, mtimeMs, evaluate });
-  return evaluate;
+  if (known?.size === size && known.mtimeMs === mtimeMs) return known.text;
+  const text = compile(path);
+  compiled.set(path, { size, mtimeMs, text });
+  return text;
 }
 
 /** Undefined for an ES module, which Node loads by require as well, and for a mistake, of which Node tells better. */

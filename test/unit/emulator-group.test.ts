@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RuleEntity } from "../../emulator/entities";
-import { createdGroup, type EmulatedWorld, emulatedWorld, messageOf, unknownId } from "../support/emulated-world";
+import { createdGroup, type EmulatedWorld, emulatedWorld, messageOf, unknownId } from "../support/virtual-world";
 
 const https = { protocol: "tcp", dst_port: "443", remote_ip: "0.0.0.0/0" };
 const rules = (emulated: EmulatedWorld, id: string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { operationNames, startEmulator } from "../../emulator/index";
-import { chanceFrom, hostileRequest, sendRaw } from "../support/hostile-requests";
+import { hostileRequest, randomFrom, sendRaw } from "../support/hostile-inputs";
 
 // HOSTILE_REQUESTS=20000 for the whole campaign; HOSTILE_SEED to see one again.
 const count = Number(process.env["HOSTILE_REQUESTS"] ?? 2_000);
@@ -14,7 +14,7 @@ describe("random and hostile requests", () => {
       with: operationNames,
       logger: (line) => line.startsWith("internal error") && internal.push(line),
     });
-    const chance = chanceFrom(seed);
+    const chance = randomFrom(seed);
     const wrong: string[] = [];
     const statuses: Record<number, number> = {};
     let sent = 0;

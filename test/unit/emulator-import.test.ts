@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RuleEntity } from "../../emulator/entities";
-import { createdGroup, emulatedWorld, messageOf } from "../support/emulated-world";
+import { createdGroup, emulatedWorld, messageOf } from "../support/virtual-world";
 
 interface Report {
   imported: number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { allowedFrom } from "../../emulator/vm-states";
 import { applyChanges } from "../../emulator/world";
-import { builtVm, emulatedWorld, imageId, messageOf, unknownId, vmBody, vmOf } from "../support/emulated-world";
+import { builtVm, emulatedWorld, imageId, messageOf, unknownId, vmBody, vmOf } from "../support/virtual-world";
 
 describe("creating a VM", () => {
   it("is acknowledged with 202 and a plain string that holds no instance id (POST /vm/create)", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { builtVm, type EmulatedWorld, emulatedWorld, messageOf, unknownId } from "../support/emulated-world";
+import { builtVm, type EmulatedWorld, emulatedWorld, messageOf, unknownId } from "../support/virtual-world";
 
 function volume(emulated: EmulatedWorld, size = "10", as = "ops-token"): string {
   return (emulated.call("volume.create", { name: "disk", size }, { as }).body as { id: string }).id;

@@ -13,8 +13,8 @@ import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { unreadablePart } from "../../reconciler/plan-shape";
 import { savePlan } from "../../reconciler/saved-plan";
-import { Asked, schemaOf } from "../support/asked-of-schema";
 import { readDesiredOf, readStory, tell } from "../support/golden-story";
+import { Asked, schemaOf } from "../support/schemas";
 
 const root = join(__dirname, "../..");
 const ajv = new Ajv2020({

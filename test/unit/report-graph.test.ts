@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import { graphDot, graphMermaid, planGraph, resourceGraph } from "../../reconciler/report/graph";
 import { layOut } from "../../reconciler/report/graph-layout";
 import { graphSvg } from "../../reconciler/report/graph-svg";
-import { hostilePlan } from "../support/hostile-plan";
-import { everythingWorld, planFor, quickstartWorld, vm, volume } from "../support/sample-plans";
+import { everythingWorld, hostilePlan, planFor, quickstartWorld, vm, volume } from "../support/sample-plans";
 
 const golden = (name: string): string => join(__dirname, "golden/report", name);
 

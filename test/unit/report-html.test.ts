@@ -10,9 +10,7 @@ import { type HtmlReport, htmlReport } from "../../reconciler/report/html";
 import { criticalPathOfRun, stepsThatRan, timelineHtml } from "../../reconciler/report/html-timeline";
 import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
-import { hostilePlan } from "../support/hostile-plan";
-import { pretendRun } from "../support/pretend-run";
-import { everythingWorld, planFor, quickstartWorld } from "../support/sample-plans";
+import { everythingWorld, hostilePlan, planFor, pretendRun, quickstartWorld } from "../support/sample-plans";
 
 const plan = planFor(everythingWorld());
 const troubled = pretendRun(plan, (step) =>

@@ -1,9 +1,7 @@
 /** The lines of --json are what other people's scripts read: keys, order and values to the letter. */
 import { describe, expect, it } from "vitest";
 import { changeEvents, jsonLine, stepEvent, summaryLine } from "../../reconciler/report/json-lines";
-import { hostilePlan } from "../support/hostile-plan";
-import { pretendRun } from "../support/pretend-run";
-import { everythingWorld, planFor, quickstartWorld, volume } from "../support/sample-plans";
+import { everythingWorld, hostilePlan, planFor, pretendRun, quickstartWorld, volume } from "../support/sample-plans";
 
 describe("the summary line", () => {
   it("has the keys of the format in their order", () => {

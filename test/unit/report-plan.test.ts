@@ -7,8 +7,16 @@ import { planMarkdown } from "../../reconciler/report/markdown";
 import { summaryText } from "../../reconciler/report/plan-outline";
 import { type PlanTextOptions, planLines } from "../../reconciler/report/plan-text";
 import { displayColumns, durationText, wrapText } from "../../reconciler/report/style";
-import { countReads, hostilePlan, hostileTrace } from "../support/hostile-plan";
-import { everythingWorld, planFor, quickstartWorld, vm, volume } from "../support/sample-plans";
+import {
+  countReads,
+  everythingWorld,
+  hostilePlan,
+  hostileTrace,
+  planFor,
+  quickstartWorld,
+  vm,
+  volume,
+} from "../support/sample-plans";
 
 const golden = (name: string): string => join(__dirname, "golden/report", name);
 const planText = (plan: Plan, options?: PlanTextOptions): string => `${[...planLines(plan, options)].join("\n")}\n`;

@@ -10,9 +10,7 @@ import { recordText } from "../../reconciler/report/record-text";
 import { runText } from "../../reconciler/report/run-text";
 import { orphansText, stateListText } from "../../reconciler/report/state-text";
 import { displayColumns } from "../../reconciler/report/style";
-import { hostilePlan } from "../support/hostile-plan";
-import { pretendRun } from "../support/pretend-run";
-import { everythingWorld, planFor, quickstartWorld, vm } from "../support/sample-plans";
+import { everythingWorld, hostilePlan, planFor, pretendRun, quickstartWorld, vm } from "../support/sample-plans";
 
 const golden = (name: string): string => join(__dirname, "golden/report", name);
 const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;

@@ -1,8 +1,8 @@
 /** What tests are told of a command that ran in a process with others must be what they would be told of it alone. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { startWarm } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
-import { startWarm } from "../support/warm-process";
 
 /** A script of these lines, and a module beside it that counts how often it was asked. */
 const scriptOf = (lines: string): string =>

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { elapsedAt, instantAt } from "../../reconciler/core/model/time";
 import { pauseMs, type Round, watch } from "../../reconciler/engine/watch";
 import {
   afterStep,
@@ -7,7 +8,6 @@ import {
   statusAfterRound,
   watchMetricsText,
 } from "../../reconciler/report/watch-status";
-import { elapsedAt, instantAt } from "../support/virtual-clock";
 
 const minute = 60_000;
 

@@ -13,6 +13,12 @@ export type Elapsed = number & { readonly [runningTime]: true };
 /** A moment of the calendar, as ISO 8601 in UTC: for people, for files, and to tell two things apart. */
 export type Instant = string & { readonly [calendar]: true };
 
+/** What a clock that never goes back shows. */
+export const elapsedAt = (ms: number): Elapsed => ms as Elapsed; // milliseconds are what it is
+
+/** A moment as the calendar shows it. */
+export const instantAt = (ms: number): Instant => new Date(ms).toISOString() as Instant; // the ISO text of a moment
+
 /**
  * How long ago a date was that another process may have written, by clocks that may be wrong; `undefined` for a date in
  * the future. It may shorten a wait that is only a kindness, and lets a person's own limit count ("not older than a

@@ -5,7 +5,7 @@ import { patience } from "../../support/patience.mjs";
 export default defineConfig({
   test: {
     include: ["test/pulumi/real/*.test.ts"],
-    globalSetup: ["test/support/build-once.ts", "test/support/own-temp-folder.ts"],
+    globalSetup: "test/support/global-setup.ts",
     ...patience,
     maxWorkers: 2,
   },

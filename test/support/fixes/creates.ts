@@ -1,5 +1,5 @@
 /** Creates whose end is not known, or that end badly. */
-import { retold } from "../at-the-door";
+import { retold } from "../own-place";
 import {
   all,
   applied,

@@ -1,8 +1,8 @@
 /** Worlds of the fleet, of the command line, of the service and of what was done. */
 import { execFileSync } from "node:child_process";
-import { retold } from "../at-the-door";
 import type { World } from "../follower";
 import type { OtherService } from "../other-services/other-service";
+import { retold } from "../own-place";
 import {
   all,
   answers,

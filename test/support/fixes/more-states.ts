@@ -1,6 +1,7 @@
 /** States that are sealed, newer or another's, saved plans and runs beside a run. */
-import { retold } from "../at-the-door";
+
 import type { Stage } from "../follower";
+import { retold } from "../own-place";
 import { all, applied, both, changed, file, rewritten, runs, sets, stranger, vm, type Worlds } from "./scene";
 
 const key = Buffer.alloc(32, 7).toString("base64");

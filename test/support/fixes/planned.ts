@@ -1,5 +1,5 @@
 /** What else a plan finds. */
-import { retold } from "../at-the-door";
+import { retold } from "../own-place";
 import { all, applied, both, file, gone, rewritten, runs, vm, type Worlds } from "./scene";
 
 export const planned = {

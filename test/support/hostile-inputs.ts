@@ -1,24 +1,182 @@
-/**
+/** Hostile versions of a text and of a request, each from a number: the same number makes the same on every machine. */
+import { connect } from "node:net";
+import { emulatorOperations, operations } from "../../emulator/operations";
+
+export type Random = () => number;
+
+/** A small generator of known quality (mulberry32). */
+export function randomFrom(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export const pick = <T>(random: Random, items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
+
+const colour = "\u001b[2J\u001b[31m";
+const words: readonly string[] = [
+  "__proto__",
+  "constructor",
+  "prototype",
+  "toString",
+  "hasOwnProperty",
+  colour,
+  "\u0000",
+  "\u202e",
+  "\u0085",
+  "\ud800",
+  "\r",
+  "1e999",
+  "-0",
+  "9007199254740993",
+  "NaN",
+  "null",
+  "true",
+  "[]",
+  "{}",
+  '""',
+  "\\u001b]0;x\\u0007",
+  "\\u0000",
+  "&a [*a, *a]",
+  "*a",
+  "<<: {__proto__: {polluted: 1}}",
+  "!!js/function x",
+  "!!binary AAAA",
+  "? a",
+  "|",
+  ">-",
+  "---\n",
+  "...\n",
+  "%YAML 1.1\n",
+  "# ",
+  "\t",
+  "../../../etc/passwd",
+  "$" + "{var.x}",
+  "$" + "{each.value}",
+  `$${"{".repeat(50)}`,
+  "x".repeat(5000),
+  "[".repeat(500),
+  "{a: ".repeat(200),
+  "0x10",
+  "1_000",
+  "2026-01-01",
+  "vm.web",
+  "vm.web[a]",
+  "volume.data",
+  "'",
+  '"',
+  ",",
+  ":",
+  "\n",
+  "\n  ",
+];
+
+const values: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  2 ** 53,
+  1e308,
+  "",
+  " ",
+  "x",
+  colour,
+  "\u0000",
+  "__proto__",
+  "constructor",
+  "x".repeat(5000),
+  [],
+  {},
+  [[]],
+  [null],
+  { id: {} },
+  { kind: "vm" },
+  { kind: "group", group: {} },
+  "vm.web",
+  "vm.__proto__",
+  "1969-12-31T23:59:59Z",
+];
+
+export function mutateText(text: string, random: Random): string {
+  let mutated = text;
+  for (let times = 1 + Math.floor(random() * 3); times > 0; times--) {
+    const at = Math.floor(random() * (mutated.length + 1));
+    const end = Math.min(mutated.length, at + Math.floor(random() * random() * 40));
+    switch (Math.floor(random() * 6)) {
+      case 0:
+        mutated = mutated.slice(0, at) + mutated.slice(end);
+        break;
+      case 1:
+        mutated = mutated.slice(0, at) + pick(random, words) + mutated.slice(end);
+        break;
+      case 2:
+        mutated = mutated.slice(0, end) + mutated.slice(at);
+        break;
+      case 3:
+        mutated = mutated.slice(0, at);
+        break;
+      case 4:
+        mutated = mutated.slice(0, at) + String.fromCharCode(Math.floor(random() * 0x300)) + mutated.slice(at + 1);
+        break;
+      default: {
+        // A whole word, so that it stays a document more often.
+        const found = [...mutated.matchAll(/[A-Za-z0-9_.-]+/g)];
+        const word = found.length === 0 ? undefined : pick(random, found);
+        if (word !== undefined)
+          mutated = mutated.slice(0, word.index) + pick(random, words) + mutated.slice(word.index + word[0].length);
+      }
+    }
+  }
+  return mutated;
+}
+
+/** Still JSON, but not what anybody expects at one place or three. */
+export function mutateJson(text: string, random: Random): string {
+  const root = { value: JSON.parse(text) as unknown };
+  for (let times = 1 + Math.floor(random() * 3); times > 0; times--) {
+    let holder: Record<string, unknown> = root;
+    let key = "value";
+    for (let depth = Math.floor(random() * 7); depth > 0; depth--) {
+      const inside = holder[key];
+      if (typeof inside !== "object" || inside === null) break;
+      const keys = Object.keys(inside);
+      if (keys.length === 0) break;
+      holder = inside as Record<string, unknown>;
+      key = pick(random, keys);
+    }
+    switch (Math.floor(random() * 4)) {
+      case 0:
+        if (holder !== root) delete holder[key];
+        break;
+      case 1: {
+        const inside = holder[key];
+        if (typeof inside === "object" && inside !== null && !Array.isArray(inside))
+          Object.defineProperty(inside, pick(random, words), {
+            value: structuredClone(pick(random, values)),
+            enumerable: true,
+            configurable: true,
+            writable: true,
+          });
+        break;
+      }
+      default:
+        holder[key] = structuredClone(pick(random, values));
+    }
+  }
+  return JSON.stringify(root.value) ?? "null";
+}
+
+/*
  * Random and hostile requests, reproducible from a seed: wrong types, odd values, deep and huge JSON, bad UTF-8, path
  * tricks, and now and then a sensible one so that there is something to hit. They go over a raw socket, since a client
  * library would repair half of them.
  */
-import { connect } from "node:net";
-import { emulatorOperations, operations } from "../../emulator/operations";
-
-export type Chance = () => number;
-
-export function chanceFrom(seed: number): Chance {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
-
-const pick = <T>(chance: Chance, from: readonly T[]): T => from[Math.floor(chance() * from.length)] as T;
 
 const fieldNames =
   "name size id flavor_id image_id owner project region root_size skip_floating_ip image flavor vm_id volume_id flush_confirmed description rules direction dst_port ethertype protocol remote_ip remote_group SecurityGroups __proto__ constructor toString".split(
@@ -36,7 +194,7 @@ const oddTexts = [
   "00000000-0000-4000-8003-000000000001",
 ];
 
-function oddValue(chance: Chance, depth: number): unknown {
+function oddValue(chance: Random, depth: number): unknown {
   const roll = Math.floor(chance() * (depth > 3 ? 7 : 10));
   if (roll < 4) return pick(chance, oddTexts);
   if (roll === 4) return pick(chance, [0, -1, 1.5, 1e308, 2 ** 53, -0, 443]);
@@ -46,7 +204,7 @@ function oddValue(chance: Chance, depth: number): unknown {
   return oddObject(chance, depth + 1);
 }
 
-function oddObject(chance: Chance, depth: number): Record<string, unknown> {
+function oddObject(chance: Random, depth: number): Record<string, unknown> {
   const entries = Array.from({ length: Math.floor(chance() * 8) }, () => [
     pick(chance, fieldNames),
     oddValue(chance, depth),
@@ -78,7 +236,7 @@ const sensible: Record<string, unknown> = {
 };
 
 /** A sensible body with one to three things wrong somewhere in it. */
-function spoilt(chance: Chance, body: unknown): unknown {
+function spoilt(chance: Random, body: unknown): unknown {
   const copy = structuredClone(body) as Record<string, unknown>;
   for (let n = 0; n <= chance() * 3; n += 1) {
     let place: Record<string, unknown> = copy;
@@ -102,7 +260,7 @@ function spoilt(chance: Chance, body: unknown): unknown {
   return copy;
 }
 
-function bodyOf(chance: Chance, operation: string): Buffer {
+function bodyOf(chance: Random, operation: string): Buffer {
   const roll = chance();
   const known = sensible[operation];
   if (roll < 0.1 && known !== undefined) return Buffer.from(JSON.stringify(known));
@@ -119,7 +277,7 @@ function bodyOf(chance: Chance, operation: string): Buffer {
   return Buffer.alloc(0);
 }
 
-function pathOf(chance: Chance, path: string): string {
+function pathOf(chance: Random, path: string): string {
   const filled = path.replace(/\{[a-z_]+\}/g, () =>
     pick(chance, [
       "x",
@@ -160,7 +318,7 @@ export interface HostileRequest {
   readonly told: string;
 }
 
-export function hostileRequest(chance: Chance): HostileRequest {
+export function hostileRequest(chance: Random): HostileRequest {
   const operation = pick(chance, emulatorOperations);
   const row = operations[operation];
   const method =
@@ -204,7 +362,7 @@ export function hostileRequest(chance: Chance): HostileRequest {
   return { method, bytes, told: `${head[0]} [${body.length} bytes: ${body.subarray(0, 200).toString("latin1")}]` };
 }
 
-function lengthOf(chance: Chance, body: Buffer): string {
+function lengthOf(chance: Random, body: Buffer): string {
   if (chance() < 0.97) return `Content-Length: ${body.length}`;
   return pick(chance, [
     "Content-Length: -1",

@@ -1,6 +1,9 @@
-/** What a reader of JSON asks of it, held against the schema: which fields it looks at, and which the schema names. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { root } from "./cli-process";
+
+/* What a reader of JSON asks of it, held against the schema: which fields it looks at, and which the schema names. */
 
 export interface Schema {
   readonly $ref?: string;
@@ -151,4 +154,21 @@ const isKind = (value: unknown): value is string => value === "vm" || value === 
 function textOf({ format, pattern }: Schema, kind = "vm"): string {
   if (format === "date-time") return "2026-01-01T00:00:00Z";
   return pattern?.includes("vm|volume|group") === true ? `${kind}.web` : "2026-01-01T00:00:00Z";
+}
+
+/* schemas/events.schema.json, for whoever has lines of --json to hold against it. */
+
+const schema = JSON.parse(readFileSync(join(root, "schemas/events.schema.json"), "utf8")) as {
+  readonly oneOf: readonly { readonly $ref: string }[];
+};
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, discriminator: false });
+ajv.addSchema(schema, "events");
+export const eventTypes = schema.oneOf.map(({ $ref }) => $ref.slice("#/$defs/".length));
+
+/** Empty: the line is as its schema says. */
+export function problemsOfEvent(line: Record<string, unknown>): string {
+  const type = String(line["type"]);
+  if (!eventTypes.includes(type)) return `no schema for ${type}`;
+  const validate = ajv.getSchema(`events#/$defs/${type}`)!;
+  return validate(line) ? "" : `${JSON.stringify(line)}: ${ajv.errorsText(validate.errors)}`;
 }

@@ -5,8 +5,9 @@
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require("node:fs");
 const Module = require("node:module");
 const { tmpdir } = require("node:os");
-const { dirname, join } = require("node:path");
+const { join } = require("node:path");
 const { Script } = require("node:vm");
+const { evaluate } = require("../../bin/compile-cache.js");
 
 const folder = join(tmpdir(), "compile-cache");
 if (Module.enableCompileCache !== undefined) Module.enableCompileCache(folder);
@@ -23,14 +24,7 @@ function keepHere(file) {
     const cachedData = known.get(path);
     const script = new Script(Module.wrap(text), { filename: path, cachedData });
     if (cachedData === undefined || script.cachedDataRejected) added.set(path, script);
-    const find = (name) => this.require(name);
-    Object.assign(find, {
-      resolve: Module.createRequire(path).resolve,
-      main: process.mainModule,
-      cache: Module._cache,
-      extensions: Module._extensions,
-    });
-    return script.runInThisContext().call(this.exports, this.exports, find, this, path, dirname(path));
+    return evaluate(this, path, script.runInThisContext());
   };
   process.once("exit", () => {
     // A process that compiled little leaves the file to those that compile much.
@@ -57,4 +51,47 @@ function read(file) {
   } catch {
     return new Map();
   }
+}
+
+/*
+ * What Pulumi's SDK loads at its start and hardly a program uses is loaded when something of it is used: two thirds of
+ * what a program costs. Programs on the real engine run without it.
+ */
+
+const rarelyUsed = new Set([
+  "./automation",
+  "@npmcli/arborist",
+  "@opentelemetry/exporter-zipkin",
+  "@opentelemetry/instrumentation",
+  "@opentelemetry/instrumentation-grpc",
+  "@opentelemetry/resources",
+  "@opentelemetry/sdk-trace-base",
+  "@opentelemetry/sdk-trace-node",
+  "execa",
+  "fdir",
+  // Every resource that is made writes down a stack, and finds each line of it in the SDK's own sources.
+  "source-map-support/register",
+  "typescript",
+]);
+
+const load = Module._load;
+Module._load = function (name, parent, ...rest) {
+  const bySdk = rarelyUsed.has(name) && parent?.filename?.includes("@pulumi");
+  return bySdk ? lazily(() => load.call(this, name, parent, ...rest)) : load.call(this, name, parent, ...rest);
+};
+
+function lazily(loadNow) {
+  let loaded;
+  const real = () => {
+    loaded ??= loadNow();
+    return loaded;
+  };
+  // As a module of ES is imported: the SDK's helpers for imports then copy nothing.
+  const get = (_, key) =>
+    key === "__esModule" ? true : key === "default" && !("default" in real()) ? real() : Reflect.get(real(), key);
+  return new Proxy(() => undefined, {
+    get,
+    has: (_, key) => Reflect.has(real(), key),
+    apply: (_, self, args) => Reflect.apply(real(), self, args),
+  });
 }

@@ -1,13 +1,13 @@
 /** A scene before services of other making: every kind, at every place where it can strike. */
 import { expect } from "vitest";
-import { type EmulatorOptions, startEmulator } from "../../emulator";
-import { countCampaign, tellViolation } from "./campaign-count";
-import { doneInWordsOnly, endsWell, saidOf, type Undisturbed, undisturbedRun, wrongAfter } from "./oracles";
-import { type Kind, kinds } from "./other-services/kinds";
-import { isWrite } from "./other-services/other-service";
-import { withNamesakes } from "./other-services/world";
-import { everything } from "./stories";
-import type { Scene, Theatre } from "./theatre";
+import { type EmulatorOptions, startEmulator } from "../../../emulator";
+import { countCampaign, tellViolation } from "../campaign-count";
+import { doneInWordsOnly, endsWell, saidOf, type Undisturbed, undisturbedRun, wrongAfter } from "../oracles";
+import { everything } from "../stories";
+import type { Scene, Theatre } from "../theatre";
+import { type Kind, kinds } from "./kinds";
+import { isWrite } from "./other-service";
+import { withNamesakes } from "./world";
 
 /** Every n-th case is tried; 1 tries all. */
 const stride = Number(process.env["EVIDENCE_STRIDE"] ?? 173);

@@ -1,12 +1,17 @@
 /**
- * One folder for all that a run writes outside the repository, removed at its end: every test and every process that it
- * starts asks the system for its temporary folder, and none has to clean up for the sake of the machine.
+ * Before all tests: the built program is that of the sources under test, and whatever is written outside the repository
+ * is written to one folder, which goes at the end. Every test and every process that it starts asks the system for its
+ * temporary folder, and none has to clean up for the sake of the machine.
  */
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export default function ownTempFolder(): void {
+export default function globalSetup(): void {
+  // For work on tests that do not run the built program.
+  if (process.env["SKIP_BUILD"] !== "1")
+    execFileSync(process.execPath, [join(__dirname, "../../scripts/build.mjs")], { stdio: "inherit" });
   // A short name: a socket's path has to fit in a hundred characters.
   const folder = mkdtempSync(join(tmpdir(), "reconcile-"));
   // Not all run as whoever runs the tests: PostgreSQL refuses to be root.

@@ -1,1 +1,0 @@
-export * from "../../reconciler/rehearse/in-process-client";
