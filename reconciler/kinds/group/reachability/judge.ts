@@ -113,14 +113,9 @@ export function judgeQuery(query: ReachQuery, judge: Judge): JudgedAssertion {
     : judgeAlways(query, group, judge);
 }
 
-function judgeNever(query: ReachQuery, group: JudgedGroup, judge: Judge): JudgedAssertion {
-  const standing = query.leftOut.filter(({ expired }) => !expired);
-  const asked = (traffic: Traffic): Traffic => admitted(traffic, query);
-  const left = (traffic: Traffic): Traffic => withoutParts(traffic, query, standing);
-  const all = asked(group.ever);
-  const still = group.before === group.after;
-  const needed = query.leftOut.length === 0 ? noneNeeded : neededParts(query, still ? all : asked(group.after));
-  const verdict = (
+const verdictOn =
+  (query: ReachQuery, needed: ReadonlySet<number>) =>
+  (
     word: VerdictWord,
     change: JudgedAssertion["change"],
     set: Traffic,
@@ -129,6 +124,15 @@ function judgeNever(query: ReachQuery, group: JudgedGroup, judge: Judge): Judged
     ...{ query, verdict: word, change, set, expired: false, between: false, needed },
     ...more,
   });
+
+function judgeNever(query: ReachQuery, group: JudgedGroup, judge: Judge): JudgedAssertion {
+  const standing = query.leftOut.filter(({ expired }) => !expired);
+  const asked = (traffic: Traffic): Traffic => admitted(traffic, query);
+  const left = (traffic: Traffic): Traffic => withoutParts(traffic, query, standing);
+  const all = asked(group.ever);
+  const still = group.before === group.after;
+  const needed = query.leftOut.length === 0 ? noneNeeded : neededParts(query, still ? all : asked(group.after));
+  const verdict = verdictOn(query, needed);
   const leftOfAll = left(all);
   if (!admitsNothing(leftOfAll)) {
     const before = still ? leftOfAll : left(asked(group.before));
@@ -186,15 +190,7 @@ function judgeAlways(query: ReachQuery, group: JudgedGroup, judge: Judge): Judge
   const lost = group.before === group.after ? noTraffic : losable(given, group, judge, before);
   const fresh = judge.world.fresh.has(query.group);
   const broken = fresh ? missingAfter : uniteTraffic(subtractTraffic(missingAfter, missingBefore), lost);
-  const verdict = (
-    word: VerdictWord,
-    change: JudgedAssertion["change"],
-    set: Traffic,
-    more: Partial<JudgedAssertion> = {},
-  ): JudgedAssertion => ({
-    ...{ query, verdict: word, change, set, expired: false, between: false, needed: new Set<number>() },
-    ...more,
-  });
+  const verdict = verdictOn(query, noneNeeded);
   if (admitsNothing(broken) && admitsNothing(missingAfter))
     return admitsNothing(missingBefore) || fresh
       ? holdsOrUnknown(query, verdict)
@@ -213,16 +209,7 @@ function judgeAlways(query: ReachQuery, group: JudgedGroup, judge: Judge): Judge
   });
 }
 
-function holdsOrUnknown(
-  { unknown }: ReachQuery,
-  verdict: (
-    word: VerdictWord,
-    change: JudgedAssertion["change"],
-    set: Traffic,
-    more?: Partial<JudgedAssertion>,
-  ) => JudgedAssertion,
-): JudgedAssertion {
-  const [vm] = unknown;
+function holdsOrUnknown({ unknown: [vm] }: ReachQuery, verdict: ReturnType<typeof verdictOn>): JudgedAssertion {
   return vm === undefined
     ? verdict("holds", "none", noTraffic)
     : verdict("unproven", "none", noTraffic, { why: `the address of ${vm} is not known` });
