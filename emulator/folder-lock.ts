@@ -56,7 +56,7 @@ export function announce(dir: string, served: Served): () => void {
 export function announced(dir: string): Served | undefined {
   try {
     // Written by the process that serves, whole or not at all.
-    return JSON.parse(readFileSync(join(dir, addressFile), "utf8")) as Served;
+    return JSON.parse(readFileSync(join(dir, addressFile), "utf8"));
   } catch {
     return undefined;
   }

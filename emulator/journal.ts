@@ -68,7 +68,7 @@ async function readWorldSnapshot(path: string): Promise<Snapshot | undefined> {
   }
   try {
     // Written by `compact`.
-    return JSON.parse(text) as Snapshot;
+    return JSON.parse(text);
   } catch {
     throw new Error("world.json is damaged: the world's folder was changed by something else");
   }
@@ -81,7 +81,7 @@ export function readLines(text: string, name: string): (readonly WorldChange[])[
   return lines.map((line, n) => {
     try {
       // Written by `append`.
-      return JSON.parse(line) as readonly WorldChange[];
+      return JSON.parse(line);
     } catch {
       throw new Error(`${name}, line ${n + 1} is damaged: the world's folder was changed by something else`);
     }

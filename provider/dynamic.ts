@@ -135,7 +135,8 @@ function say(severity: "info" | "warning", urn: string | undefined, message: str
   if (urn === undefined || address === undefined) plainly();
   else {
     // The SDK's own modules, which this process has loaded anyway: required when there is a message.
-    engine ??= (require("./plugin/engine-log") as EngineLog).engineLog(address);
+    const { engineLog }: EngineLog = require("./plugin/engine-log");
+    engine ??= engineLog(address);
     engine(severity, urn, message, plainly);
   }
 }
@@ -195,7 +196,7 @@ const own = (raw: Inputs | undefined): Props =>
   );
 
 /** The wire takes JSON values only. */
-const clean = (props: Props): Inputs => JSON.parse(JSON.stringify(props)) as Inputs;
+const clean = (props: Props): Inputs => JSON.parse(JSON.stringify(props));
 
 /**
  * The resource exists but is not ready: an error with an id keeps the resource in the state, and the next update goes

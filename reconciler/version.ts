@@ -34,14 +34,14 @@ function readPackage(): PackageFile | undefined {
     if (isSingleExecutable()) {
       const { getAsset } = require("node:sea") as typeof import("node:sea");
       // The build put this package's own package.json there.
-      return JSON.parse(getAsset("package.json", "utf8")) as PackageFile;
+      return JSON.parse(getAsset("package.json", "utf8"));
     }
   } catch {
     // Made without one.
   }
   try {
     // This package's own package.json.
-    return require(join(packageFolder, "package.json")) as PackageFile;
+    return require(join(packageFolder, "package.json"));
   } catch {
     return undefined;
   }

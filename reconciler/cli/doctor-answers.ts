@@ -66,7 +66,7 @@ export function answersFrom(folder: string, dialect: Dialect): DoctorPorts {
     .filter((file) => file.endsWith(".json"))
     .sort()) {
     // `recordingIn` writes the files. One of another make without these two fields is passed over.
-    const { request, answer } = JSON.parse(readFileSync(join(folder, name), "utf8")) as KeptAnswer;
+    const { request, answer }: KeptAnswer = JSON.parse(readFileSync(join(folder, name), "utf8"));
     if (request !== undefined && answer !== undefined) kept.set(keyOfRequest(request), answer);
   }
   return { probe: async (request) => keptAnswer(request, kept.get(keyOfRequest(request)), dialect) };

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { errorMessage } from "../core/text/errors";
 import { nearestName } from "../core/text/nearest";
-import { type Fields, isObject } from "../core/text/objects";
+import { type Fields, isObject, parsedJson } from "../core/text/objects";
 import { version } from "../version";
 
 export interface Tool {
@@ -87,10 +87,8 @@ export async function serveTools(
   };
   for await (const line of createInterface({ input })) {
     if (line.trim() === "") continue;
-    let message: unknown;
-    try {
-      message = JSON.parse(line);
-    } catch {
+    const message = parsedJson(line);
+    if (message === undefined) {
       refuse(null, rpcCodes.parse, "this line is not JSON");
       continue;
     }

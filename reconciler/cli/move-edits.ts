@@ -74,7 +74,7 @@ export function writeDown(move: MoveEdits): void {
 export function writtenDown(folder: string, id: string): MoveEdits | undefined {
   const path = pathOfEdits(folder, id);
   // `writeDown` has written it.
-  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as MoveEdits) : undefined;
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
 }
 
 export const textAt = (path: string): string | undefined => (existsSync(path) ? readFileSync(path, "utf8") : undefined);

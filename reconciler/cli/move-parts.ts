@@ -50,16 +50,24 @@ type MoveInvocation = Invocation<FlagName>;
 
 type LookedAt = StatesOfMove & LookedMove & { readonly environment: string | undefined };
 
-export async function moveParts(invocation: MoveInvocation): Promise<number> {
-  const { args, flags, output } = invocation;
-  const { to } = flags;
-  if (to === undefined) throw fail("cli/usage", "move needs --to: the project that takes it over", "--to ../database");
+function givenTarget({ args, flags }: MoveInvocation): string {
+  if (flags.to === undefined)
+    throw fail("cli/usage", "move needs --to: the project that takes it over", "--to ../database");
   if ((args.length === 0) === (flags.all !== true))
     throw fail(
       "cli/usage",
       args.length === 0 ? "move needs what moves" : "--all moves everything, and addresses a part",
       "name addresses, or give --all",
     );
+  return flags.to;
+}
+
+const refusedIn = ({ environment, refused }: LookedAt) =>
+  refused.map((one) => (environment === undefined ? one : { ...one, summary: `${environment}: ${one.summary}` }));
+
+export async function moveParts(invocation: MoveInvocation): Promise<number> {
+  const { args, flags, output } = invocation;
+  const to = givenTarget(invocation);
   const source = filesOf(flags.file ?? [defaultFile]);
   const target = targetFiles(to);
   refuseSameProject(source, target, to);
@@ -101,9 +109,7 @@ export async function moveParts(invocation: MoveInvocation): Promise<number> {
   } finally {
     await service.close();
   }
-  const refused = looked.flatMap(({ environment, refused: own }) =>
-    own.map((one) => (environment === undefined ? one : { ...one, summary: `${environment}: ${one.summary}` })),
-  );
+  const refused = looked.flatMap(refusedIn);
   if (refused.length > 0) throw new CommandFailed(refused);
   showMove(invocation, divided, edits, looked);
   if (flags.yes !== true) {

@@ -152,17 +152,16 @@ export function externalValue(
       summary: `\${${text}} has no value`,
       detail: "reads and lookups are not carried out here",
     });
-  const values: Readonly<Record<string, Json>> = (isRead ? given.reads[first.name] : given.lookups[first.name]) ?? {};
+  const of = isRead ? "reads" : "lookups";
+  const values: Readonly<Record<string, Json>> = given[of][first.name] ?? {};
   const value = Object.hasOwn(values, second.name) ? values[second.name] : undefined;
   // An output may be recorded without a value: that is nothing that a rule or a text could be made of.
   if (value === undefined || value === null)
     return noValue(isRead, first.name, second.name, Object.keys(values), found.kind, say);
-  used({ of: isRead ? "reads" : "lookups", name: first.name, part: second.name, value });
+  used({ of, name: first.name, part: second.name, value });
   const keys = rest.flatMap((step) => keyOf(step, scope, report) ?? []);
   const inner = keys.length < rest.length ? undefined : valueAt(value, keys);
-  if (inner === undefined || inner === null)
-    return say({ summary: `\${${text}} is not known`, detail: `${first.name}.${second.name} has no such part` });
-  return inner;
+  return inner ?? say({ summary: `\${${text}} is not known`, detail: `${first.name}.${second.name} has no such part` });
 }
 
 function noAttribute(

@@ -1,6 +1,7 @@
 /** Recorded answers against what a dialect is expected to read in them: the tests that a dialect has of its own. */
 import { isAssumed, isList, type Operation, operationNames, rowOf } from "../core/model/operation";
-import { calendarMs, type Instant } from "../core/model/time";
+import type { Failure } from "../core/model/outcome";
+import { calendarMs, instantAt } from "../core/model/time";
 import { fieldsIn } from "../core/text/objects";
 import { type Answer, judgeAnswer } from "./conditions";
 import type { Dialect } from "./dialect";
@@ -33,7 +34,7 @@ export interface DialectCase {
 
 /** In words, what differs from the expectation. Empty: the answer is read as expected. */
 export function tryCase(dialect: Dialect, tried: DialectCase): readonly string[] {
-  const { operation, answer, reads, is, waits, job, sends } = tried;
+  const { operation, answer, reads, is, job, sends } = tried;
   if (operation === "wait") {
     const body = parseJsonText(answer.text);
     const found = dialect.wait === undefined ? undefined : readJob(dialect.wait, body);
@@ -47,17 +48,7 @@ export function tryCase(dialect: Dialect, tried: DialectCase): readonly string[]
     scrub: (text: string) => text,
   };
   const outcome = judgeAnswer(operation, withWait(answer, dialect), judging);
-  if (outcome.status !== "accepted") {
-    const meant =
-      outcome.status === "rejected" ? outcome.condition : "throttled" in outcome ? "throttled" : outcome.status;
-    const said = outcome.status === "rejected" ? outcome.message : outcome.reason;
-    const asked = outcome.status === "unavailable" ? outcome.retryAfterMs : undefined;
-    if (waits !== undefined && asked !== waits * 1000)
-      return [asked === undefined ? "it asks for no wait" : `it asks to wait ${asked / 1000} s, not ${waits}`];
-    if (is === undefined && waits !== undefined) return [];
-    if (is === undefined) return [`it means ${meant} (${said}), and an answer was expected`];
-    return meant === is ? [] : [`it means ${meant} (${said}), not ${is}`];
-  }
+  if (outcome.status !== "accepted") return tryRefusal(outcome, tried);
   if (is !== undefined) return [`it is an answer, and ${is} was expected`];
   if (reads === undefined) return [];
   const reading = readingOf(createRecordReaders(dialect), operation, outcome.value, answer);
@@ -65,6 +56,17 @@ export function tryCase(dialect: Dialect, tried: DialectCase): readonly string[]
   if (reading.status !== "accepted")
     return [`${reading.message}${reading.hint === undefined ? "" : ` (${reading.hint})`}`];
   return differences(reading.value, reads, "");
+}
+
+function tryRefusal(failure: Failure, { is, waits }: DialectCase): readonly string[] {
+  const meant =
+    failure.status === "rejected" ? failure.condition : "throttled" in failure ? "throttled" : failure.status;
+  const said = failure.status === "rejected" ? failure.message : failure.reason;
+  const asked = failure.status === "unavailable" ? failure.retryAfterMs : undefined;
+  if (waits !== undefined && asked !== waits * 1000)
+    return [asked === undefined ? "it asks for no wait" : `it asks to wait ${asked / 1000} s, not ${waits}`];
+  if (is === undefined) return waits === undefined ? [`it means ${meant} (${said}), and an answer was expected`] : [];
+  return meant === is ? [] : [`it means ${meant} (${said}), not ${is}`];
 }
 
 /** What is sent: the route that is for the record, with ids, values, fields and the version filled in. */
@@ -83,7 +85,7 @@ function requestOfCase(dialect: Dialect, operation: Operation, { ids, record }: 
 }
 
 /** When a case is answered that has no Date of its own: any moment will do, as long as it stays the same. */
-const ofCases: Instant = "2030-01-01T00:00:00.000Z" as Instant; // An ISO date in UTC is what an Instant is.
+const ofCases = instantAt(Date.UTC(2030, 0, 1));
 
 function withWait(answer: Answer, dialect: Dialect): Answer {
   const name = waitHeader(dialect.retry_after)?.toLowerCase();

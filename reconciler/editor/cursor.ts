@@ -71,14 +71,9 @@ function openIn(text: string): {
   let at = 0;
   while (at < text.length) {
     const character = text[at] ?? "";
-    if (character === '"' || character === "'") {
-      const end = text.indexOf(character, at + 1);
-      if (end === -1) break;
-      at = end + 1;
-      continue;
-    }
-    if (text.startsWith("${", at)) {
-      const end = text.indexOf("}", at);
+    const closing = character === '"' || character === "'" ? character : text.startsWith("${", at) ? "}" : undefined;
+    if (closing !== undefined) {
+      const end = text.indexOf(closing, at + 1);
       if (end === -1) break;
       at = end + 1;
       continue;

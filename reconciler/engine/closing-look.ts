@@ -46,12 +46,9 @@ export async function closingLook(
     const { read, believed }: Sampled = samples ? sampled(left, looking, before) : { read: left, believed: [] };
     const shown = await lookForWrites(read, looking);
     const missing: readonly OpenWrite[] = read.filter((write) => shown.get(write)?.unseen === "not-shown");
-    for (const [write, why] of shown) if (why !== undefined) unseen.set(write, why);
-    for (const write of read) if (shown.get(write) === undefined) unseen.delete(write);
+    noteLooked(unseen, read, shown);
     const isDoubtful: boolean = missing.some(({ answered }) => answered === true);
-    for (const { kind, answered, ...write } of read)
-      if (answered === true && !missing.some(({ id }) => id === write.id))
-        before.shown.set(kind, (before.shown.get(kind) ?? new Set()).add(write.id));
+    noteAnswered(before, read, missing);
     before.isDoubtful ||= isDoubtful;
     samples &&= !isDoubtful;
     left = isDoubtful ? [...missing, ...believed] : missing;
@@ -64,6 +61,22 @@ export async function closingLook(
   }
   for (const write of left) if (!unseen.has(write)) unseen.set(write, notLooked);
   return unseen;
+}
+
+function noteLooked(
+  unseen: Map<OpenWrite, WhyUnseen>,
+  read: readonly OpenWrite[],
+  shown: ReadonlyMap<OpenWrite, WhyUnseen | undefined>,
+): void {
+  for (const [write, why] of shown) if (why !== undefined) unseen.set(write, why);
+  for (const write of read) if (shown.get(write) === undefined) unseen.delete(write);
+}
+
+/** Writes that the service answered and shows. */
+function noteAnswered({ shown }: Samples, read: readonly OpenWrite[], missing: readonly OpenWrite[]): void {
+  for (const { kind, answered, id } of read)
+    if (answered === true && !missing.some((one) => one.id === id))
+      shown.set(kind, (shown.get(kind) ?? new Set()).add(id));
 }
 
 const growth = 1.6;

@@ -15,17 +15,19 @@ import { readFailed } from "./read-failed";
 
 // The reads that every kind has, for whoever asks the same of each.
 
-type ListAll<L> = (options?: RequestOptions) => Promise<Outcome<readonly L[]>>;
-type ReadById<L> = (id: string, options?: RequestOptions) => Promise<Outcome<L>>;
+/** The list of a kind, by the call of its row, whose answers are read as the kind's own. */
+export const listOfKind = <K extends Kind>(
+  kind: K,
+  client: ServiceReader,
+  options?: RequestOptions,
+): Promise<Outcome<readonly LiveOf[K][]>> => Reflect.get(client, rowOf(`${kind}.list`).call).call(client, options);
 
-/** The list of a kind, by the call of its row. */
-export const listOfKind = <K extends Kind>(kind: K, client: ServiceReader, options?: RequestOptions) =>
-  // The row names the call, and its answers are read as the kind's own.
-  (Reflect.get(client, rowOf(`${kind}.list`).call) as ListAll<LiveOf[K]>).call(client, options);
-
-export const readOfKind = <K extends Kind>(kind: K, client: ServiceReader, id: string, options?: RequestOptions) =>
-  // The same for one of them.
-  (Reflect.get(client, rowOf(`${kind}.get`).call) as ReadById<LiveOf[K]>).call(client, id, options);
+export const readOfKind = <K extends Kind>(
+  kind: K,
+  client: ServiceReader,
+  id: string,
+  options?: RequestOptions,
+): Promise<Outcome<LiveOf[K]>> => Reflect.get(client, rowOf(`${kind}.get`).call).call(client, id, options);
 
 /** One that is asked for by its id, by whatever read shows whether it is there; `undefined`: there is none. */
 export function readAtAll(kind: Kind, client: ServiceReader, id: string): Promise<Outcome<unknown>> | undefined {
@@ -33,7 +35,7 @@ export function readAtAll(kind: Kind, client: ServiceReader, id: string): Promis
   const beside = calls[readBeside];
   if (client.can.readsOne(kind)) return readOfKind(kind, client, id);
   // The row of the read names the call.
-  return beside === undefined ? undefined : (Reflect.get(client, beside.call) as ReadById<unknown>).call(client, id);
+  return beside === undefined ? undefined : Reflect.get(client, beside.call).call(client, id);
 }
 
 export type LookOptions = { readonly signal?: AbortSignal };

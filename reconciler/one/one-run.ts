@@ -420,4 +420,4 @@ const memorySession = (): StateSession => ({
 });
 
 /** JSON values only: the store of a kept resource may know no others. */
-export const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+export const plain = <T>(value: T): T => JSON.parse(JSON.stringify(value));

@@ -207,18 +207,20 @@ function twinVm(builder: Builder, vm: LiveVm): Vm {
   const { createdAt } = builder;
   const record = builder.vmRecords.get(vm.id);
   const wanted = record === undefined ? undefined : builder.wanted.get(record.address);
-  const flavor = catalogueId(vm.flavor ?? record?.flavor ?? wanted?.flavor ?? "", builder.flavors);
+  const known = (key: "flavor" | "owner" | "userId" | "region" | "project" | "image"): string | undefined =>
+    record?.[key] ?? wanted?.[key];
+  const flavor = catalogueId(vm.flavor ?? known("flavor") ?? "", builder.flavors);
   return {
     id: vm.id,
     seq: builder.seq++,
     project_id: twinProject,
-    project: record?.project ?? wanted?.project ?? "",
+    project: known("project") ?? "",
     name: vm.name.toLowerCase(),
     flavor_id: flavor,
-    image_id: catalogueId(vm.image ?? record?.imageId ?? record?.image ?? wanted?.image ?? "", builder.images),
-    owner: vm.owner ?? record?.owner ?? wanted?.owner ?? "",
-    user_id: record?.userId ?? wanted?.userId ?? "",
-    region: record?.region ?? wanted?.region ?? "",
+    image_id: catalogueId(vm.image ?? record?.imageId ?? known("image") ?? "", builder.images),
+    owner: vm.owner ?? known("owner") ?? "",
+    user_id: known("userId") ?? "",
+    region: known("region") ?? "",
     root_size: record?.rootSizeGb ?? wanted?.rootSizeGb ?? 50,
     floating_ip: vm.floatingIp ?? null,
     private_ip: vm.privateIp ?? null,

@@ -134,7 +134,7 @@ export const rowCall =
   (client: ServiceWriter, call: string): RowCall =>
   // Every operation of the table has its call; what has no method of its own was made from its row (calls.ts).
   (...given) =>
-    (Reflect.get(client, call) as RowCall).call(client, ...given);
+    Reflect.get(client, call).call(client, ...given);
 
 export interface ServiceClient extends ServiceReader, ServiceWriter {
   close(): Promise<void>;

@@ -106,7 +106,7 @@ export function createTransport({
 function loadPool(): typeof Pool {
   try {
     // The module of undici that exports this class, and no other value, under this path.
-    return require("undici/lib/dispatcher/pool") as typeof Pool;
+    return require("undici/lib/dispatcher/pool");
   } catch {
     return (require("undici") as typeof import("undici")).Pool;
   }

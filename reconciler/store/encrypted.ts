@@ -146,7 +146,7 @@ function openStored(stored: StoredState, keys: Keys, what: string): OpenedState 
   const document = unsealDocument(keys, "state", what, snapshot);
   const { salt } = document;
   // Sealed by this file, so nobody else can have written it.
-  const inside = JSON.parse(document.text) as { snapshot: string; journal: readonly string[] };
+  const inside: { snapshot: string; journal: readonly string[] } = JSON.parse(document.text);
   const places = new Map<number, number>();
   let isNewest = document.isNewest;
   const opened = stored.journal.map((line) => {

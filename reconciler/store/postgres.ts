@@ -117,6 +117,15 @@ function createAsk(connection: string, location: string, limits: PostgresLimits,
     );
 }
 
+/** The columns of the statement by which a state is read. */
+interface StoredRow {
+  readonly snapshot: string | null;
+  readonly lines: string[];
+  readonly last: string | null;
+  readonly tail: string | null;
+  readonly tail_line: string | null;
+}
+
 export function createPostgresStore(
   address: string,
   times: LeaseTimes = defaultLease,
@@ -146,16 +155,7 @@ export function createPostgresStore(
       if (causeCode(error) !== undefinedColumn) throw error;
       return readWith("NULL AS tail, NULL AS tail_line");
     });
-    // The columns of the statement above.
-    const row = found?.rows[0] as
-      | {
-          snapshot: string | null;
-          lines: string[];
-          last: string | null;
-          tail: string | null;
-          tail_line: string | null;
-        }
-      | undefined;
+    const row: StoredRow | undefined = found?.rows[0];
     const lines = row?.lines ?? [];
     const stored: StoredState = {
       snapshot: row?.snapshot == null ? undefined : row.snapshot,

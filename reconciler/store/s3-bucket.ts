@@ -154,7 +154,7 @@ function openClient(): { readonly sdk: Sdk; readonly client: S3Client } {
   let sdk: Sdk;
   try {
     // `Sdk` is the type of that package.
-    sdk = require("@aws-sdk/client-s3") as Sdk;
+    sdk = require("@aws-sdk/client-s3");
   } catch {
     throw packageMissing("@aws-sdk/client-s3", "s3://");
   }

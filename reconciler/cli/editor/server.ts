@@ -29,7 +29,7 @@ const neededPackage = "vscode-languageserver";
 function protocol(): LanguageProtocol {
   try {
     // The type is that of the package that is named.
-    return createRequire(__filename)(`${neededPackage}/node`) as LanguageProtocol;
+    return createRequire(__filename)(`${neededPackage}/node`);
   } catch (error) {
     if (errorCode(error) !== "MODULE_NOT_FOUND") throw error;
     throw refuse(

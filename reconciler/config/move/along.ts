@@ -15,6 +15,15 @@ const sectionWord: Readonly<Record<string, string>> = {
   lookups: "the lookup",
 };
 
+function refuseDifferent(entry: MoveEntry, there: MoveEntry, said: unknown): void {
+  if (canonicalJson(there.value ?? null) === canonicalJson(said ?? null)) return;
+  refuseMove({
+    summary: `both projects have ${sectionWord[entry.section] ?? entry.section} ${entry.key}, and they differ`,
+    detail: `${shownAt(entry)}: ${JSON.stringify(entry.value)}; ${shownAt(there)}: ${JSON.stringify(there.value)}`,
+    fix: "give one of the two another name first",
+  });
+}
+
 export function whatGoesAlong(desk: MoveDesk) {
   const { division, source, target, isNew, notes, gone, copied, environmentValues } = desk;
   const splice = (file: MoveEntry["file"], one: Splice): void => spliceInto(desk, file, one);
@@ -48,18 +57,10 @@ export function whatGoesAlong(desk: MoveDesk) {
       if (isReadOf(entry, division.others.target)) continue;
       const there = target.named.get(entry.name);
       const said = rebased(entry.value, division.rebase);
-      if (there !== undefined) {
-        if (canonicalJson(there.value ?? null) !== canonicalJson(said ?? null))
-          refuseMove({
-            summary: `both projects have ${sectionWord[entry.section] ?? entry.section} ${entry.key}, and they differ`,
-            detail: `${shownAt(entry)}: ${JSON.stringify(entry.value)}; ${shownAt(there)}: ${JSON.stringify(there.value)}`,
-            fix: "give one of the two another name first",
-          });
-      } else {
+      if (there !== undefined) refuseDifferent(entry, there, said);
+      else {
         for (const one of pathsIn(entry.file.text, entry.node, division.rebase)) splice(entry.file, one);
-        const isSet = environments.some(
-          ({ value }) => isObject(value) && isObject(value["vars"]) && Object.hasOwn(value["vars"], entry.key),
-        );
+        const isSet = environments.some(({ value }) => Object.hasOwn(fieldsIn(fieldsIn(value)["vars"]), entry.key));
         const isAlong = !staying.has(entry.name) && !(entry.section === "vars" && isSet);
         if (isAlong) gone.add(entry);
         copied.push(entry);

@@ -16,7 +16,7 @@ const uncheckedNames = "Nothing is checked before a create, and the name is comp
 
 type CallsOfKinds = typeof vmCalls & typeof volumeCalls & typeof groupCalls;
 // Each kind of the table has its calls there, and the type names them all.
-const operationsOfKinds = Object.assign({}, ...keysOf(kindTable).map((kind) => kindTable[kind].calls)) as CallsOfKinds;
+const operationsOfKinds: CallsOfKinds = Object.assign({}, ...keysOf(kindTable).map((kind) => kindTable[kind].calls));
 
 export const operations = {
   ...operationsOfKinds,

@@ -2,6 +2,7 @@
 
 import { canonicalLiveRule, ruleKey } from "../../core/canonical/rules";
 import { closedWith, type DesiredGroup, nothingDesired } from "../../core/model/desired";
+import { allOfKind } from "../../core/model/kinds";
 import { type LiveGroup, type LiveRule, sight } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
 import { namingGroup, type Rule } from "../../core/model/rule";
@@ -80,7 +81,7 @@ function checkRule(raw: Props): ReturnType<Handler["check"]> {
 function ruleOf(props: Props): Rule {
   const { desired } = desiredOf(write(props));
   // `write` writes one group, with this rule alone.
-  const rule = itemAt((desired.resources[0] as DesiredGroup).rules, 0);
+  const rule = itemAt(itemAt(allOfKind(desired.resources, "group"), 0).rules, 0);
   return namingGroup(rule, (named) => ("address" in named ? { id: String(props["securityGroupId"]) } : named));
 }
 

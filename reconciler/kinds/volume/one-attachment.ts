@@ -2,10 +2,11 @@
 
 import { closedWith, type DesiredVolume, nothingDesired } from "../../core/model/desired";
 import { type Debt, debtsIn, isSameCommand, withDebt } from "../../core/model/guest";
-import { ofKind } from "../../core/model/kinds";
+import { allOfKind, ofKind } from "../../core/model/kinds";
 import { type Live, type LiveVolume, notSeen, sight } from "../../core/model/live";
 import type { RecordedVolume, Scope } from "../../core/model/recorded";
 import { deepEqual } from "../../core/text/deep-equal";
+import { itemAt } from "../../core/text/invariant";
 import { fieldsIn } from "../../core/text/objects";
 import { holding } from "../../one/exclusion";
 import { createFieldHandler, type FieldResource, fieldThing, keptField } from "../../one/field-of";
@@ -64,7 +65,8 @@ const write = (props: Props): Written => ({
 });
 
 // `write` writes one volume and nothing else.
-const wishOf = (props: Props): DesiredVolume => desiredOf(write(props)).desired.resources[0] as DesiredVolume;
+const wishOf = (props: Props): DesiredVolume =>
+  itemAt(allOfKind(desiredOf(write(props)).desired.resources, "volume"), 0);
 
 /** What the program wanted before, and the commands that are owed since. */
 type Before = Partial<Pick<DesiredVolume, "afterAttach">> & {
