@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { createInterface } from "node:readline";
 import { errorMessage } from "../core/text/errors";
 import { nearestName } from "../core/text/nearest";
-import { type Fields, isObject, parsedJson } from "../core/text/objects";
+import { type Fields, fieldsIn, isObject, parsedJson } from "../core/text/objects";
 import { version } from "../version";
 
 export interface Tool {
@@ -85,6 +85,18 @@ export async function serveTools(
       stops.delete(id);
     });
   };
+  const methods = new Map<string, (id: unknown, given: Fields) => void>([
+    ["tools/call", call],
+    ["tools/list", (id) => send({ id, result: { tools: tools.map(asListed) } })],
+    ["ping", (id) => send({ id, result: {} })],
+    [
+      "initialize",
+      (id, given) => {
+        person = isObject(fieldsIn(given["capabilities"])["elicitation"]) ? { ask: askPerson } : undefined;
+        send({ id, result: { ...greeting(given["protocolVersion"]), instructions } });
+      },
+    ],
+  ]);
   for await (const line of createInterface({ input })) {
     if (line.trim() === "") continue;
     const message = parsedJson(line);
@@ -102,14 +114,9 @@ export async function serveTools(
     if (method === "notifications/cancelled") stops.get(given["requestId"])?.abort();
     // A message without an id is a notification, which is never answered.
     if (id === undefined) continue;
-    if (method === "tools/call") call(id, given);
-    else if (method === "tools/list") send({ id, result: { tools: tools.map(asListed) } });
-    else if (method === "ping") send({ id, result: {} });
-    else if (method === "initialize") {
-      const { capabilities } = given;
-      person = isObject(capabilities) && isObject(capabilities["elicitation"]) ? { ask: askPerson } : undefined;
-      send({ id, result: { ...greeting(given["protocolVersion"]), instructions } });
-    } else refuse(id, rpcCodes.method, `this server has no ${method}`);
+    const answer = methods.get(method);
+    if (answer === undefined) refuse(id, rpcCodes.method, `this server has no ${method}`);
+    else answer(id, given);
   }
   // Nobody is left to answer.
   for (const answer of asked.values()) answer(undefined);

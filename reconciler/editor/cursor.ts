@@ -79,10 +79,10 @@ function openIn(text: string): {
       continue;
     }
     const last = open.at(-1);
-    if (character === "{" || character === "[") {
+    if ("{[".includes(character)) {
       open.push({ brace: character, key: undefined });
       from = at + 1;
-    } else if (character === "}" || character === "]") {
+    } else if ("}]".includes(character)) {
       open.pop();
       from = at + 1;
     } else if (character === "," && last !== undefined) {

@@ -1,7 +1,10 @@
 /** Where something that hangs on another resource is, and where it shall be, for placement.ts. */
+import { type FieldChange, movedField, type Reason } from "../core/diff/changes";
 import { type DiffContext, referenceId } from "../core/diff/context";
+import { updateReason } from "../core/diff/difference";
+import type { Pair } from "../core/diff/pair";
 import type { Address } from "../core/model/address";
-import type { Reference } from "../core/model/desired";
+import type { DesiredResource, Reference } from "../core/model/desired";
 import { identity } from "../core/model/identity";
 import type { Kind } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
@@ -23,6 +26,24 @@ export function wantedHost(reference: Reference | undefined, state: State, fates
   const { address } = reference;
   const id = fates.renewed.has(address) ? undefined : (fates.adopted.get(address) ?? referenceId(reference, state));
   return id === undefined ? { address } : { address, id };
+}
+
+/** What becomes of what exists and differs in these fields, and why. */
+export function updateOf(
+  pair: Pick<Pair, "address" | "movedFrom">,
+  desired: DesiredResource,
+  fields: readonly FieldChange[],
+  { adopted, isDrift }: { readonly adopted: Reason | undefined; readonly isDrift: boolean },
+  context: DiffContext,
+) {
+  const isRequested = context.replace.has(pair.address);
+  const replaces = isRequested || fields.some(({ forces }) => forces === "replace");
+  const left = context.leftOpen(desired);
+  const hasFields = fields.length > 0;
+  const changed = [...movedField(pair), ...fields];
+  const action = replaces ? "replace" : adopted !== undefined ? "import" : changed.length > 0 ? "update" : undefined;
+  const reason = updateReason({ isRequested, adopted, hasFields, isDrift, left, otherwise: "moved" });
+  return { replaces, left, reason, action, changed } as const;
 }
 
 interface Hanging {

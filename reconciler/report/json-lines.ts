@@ -141,6 +141,7 @@ export interface SummaryInput {
 
 export function summaryLine(input: SummaryInput): object {
   const { command, exitCode, plan, run, where } = input;
+  const told = (key: Exclude<keyof NonNullable<typeof where>, "uncommitted">) => where?.[key] ?? null;
   return {
     type: "summary",
     command,
@@ -157,11 +158,11 @@ export function summaryLine(input: SummaryInput): object {
       missing_since: missingSince,
     })),
     duration_ms: Math.round(input.durationMs),
-    service: where?.service ?? null,
-    project: where?.project ?? null,
-    environment: where?.environment ?? null,
-    state: where?.state ?? null,
-    commit: where?.commit ?? null,
+    service: told("service"),
+    project: told("project"),
+    environment: told("environment"),
+    state: told("state"),
+    commit: told("commit"),
     uncommitted: where?.uncommitted,
     outputs: outputsForPrograms(plan, run),
     findings: (input.findings ?? []).map(findingEntry),

@@ -231,6 +231,16 @@ export function meantBy(named: string, state: State): string[] {
   return meant;
 }
 
+/** What lies there. One that cannot be read ends the push, and with --force what can be read of it is compared. */
+function presentState(stored: StoredState, location: string, lineage: string, isForced: boolean): FoldedState {
+  const read = readState(stored, lineage);
+  if (read.ok) return read.state;
+  // Not with --force either: what a newer version wrote may name resources that exist.
+  if (!isForced || read.newer !== undefined) return openStoredState(stored, location, lineage).state;
+  const left = readState(stored, lineage, true);
+  return left.ok ? left.state : emptyState(lineage);
+}
+
 async function pushState(invocation: OfOne, store: StateStore): Promise<number> {
   const [path] = invocation.args;
   const what = path === "-" ? "standard input" : path;
@@ -247,18 +257,7 @@ async function pushState(invocation: OfOne, store: StateStore): Promise<number> 
   try {
     const stored = await session.read().catch((error: unknown) => restoredBy(pushed.state, error));
     const isForced = invocation.flags.force === true;
-    const read = readState(stored, pushed.state.lineage);
-    // Not with --force either: what this version cannot read may name resources that exist.
-    if (!read.ok && read.newer !== undefined) openStoredState(stored, store.location, pushed.state.lineage);
-    // Without --force a state that can no longer be read ends the push below; with it, what can be read of it is
-    // compared.
-    const left = read.ok ? read : readState(stored, pushed.state.lineage, true);
-    const present = left.ok
-      ? left.state
-      : isForced
-        ? emptyState(pushed.state.lineage)
-        : openStoredState(stored, store.location, pushed.state.lineage).state;
-    if (!isForced && !read.ok) openStoredState(stored, store.location, pushed.state.lineage);
+    const present = presentState(stored, store.location, pushed.state.lineage, isForced);
     if (!isForced) assertWhole(present, store.location);
     const isNew = stored.snapshot === undefined && stored.journal.length === 0;
     if (!isNew && !isForced) refusePush(present, pushed.state);

@@ -3,7 +3,7 @@
  * service shows, or else the one that was recorded, and where it hangs.
  */
 
-import { type FieldChange, type FieldValue, fieldChange, movedField } from "../../core/diff/changes";
+import { type FieldChange, type FieldValue, fieldChange } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import {
   type Acted,
@@ -15,7 +15,6 @@ import {
   kept,
   removalReason,
   unchanged,
-  updateReason,
 } from "../../core/diff/difference";
 import { explain } from "../../core/diff/explain";
 import { find, type Known } from "../../core/diff/find";
@@ -30,7 +29,7 @@ import type { RecordedResource, State } from "../../core/model/recorded";
 import { hostOf } from "../../core/model/relations";
 import { asRecord } from "../../core/model/usual";
 import { fieldsIn } from "../../core/text/objects";
-import { type HostFates, wantedHost, whereaboutsOf } from "../hosts";
+import { type HostFates, updateOf, wantedHost, whereaboutsOf } from "../hosts";
 import { consequences, placementOf, type Target } from "../placement";
 
 interface UsualFacts extends Facts<Kind> {
@@ -165,20 +164,8 @@ function updated(
   const hangsOn = hostNow(recorded, live, context, kind);
   const place = placeOf(kind, desired, recorded, hangsOn, wished, context, fates);
   if (place.field !== undefined) fields.push(place.field);
-  const isRequested = context.replace.has(address);
-  const replaces = isRequested || fields.some(({ forces }) => forces === "replace");
-  const left = context.leftOpen(desired);
-  const reason = updateReason({
-    isRequested,
-    adopted,
-    hasFields: fields.length > 0,
-    isDrift: !isIntended && !place.isIntended,
-    left,
-    otherwise: "moved",
-  });
-  const moved = movedField(pair);
-  const acts = fields.length > 0 || moved.length > 0;
-  const action = replaces ? "replace" : adopted !== undefined ? "import" : acts ? "update" : undefined;
+  const isDrift = !isIntended && !place.isIntended;
+  const { replaces, left, reason, action, changed } = updateOf(pair, desired, fields, { adopted, isDrift }, context);
   return {
     live,
     hangsOn,
@@ -187,7 +174,7 @@ function updated(
     attachTo: replaces ? wished : place.attachTo,
     ...kept<Kind>(action, id, desired, () => ({
       ...{ address, kind, name: live?.name ?? recorded?.name ?? desired.name, reason, losses: [] },
-      fields: [...moved, ...fields],
+      fields: changed,
       because: explain(reason, fields, left, desired.inherited),
       movedFrom: pair.movedFrom,
       source: desired.source,

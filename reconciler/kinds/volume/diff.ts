@@ -3,7 +3,7 @@
  * because a volume on such a VM comes off first and goes onto the new one.
  */
 
-import { type FieldChange, fieldChange, movedField, type Reason } from "../../core/diff/changes";
+import { type FieldChange, fieldChange, type Reason } from "../../core/diff/changes";
 import type { DiffContext } from "../../core/diff/context";
 import {
   type Acted,
@@ -17,7 +17,6 @@ import {
   kept,
   removalReason,
   unchanged,
-  updateReason,
 } from "../../core/diff/difference";
 import { explain, type LeftOpen } from "../../core/diff/explain";
 import { find, type Known } from "../../core/diff/find";
@@ -29,7 +28,7 @@ import { volumeFields } from "../../core/model/fields";
 import { type LiveVolume, sight } from "../../core/model/live";
 import { type Loss, volumeLabel, volumeLoss } from "../../core/model/loss";
 import type { RecordedVolume, State } from "../../core/model/recorded";
-import { type HostFates, wantedHost, whereaboutsOf } from "../hosts";
+import { type HostFates, updateOf, wantedHost, whereaboutsOf } from "../hosts";
 import { type Becomes, consequences, placementOf, type Target, type Whereabouts } from "../placement";
 import { isCarriedBy, openMoves } from "./open-moves";
 
@@ -206,21 +205,8 @@ function updateVolume(
           ...values.fields,
           fieldChange(volumeFields.attachTo, host?.address ?? host?.id, target?.address ?? target?.id, verb),
         ];
-
-  const isRequested = context.replace.has(pair.address);
-  const replaces = isRequested || fields.some((field) => field.forces === "replace");
-  const left = context.leftOpen(desired);
-  const reason = updateReason({
-    isRequested,
-    adopted,
-    hasFields: fields.length > 0,
-    isDrift: !values.isIntended && !isMoveIntended,
-    left,
-    otherwise: "moved",
-  });
-  const moved = movedField(pair);
-  const acts = fields.length > 0 || moved.length > 0;
-  const action = replaces ? "replace" : adopted !== undefined ? "import" : acts ? "update" : undefined;
+  const isDrift = !values.isIntended && !isMoveIntended;
+  const { replaces, left, reason, action, changed } = updateOf(pair, desired, fields, { adopted, isDrift }, context);
   return {
     live,
     attachedTo: host?.id,
@@ -232,7 +218,7 @@ function updateVolume(
       address: pair.address,
       kind: "volume",
       name: values.name ?? desired.name,
-      fields: [...moved, ...fields],
+      fields: changed,
       reason,
       because: why(reason, fields, becomes, whereabouts, left, desired.inherited),
       losses: replaces ? [replacementLoss({ id, name: values.name, sizeGb: values.sizeGb }, context)] : [],
