@@ -135,5 +135,5 @@ else if (!existsSync(report) || readFileSync(report, "utf8") !== text) {
   );
   for (const line of before.filter((one) => !now.includes(one)).slice(0, 20)) console.error(`- ${line}`);
   for (const line of now.filter((one) => !before.includes(one)).slice(0, 20)) console.error(`+ ${line}`);
-  process.exit(1);
+  process.exitCode = 1;
 }

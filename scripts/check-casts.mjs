@@ -14,6 +14,9 @@ const assertsType = (node) =>
 /** @param {string | undefined} line */
 const isComment = (line = "") => /^\s*(\/\/|\/\*|\*)|\s\/\/ /.test(line);
 
+const mayCast =
+  /\bas (?!const\b)(?:[A-Z{("'[`]|any|bigint|boolean|keyof|never|null|number|object|readonly|string|symbol|typeof|undefined|unique|unknown)/;
+
 /**
  * The lines, counted from 1, of casts without a reason.
  *
@@ -22,8 +25,9 @@ const isComment = (line = "") => /^\s*(\/\/|\/\*|\*)|\s\/\/ /.test(line);
 export function castsWithoutReason(text) {
   /** @type {number[]} */
   const found = [];
-  // Parsing is what takes time, and a third of the files cannot hold either.
-  if (!/ as (?!const\b)|[\w)\]]!(?!=)/.test(text)) return found;
+  // Parsing is what takes time, and most files hold neither. In prose a small word that is no type follows "as".
+  const code = text.replace(/^\s*(\/\/|\/?\*).*$|^(import|export) [^;(]*from "[^"]*";$/gm, "");
+  if (!mayCast.test(code) && !/[\w)\]]!(?![=`"])/.test(code)) return found;
   const lines = text.split("\n");
   const file = ts.createSourceFile("file.ts", text, ts.ScriptTarget.ES2022, true);
   /** @param {number} position */
@@ -44,7 +48,7 @@ export function castsWithoutReason(text) {
   return found;
 }
 
-function main() {
+export function main() {
   const problems = ["reconciler", "emulator", "provider"].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts") && !name.includes("generated"))
@@ -56,7 +60,7 @@ function main() {
       ),
   );
   for (const problem of problems) console.error(problem);
-  if (problems.length > 0) process.exit(1);
+  if (problems.length > 0) process.exitCode = 1;
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) main();

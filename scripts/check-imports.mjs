@@ -368,4 +368,4 @@ for (const entry of readdirSync(join(root, "test/kinds"), { withFileTypes: true 
 }
 
 for (const problem of problems) console.error(problem);
-if (problems.length > 0) process.exit(1);
+if (problems.length > 0) process.exitCode = 1;

@@ -158,7 +158,7 @@ for (const [name, parts] of Object.entries(fills)) {
 put("component", componentSchema(writtenSchema("desired-state")));
 if (check && stale.length > 0) {
   for (const path of stale) console.error(`${path} does not match the tables of its fields; run: npm run generate`);
-  process.exit(1);
+  process.exitCode = 1;
 }
 if (!check && stale.length > 0)
   execFileSync(process.execPath, [join(root, "node_modules/@biomejs/biome/bin/biome"), "format", "--write", ...stale], {

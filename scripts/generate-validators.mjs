@@ -84,7 +84,7 @@ for (const name of names) {
     console.error(`${path} does not match schemas/${name}.schema.json; run: node scripts/generate-validators.mjs`);
   }
 }
-if (stale) process.exit(1);
+if (stale) process.exitCode = 1;
 
 function read(path) {
   try {
