@@ -26,7 +26,7 @@ export type WorldDump = { readonly version: 1 } & { readonly [K in EntityKind as
 export function createWorld(): World {
   return {
     // One table for each kind.
-    tables: Object.fromEntries(entityKinds.map((kind) => [kind, new Map()])) as unknown as World["tables"],
+    tables: Object.fromEntries(entityKinds.map((kind): readonly unknown[] => [kind, new Map()])),
     index: new Map(),
     order: new Map(),
     nextSeq: 1,

@@ -60,17 +60,16 @@ export async function lookAtKinds(
   };
   const seen = await Promise.all(
     keysOf(kindRows).map(
-      async (kind) =>
-        [
-          kind,
-          await (
-            own[kind] ?? (() => observeUsual(kind, client, asked(kind), orphans(kind), findings, optionsFor(kind)))
-          )(),
-        ] as const,
+      async (kind): Promise<readonly unknown[]> => [
+        kind,
+        await (
+          own[kind] ?? (() => observeUsual(kind, client, asked(kind), orphans(kind), findings, optionsFor(kind)))
+        )(),
+      ],
     ),
   );
   // One entry a kind, seen as that kind.
-  return Object.fromEntries(seen) as unknown as SeenByKind;
+  return Object.fromEntries(seen);
 }
 
 export const looksOf = (seen: SeenByKind): LooksOf => eachKind<LooksOf>((kind) => seen[kind].looks);

@@ -113,7 +113,7 @@ export function judgeQuery(query: ReachQuery, judge: Judge): JudgedAssertion {
     : judgeAlways(query, group, judge);
 }
 
-const verdictOn =
+const judgedAs =
   (query: ReachQuery, needed: ReadonlySet<number>) =>
   (
     word: VerdictWord,
@@ -132,7 +132,7 @@ function judgeNever(query: ReachQuery, group: JudgedGroup, judge: Judge): Judged
   const all = asked(group.ever);
   const still = group.before === group.after;
   const needed = query.leftOut.length === 0 ? noneNeeded : neededParts(query, still ? all : asked(group.after));
-  const verdict = verdictOn(query, needed);
+  const verdict = judgedAs(query, needed);
   const leftOfAll = left(all);
   if (!admitsNothing(leftOfAll)) {
     const before = still ? leftOfAll : left(asked(group.before));
@@ -190,7 +190,7 @@ function judgeAlways(query: ReachQuery, group: JudgedGroup, judge: Judge): Judge
   const lost = group.before === group.after ? noTraffic : losable(given, group, judge, before);
   const fresh = judge.world.fresh.has(query.group);
   const broken = fresh ? missingAfter : uniteTraffic(subtractTraffic(missingAfter, missingBefore), lost);
-  const verdict = verdictOn(query, noneNeeded);
+  const verdict = judgedAs(query, noneNeeded);
   if (admitsNothing(broken) && admitsNothing(missingAfter))
     return admitsNothing(missingBefore) || fresh
       ? holdsOrUnknown(query, verdict)
@@ -209,7 +209,7 @@ function judgeAlways(query: ReachQuery, group: JudgedGroup, judge: Judge): Judge
   });
 }
 
-function holdsOrUnknown({ unknown: [vm] }: ReachQuery, verdict: ReturnType<typeof verdictOn>): JudgedAssertion {
+function holdsOrUnknown({ unknown: [vm] }: ReachQuery, verdict: ReturnType<typeof judgedAs>): JudgedAssertion {
   return vm === undefined
     ? verdict("holds", "none", noTraffic)
     : verdict("unproven", "none", noTraffic, { why: `the address of ${vm} is not known` });
