@@ -162,23 +162,26 @@ function whyNoRule(
 }
 
 /** One row for each protocol: listings spell some as numbers, and `all ports` in several ways. */
+const protocolNumbers: ReadonlyMap<string, string> = new Map([
+  ["-1", "all"],
+  ["6", "tcp"],
+  ["17", "udp"],
+  ["1", "icmp"],
+  ["58", "icmpv6"],
+]);
+
 function serviceOf({ protocol, from, to }: ListedPermission): ListedPorts {
-  switch (protocol) {
-    case "-1":
+  const name = protocolNumbers.get(protocol) ?? protocol;
+  switch (name) {
     case "all":
       return { protocol: "any" };
     case "tcp":
-    case "6":
-      return listedPorts("tcp", from, to);
     case "udp":
-    case "17":
-      return listedPorts("udp", from, to);
+      return listedPorts(name, from, to);
     case "icmp":
-    case "1":
-      return (from ?? -1) === -1 ? { protocol: "icmp" } : { reason: typed };
     case "icmpv6":
-    case "58":
-      return (from ?? -1) === -1 ? { protocol: "icmp", only: "IPv6" } : { reason: typed };
+      if ((from ?? -1) !== -1) return { reason: typed };
+      return { protocol: "icmp", only: name === "icmp" ? undefined : "IPv6" };
     default:
       return { reason: `rules know tcp, udp and icmp, not protocol ${protocol === "" ? "(none)" : protocol}` };
   }

@@ -63,6 +63,27 @@ interface Naming {
   readonly notes: readonly string[];
 }
 
+function madeUpName(kind: Kind, id: string, names: NamesTaken, given: string | undefined): Naming {
+  const short = id
+    .replaceAll(/[^A-Za-z0-9]/g, "")
+    .slice(0, 8)
+    .toLowerCase();
+  const key = given ?? names.key(kind, `${kind}-${short}`);
+  const name = names.name(kind, hasPlainNames[kind] ? fitName(key) : key);
+  // A name that is made up is a label alone, also where it has to be written.
+  const isLabel = keysAreLabels[kind] === true && name === key;
+  return {
+    key,
+    fields: name === key ? {} : { name },
+    ignored: isLabel ? [] : ["name"],
+    notes: [
+      isLabel
+        ? "the service does not show its name; write it as name:"
+        : "the service does not show its name; write it as name:, and take name out of ignore_changes",
+    ],
+  };
+}
+
 function nameBlock(
   kind: Kind,
   live: { readonly id: string; readonly name?: string },
@@ -70,26 +91,7 @@ function nameBlock(
   given: string | undefined,
 ): Naming {
   const shown = live.name;
-  if (shown === undefined || shown.trim() === "") {
-    const short = live.id
-      .replaceAll(/[^A-Za-z0-9]/g, "")
-      .slice(0, 8)
-      .toLowerCase();
-    const key = given ?? names.key(kind, `${kind}-${short}`);
-    const name = names.name(kind, hasPlainNames[kind] ? fitName(key) : key);
-    // A name that is made up is a label alone, also where it has to be written.
-    const isLabel = keysAreLabels[kind] === true && name === key;
-    return {
-      key,
-      fields: name === key ? {} : { name },
-      ignored: isLabel ? [] : ["name"],
-      notes: [
-        isLabel
-          ? "the service does not show its name; write it as name:"
-          : "the service does not show its name; write it as name:, and take name out of ignore_changes",
-      ],
-    };
-  }
+  if (shown === undefined || shown.trim() === "") return madeUpName(kind, live.id, names, given);
   const key = given ?? names.key(kind, shown);
   const fits = !hasPlainNames[kind] || nameProblem(shown) === undefined;
   const wanted = !hasPlainNames[kind] ? shown : fits ? canonicalName(shown) : fitName(shown);
