@@ -64,6 +64,7 @@ export default defineConfig({
           include: ["test/**/*.test.ts"],
           exclude: [...apart, ...elsewhere],
           isolate: false,
+          setupFiles: ["test/support/own-environment.ts"],
         },
       },
       { test: { ...common, name: "apart", include: apart } },
