@@ -73,7 +73,7 @@ ${more}`;
   });
 });
 
-describe("a stack at the place of one that leaves", () => {
+describe("stacks in one database", () => {
   let database: Database;
   beforeAll(async () => {
     database = await openDatabase("embedded", makeFolder());
@@ -81,7 +81,19 @@ describe("a stack at the place of one that leaves", () => {
   });
   afterAll(() => database.close());
 
-  test("is refused until the other one is gone, and a released one gives its state up", async () => {
+  test("are siblings when their files are in one place, at whatever commit", async () => {
+    const records = createRecords(database);
+    const git = (path: string, ref = "main") => ({ kind: "git", url: "https://git.example/infra", ref, path }) as const;
+    const staging = stackSpec("web-staging", { source: git("web", "next"), env: "staging" });
+    const prod = stackSpec("web-prod", { source: git("web"), env: "prod" });
+    await records.saveStacks([prod, staging, stackSpec("mail", { source: git("mail") }), stackSpec("shop-a")]);
+    const { tenant, state } = staging;
+    expect(await records.siblings(prod)).toEqual([{ name: "web-staging", tenant, state }]);
+    expect(await records.siblings(stackSpec("shop-a"))).toEqual([]);
+    for (const { name } of await records.stacks()) await records.releaseStack(name);
+  });
+
+  test("at the place of one that leaves is refused until that is gone, and a released one gives its state up", async () => {
     const records = createRecords(database);
     const desk = { records, queue: idleQueue, who: "ann" };
     const sync = async (...stacks: StackSpec[]): Promise<void> => {

@@ -155,7 +155,7 @@ const findStatements = ({ query }: Database) => ({
   async siblings({ name, source }: StackSpec): Promise<readonly StackState[]> {
     const rows = await query(
       `SELECT name, spec ->> 'tenant' AS tenant, spec ->> 'state' AS state FROM ${schema}.stacks
-       WHERE spec -> 'source' - $2::text[] = $1::jsonb - $2::text[] AND name <> $3 ORDER BY name`,
+       WHERE (spec -> 'source') - $2::text[] = $1::jsonb - $2::text[] AND name <> $3 ORDER BY name`,
       [JSON.stringify(source), ["ref", "digest", "pulls"], name],
     );
     return rows.map(stackState);
