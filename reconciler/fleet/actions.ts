@@ -267,6 +267,12 @@ export async function reject(
 ): Promise<void> {
   const stack = await stackNamed({ records }, name);
   const plan = await waitingPlan({ records }, name, digest);
+  if (isCarriedOut(stack, plan))
+    throw new ActionRefused(
+      "fleet/no-plan",
+      `the plan ${plan.digest} of ${name} was approved, and run ${stack.lastRun?.id} is under way with it`,
+      `reconcile fleet stop ${name} ends that run`,
+    );
   const at = now.toISOString();
   const { undoing } = stack;
   // The run is not undone: the stack goes on with its files.
@@ -278,6 +284,13 @@ export async function reject(
   await records.reject(name, rejection, afterRejection(stack.status, rejectedWhy(rejection)));
   await records.note({ who, what: "reject", stack: name, detail: [plan.digest, why].filter(Boolean).join(": ") });
 }
+
+/** Whoever says no now would be told that it was rejected, and the run would go on. */
+const isCarriedOut = ({ approval, lastRun, spec: { approvers = 1 } }: StackRecord, { digest }: WaitingPlan): boolean =>
+  approval?.digest === digest &&
+  namesIn(approval).length >= approvers &&
+  lastRun !== undefined &&
+  lastRun.endedAt === undefined;
 
 /** The waiting plan, found by its digest or the beginning of it. */
 async function waitingPlan({ records }: Pick<Desk, "records">, name: string, digest: string) {

@@ -146,10 +146,14 @@ test("a plan that does not end is ended with its reason, and at once when nobody
   clearInterval(loop);
   expect(turns).toBeGreaterThan(100);
 
-  // The next time it comes behind everything else that the machine does, in its reading as well.
+  // The next time it comes behind everything else that the machine does.
   const stop = new AbortController();
   const project = await open(inputOf(folder, { signal: stop.signal }));
   expect(nicenessOfChildren().sort()).toContain(19);
+  // A change of it that nobody merged is another matter, as the stack is to a change that did not end.
+  const change = await open(inputOf(folder, { base: inputOf(folder).checkout }));
+  expect(nicenessOfChildren().filter((one) => one === 19)).toHaveLength(1);
+  await change.close();
   const light = await withState(groups);
   writeFileSync(join(light, "reconcile.yaml"), text(groups));
   expect(

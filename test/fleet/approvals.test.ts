@@ -8,7 +8,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { approve } from "../../reconciler/fleet/actions";
+import { approve, reject } from "../../reconciler/fleet/actions";
 import type { Database } from "../../reconciler/fleet/database/database";
 import { openDatabase } from "../../reconciler/fleet/database/open";
 import { createRecords, type Records } from "../../reconciler/fleet/database/records";
@@ -22,7 +22,7 @@ import { checkOutGit } from "../../reconciler/fleet/sources/git";
 import { newStatus, occasionsOf } from "../../reconciler/fleet/status";
 import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
-import { planFacts as facts, idleQueue, stackSpec } from "../support/fleet-stage";
+import { beginRun, planFacts as facts, idleQueue, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 import { postgresMissing } from "../support/postgres-server";
 
@@ -311,6 +311,19 @@ describe("the desk", () => {
     await records.dropTokens("dora");
     for (const name of ["timed", "both"]) expect((await records.stack(name))?.approval, name).toBeUndefined();
     expect((await records.stack("once"))?.approval).toMatchObject({ by: "ann" });
+  });
+
+  test("a plan that is being carried out is not rejected, whatever another tab shows", async () => {
+    await waiting("going", { approvers: 2 });
+    const no = () => reject(desk("eve"), "going", digest);
+    await approve(desk("ann"), "going", digest, { now: new Date() });
+    const { id } = await beginRun(records, { stack: "going", worker: "w:1" });
+    await approve(desk("bob"), "going", digest, { now: new Date() });
+    await expect(no()).rejects.toThrow(`was approved, and run ${id} is under way with it`);
+    await records.finishRun(id, { result: "awaiting_approval", reason: null, counts: {} }, newStatus, null);
+    await no();
+    expect(await records.stack("going")).toMatchObject({ rejection: { by: "eve" } });
+    expect((await records.stack("going"))?.approval).toBeUndefined();
   });
 
   test("a plan that loses data is approved with a reason, and any other one without", async () => {

@@ -35,7 +35,7 @@ export interface Lent extends Pick<Peer<ForChild>, "call"> {
 export interface Children {
   /** False: the single executable has no file that a process could be started with. */
   readonly canStart: boolean;
-  /** A process for this stack. A process that does not turn when the signal has fired is ended soon. */
+  /** A process for this stack, or for a change of it. A process that does not turn when the signal has fired is ended soon. */
   lend(stack: string, answers: Answers<ForWorker>, signal?: AbortSignal): Promise<Lent>;
 }
 

@@ -10,6 +10,8 @@ import type { Children } from "./children";
 
 export async function openApart(
   children: Children,
+  /** For whom: what had to be ended once comes last from then on. */
+  whose: string,
   { budget, ear, mayRead, siblings, signal, ...input }: ProjectInput,
   cache: string,
   /** Told of what each plan took of a processor. */
@@ -17,7 +19,7 @@ export async function openApart(
 ): Promise<Project> {
   let emit: (event: EngineEvent) => void = () => undefined;
   const lent = await children.lend(
-    input.stack.name,
+    whose,
     {
       take: async (_, [stop]) => (budget === undefined ? true : budget.take(stop)),
       refused: async (ms) => budget?.refused(ms),

@@ -24,10 +24,12 @@ export function createProjectOpener(
   const openHere = createHereOpener(setting);
   return async (input) => {
     const { checkout, base, signal, stack } = input;
+    // A change that is not merged, perhaps an outsider's, does not put the stack itself last.
+    const whose = base === undefined ? stack.name : `${stack.name}, as a change leaves it`;
     const weights: Checked[] = [];
     for (const files of base === undefined ? [checkout] : [checkout, base]) {
       const checked = await readers.check(
-        stack.name,
+        whose,
         { folder: files.folder, ...readingOfStack(input, files) },
         files.revision,
         signal,
@@ -36,9 +38,9 @@ export function createProjectOpener(
       weights.push(checked);
     }
     if (!weights.some(({ isHeavy }) => isHeavy)) return openHere(input);
-    return openApart(children, input, setting.cache, (cpuMs) => {
+    return openApart(children, whose, input, setting.cache, (cpuMs) => {
       // Its plan is there, within the limits.
-      suspects.names.delete(stack.name);
+      suspects.names.delete(whose);
       for (const { weighed } of weights) weighed(cpuMs);
     });
   };
