@@ -5,7 +5,8 @@ const {
   accessSync,
   constants,
   mkdirSync,
-  readFileSync,
+  openSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -37,7 +38,7 @@ exports.keepCompiled = (folder) => {
     const byNode = () => compile.call(this, text, path, ...format);
     if (format[0] === "module" || text.startsWith("#!") || importsLater(text)) return byNode();
     const key = keyOf(path);
-    const cachedData = known.get(key);
+    const cachedData = known.get(key)?.();
     let script;
     try {
       script = new Script(Module.wrap(text), { filename: path, cachedData });
@@ -62,15 +63,27 @@ function keyOf(path) {
   return `${path} ${size} ${mtimeMs} ${ctimeMs}`;
 }
 
-/** A line of keys and sizes, then the data in that order. */
+/** So much of a file holds its first line. */
+const headBytes = 65_536;
+
+/**
+ * A line of keys and sizes, then the data in that order. A command reads what it needs itself: the file has what every
+ * command needed.
+ */
 function read(file) {
   const known = new Map();
   try {
-    const all = readFileSync(file);
-    let at = all.indexOf("\n") + 1;
-    for (const [key, size] of JSON.parse(all.toString("utf8", 0, at))) {
-      known.set(key, all.subarray(at, at + size));
-      at += size;
+    const handle = openSync(file);
+    const bytes = (size, at) => {
+      const data = Buffer.allocUnsafe(size);
+      return data.subarray(0, readSync(handle, data, 0, size, at));
+    };
+    const head = bytes(headBytes, 0);
+    let next = head.indexOf("\n") + 1;
+    for (const [key, size] of JSON.parse(head.toString("utf8", 0, next))) {
+      const at = next;
+      known.set(key, () => bytes(size, at));
+      next += size;
     }
   } catch {
     known.clear();
@@ -85,10 +98,11 @@ function write(folder, file, known, added) {
     accessSync(dirname(folder), constants.W_OK);
     const paths = new Set([...added.keys()].map((key) => key.split(" ")[0]));
     for (const key of known.keys()) if (paths.has(key.split(" ")[0])) known.delete(key);
-    for (const [key, script] of added) known.set(key, script.createCachedData());
-    const sizes = JSON.stringify([...known].map(([key, data]) => [key, data.length]));
+    const kept = [...known].map(([key, data]) => [key, data()]);
+    for (const [key, script] of added) kept.push([key, script.createCachedData()]);
+    const sizes = JSON.stringify(kept.map(([key, data]) => [key, data.length]));
     mkdirSync(folder, { recursive: true });
-    writeFileSync(beside, Buffer.concat([Buffer.from(`${sizes}\n`), ...known.values()]), { flush: true });
+    writeFileSync(beside, Buffer.concat([Buffer.from(`${sizes}\n`), ...kept.map(([, data]) => data)]), { flush: true });
     renameSync(beside, file);
   } catch {
     rmSync(beside, { force: true });
