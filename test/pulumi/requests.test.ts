@@ -19,8 +19,8 @@ const pollIntervalMs = 100;
 const parallel = 16;
 /** Pulumi writes its state after each step, one write after the other, so that its calls come out of step. */
 const checkpointMs = 12;
-/** So much faster answers grow old in a destroy: a large one takes minutes, and what the first deletes saw is old to the last. */
-const ageing = 15;
+/** What a step of a destroy takes by the clock that answers grow old by: what the first deletes saw is old to the last. */
+const stepMs = 300;
 
 const lists = ["volume.list", "group.list", "group.get", "group.rule.delete"];
 const abilities = {
@@ -48,7 +48,11 @@ const countsOf = ({ emulator }: BenchWorld, from: number): Record<string, number
 };
 const total = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, one) => sum + one, 0);
 
-async function inParallel<T>(items: readonly T[], call: (item: T) => Promise<unknown>): Promise<void> {
+async function inParallel<T>(
+  items: readonly T[],
+  call: (item: T) => Promise<unknown>,
+  ended: () => void = () => undefined,
+): Promise<void> {
   const queue = [...items];
   let written = Promise.resolve();
   const checkpoint = (): Promise<void> =>
@@ -56,15 +60,16 @@ async function inParallel<T>(items: readonly T[], call: (item: T) => Promise<unk
   const worker = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       await call(next);
+      ended();
       await checkpoint();
     }
   };
   await Promise.all(Array.from({ length: parallel }, worker));
 }
 
-function processOf(world: BenchWorld, timesFaster = 1) {
+function processOf(world: BenchWorld, now: () => number = world.ports.clock.now) {
   const { emit: _emit, client: _client, ...ports } = world.ports;
-  const looks = shareLooks(world.client, () => ports.clock.now() * timesFaster);
+  const looks = shareLooks(world.client, now);
   const poller = createPoller(looks.fresh, ports.clock, pollIntervalMs, undefined, looks);
   const samples = noSamples();
   const context: HandlerContext = {
@@ -97,12 +102,17 @@ async function byPulumi(count: number, with_: readonly string[]) {
       made.push({ vm, volume, attachment: await create("VolumeAttachment", inputs) });
     });
     const up = countsOf(world, begun);
-    const { remove } = processOf(world, ageing);
+    let ms = 0;
+    const tick = (): void => {
+      ms += stepMs;
+    };
+    const { remove } = processOf(world, () => ms);
     const from = world.emulator.requests().log.length;
-    await inParallel(made, ({ attachment }) => remove(attachment));
+    await inParallel(made, ({ attachment }) => remove(attachment), tick);
     await inParallel(
       made.flatMap(({ vm, volume }) => [vm, volume]),
       remove,
+      tick,
     );
     const { vms, volumes } = world.emulator.dump();
     expect([vms, volumes.filter(({ name }) => name.startsWith("vol-"))]).toEqual([[], []]);

@@ -1,6 +1,6 @@
 /**
  * With the real command line: what is deleted, made and owned rests on what was seen. Another project's credential, two
- * providers, power cuts (POWER_CUTS=20 for as many rounds), a note that is a week old, the advice of a message followed
+ * providers, twenty power cuts (POWER_CUTS=3 for fewer), a note that is a week old, the advice of a message followed
  * to the letter, and everything that Pulumi can be told to replace.
  */
 import { type ChildProcess, execFileSync } from "node:child_process";
