@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createChildren } from "../../reconciler/cli/fleet/children";
+import { createChildren, createSuspects } from "../../reconciler/cli/fleet/children";
 import { createReaders } from "../../reconciler/cli/fleet/readers";
 import { makeFolder } from "../support/folder";
 
@@ -35,6 +35,22 @@ test("a file that is too much for a process is given up, the others are read mea
   setTimeout(() => stop.abort(), 200);
   await expect(check(bad, "r2", stop.signal)).rejects.toThrow("was stopped");
   expect(await check(good, "r3")).toEqual([]);
+});
+
+test("a stack whose files take long to be found wrong comes last from then on", async () => {
+  const limits = { timeMs: 30_000, memoryMb: 256, most: 3, slowMs: 250, niceness: 10 };
+  const suspects = createSuspects(limits);
+  const readers = createReaders(createChildren(limits, suspects), 800);
+  const word = "a".repeat(40);
+  const [slow, quick] = [
+    makeFolder({
+      "reconcile.yaml": `${well}vars:\n${[1, 2, 3, 4, 5, 6].map((at) => `  word${at}: { default: "${word}!", matches: "^(a+)+$" }\n`).join("")}`,
+    }),
+    makeFolder({ "reconcile.yaml": `${well}groops: {}\n` }),
+  ];
+  for (const [name, folder] of Object.entries({ slow, quick }))
+    expect((await readers.check(name, { folder, flags: {} }, "r")).problems).not.toEqual([]);
+  expect([...suspects.names]).toEqual(["slow"]);
 });
 
 test("a process whose loop hangs ends itself, and one that works does not", () => {

@@ -17,7 +17,10 @@ export interface ReadRequest {
 
 export interface ReadApart {
   readonly problems: readonly Diagnostic[];
-  /** How long reading and judging the files took of a processor; absent: the files take something from elsewhere. */
+  /**
+   * How long reading and judging the files took of a processor, to their end or to what is wrong; absent: the files take
+   * something from elsewhere.
+   */
   readonly cpuMs?: number;
 }
 

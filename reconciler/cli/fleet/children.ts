@@ -37,6 +37,8 @@ export interface Children {
   readonly canStart: boolean;
   /** A process for this stack, or for a change of it. A process that does not turn when the signal has fired is ended soon. */
   lend(stack: string, answers: Answers<ForWorker>, signal?: AbortSignal): Promise<Lent>;
+  /** From now on this stack comes after everything else. */
+  putLast(stack: string): void;
 }
 
 /** The stacks whose last process had to be ended, and the one process that serves them. */
@@ -109,6 +111,7 @@ export function createChildren(limits: ChildLimits, suspects: Suspects = createS
   const pool = createPool(limits, suspects.names);
   return {
     canStart: pool.canStart,
+    putLast: pool.putLast,
     lend: (stack, ...rest) => (suspects.names.has(stack) ? suspects.children : pool).lend(stack, ...rest),
   };
 }
@@ -225,6 +228,7 @@ function createPool({ timeMs, memoryMb, most, slowMs, niceness }: ChildLimits, s
 
   return {
     canStart: existsSync(program),
+    putLast: (stack) => void suspects.add(stack),
     lend(stack, answers, signal) {
       return new Promise((resolve, reject) => {
         const leave = (): void => {

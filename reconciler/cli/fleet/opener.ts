@@ -37,7 +37,10 @@ export function createProjectOpener(
       if (checked.problems.length > 0) throw new CommandFailed(checked.problems);
       weights.push(checked);
     }
-    if (!weights.some(({ isHeavy }) => isHeavy)) return openHere(input);
+    if (!weights.some(({ isHeavy }) => isHeavy)) {
+      suspects.names.delete(whose);
+      return openHere(input);
+    }
     return openApart(children, whose, input, setting.cache, (cpuMs) => {
       // Its plan is there, within the limits.
       suspects.names.delete(whose);

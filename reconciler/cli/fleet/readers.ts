@@ -25,8 +25,10 @@ export interface Checked {
 const lightMs = 100;
 const lightPlanMs = 500;
 const mostReadingsKnown = 20_000;
+/** Files that are wrong are read again in each round, which is little work for the usual mistake. */
+const muchToBeWrongMs = 2000;
 
-export function createReaders(children: Children): Readers {
+export function createReaders(children: Children, muchMs = muchToBeWrongMs): Readers {
   /** Whether what was read is much. */
   const known = new Map<string, boolean>();
   return {
@@ -44,6 +46,7 @@ export function createReaders(children: Children): Readers {
       const isHeavy = cpuMs > lightMs;
       if (known.size >= mostReadingsKnown) known.clear();
       if (problems.length === 0) known.set(key, isHeavy);
+      else if (cpuMs > muchMs) children.putLast(stack);
       return { problems, isHeavy, weighed };
     },
   };
