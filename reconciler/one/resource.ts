@@ -113,6 +113,14 @@ async function planReplacementAsObserved(
   return changeOf(seen)?.action === "replace" && !hasErrors(seen.plan.diagnostics) ? seen : planned;
 }
 
+/** What the program wants now, and what is remembered of what exists. */
+function standingOf<K extends Kind>(shape: Shape<K>, before: Props, inputs: Props) {
+  const remembered = rememberedIn(before);
+  const record = recordIn(shape, before, inputs);
+  const own: Remembered = record === undefined ? remembered : { ...remembered, record };
+  return { remembered, record, own, ...wanted(shape, emptied(shape, remembered, before, inputs)) };
+}
+
 export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   const { kind } = shape;
   const idOf = (record: RecordedResource | undefined): string | undefined => record?.id;
@@ -174,10 +182,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       if (!isPending(id)) await claimSeen(service, thing(id), remembered, context.notes);
       noteInState(context, service, id, remembered);
       const { changes, known } = changedInputs(shape, remembered, before, inputs);
-      const { desired, address } = wanted(shape, emptied(shape, remembered, before, known));
       if (isPending(id)) return pendingDifference(shape, context, id, before, known, changes);
-      const record = recordIn(shape, before, known);
-      const state = stateOf(address, record === undefined ? remembered : { ...remembered, record });
+      const { desired, address, record, own } = standingOf(shape, before, known);
+      const state = stateOf(address, own);
       const observed = record !== undefined && shape.isUnsettled(record);
       const planned = observed
         ? await planAsObserved(service, desired, state, address, context.signal)
@@ -372,10 +379,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     inputs: Props,
     look: HowFresh,
   ): Promise<PlannedOne> {
-    const remembered = rememberedIn(before);
-    const { desired, address } = wanted(shape, emptied(shape, remembered, before, inputs));
-    const record = recordIn(shape, before, inputs);
-    const own: Remembered = record === undefined ? remembered : { ...remembered, record };
+    const { desired, address, record, own } = standingOf(shape, before, inputs);
     const seen = await withHosts(service, id, desired, own, address, inputs, signal, look);
     const planned = among(service, seen, desired, inputs, record, id);
     throwErrors(planned);
@@ -389,11 +393,9 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     before: Props,
     inputs: Props,
   ): Promise<Kept> {
-    const remembered = rememberedIn(before);
-    const { desired, address } = wanted(shape, emptied(shape, remembered, before, inputs));
-    if (isPending(id)) throw stillPending(inputs, remembered);
-    const record = recordIn(shape, before, inputs);
-    const state = stateOf(address, record === undefined ? remembered : { ...remembered, record });
+    if (isPending(id)) throw stillPending(inputs, rememberedIn(before));
+    const { remembered, desired, address, own } = standingOf(shape, before, inputs);
+    const state = stateOf(address, own);
     let planned = await planUpdate(context, service, id, before, inputs, "fresh");
     const shown = await planAsRecorded(service, desired, state, address, context.signal);
     const sparing = changeOf(planned)?.action === "replace" ? shape.sparing?.(desired, inputs) : undefined;
