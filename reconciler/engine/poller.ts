@@ -51,6 +51,7 @@ interface PollWatcher {
   lookedAt: number;
   leave?: () => void;
   readonly settle: (waited: Waited<unknown>) => void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** Resources come one after another, out of step, in place of everything that one run makes, all at once. */
@@ -207,14 +208,27 @@ export function createPoller(
   const listCost = () => client.listCost?.("vm") ?? usualListCost;
 
   function finish(watcher: PollWatcher, waited: Waited<unknown>): void {
+    leave(watcher);
+    watcher.settle(waited);
+  }
+
+  function leave(watcher: PollWatcher): void {
     watchers.delete(watcher);
     watcher.leave?.();
-    watcher.settle(waited);
+  }
+
+  /** A look that throws tells nobody anything: each that waits ends with what was thrown, and nobody waits for ever. */
+  function breakOff(error: unknown): void {
+    running = false;
+    for (const watcher of [...watchers]) {
+      leave(watcher);
+      watcher.fail(error);
+    }
   }
 
   return {
     watch<T>(look: WaitUntil<T>, timeoutMs: number, ids: readonly string[], { signal, soon }: WatchOptions = {}) {
-      return new Promise<Waited<T>>((resolve) => {
+      return new Promise<Waited<T>>((resolve, reject) => {
         if (signal?.aborted === true) return resolve({ ended: "aborted" });
         const now = clock.now();
         joinedAt = now;
@@ -228,11 +242,12 @@ export function createPoller(
           soon,
           // `look` is the only source of the value, and it gives a `T`.
           settle: resolve as (waited: Waited<unknown>) => void,
+          fail: reject,
         };
         watchers.add(watcher);
         if (signal !== undefined) watcher.leave = onAbort(signal, () => finish(watcher, { ended: "aborted" }));
         if (running) wakeUp?.(watcher);
-        else void apart(poll);
+        else apart(poll).catch(breakOff);
       });
     },
   };

@@ -14,6 +14,7 @@ import type { PermittedPlan } from "../core/plan/permitted";
 import type { Step } from "../core/plan/step";
 import type { UnseenEffect } from "../core/plan/unseen";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
+import { asError } from "../core/text/errors";
 import { mustGet } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
 import { sharedLook } from "../core/text/shared-look";
@@ -243,7 +244,7 @@ export async function runPlan(
           result = failedToRecord(error, ofState.code);
           breakOff(ofState);
         } else {
-          bug ??= error instanceof Error ? error : new Error(String(error));
+          bug ??= asError(error);
           result = failedByBug(bug);
         }
       }
@@ -271,20 +272,18 @@ export async function runPlan(
 
   const lookedFor = toLookFor(ended, run.deleted, run.shown);
   const isStopping = (): boolean => stop.soft.aborted;
-  const looked =
-    broken === undefined && bug === undefined
-      ? await apart(() => closingLook(lookedFor, { ...run.ports, signal: halt.signal, isStopping }))
-      : new Map(
-          lookedFor.map((write) => [write, { unseen: "not-looked", because: "the run broke off before" }] as const),
-        );
-  const unseen = unseenBySteps(looked);
+  let looked: ReadonlyMap<OpenWrite, WhyUnseen> = new Map(
+    lookedFor.map((write) => [write, { unseen: "not-looked", because: "the run broke off before" }] as const),
+  );
   if (broken === undefined && bug === undefined)
     try {
+      looked = await apart(() => closingLook(lookedFor, { ...run.ports, signal: halt.signal, isStopping }));
       await recorder.record(closingChanges(lookedFor, looked, recorder.state, at));
     } catch (error) {
-      if (!isStateError(error)) throw error;
-      breakOff(error);
+      if (isStateError(error)) breakOff(error);
+      else bug = asError(error);
     }
+  const unseen = unseenBySteps(looked);
   for (const { step, writes } of ended) {
     if (writes.length === 0) continue;
     const report = mustGet(reports, step.id);
