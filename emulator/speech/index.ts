@@ -149,7 +149,9 @@ function spokenAnswer(
   const held = item === undefined ? record : wrapped(item, record);
   // Bare strings of the contract, and values that can be read as they are.
   const isBare = !holdsData(own) || kind !== undefined;
-  return { body: enveloped(dialect, held, isBare && !holdsData(held)), headers: {} };
+  const header = operation.endsWith(".get") ? dialect.fingerprint?.header : undefined;
+  const headers = header !== undefined && isPlainMap(payload) ? { [header]: recordVersion(payload) } : {};
+  return { body: enveloped(dialect, held, isBare && !holdsData(held)), headers };
 }
 
 /** A map that looks like the contract's envelope. */

@@ -30,13 +30,15 @@ function plainIn(dialect: SpokenDialect, kind: RecordKind, own: OwnFields): unkn
 export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: OwnFields): unknown {
   const draft = new RecordDraft();
   draft.value = plainIn(dialect, kind, own);
-  if (kind === "vm" || kind === "volume" || kind === "group")
-    draft.put(dialect.fingerprint?.from[0], recordVersion(own));
+  if (kind === "vm" || kind === "volume" || kind === "group") draft.put(versionPlace(dialect), recordVersion(own));
   for (const pointer of fieldsWanted(dialect, kind))
     if (getAt(draft.value, pointerTokens(pointer)) === undefined)
       draft.set(pointer, scalar(own[pointerTokens(pointer).at(-1) ?? ""]) ?? scalar(own["region"]) ?? `of-a-${kind}`);
   return draft.value;
 }
+
+const versionPlace = ({ fingerprint }: SpokenDialect): Place | undefined =>
+  fingerprint === undefined || fingerprint.header !== undefined ? undefined : fingerprint.from[0];
 
 /** Another text for each state of a record. */
 export function recordVersion(own: OwnFields): string {

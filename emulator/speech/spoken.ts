@@ -101,7 +101,7 @@ export interface SpokenDialect {
   readonly names: Readonly<Partial<Record<"vm" | "volume" | "group", SpokenNameRule>>>;
   readonly values: Readonly<Record<string, SpokenScalar>>;
   readonly headers: Readonly<Record<string, string>>;
-  readonly fingerprint?: { readonly from: readonly Place[]; readonly send: string };
+  readonly fingerprint?: { readonly from: readonly Place[]; readonly header?: string; readonly send: string };
   readonly retry_after: string | { readonly header: string; readonly as?: "seconds" | "date" | "epoch" } | null;
   readonly errors: readonly RefusalRule[];
 }

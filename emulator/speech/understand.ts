@@ -85,8 +85,11 @@ class Fitting {
 
   /** A request may hold more than the template, such as the number of a page. */
   body(template: unknown, given: unknown): boolean {
-    if (typeof template === "string")
+    if (typeof template === "string") {
+      const [, number] = /^\{(\w+|field:[^{}]*):number\}$/.exec(template) ?? [];
+      if (number !== undefined) return typeof given === "number" && this.#text(`{${number}}`, String(given));
       return (typeof given === "string" || typeof given === "number") && this.#text(template, String(given));
+    }
     if (Array.isArray(template))
       return (
         Array.isArray(given) &&

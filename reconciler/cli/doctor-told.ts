@@ -2,7 +2,8 @@
 import { parseValue } from "../config/yaml-reader";
 import { type AssumedOperation, assumedOperations, type Operation, operationNames } from "../core/model/operation";
 import { nearestName } from "../core/text/nearest";
-import type { Dialect } from "../dialect/dialect";
+import { onlyDefined } from "../core/text/objects";
+import type { Dialect, Route } from "../dialect/dialect";
 import { readCurl } from "../dialect/learn/curl";
 import { readDescription, toldDialect } from "../dialect/learn/description";
 import type { DoctorPorts } from "../engine/doctor/look";
@@ -12,7 +13,8 @@ import { readGiven } from "./workspace";
 
 export interface ToldToDoctor {
   readonly samples: ReadonlyMap<Operation, string>;
-  readonly commands: readonly (readonly [operation: AssumedOperation, command: string])[];
+  /** `wait`: how a job is asked for. */
+  readonly commands: readonly (readonly [operation: AssumedOperation | "wait", command: string])[];
   readonly none: readonly AssumedOperation[];
   readonly openapi?: string;
 }
@@ -25,7 +27,10 @@ export function readTold(flags: Flags): ToldToDoctor {
   }
   const commands = (flags.curl ?? []).map((given) => {
     const [name, text] = pair("curl", "COMMAND", given);
-    return [wordGiven(name, assumedOperations), /^\s*curl\s/.test(text) ? text : readGivenText(text)] as const;
+    return [
+      wordGiven(name, [...assumedOperations, "wait"] as const),
+      /^\s*curl\s/.test(text) ? text : readGivenText(text),
+    ] as const;
   });
   const none = (flags.none ?? []).flatMap((names) =>
     names.split(",").map((name) => wordGiven(name, assumedOperations)),
@@ -60,6 +65,7 @@ export function withTold(
   ids: ReadonlySet<string>,
 ): { readonly start: Dialect; readonly reads: DoctorPorts["told"] } {
   let start = dialect;
+  let job: Route | undefined;
   for (const [operation, text] of told.commands) {
     const request = readCurl(operation, text.trim(), baseUrl, ids);
     if (request === undefined)
@@ -68,18 +74,19 @@ export function withTold(
         `what --curl says of ${operation} is no command for curl with a URL`,
         "copy it whole, as it runs in a shell",
       );
-    start = toldDialect(start, { [operation]: request.route });
+    if (operation === "wait") job = request.route;
+    else start = toldDialect(start, { [operation]: request.route });
     if (request.authorization !== undefined)
       start = { ...start, authorization: { ...start.authorization, ...request.authorization } };
   }
-  let reads: DoctorPorts["told"];
+  let paths: NonNullable<DoctorPorts["told"]>["paths"];
   if (told.openapi !== undefined) {
     const described = readDescription(parseValue(readGivenText(told.openapi)));
     if (described === undefined)
       throw fail("cli/usage", `${told.openapi} is no OpenAPI document`, "it has to have paths");
     start = toldDialect(start, described.writes);
-    reads = described.reads;
+    paths = described.reads;
   }
   for (const operation of told.none) start = { ...start, operations: { ...start.operations, [operation]: null } };
-  return { start, reads };
+  return { start, reads: onlyDefined({ paths, job }) };
 }

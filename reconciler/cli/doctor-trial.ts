@@ -123,7 +123,7 @@ export async function runTrial(
     const { report: after, findings } = await tryOut(
       {
         // The trial uses the dialect and the authorization that the look has found.
-        doctor: { ...portsIn(service, report), ...onlyDefined({ baseUrl: ports.baseUrl }) },
+        doctor: { ...portsIn(service, report), ...onlyDefined({ baseUrl: ports.baseUrl, told: ports.told }) },
         clientIn: (dialect) => service.inDialect(dialect).client,
         notebook,
         clock: systemClock,

@@ -9,9 +9,8 @@ import { envelopeReader, waitHeader } from "./envelope";
 import { readJob } from "./jobs";
 import { parseJsonText } from "./json-text";
 import { own } from "./messages";
-import { compilePointers, findText } from "./pointers";
 import { createRecordReaders, type Reading, type RecordReaders, readAll, readLiveRule } from "./records";
-import { fillRoute, routeFor, withVersion } from "./requests";
+import { fillRoute, routeFor, versionShown, withVersion } from "./requests";
 
 export interface DialectCase {
   readonly title: string;
@@ -70,7 +69,7 @@ function tryRefusal(failure: Failure, { is, waits }: DialectCase): readonly stri
 }
 
 /** What is sent: the route that is for the record, with ids, values, fields and the version filled in. */
-function requestOfCase(dialect: Dialect, operation: Operation, { ids, record }: DialectCase): unknown {
+function requestOfCase(dialect: Dialect, operation: Operation, { ids, record, answer }: DialectCase): unknown {
   const said = isAssumed(operation) ? dialect.operations[operation] : rowOf(operation);
   if (said === null) return undefined;
   const route = routeFor(said, record);
@@ -78,9 +77,16 @@ function requestOfCase(dialect: Dialect, operation: Operation, { ids, record }: 
   const { region, ...own } = Object.fromEntries(given);
   const values = region === undefined ? dialect.values : { ...dialect.values, region };
   const filled = fillRoute(route, own, { ...dialect, values }, record);
-  const version = findText(record, compilePointers(dialect.fingerprint?.from ?? []));
-  const isVersioned = dialect.fingerprint !== undefined && version != null && rowOf(operation).kind !== "read";
-  const whole = filled === undefined || !isVersioned ? filled : withVersion(filled, dialect.fingerprint.send, version);
+  const { fingerprint } = dialect;
+  const headers = Object.entries(answer.paging ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+  const version =
+    fingerprint === undefined || rowOf(operation).kind === "read"
+      ? undefined
+      : versionShown(fingerprint, record, Object.fromEntries(headers));
+  const whole =
+    filled === undefined || fingerprint === undefined || version === undefined
+      ? filled
+      : withVersion(filled, fingerprint.send, version);
   return { method: route.method, ...filled, ...whole };
 }
 

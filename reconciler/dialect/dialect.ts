@@ -96,7 +96,9 @@ export interface Dialect {
   readonly values: Readonly<Record<string, Scalar>>;
   readonly headers: Readonly<Record<string, string>>;
   /** A version that writes have to send, and where the record shows it. */
-  readonly fingerprint?: Filled<Pick<FingerprintRows, "from">> & Readonly<Pick<FingerprintRows, "send">>;
+  readonly fingerprint?: { readonly from: Pointers; readonly header?: string } & Readonly<
+    Pick<FingerprintRows, "send">
+  >;
   readonly retry_after: WaitPlace | null;
   /** Tried in order, before the defaults of conditions.ts. */
   readonly errors: readonly ErrorRule[];

@@ -125,8 +125,13 @@ function lastOf(given: WrittenRoute | readonly WrittenRoute[]): readonly [Writte
   return [last, given.filter((one) => one !== last) as readonly Route[]];
 }
 
-const mergeFingerprint = (given: DialectFile["fingerprint"]): Pick<Dialect, "fingerprint"> =>
-  given === undefined ? {} : { fingerprint: { ...given, from: listOf<RecordPlace>(given.from) } };
+function mergeFingerprint(given: DialectFile["fingerprint"]): Pick<Dialect, "fingerprint"> {
+  if (given === undefined) return {};
+  const { from, send } = given;
+  // A name that is no pointer is that of a header.
+  const isHeader = typeof from === "string" && from !== "" && !from.startsWith("/");
+  return { fingerprint: isHeader ? { from: [], header: from, send } : { from: listOf<RecordPlace>(from), send } };
+}
 
 /** The schema asks for every part that has to be there. */
 function mergeWait(given: unknown): Pick<Dialect, "wait"> {

@@ -48,7 +48,7 @@ export interface Page {
 }
 
 const nextKey = /^next|next(page|token|cursor|marker|link|url|uri|href|key)$|continuation(token)?$|^lastevaluatedkey$/;
-const cursorKey = /^(cursor|marker|continue|scrollid|pagetoken|pagestate)$/;
+const cursorKey = /^(cursor|endcursor|marker|continue|scrollid|pagetoken|pagestate)$/;
 const moreKey =
   /^(has|have|is)?(more|moreresults|moreitems|moredata|morepages|moreavailable|truncated|incomplete|incompleteresults|partial|partialresults)$|^has(next|nextpage|another)$/;
 const endKey = /^(is)?(last|lastpage|complete|completed|done|exhausted|endoflist|finished|nomore)$/;
@@ -106,9 +106,10 @@ export function nextLink(header: string): string | undefined {
 /** A header that says when a limit ends. */
 export const speaksOfLimits = (name: string): boolean => /rate-?limit.*reset$/i.test(name);
 
-/** Whether a header may speak of pages; but for those of limits all others stay where they came from. */
-export const speaksOfPages = (name: string): boolean =>
+/** Whether a header speaks of pages, of limits or of a version; all others stay where they came from. */
+export const isKeptHeader = (name: string): boolean =>
   speaksOfLimits(name) ||
+  /etag|version|revision/i.test(name) ||
   /^(link|content-range|age)$|next|total|count|more|pag(e|ing|ination)|continu|cursor|marker|truncat/i.test(name);
 
 /** One line for each sort of key, in the order in which one name may fit several of them. */

@@ -195,7 +195,7 @@ function waitProblems(file: YamlFile, given: DialectFile): Problem[] {
 }
 
 function namesIn(value: unknown): readonly string[] {
-  if (typeof value === "string") return [...value.matchAll(/\{(\w*)\}/g)].map(([, name]) => name ?? "");
+  if (typeof value === "string") return [...value.matchAll(/\{(\w*)(?::number)?\}/g)].map(([, name]) => name ?? "");
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => [...namesIn(key), ...namesIn(inner)]);
 }

@@ -3,6 +3,7 @@ import { idProblem } from "../core/text/id-problem";
 import { fieldsIn } from "../core/text/objects";
 import type { Dialect, Route, Scalar } from "./dialect";
 import { asText, findAt, tokensOf } from "./places";
+import { compilePointers, findText } from "./pointers";
 
 export type Ids = { readonly id?: string; readonly rule_id?: string };
 
@@ -47,7 +48,7 @@ export const fieldsNamed = ({
   body,
 }: Pick<Route, "path" | "query" | "headers" | "body">): readonly string[] => [
   ...new Set(
-    [...JSON.stringify([path, query, headers, body]).matchAll(/\{field:(\/[^{}"]*)\}/g)].map(
+    [...JSON.stringify([path, query, headers, body]).matchAll(/\{field:(\/[^{}"]*?)(?::number)?\}/g)].map(
       ([, pointer = ""]) => pointer,
     ),
   ),
@@ -75,8 +76,17 @@ const fillTemplate = (
       })
     : template;
 
+/** `{id:number}`: an id that is sent as the number that it is. */
+export const numberPlaceholder = /^\{(\w+|field:[^{}]*):number\}$/;
+
 function fillBody(body: unknown, text: (template: string) => string): unknown {
-  if (typeof body === "string") return text(body);
+  if (typeof body === "string") {
+    const [, name] = numberPlaceholder.exec(body) ?? [];
+    if (name === undefined) return text(body);
+    const value = text(`{${name}}`);
+    // A number that a double cannot hold would become another one.
+    return /^\d+$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  }
   if (Array.isArray(body)) return body.map((item) => fillBody(item, text));
   if (typeof body !== "object" || body === null) return body;
   return Object.fromEntries(Object.entries(body).map(([key, value]) => [text(key), fillBody(value, text)]));
@@ -86,6 +96,14 @@ export interface VersionedRequest {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
 }
+
+/** The version of a record: where it shows it, or in a header of the answer with it. */
+export const versionShown = (
+  { from, header }: NonNullable<Dialect["fingerprint"]>,
+  record: unknown,
+  headers: Readonly<Record<string, string>>,
+): string | undefined =>
+  (header === undefined ? findText(record, compilePointers(from)) : headers[header.toLowerCase()]) ?? undefined;
 
 /** The request with the version of what it changes, in a header or at a place of the body. */
 export function withVersion(request: VersionedRequest, place: string, version: string): VersionedRequest {

@@ -252,8 +252,8 @@ export interface ErrorRule {
 type WaitPointer = string | null;
 
 export interface FingerprintRows {
-  /** Where the record shows its version, such as /fingerprint. A record that shows none is written without. */
-  from: Pointers;
+  /** Where the record shows its version, such as /fingerprint, or the header that does in the answer to a read of one record, such as ETag. A record that shows none is written without. */
+  from: Pointers | HeaderName;
   /** How it is sent: the name of a header, such as If-Match, or a pointer into the body, such as /fingerprint. @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$ @maxLength 200 */
   send: string;
 }

@@ -94,7 +94,7 @@ export function dialectYaml(report: DoctorReport, origin?: DialectOrigin): strin
   if (way !== undefined) lines.push(`pagination: ${flow(way)}   # followed once`);
   if (fingerprint !== undefined && !deepEqual(fingerprint, base?.dialect.fingerprint))
     lines.push(
-      `fingerprint: { from: ${placesText(fingerprint.from)}, send: ${flow(fingerprint.send)} }   # seen in a trial`,
+      `fingerprint: { from: ${fingerprint.header ?? placesText(fingerprint.from)}, send: ${flow(fingerprint.send)} }   # seen in a trial`,
     );
   if (dialect.retry_after !== null && !deepEqual(dialect.retry_after, (base?.dialect ?? report.given).retry_after))
     lines.push(`retry_after: ${flow(dialect.retry_after)}   # was seen`);

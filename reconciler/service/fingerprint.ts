@@ -7,8 +7,13 @@ import type { Failure, Outcome } from "../core/model/outcome";
 import { accepted } from "../core/model/outcome";
 import type { Dialect } from "../dialect/dialect";
 import { findAt } from "../dialect/places";
-import { compilePointers, findText } from "../dialect/pointers";
-import { type Ids, type VersionedRequest, withVersion } from "../dialect/requests";
+import { type Ids, type VersionedRequest, versionShown, withVersion } from "../dialect/requests";
+
+/** A record, and what the headers of the answer with it say. */
+export interface ShownRecord {
+  readonly record: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 export interface Versions {
   /** Sends with the version that the record shows; without one where it shows none. */
@@ -20,20 +25,19 @@ export interface Versions {
   ): Promise<Outcome<T>>;
 }
 
-/** `record`: the record of a resource, by an operation that is about it. */
+/** `show`: the record of a resource, by an operation that is about it. */
 export function versionsOf(
   { fingerprint }: Pick<Dialect, "fingerprint">,
-  record: (operation: Operation, ids: Ids) => Promise<Outcome<unknown>>,
+  show: (operation: Operation, ids: Ids) => Promise<Outcome<ShownRecord>>,
 ): Versions {
   if (fingerprint === undefined) return { send: (_, request, __, send) => send(request) };
-  const from = compilePointers(fingerprint.from);
-  async function versionFor(operation: Operation, ids: Ids): Promise<Outcome<string | undefined>> {
-    const shown = await record(operation, ids);
+  const versionFor = async (operation: Operation, ids: Ids): Promise<Outcome<string | undefined>> => {
+    const shown = await show(operation, ids);
     // A record that cannot be read by itself, nor in a list, shows no version.
     const isNowhere = shown.status === "rejected" && shown.condition === "unsupported";
     if (shown.status !== "accepted") return isNowhere ? accepted(undefined) : shown;
-    return accepted(findText(shown.value, from) ?? undefined);
-  }
+    return accepted(versionShown(fingerprint, shown.value.record, shown.value.headers));
+  };
   return {
     async send(operation, request, ids, send) {
       const id = aboutId(operation, ids, request.body);

@@ -32,7 +32,7 @@ import { callsOver } from "./calls";
 import type { RequestOptions, ServiceClient } from "./client";
 import type { Clock } from "./clock";
 import type { Credential } from "./credential";
-import { versionsOf } from "./fingerprint";
+import { type ShownRecord, versionsOf } from "./fingerprint";
 import { withHostsByName } from "./hosts-by-name";
 import { createLimiter } from "./limiter";
 import { isOneRead, measureLists } from "./list-cost";
@@ -129,17 +129,16 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
   async function send<T>(
     operation: Operation,
     request: { readonly ids?: Ids; readonly query?: string; readonly body?: unknown },
-    reader: (body: unknown) => Reading<T>,
+    reader: (body: unknown, headers: ShownRecord["headers"]) => Reading<T>,
     requestOptions: RequestOptions | undefined,
   ): Promise<Outcome<T>> {
     const said = routeOf(operation);
     if (said === null) return unsupported(operation);
-    const record = needsRecord(said)
-      ? await recordOf(operation, request.ids ?? {}, requestOptions)
-      : accepted(undefined);
-    if (record.status !== "accepted") return record;
-    const route = routeFor(said, record.value);
-    const filled = fillRoute(route, request.ids ?? {}, dialect, record.value);
+    const shown = needsRecord(said) ? await recordOf(operation, request.ids ?? {}, requestOptions) : nothingShown;
+    if (shown.status !== "accepted") return shown;
+    const { record } = shown.value;
+    const route = routeFor(said, record);
+    const filled = fillRoute(route, request.ids ?? {}, dialect, record);
     if (filled === undefined) return invalidId(operation);
     if (fieldsNamed({ ...route, ...filled }).length > 0) return fieldMissing(operation, route);
     const { path } = filled;
@@ -172,7 +171,10 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const asked = `${route.method} ${basePath}${path.split("?", 1)[0]}`;
     return outcome.status === "accepted"
       ? caller.scrub(
-          withRequest(outcomeOfReading(operation, reader(read.payload(operation, outcome.value.body))), asked),
+          withRequest(
+            outcomeOfReading(operation, reader(read.payload(operation, outcome.value.body), outcome.value.paging)),
+            asked,
+          ),
         )
       : caller.scrub(withRequest(outcome, asked));
   }
@@ -182,7 +184,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     operation: Operation,
     ids: Ids,
     requestOptions: RequestOptions | undefined,
-  ): Promise<Outcome<unknown>> {
+  ): Promise<Outcome<ShownRecord>> {
     const { id = "", rule_id } = ids;
     const found = new Map<string, unknown>();
     const keeping =
@@ -201,7 +203,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     const reading = Object.entries(readings).find(([kind]) => operation.startsWith(`${kind}.`))?.[1];
     if (reading === undefined) return unsupported(operation);
     if (rule_id === undefined && routeOf(reading.single) !== null)
-      return send(reading.single, { ids: { id } }, (payload) => accepted(payload), requestOptions);
+      return send(reading.single, { ids: { id } }, (record, headers) => accepted({ record, headers }), requestOptions);
     const listed =
       rule_id !== undefined
         ? await readList("group.rule.list", { id }, keeping(readLiveRule), requestOptions)
@@ -209,7 +211,7 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     if (listed.status !== "accepted") return listed;
     const record = found.get(rule_id ?? id);
     return record !== undefined
-      ? accepted(record)
+      ? accepted({ record, headers: {} })
       : { status: "rejected", condition: "not_found", message: `the service shows none with the id ${rule_id ?? id}` };
   }
 
@@ -466,6 +468,8 @@ export function createServiceClient(options: ServiceClientOptions): HttpServiceC
     close: () => transport.close(),
   };
 }
+
+const nothingShown: Outcome<ShownRecord> = accepted({ record: undefined, headers: {} });
 
 const namesHosts = ({ records }: Dialect): boolean =>
   records.volume.attached_to.some((place) => typeof place !== "string" && place.by === "name");

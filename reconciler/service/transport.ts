@@ -11,7 +11,7 @@ import { asError } from "../core/text/errors";
 import { itemAt } from "../core/text/invariant";
 import { type AddressFault, addressFault, waits } from "../core/text/outside-policy";
 import type { Answer } from "../dialect/conditions";
-import { speaksOfPages } from "../dialect/page-signs";
+import { isKeptHeader } from "../dialect/page-signs";
 import { onAbort } from "./abort-listeners";
 
 export interface TransportRequest {
@@ -219,7 +219,7 @@ function answerFrom(
 }
 
 function pagingHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> | undefined {
-  const found = Object.keys(headers).filter(speaksOfPages);
+  const found = Object.keys(headers).filter(isKeptHeader);
   if (found.length === 0) return undefined;
   return Object.fromEntries(
     found.map((name) => {

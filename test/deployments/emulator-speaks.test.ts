@@ -148,6 +148,11 @@ operations: { group.list: { method: GET, path: /api/v1/security-group }, vm.get:
 operations: { group.get: { method: GET, path: "/api/v1/security-group/{id}" } }`,
   ],
   [
+    "a version that a header shows",
+    `fingerprint: { from: ETag, send: If-Match }
+operations: { group.get: { method: GET, path: "/api/v1/security-group/{id}" }, vm.get: { method: GET, path: "/api/v1/vm/{id}" } }`,
+  ],
+  [
     "a list for each region",
     `operations:
   vm.list: { method: GET, path: "/api/v1/regions/{region}/vms", for_each: region }

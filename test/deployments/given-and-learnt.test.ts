@@ -17,6 +17,7 @@ import { createServiceClient, type HttpServiceClient } from "../../reconciler/se
 import { desiredOf, startBenchWorld } from "../support/bench-world";
 import { clientAt, doctorPortsAt } from "../support/deployments/doctor-here";
 import { further } from "../support/odd/further";
+import { minds } from "../support/odd/minds";
 import { startOdd } from "../support/odd/server";
 import { odds } from "../support/odd/shapes";
 
@@ -86,39 +87,43 @@ test.each(["openstack-like", "camel-case", "documented-only"])("%s", async (name
   expect(await readingOf(clientIn(dialectIn(after)))).toEqual(await readingOf(clientIn(dialect)));
 });
 
-test.each([...odds, ...further].map((odd) => [odd.shape.title, odd] as const))("%s", async (_, { shape, told }) => {
-  // Each client of this test has connections of its own.
-  const { connections: __, ...unlimited } = shape;
-  const server = await startOdd(unlimited);
-  closers.push(() => server.close());
-  const { world, url } = server;
-  const vm = {
-    flavor_id: "m1.small",
-    image_id: "ubuntu-24.04",
-    owner: "ops@acme.example",
-    region: "in-west-1",
-    size: "10",
-  };
-  for (const name of ["web", "base", "third"]) world.do("vm.create", {}, { ...vm, name });
-  for (const name of ["data", "spare"]) world.do("volume.create", {}, { name, size: "7" });
-  for (const name of ["front", "back", "lone"]) world.do("group.create", {}, { name, description: "first", rules: [] });
-  // Everything is at rest once each VM runs.
-  await expect.poll(() => [...world.vms.values()].every(({ status }) => status === "ACTIVE")).toBe(true);
-  const clientIn = (of: Dialect): HttpServiceClient => {
-    const credential = new Credential(of.authorization.header.replace("{token}", "ops-token"), { kind: "fixed" });
-    const client = createServiceClient({ baseUrl: url, dialect: of, credential, timing: { requestTimeoutMs: 5000 } });
-    closers.push(() => client.close());
-    return client;
-  };
-  const words = told.map((word) => word.replaceAll("URL", url));
-  const flagged = (flag: string): string[] => words.filter((_word, at) => words[at - 1] === flag);
-  const said = readTold({ curl: flagged("--curl"), none: flagged("--none") });
-  const { start } = withTold(readDialectText("", "").dialect, said, url, new Set());
-  const report = await diagnoseService(doctorPortsAt(url, start, clientIn), start, { none: new Set(said.none) });
-  const first = dialectYaml(report);
-  const second = await written(first, clientIn, url);
-  expect(saysMore(first, second)).toEqual([]);
-  const reading = await readingOf(clientIn(dialectIn(first)));
-  expect(Object.values(reading).filter((list) => Array.isArray(list)).length).toBeGreaterThan(2);
-  expect(await readingOf(clientIn(dialectIn(second)))).toEqual(reading);
-});
+test.each([...odds, ...further, ...minds].map((odd) => [odd.shape.title, odd] as const))(
+  "%s",
+  async (_, { shape, told }) => {
+    // Each client of this test has connections of its own.
+    const { connections: __, ...unlimited } = shape;
+    const server = await startOdd(unlimited);
+    closers.push(() => server.close());
+    const { world, url } = server;
+    const vm = {
+      flavor_id: "m1.small",
+      image_id: "ubuntu-24.04",
+      owner: "ops@acme.example",
+      region: "in-west-1",
+      size: "10",
+    };
+    for (const name of ["web", "base", "third"]) world.do("vm.create", {}, { ...vm, name });
+    for (const name of ["data", "spare"]) world.do("volume.create", {}, { name, size: "7" });
+    for (const name of ["front", "back", "lone"])
+      world.do("group.create", {}, { name, description: "first", rules: [] });
+    // Everything is at rest once each VM runs.
+    await expect.poll(() => [...world.vms.values()].every(({ status }) => status === "ACTIVE")).toBe(true);
+    const clientIn = (of: Dialect): HttpServiceClient => {
+      const credential = new Credential(of.authorization.header.replace("{token}", "ops-token"), { kind: "fixed" });
+      const client = createServiceClient({ baseUrl: url, dialect: of, credential, timing: { requestTimeoutMs: 5000 } });
+      closers.push(() => client.close());
+      return client;
+    };
+    const words = told.map((word) => word.replaceAll("URL", url));
+    const flagged = (flag: string): string[] => words.filter((_word, at) => words[at - 1] === flag);
+    const said = readTold({ curl: flagged("--curl"), none: flagged("--none") });
+    const { start } = withTold(readDialectText("", "").dialect, said, url, new Set());
+    const report = await diagnoseService(doctorPortsAt(url, start, clientIn), start, { none: new Set(said.none) });
+    const first = dialectYaml(report);
+    const second = await written(first, clientIn, url);
+    expect(saysMore(first, second)).toEqual([]);
+    const reading = await readingOf(clientIn(dialectIn(first)));
+    expect(Object.values(reading).filter((list) => Array.isArray(list)).length).toBeGreaterThan(2);
+    expect(await readingOf(clientIn(dialectIn(second)))).toEqual(reading);
+  },
+);

@@ -20,7 +20,7 @@ import { worldBehind } from "../support/deployments/doctor-here";
 import { liveThrough } from "../support/deployments/life";
 import { others } from "../support/deployments/others";
 import { over } from "../support/deployments/over";
-import { type Death, Killed, trialStage } from "../support/deployments/trial-stage";
+import { type Death, Killed, mortality, trialStage } from "../support/deployments/trial-stage";
 
 type Known = Pick<(typeof deployments)[number], "deployment" | "before" | "beforeTrial" | "afterTrial">;
 
@@ -64,7 +64,7 @@ async function tryIn(
   options: { readonly death?: Death; readonly wish?: TrialWish } = {},
 ): Promise<{ report: DoctorReport; asked: number }> {
   const told = readDialectText(JSON.stringify(before), "before.yaml").dialect;
-  const stage = trialStage(standing, closers, options.death);
+  const stage = trialStage(standing, closers, mortality(options.death));
   const report = await diagnoseService(stage.doctorIn(told), told);
   const authorization = { ...told.authorization, ...report.authorization };
   const doctor = stage.doctorIn({ ...report.dialect, authorization });

@@ -58,3 +58,27 @@ test.each(cases)("%s", (_, yaml, problems) => {
   expect(read.problems).toEqual([]);
   expect(read.cases.flatMap((one) => tryCase(dialect, one))).toEqual(problems);
 });
+
+const inAHeader = readDialectText(
+  `operations:
+  volume.delete: { method: POST, path: /api/v1/graphql, body: { variables: { id: "{id:number}", as: "{id}" } } }
+fingerprint: { from: ETag, send: If-Match }
+`,
+  "dialect.yaml",
+).dialect;
+
+test.each([
+  ["an id as a number and as a text", '{ ids: { id: "42" }, sends: { body: { variables: { id: 42, as: "42" } } } }'],
+  ["one that is none stays a text", "{ ids: { id: a-1 }, sends: { body: { variables: { id: a-1 } } } }"],
+  [
+    "a number that a double cannot hold",
+    '{ ids: { id: "9007199254740993" }, sends: { body: { variables: { id: "9007199254740993" } } } }',
+  ],
+  [
+    "a version that a header showed",
+    '{ ids: { id: "1" }, headers: { ETag: v7 }, sends: { headers: { If-Match: v7 } } }',
+  ],
+])("%s", (_, yaml) => {
+  const { cases: read, problems } = readCases({ cases: [{ operation: "volume.delete", ...parse(yaml) }] });
+  expect([problems, read.flatMap((one) => tryCase(inAHeader, one))]).toEqual([[], []]);
+});

@@ -14,7 +14,7 @@ export const isMethod = (word: string): word is Method => methods.includes(word)
 
 /** `undefined`: the text is no curl command, or it names no URL. Ids in the URL become placeholders. */
 export function readCurl(
-  operation: AssumedOperation,
+  operation: AssumedOperation | "wait",
   command: string,
   base: string | undefined,
   known: ReadonlySet<string>,
@@ -29,7 +29,7 @@ export function readCurl(
     .map((segment) => decodeURIComponent(segment));
   const params = [...at.searchParams];
   const data = told.data === undefined ? undefined : parsed(told.data);
-  const ids = new Placeholders(idsInPath(operation), known, [
+  const ids = new Placeholders(operation === "wait" ? ["id"] : idsInPath(operation), known, [
     ...segments,
     ...params.map(([, value]) => value),
     ...textsIn(data),
@@ -45,7 +45,7 @@ export function readCurl(
   const isRuleAlone = operation === "group.rule.delete" && ids.count === 1;
   /** A rule's delete that names one id names the rule. */
   const named = <T>(value: T): T =>
-    isRuleAlone ? JSON.parse(JSON.stringify(value).replaceAll("{id}", "{rule_id}")) : value;
+    isRuleAlone ? JSON.parse(JSON.stringify(value).replaceAll(/\{id(?=[:}])/g, "{rule_id")) : value;
   return {
     route: onlyDefined({
       method: verb,
@@ -152,7 +152,7 @@ class Placeholders {
 
   /** The same within a body. */
   within(value: unknown): unknown {
-    if (typeof value === "number") return this.#names.get(String(value)) ?? value;
+    if (typeof value === "number") return this.#names.get(String(value))?.replace("}", ":number}") ?? value;
     if (typeof value === "string") return this.put(value);
     if (Array.isArray(value)) return value.map((item) => this.within(item));
     if (!isObject(value)) return value;

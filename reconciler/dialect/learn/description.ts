@@ -49,9 +49,7 @@ function operationMeant(method: string, path: string, words: string): AssumedOpe
   if (method !== "GET") return changeMeant(method, kind, parameters, `${path} ${words}`.toLowerCase());
   if (kind === undefined) return undefined;
   if (parameters === 0) return `${kind}.list`;
-  return parameters === 1 && segments.at(-1)?.startsWith("{") === true && (kind === "vm" || kind === "group")
-    ? `${kind}.get`
-    : undefined;
+  return parameters === 1 && segments.at(-1)?.startsWith("{") === true ? assumed(`${kind}.get`) : undefined;
 }
 
 function changeMeant(
@@ -62,13 +60,14 @@ function changeMeant(
 ): AssumedOperation | undefined {
   const deletes = method === "DELETE" || /remove|delete|revoke/.test(said);
   if (/rule/.test(said) && deletes) return "group.rule.delete";
-  if (kind === "vm" && /resize/.test(said)) {
-    if (/confirm|accept/.test(said)) return "vm.resize.confirm";
-    if (/revert|cancel|reject/.test(said)) return "vm.resize.revert";
-  }
+  if (/resize/.test(said) && /confirm|accept/.test(said)) return assumed(`${kind}.resize.confirm`);
+  if (/resize/.test(said) && /revert|cancel|reject/.test(said)) return assumed(`${kind}.resize.revert`);
   const deletesAll = method === "DELETE" || (method === "POST" && /delete|remove/.test(said));
-  return kind === "volume" && parameters <= 1 && deletesAll ? "volume.delete" : undefined;
+  return parameters <= 1 && deletesAll ? assumed(`${kind}.delete`) : undefined;
 }
+
+/** What the contract itself describes is not told again. */
+const assumed = (name: string): AssumedOperation | undefined => assumedOperations.find((one) => one === name);
 
 /** The dialect with what was told over it. */
 export function toldDialect(dialect: Dialect, told: Readonly<Partial<Record<AssumedOperation, Route>>>): Dialect {

@@ -49,7 +49,11 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
       error: tells ? { code: code === undefined ? [] : [code.place], message: [message.place] } : undefined,
       success,
     }),
-    errors: [onlyDefined({ is: "not_found" as const, status, code: saidCode, ...wordsOf(status, said) })],
+    errors: [
+      onlyDefined({ is: "not_found" as const, status, code: saidCode, ...wordsOf(status, said) }),
+      // Inside a success every other code is a refusal as well.
+      ...(status < 300 && code !== undefined ? [{ is: "refused" as const, status, code: "*" }] : []),
+    ],
     said,
   };
 }

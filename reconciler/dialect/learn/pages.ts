@@ -1,5 +1,5 @@
 /** Ways in which a list may go on, told by what its first page says; each is tried once before it is believed. */
-import { isObject } from "../../core/text/objects";
+import { fieldsIn, isObject } from "../../core/text/objects";
 import type { Paging, RecordPlace } from "../dialect";
 import { pointerTo } from "../likely-key";
 import { type Page, type PageHolder, pageSigns, type Sign } from "../page-signs";
@@ -14,8 +14,8 @@ export interface FirstPage {
   /** Where an item shows its id. */
   readonly id: RecordPlace | undefined;
   readonly origin: string;
-  /** The list is asked for with a body, and what leads on stands in it. */
-  readonly inBody?: boolean;
+  /** What the list is asked for with; what leads on then stands in it. */
+  readonly asked?: unknown;
 }
 
 export type Way = Partial<Paging>;
@@ -33,13 +33,13 @@ function holdersOf(body: unknown, at: string): readonly PageHolder[] {
   return holders;
 }
 
-const mostWays = 24;
+const mostWays = 32;
 
 /** `undefined`: nothing says that there is more. */
 export function waysOn(page: FirstPage): readonly Way[] | undefined {
   const signs = signsOf(page);
   const leading = signs.find(({ kind }) => kind === "next") ?? signs.find(({ kind }) => kind === "cursor");
-  if (leading !== undefined) return waysAlong(leading, page).map(sentIn(page)).slice(0, mostWays);
+  if (leading !== undefined) return waysAlong(leading, page).flatMap(sentIn(page)).slice(0, mostWays);
   const total = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "total" ? count : -1)));
   const limit = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "limit" ? count : -1)));
   const pages = Math.max(-1, ...signs.map(({ kind, count }) => (kind === "pages" ? count : -1)));
@@ -122,21 +122,33 @@ export function counting(page: FirstPage): readonly Way[] {
       : ["marker", "after", "starting_after", "start_after", "last_id", "cursor"].map(
           (param): Way => ({ marker: [id], param }),
         );
-  return [...offsets, ...numbers, ...markers].map(sentIn(page));
+  return [...offsets, ...numbers, ...markers].flatMap(sentIn(page));
 }
 
+/** In the query; where the list is asked for with a body, at its top or among its variables. */
 const sentIn =
-  ({ inBody }: FirstPage) =>
-  (way: Way): Way =>
-    inBody === true && way.param !== undefined ? { ...way, param: `/${way.param}` } : way;
+  ({ asked }: FirstPage) =>
+  (way: Way): readonly Way[] => {
+    if (asked === undefined || way.param === undefined) return [way];
+    const within = Object.keys(fieldsIn(asked)).filter((key) => isObject(fieldsIn(asked)[key]));
+    const usual = "query" in fieldsIn(asked) && within.length === 0 ? ["variables"] : within;
+    return ["", ...usual.map(pointerTo)].map((at) => ({ ...way, param: `${at}/${way.param}` }));
+  };
 
-/** The same way for another list whose keys are named for it: `servers_links` and `volumes_links`. */
+/**
+ * The same way for a list at another place: where its keys are named for it (`servers_links` and `volumes_links`), and
+ * where what leads on stands beside the list (`/data/servers/pageInfo` and `/data/volumes/pageInfo`).
+ */
 export function translated(way: Way, from: string, to: string): Way {
-  const text = JSON.stringify(way);
-  const [own, other] = [from, to].map((key) => key.replaceAll(/[^\w-]/g, ""));
-  if (own === undefined || other === undefined || own === "" || !text.includes(`/${own}_`)) return way;
-  // The replacement changes letters within texts, so the JSON is that of a `Way` still.
-  return JSON.parse(text.replaceAll(`/${own}_`, `/${other}_`)) as Way;
+  const at = [from, to].map((pointer) => {
+    const cut = pointer.lastIndexOf("/");
+    return { key: pointer.slice(cut + 1).replaceAll(/[^\w-]/g, ""), holder: pointer.slice(0, Math.max(cut, 0)) };
+  });
+  const [own = { key: "", holder: "" }, other = own] = at;
+  const named = own.key === "" ? "" : JSON.stringify(way).replaceAll(`/${own.key}_`, `/${other.key}_`);
+  if (named === "") return way;
+  // The replacements change letters within texts, so the JSON is that of a `Way` still.
+  return JSON.parse(own.holder === "" ? named : named.replaceAll(`"${own.holder}/`, `"${other.holder}/`)) as Way;
 }
 
 export const isSameWay = (one: Way | undefined, other: Way | undefined): boolean =>

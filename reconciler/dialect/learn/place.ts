@@ -56,6 +56,8 @@ export interface PlaceRule {
   readonly byValue?: true;
   /** The field belongs to the record itself, and not to something within it: `/state/name` is no name of a VM. */
   readonly own?: true;
+  /** A link stands for what it ends with. */
+  readonly links?: true;
   /** A record that does not show the field has no value, once another record has shown one. */
   readonly absentIsNone?: true;
 }
@@ -113,7 +115,17 @@ export function learnPlace(
   const none = rule.refersTo !== undefined && shows !== undefined && saysNone.test(shows) ? shows : undefined;
   const told = none === undefined ? best.place : withNone(best.place, none);
   const place = rule.absentIsNone === true && isAbsent ? absentIsNone(told) : told;
-  return { place: withUnit(place, shows), shows };
+  const cut = rule.links === true ? cutOfLinks(best.values) : undefined;
+  return { place: withUnit(withCut(place, cut), shows), shows };
+}
+
+const linkParts = /^(?:[a-z][a-z0-9+.-]*:\/\/\S+|\/\S*)?\/([^/\s]+)\/[^/\s]+$/i;
+
+/** What stands before the ids, where all the values are links alike. */
+export function cutOfLinks(values: readonly (string | undefined)[]): string | undefined {
+  const folders = new Set(values.flatMap((value) => (value ? [linkParts.exec(value)?.[1]] : [])));
+  const [folder] = folders;
+  return folders.size === 1 && folder !== undefined ? `*/${folder}/{value}` : undefined;
 }
 
 /** A place whose values are ids of the wanted things, all written alike. */

@@ -9,6 +9,7 @@ import { findAtPath } from "../places";
 import { compilePointers, findText, findWord } from "../pointers";
 import { volumesOfVm } from "./disks";
 import {
+  cutOfLinks,
   type FieldFinding,
   idNames,
   idWord,
@@ -53,7 +54,7 @@ const isAddress = (wanted: "private" | "public") => (text: string) => addressKin
 const someOf = (known: ReadonlySet<string>): ReadonlySet<string> | undefined => (known.size === 0 ? undefined : known);
 const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
   vm: {
-    id: { names: idNames, fits: isId, unique: true, own: true },
+    id: { names: idNames, fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, everywhere: true, own: true },
     status: { names: stateNames, fits: isShort, everywhere: true },
     flavor: {
@@ -85,7 +86,7 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     },
   },
   volume: {
-    id: { names: idNames, fits: isId, unique: true, own: true },
+    id: { names: idNames, fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, own: true },
     size: {
       names: [
@@ -109,17 +110,23 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     },
   },
   group: {
-    id: { names: idNames, fits: isId, unique: true, own: true },
+    id: { names: idNames, fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, everywhere: true, own: true },
     description: { names: [new RegExp(`^${noun}?description$`), /^(note|notes|about|comment|summary|desc|remark)$/] },
   },
-  flavor: { id: { names: catalogueIds, fits: isId, unique: true, own: true }, name: { names: nameNames, own: true } },
+  flavor: {
+    id: { names: catalogueIds, fits: isId, unique: true, own: true, links: true },
+    name: { names: nameNames, own: true },
+  },
   image: {
-    id: { names: catalogueIds, fits: isId, unique: true, own: true },
+    id: { names: catalogueIds, fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, own: true },
     status: { names: stateNames, fits: isShort },
   },
-  region: { id: { names: catalogueIds, fits: isId, unique: true, own: true }, name: { names: nameNames, own: true } },
+  region: {
+    id: { names: catalogueIds, fits: isId, unique: true, own: true, links: true },
+    name: { names: nameNames, own: true },
+  },
 };
 
 export function learnRecord(
@@ -150,8 +157,11 @@ export function learnRecord(
     else if (unit !== undefined) fields.push({ field, ...learnt, place: unit, learnt: true });
     else fields.push(known === undefined ? { field, ...learnt, learnt: true } : { field, ...learnt });
   }
-  if (kind === "group") fields.push(...rulesOfGroup(said["rules"] ?? [], looked));
-  if (kind === "vm") fields.push(...volumesOfVm(dialect, looked, evidence));
+  const listsWithin: Readonly<Partial<Record<ReadKind, () => readonly FieldFinding[]>>> = {
+    vm: () => volumesOfVm(dialect, looked, evidence),
+    group: () => rulesOfGroup(said["rules"] ?? [], looked),
+  };
+  fields.push(...(listsWithin[kind]?.() ?? []));
   return { record: kind, looked: looked.length, keys, fields };
 }
 
@@ -175,6 +185,7 @@ function whereItIsSaid(
     if (rule.unique === true && new Set(shown).size !== records.length) continue;
     if (rule.everywhere === true && shown.length < records.length) continue;
     if (wanted !== undefined && shown.some((text) => !wanted.has(text))) continue;
+    if (rule.links === true && typeof place === "string" && cutOfLinks(shown) !== undefined) continue;
     if (rule.refersTo !== undefined && shown.some((text) => saysNone.test(text))) continue;
     if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) continue;
     // Only some records have the place: the dialect has to say what its absence means.

@@ -25,7 +25,7 @@ export interface ShownAnswer {
 
 export function learnFromAnswer(learnings: Learnings, operation: Operation, { body, id }: ShownAnswer): void {
   const payload = learnings.payload(body);
-  const job = learnings.given.wait === undefined ? jobNamed(body) : undefined;
+  const job = learnings.given.wait === undefined ? jobNamed(body, learnings.ports.told?.job) : undefined;
   if (job !== undefined) learnings.todo.push(lineFor(job));
   if (operation === "group.rule.list" || operation === "group.rule.create") {
     const where = Array.isArray(payload) ? undefined : findListIn(payload, ["rule", "rules"]);

@@ -25,7 +25,7 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   const tried: { path: string; answer: string }[] = [];
   let unclear = false;
   const written = route === null ? [] : [route.path];
-  const paths = isLookedFor ? candidates(operation, route, styles, ports.told?.[operation] ?? []) : written;
+  const paths = isLookedFor ? candidates(operation, route, styles, ports.told?.paths?.[operation] ?? []) : written;
   const taken = new Set([...lists.values()].map((list) => list.route.path));
   const ask = async (path: string) => {
     const said = route !== null && route.path === path ? route : undefined;

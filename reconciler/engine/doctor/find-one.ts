@@ -33,7 +33,7 @@ export async function findOne(
   const listed = learnings.lists.get(`${kind}.list`)?.route;
   // Below a list of each region it would take the region to read one.
   const list = listed?.for_each === undefined ? listed?.path : undefined;
-  const paths = isLookedFor ? placesOfOne(operation, route, list, ports.told?.[operation] ?? []) : [];
+  const paths = isLookedFor ? placesOfOne(operation, route, list, ports.told?.paths?.[operation] ?? []) : [];
   const candidates = [
     ...(route === null ? [] : [route]),
     ...paths.filter((path) => path !== route?.path || route.method !== "GET").map(routeOf),

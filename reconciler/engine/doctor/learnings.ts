@@ -16,8 +16,8 @@ export interface FoundList {
   readonly route: ListRoute;
   readonly items: readonly unknown[];
   readonly bodies: readonly unknown[];
-  /** What the list is called within the answer. */
-  readonly key: string;
+  /** Where the list is within the answer. */
+  readonly at: string;
   readonly way?: Way;
   /** Nothing in it says that it goes on. */
   readonly isUnsaid?: true;
@@ -34,6 +34,8 @@ export class Learnings {
   readonly emptied = new Set<ListOperation>();
   /** The header that says when a limit ends, and how. */
   waitHeader: { readonly header: string; readonly as: "epoch" | "seconds" } | undefined;
+  /** A list was asked for one item, to see how it goes on. */
+  isAskedByOnes = false;
   volumeItem: string | undefined;
   rulesItem: string | undefined;
   /** What the record is wrapped in, in an answer that was shown. */
@@ -96,12 +98,12 @@ export class Learnings {
   goOnAlike(): void {
     const [first, ...rest] = [...this.lists.values()].filter(({ way }) => way !== undefined);
     if (first?.way === undefined) return;
-    const { way, key } = first;
-    if (rest.some((list) => !isSameWay(list.way, translated(way, key, list.key)))) return;
+    const { way, at } = first;
+    if (rest.some((list) => !isSameWay(list.way, translated(way, at, list.at)))) return;
     for (const [operation, list] of this.lists) {
       const finding = this.findings.get(operation);
-      if (list.way !== undefined || list.key === "" || finding === undefined) continue;
-      const alike = translated(way, key, list.key);
+      if (list.way !== undefined || list.at === "" || finding === undefined) continue;
+      const alike = translated(way, at, list.at);
       if (!isSameWay(alike, way))
         this.findings.set(operation, { ...finding, route: { ...list.route, pagination: alike } });
     }

@@ -3,6 +3,7 @@ import type { AssumedOperation, Method, Operation } from "../../core/model/opera
 import type { Outcome } from "../../core/model/outcome";
 import { type Answer, isThrottled } from "../../dialect/conditions";
 import { parseJsonText } from "../../dialect/json-text";
+import type { Route } from "../../dialect/dialect";
 import { withLocation } from "../../dialect/located";
 
 export interface DoctorRequest {
@@ -24,8 +25,12 @@ export interface DoctorPorts {
   readonly pause?: (ms: number) => Promise<void>;
   /** Left out: links to another host are not told from others. */
   readonly baseUrl?: string;
-  /** Paths that a description of the service names, by operation. */
-  readonly told?: Readonly<Partial<Record<AssumedOperation, readonly string[]>>>;
+  readonly told?: {
+    /** Paths that a description of the service names, by operation. */
+    readonly paths?: Readonly<Partial<Record<AssumedOperation, readonly string[]>>>;
+    /** How a job is asked for, as a person showed it. */
+    readonly job?: Route;
+  };
 }
 
 export interface SeenAnswer {
@@ -47,8 +52,8 @@ export async function look(
     answer === undefined && (outcome.status === "unknown" || outcome.status === "unavailable");
   for (let left = more; left > 0 && asked.method === "GET" && isLost(); left--)
     ({ outcome, answer } = await ports.probe(asked));
-  // A service that asks for a pause has done nothing, and is asked again after it.
-  for (let left = more; left > 0 && ports.pause !== undefined; left--) {
+  // A service that asks for a pause has done nothing, and is asked again after it. Others ask it at the same time.
+  for (let left = mostPauses; left > 0 && ports.pause !== undefined; left--) {
     if (outcome.status !== "unavailable" || !isThrottled(outcome)) break;
     await ports.pause(Math.min(outcome.retryAfterMs ?? 1000, longestLookPauseMs));
     ({ outcome, answer } = await ports.probe(asked));
@@ -64,6 +69,7 @@ export async function look(
 }
 
 const longestLookPauseMs = 10_000;
+const mostPauses = 8;
 
 export const isSuccess = ({ outcome, status, body }: SeenAnswer): boolean =>
   outcome.status === "accepted" && (status === undefined || (status >= 200 && status < 300)) && body !== undefined;

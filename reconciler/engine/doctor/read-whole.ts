@@ -1,6 +1,8 @@
 /** Learns how a list goes on, by going on once, and reads it to its end. */
 import type { ListOperation } from "../../core/model/operation";
+import { deepEqual } from "../../core/text/deep-equal";
 import { onlyDefined } from "../../core/text/objects";
+import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ListRoute, RecordPlace } from "../../dialect/dialect";
 import { itemsAt } from "../../dialect/learn/items";
 import { counting, signsOf, translated, type Way, waysOn } from "../../dialect/learn/pages";
@@ -31,20 +33,19 @@ export async function readWholeList(
   const { given, base, lists } = learnings;
   const { body, headers } = first;
   const place = route.items.find((one) => itemsAt(learnings.payload(body), one) !== undefined) ?? "";
-  const inBody = (typeof place === "string" ? place : (place.in ?? "")) || "";
-  const at = learnings.payload(body) === body ? inBody : `/data${inBody}`;
-  const key = at.split("/").at(-1) ?? "";
-  const single: FoundList = { route, items, bodies: [body], key };
+  const at = learnings.payload(body) === body ? pointerOf(place) : `/data${pointerOf(place)}`;
+  const single: FoundList = { route, items, bodies: [body], at };
   const id = learnRecord(recordOfOperation(operation), given, items, nothingKnown).fields.find(
     ({ field }) => field === "id",
   )?.place;
-  const page = { body, headers, items, at, id, origin: base.origin, inBody: request.body !== undefined };
+  const page = { body, headers, items, at, id, origin: base.origin, asked: request.body };
   // Nothing says that there is more, and one of its own that has to be shown is not.
   const signed = waysOn(page);
   const ways = signed ?? (isCut(learnings, operation, items) ? counting(page) : undefined);
-  if (ways === undefined) return single;
+  if (ways === undefined)
+    return { ...single, ...(await byOnes(learnings, { operation, route, request, place, id, at }, items)) };
   const proven = [...lists.values()].flatMap((list) =>
-    list.way === undefined ? [] : [translated(list.way, list.key, key)],
+    list.way === undefined ? [] : [translated(list.way, list.at, at)],
   );
   const start: Start = { request: { operation, method: route.method, ...request }, first, items, place, id };
   const every: readonly Way[] = [{}, ...proven, ...ways];
@@ -67,10 +68,60 @@ export async function readWholeList(
   return single;
 }
 
-/** Whether an own volume or group of the trial, of which it is known that it is there, is left out. */
+interface OneByOne extends Pick<Start, "place" | "id"> {
+  readonly operation: ListOperation;
+  readonly route: ListRoute;
+  readonly request: FilledRequest;
+  readonly at: string;
+}
+
+/**
+ * A list of one page may show its first item alone, where it is asked for one; then the others are on its next pages,
+ * and show how they are asked for. One list is tried for all.
+ */
+async function byOnes(
+  learnings: Learnings,
+  { operation, route, request, place, id, at }: OneByOne,
+  items: readonly unknown[],
+): Promise<Partial<FoundList> | undefined> {
+  const { given, lists, ports, base } = learnings;
+  const isSaid = route.pagination !== undefined || !deepEqual(given.pagination, builtInDialect.pagination);
+  const isTold = learnings.isAskedByOnes || isSaid || [...lists.values()].some(({ way }) => way !== undefined);
+  if (isTold || request.body !== undefined || items.length < 2 || items.length > 9) return undefined;
+  learnings.isAskedByOnes = true;
+  for (const param of sizeParameters) {
+    const path = `${request.path}${request.path.includes("?") ? "&" : "?"}${encodeURIComponent(param)}=1`;
+    const asked: DoctorRequest = { operation, method: route.method, ...request, path };
+    const first = await look(ports, asked);
+    const shown = isSuccess(first) ? itemsAt(learnings.payload(first.body), place) : undefined;
+    if (shown?.length !== 1) continue;
+    const page = { body: first.body, headers: first.headers, items: shown, at, id, origin: base.origin };
+    const signed = waysOn(page);
+    for (const way of signed ?? counting(page)) {
+      const read = await follow(
+        learnings,
+        { ...given.pagination, ...way },
+        { request: asked, first, items: shown, place, id },
+      );
+      if (read?.items.length !== items.length) continue;
+      return { way, route: { ...route, pagination: way }, ...(signed === undefined && { isUnsaid: true as const }) };
+    }
+  }
+  return undefined;
+}
+
+const sizeParameters = ["limit", "per_page", "page_size", "pageSize", "size", "pagesize", "maxResults", "page[size]"];
+
+/** How many items services mostly show on a page. */
+const usualPages: ReadonlySet<number> = new Set([10, 15, 20, 25, 30, 50, 100, 200, 250, 500, 1000]);
+
+const pointerOf = (place: RecordPlace): string => (typeof place === "string" ? place : (place.in ?? ""));
+
+/** Whether it shows as many as a page may hold, or leaves out an own resource of the trial that is known to be there. */
 function isCut({ known }: Learnings, operation: ListOperation, items: readonly unknown[]): boolean {
   const own = operation === "volume.list" ? known.volumes : operation === "group.list" ? known.groups : undefined;
   const shown = JSON.stringify(items);
+  if (usualPages.has(items.length)) return true;
   return items.length > 0 && (own ?? []).some((id) => !shown.includes(id));
 }
 

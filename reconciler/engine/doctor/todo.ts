@@ -26,7 +26,7 @@ export function leftToDo(
   for (const kind of keysOf(kindRows))
     if ((report.samples.get(kind)?.length ?? 0) === 0)
       todo.push(
-        `records.${kind}: no ${kind === "vm" ? "VM" : kind} was seen, so its fields are as built in; look again when there is one`,
+        `records.${kind}: no ${kindRows[kind].noun} was seen, so its fields are as built in; look again when there is one`,
       );
   for (const word of report.unknownVmStates)
     todo.push(`states.vm: what does ${JSON.stringify(word)} mean (running, stopped, failed, …)?`);

@@ -97,7 +97,7 @@ async function takeAwayThing(trial: Trial, thing: TrialThing): Promise<void> {
     return;
   }
   for (const id of ids) {
-    const problem = await deleteOne(trial, thing.kind, id);
+    const problem = await deleteOne[thing.kind](trial, id);
     if (problem === undefined) continue;
     const what = `${nounOf(thing.kind)} ${id}${thing.name === undefined ? "" : ` (${thing.name})`}`;
     if (trial.mayStay && problem === noWay) {
@@ -111,22 +111,28 @@ async function takeAwayThing(trial: Trial, thing: TrialThing): Promise<void> {
 
 const noWay = "no way to delete a volume is known";
 
-/** Why the resource still exists. */
-async function deleteOne(trial: Trial, kind: TrialThing["kind"], id: string): Promise<string | undefined> {
-  if (kind === "group") {
-    const outcome = await trial.persist(() => trial.client.deleteGroup(id));
-    const isAway = outcome.status === "accepted" || isGone(outcome) || (await trial.isListed("group", id)) === false;
-    if (!isAway) return wordsOf(outcome);
-    // One that is listed a while longer was taken away all the same, unless it is listed for good.
-    if (outcome.status === "accepted" && !(await trial.until(async () => (await trial.isListed("group", id)) !== true)))
-      return "it is there still";
-    trial.markDeleted("group", id);
-    return undefined;
-  }
-  if (kind === "volume") return deleteVolume(trial, id);
+/** Deletes one of a kind; with why it still exists. */
+const deleteOne: Readonly<Record<TrialThing["kind"], (trial: Trial, id: string) => Promise<string | undefined>>> = {
+  vm: deleteVm,
+  volume: deleteVolume,
+  group: deleteGroup,
+};
+
+async function deleteGroup(trial: Trial, id: string): Promise<string | undefined> {
+  const outcome = await trial.persist(() => trial.client.deleteGroup(id));
+  const isAway = outcome.status === "accepted" || isGone(outcome) || (await trial.isListed("group", id)) === false;
+  if (!isAway) return wordsOf(outcome);
+  // One that is listed a while longer was taken away all the same, unless it is listed for good.
+  if (outcome.status === "accepted" && !(await trial.until(async () => (await trial.isListed("group", id)) !== true)))
+    return "it is there still";
+  trial.markDeleted("group", id);
+  return undefined;
+}
+
+async function deleteVm(trial: Trial, id: string): Promise<string | undefined> {
   const before = await trial.look("vm", id);
   if (before === undefined) return undefined;
-  if (isGoneBy(trial.vmWords, before.word)) {
+  if (isGoneBy(trial.words.vm, before.word)) {
     trial.markDeleted("vm", id);
     return undefined;
   }
@@ -143,7 +149,7 @@ async function deleteOne(trial: Trial, kind: TrialThing["kind"], id: string): Pr
 }
 
 /** A word at which a deleted one of its kind came to rest. */
-const isGoneBy = (words: Trial["vmWords"], word: string | undefined): boolean =>
+const isGoneBy = (words: Trial["words"]["vm"], word: string | undefined): boolean =>
   word !== undefined && words["gone"]?.has(word) === true;
 
 async function deleteVolume(trial: Trial, id: string): Promise<string | undefined> {
@@ -151,7 +157,7 @@ async function deleteVolume(trial: Trial, id: string): Promise<string | undefine
   // A volume on its way refuses to be deleted.
   const { last: before } = await trial.settle("volume", id, (look) => trial.isReady(look));
   if (before === undefined) return undefined;
-  if (isGoneBy(trial.volumeWords, before.word)) {
+  if (isGoneBy(trial.words.volume, before.word)) {
     trial.markDeleted("volume", id);
     return undefined;
   }
@@ -186,7 +192,7 @@ async function departure(
   asked: Outcome<unknown> | undefined,
 ): Promise<string | undefined> {
   const went = await trial.settle(kind, id, () => false);
-  const words = kind === "vm" ? trial.vmWords : trial.volumeWords;
+  const words = trial.words[kind];
   const last = went.last?.word;
   if (went.last === undefined) {
     for (const one of went.words) if (one !== word) trial.mean(words, "changing", one);

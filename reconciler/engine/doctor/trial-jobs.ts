@@ -5,7 +5,7 @@
 import { isObject } from "../../core/text/objects";
 import type { Dialect, JobRoute, RecordPlace } from "../../dialect/dialect";
 import { readJob } from "../../dialect/jobs";
-import { type Leaf, leavesOf } from "../../dialect/learn/values";
+import { type Leaf, leavesOf, lettersAndDigits } from "../../dialect/learn/values";
 import { compilePointers, findText, findWord } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { nobody } from "./enter";
@@ -29,13 +29,19 @@ interface NamedJob {
   readonly noun: string;
 }
 
-const jobName = /(job|task|action|operation|activity|workflow)(id|uuid|uid|ref|name|key|number)?$/;
+/** The usual words for a job, and that of the path at which a person asks for one. */
+function jobName(told: Asking | undefined): RegExp {
+  const own = told?.path.split("/").at(-2)?.replace(/ies$/, "y").replace(/s$/, "") ?? "job";
+  const words = ["job", "task", "action", "operation", "activity", "workflow", lettersAndDigits(own) || "job"];
+  return new RegExp(`(${words.join("|")})(id|uuid|uid|ref|name|key|number)?$`);
+}
 
 /** The job that an answer to a write names. */
-export function jobNamed(body: unknown): NamedJob | undefined {
+export function jobNamed(body: unknown, told?: Asking): NamedJob | undefined {
   if (!isObject(body)) return undefined;
+  const known = jobName(told);
   for (const { place, names, value } of leavesOf(body)) {
-    const [, noun = "", part] = names.map((name) => jobName.exec(name)).find((found) => found !== null) ?? [];
+    const [, noun = "", part] = names.map((name) => known.exec(name)).find((found) => found !== null) ?? [];
     const [last = ""] = names;
     const isPlain = typeof place === "string" && (typeof value === "string" || typeof value === "number");
     if (
@@ -56,10 +62,11 @@ export function jobNamed(body: unknown): NamedJob | undefined {
   return undefined;
 }
 
-type Asking = Pick<JobRoute, "method" | "path" | "query">;
+type Asking = Pick<JobRoute, "method" | "path" | "query" | "headers" | "body">;
 
-/** Below the paths of the lists, the longest first; and the command that is usual where commands are sent. */
-function waysToAsk(noun: string, { dialect }: Watching["report"]): readonly Asking[] {
+/** As a person showed it; below the paths of the lists, the longest first; the usual command where commands are sent. */
+function waysToAsk(noun: string, { report: { dialect }, ports }: Watching): readonly Asking[] {
+  const told = ports.doctor.told?.job;
   const plural = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
   const lists = Object.values(dialect.operations).flatMap((route) => (route === null ? [] : [route.path]));
   const bases = new Set<string>();
@@ -77,7 +84,11 @@ function waysToAsk(noun: string, { dialect }: Watching["report"]): readonly Aski
   ]
     .flatMap((base) => [plural, noun].map((name) => `${base}/${name}/{id}`))
     .slice(0, 24);
-  return [...commands.slice(0, 1), ...paths.map((path) => ({ method: "GET" as const, path }))];
+  return [
+    ...(told === undefined ? [] : [told]),
+    ...commands.slice(0, 1),
+    ...paths.map((path) => ({ method: "GET" as const, path })),
+  ];
 }
 
 const showsState = ({ names: [name = ""] }: Leaf): boolean =>
@@ -88,15 +99,15 @@ const finished =
 
 /** What a person has to be told when the job that an answer names is not found. */
 export const lineFor = ({ place, noun }: NamedJob): string =>
-  `operations.wait: answers to writes name a job (${typeof place === "string" ? place : place.value}), and no usual path shows it; if it is to be waited for, write wait: { id: ${JSON.stringify(place)}, method: GET, path: "/api/v1/${noun}s/{id}", status: /status, done: [done], failed: [failed] }`;
+  `operations.wait: answers to writes name a job (${typeof place === "string" ? place : place.value}), and no usual path shows it; if it is to be waited for, show how it is asked for (--curl wait='curl …'), or write wait: { id: ${JSON.stringify(place)}, method: GET, path: "/api/v1/${noun}s/{id}", status: /status, done: [done], failed: [failed] }`;
 
 /** Learns where the job of an answer is asked for and what it shows once it is done. */
 export async function learnJob(trial: Watching, body: unknown): Promise<void> {
   if (trial.report.dialect.wait !== undefined) return;
-  const job = jobNamed(body);
+  const job = jobNamed(body, trial.ports.doctor.told?.job);
   // What was looked for in vain once is not looked for at every write.
   if (job === undefined || trial.open.includes(lineFor(job))) return;
-  for (const route of waysToAsk(job.noun, trial.report)) {
+  for (const route of waysToAsk(job.noun, trial)) {
     const first = await jobShown(trial, route, job.id);
     const status = first === undefined ? undefined : leavesOf(first).find((leaf) => showsState(leaf));
     if (status === undefined) continue;

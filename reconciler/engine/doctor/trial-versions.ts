@@ -1,4 +1,4 @@
-/** Versions that a write has to send: told by a refusal that asks for one, and by what the records show. */
+/** Versions that a write has to send: told by a refusal that asks for one, and by what records and answers show. */
 import type { Outcome } from "../../core/model/outcome";
 import type { Dialect } from "../../dialect/dialect";
 import { leavesOf } from "../../dialect/learn/values";
@@ -15,7 +15,7 @@ export const asksForVersion = (outcome: Outcome<unknown>): boolean =>
 const versionKey =
   /^(etag|fingerprint|version|versionid|revision|rev|revisionnumber|resourceversion|lockversion|generation)$/;
 
-/** Where records show their versions, and how each may be sent. */
+/** Where records show their versions, and how each may be sent; last, that of the answer itself. */
 export function versionsIn({ samples }: Pick<DoctorReport, "samples">): readonly Version[] {
   const places = (["group", "volume", "vm"] as const).flatMap((kind) =>
     (samples.get(kind) ?? []).flatMap((record) =>
@@ -24,7 +24,8 @@ export function versionsIn({ samples }: Pick<DoctorReport, "samples">): readonly
       ),
     ),
   );
-  return [...new Set(places)].flatMap((place) =>
+  const inRecords = [...new Set(places)].flatMap((place) =>
     ["If-Match", `/${place.split("/").at(-1) ?? ""}`].map((send) => ({ from: [place], send })),
   );
+  return [...inRecords, { from: [], header: "ETag", send: "If-Match" }];
 }

@@ -57,7 +57,7 @@ async function stopsAndStarts({ trial, running }: Stage, id: string, seen: reado
     ({ live, word }) => isLiveVm(live) && live.phase === "stopped" && word !== running,
   );
   const rest = [running, stopped.last?.word];
-  trial.onTheWay(trial.vmWords, [...seen, ...stopped.words], rest);
+  trial.onTheWay(trial.words.vm, [...seen, ...stopped.words], rest);
   if (stop.status !== "accepted" || !(await trial.keep("stopped", id))) {
     trial.open.push(
       `states.vm: stopped could not be told from ${running ?? "what it showed before"} (${wordsOf(stop)})`,
@@ -68,7 +68,7 @@ async function stopsAndStarts({ trial, running }: Stage, id: string, seen: reado
   trial.say(`Stopped it shows ${trial.wordFor("stopped")}; the call ${blocks}.`);
   await trial.persist(() => trial.client.startVm(id));
   const started = await trial.settle("vm", id, ({ word }) => word === trial.wordFor("running"));
-  trial.onTheWay(trial.vmWords, started.words, [...rest, trial.wordFor("running"), trial.wordFor("stopped")]);
+  trial.onTheWay(trial.words.vm, started.words, [...rest, trial.wordFor("running"), trial.wordFor("stopped")]);
 }
 
 async function resizes(stage: Stage, id: string, flavor: string, other: string): Promise<void> {
@@ -97,7 +97,7 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
     if (!(await trial.keep("verify_resize", id)))
       trial.open.push("states.vm: a resize that waits could not be told from what it showed before");
     const verify = trial.wordFor("verify_resize") ?? waiting.last.word;
-    trial.onTheWay(trial.vmWords, waiting.words, [running, verify, waiting.last.word]);
+    trial.onTheWay(trial.words.vm, waiting.words, [running, verify, waiting.last.word]);
     const route = await tryWrites(trial, operation, "vm", { id }, async () => {
       const after = await trial.settle("vm", id, ({ word }) => word === trial.wordFor("running"));
       return after.last?.word === trial.wordFor("running");

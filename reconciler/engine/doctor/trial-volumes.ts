@@ -30,7 +30,7 @@ export const attachingActs: readonly TrialAct[] = [
       path: operations["volume.detach"].path,
       body: { vm_id: vm, volume_id: volume, flush_confirmed: false },
     });
-    if (used.last?.word !== undefined) trial.mean(trial.volumeWords, "ready", used.last.word);
+    if (used.last?.word !== undefined) trial.mean(trial.words.volume, "ready", used.last.word);
     // Nobody has mounted the volume, so there is nothing to flush.
     await trial.persist(() => trial.client.detachVolume(volume, vm, true));
     const freed = await trial.settle(
@@ -39,8 +39,8 @@ export const attachingActs: readonly TrialAct[] = [
       ({ word, live }) => word === free.last?.word && trial.isReady({ word, live }),
     );
     const rest = [free.last?.word, used.last?.word, freed.last?.word];
-    for (const word of rest) trial.mean(trial.volumeWords, "ready", word);
-    trial.onTheWay(trial.volumeWords, [...free.words, ...used.words, ...freed.words], rest);
+    for (const word of rest) trial.mean(trial.words.volume, "ready", word);
+    trial.onTheWay(trial.words.volume, [...free.words, ...used.words, ...freed.words], rest);
   }),
 ];
 
@@ -54,8 +54,8 @@ export const growingActs: readonly TrialAct[] = [
       id,
       ({ live, word }) => trial.isReady({ live, word }) && rest.has(word) && !isLiveVm(live) && (live.sizeGb ?? 2) >= 2,
     );
-    trial.mean(trial.volumeWords, "ready", after.last?.word);
-    trial.onTheWay(trial.volumeWords, [...before.words, ...after.words], [before.last?.word, after.last?.word]);
+    trial.mean(trial.words.volume, "ready", after.last?.word);
+    trial.onTheWay(trial.words.volume, [...before.words, ...after.words], [before.last?.word, after.last?.word]);
     const live = after.last?.live;
     if (grow.status === "accepted" && live !== undefined && !isLiveVm(live))
       trial.say(

@@ -2,7 +2,7 @@
  * What a trial has made and what it has seen of it: looks until a thing rests, keeps the words it goes through, and finds
  * the way to a write that nobody has told. What is done with the things is for trial.ts and trial-away.ts.
  */
-import { kindRows } from "../../core/model/kinds";
+import { kindRows, ofKind } from "../../core/model/kinds";
 import type { LiveVm, LiveVolume } from "../../core/model/live";
 import { isAssumed, type Operation, rowOf } from "../../core/model/operation";
 import { isGone, type Outcome, type Rejection } from "../../core/model/outcome";
@@ -13,9 +13,9 @@ import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/diale
 import { leavesOf } from "../../dialect/learn/values";
 import { showPlace } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
-import { fillRoute, withVersion } from "../../dialect/requests";
+import { fillRoute, versionShown, withVersion } from "../../dialect/requests";
 import type { ServiceClient } from "../../service/client";
-import { listOfKind } from "../observe";
+import { listOfKind, readOfKind } from "../observe";
 import type { ShownAnswer } from "./answers";
 import { diagnoseService } from "./diagnose";
 import { absentIsNoList, isNothing } from "./find-list";
@@ -54,8 +54,8 @@ export class Stopped extends Error {}
 export class Trial {
   readonly notes: Notes;
   readonly #seen: string[] = [];
-  readonly vmWords: Record<string, Set<string>> = {};
-  readonly volumeWords: Record<string, Set<string>> = {};
+  /** The words that were seen, by what they mean. */
+  readonly words: Readonly<Record<"vm" | "volume", Record<string, Set<string>>>> = { vm: {}, volume: {} };
   readonly routes: Partial<Record<TriedOperation, Route>> = {};
   readonly inVain: Partial<Record<TriedOperation, OperationFinding["tried"]>> = {};
   readonly errors: ErrorRule[] = [];
@@ -84,11 +84,9 @@ export class Trial {
   }
 
   findings(): TrialFindings {
-    const lists = (words: Readonly<Record<string, Set<string>>>): Record<string, readonly string[]> =>
-      Object.fromEntries(Object.entries(words).map(([phase, all]) => [phase, [...all]]));
     return {
       seen: this.#seen,
-      states: { vm: lists(this.vmWords), volume: lists(this.volumeWords) },
+      states: { vm: listsOf(this.words.vm), volume: listsOf(this.words.volume) },
       routes: this.routes,
       inVain: this.inVain,
       errors: this.errors,
@@ -226,9 +224,9 @@ export class Trial {
 
   /** `undefined`: the service shows that it does not exist. Throws when nothing can be told. */
   async look(kind: "vm" | "volume", id: string): Promise<TrialLook | undefined> {
-    const byItself = kind === "volume" || this.client.can.readsOneVm;
+    const byItself = this.client.can.readsOne(kind);
     const ask = (): Promise<Outcome<LiveVm | LiveVolume>> =>
-      byItself ? (kind === "vm" ? this.client.getVm(id) : this.client.getVolume(id)) : this.#inList(id);
+      byItself ? readOfKind(kind, this.client, id) : this.#inList(id);
     let outcome = await ask();
     // A read that breaks off, or that the service has no time for, says nothing; it is asked again for a while.
     for (let again = 0; again < 6 && !isDecided(outcome); again++) {
@@ -281,7 +279,7 @@ export class Trial {
       const outcome = await send();
       if (asksForVersion(outcome)) continue;
       this.say(
-        `A write has to send the version that ${showPlace(fingerprint.from[0] ?? "")} shows, as ${fingerprint.send}.`,
+        `A write has to send the version that ${fingerprint.header ?? showPlace(fingerprint.from[0] ?? "")} shows, as ${fingerprint.send}.`,
       );
       return outcome;
     }
@@ -298,13 +296,12 @@ export class Trial {
     const route = read === undefined ? null : isAssumed(read) ? dialect.operations[read] : rowOf(read);
     const filled = of === undefined || route === null ? undefined : fillRoute(route, { id: of.id }, dialect);
     if (fingerprint === undefined || of === undefined || route === null || filled === undefined) return request;
-    const { body } = await look(this.ports.doctor, { operation: `${of.kind}.get`, ...filled });
-    const version = leavesOf(body).find(({ place }) =>
+    const { body, headers } = await look(this.ports.doctor, { operation: `${of.kind}.get`, ...filled });
+    const inRecord = leavesOf(body).find(({ place }) =>
       fingerprint.from.some((from) => typeof place === "string" && typeof from === "string" && place.endsWith(from)),
     )?.value;
-    return version === undefined || version === null
-      ? request
-      : { ...request, ...withVersion(request, fingerprint.send, String(version)) };
+    const version = inRecord ?? versionShown(fingerprint, body, headers);
+    return version === undefined ? request : { ...request, ...withVersion(request, fingerprint.send, String(version)) };
   }
 
   /** Sends what a resource that was just made may refuse for a moment, or what may not have arrived. */
@@ -365,7 +362,7 @@ export class Trial {
   /** A volume that is not on its way: by a word that is known, since any other may be one of progress. */
   isReady({ live, word }: TrialLook): boolean {
     if (isLiveVm(live) || live.changing === true) return false;
-    const ready = [...(this.volumeWords["ready"] ?? []), ...this.report.dialect.states.volume.ready];
+    const ready = [...(this.words.volume["ready"] ?? []), ...this.report.dialect.states.volume.ready];
     return word === undefined || restful.test(word) || ready.some((one) => one.toLowerCase() === word.toLowerCase());
   }
 
@@ -385,7 +382,7 @@ export class Trial {
   }
 
   wordFor(phase: TrialPhase): string | undefined {
-    return [...(this.vmWords[phase] ?? [])].at(-1);
+    return [...(this.words.vm[phase] ?? [])].at(-1);
   }
 
   /** Keeps how the VM shows itself, and whether that tells its states apart: if not, a neighbour's value may. */
@@ -396,36 +393,29 @@ export class Trial {
     this.#records.set(phase, record);
     const told = placeThatDiffers([...this.#records.values()], this.report.dialect.records.vm.status);
     if (told === undefined) return false;
-    if (told.place !== undefined) this.#lookForStatusAt(told.place);
+    if (told.place !== undefined) this.#lookForStatusAt("vm", told.place);
     [...this.#records.keys()].forEach((known, index) => {
       const word = told.words[index];
       if (word === undefined) return;
-      if (told.place !== undefined) delete this.vmWords[known];
-      this.mean(this.vmWords, known, word);
+      if (told.place !== undefined) delete this.words.vm[known];
+      this.mean(this.words.vm, known, word);
       // Each word has one meaning.
-      this.vmWords["changing"]?.delete(word);
+      this.words.vm["changing"]?.delete(word);
     });
     this.client = this.#watcher();
     return true;
   }
 
-  #lookForStatusAt(place: RecordPlace): void {
+  #lookForStatusAt(kind: "vm", place: RecordPlace): void {
     const { report } = this;
     const { records } = report.dialect;
-    delete this.vmWords["changing"];
+    delete this.words[kind]["changing"];
+    const fieldsOf = ({ fields }: DoctorReport["records"][number]) =>
+      fields.map((one) => (one.field === "status" ? { field: "status", place, learnt: true as const } : one));
     this.report = {
       ...report,
-      dialect: { ...report.dialect, records: { ...records, vm: { ...records.vm, status: [place] } } },
-      records: report.records.map((finding) =>
-        finding.record !== "vm"
-          ? finding
-          : {
-              ...finding,
-              fields: finding.fields.map((field) =>
-                field.field === "status" ? { field: "status", place, learnt: true as const } : field,
-              ),
-            },
-      ),
+      dialect: { ...report.dialect, records: { ...records, [kind]: { ...records[kind], status: [place] } } },
+      records: report.records.map((one) => (one.record === kind ? { ...one, fields: fieldsOf(one) } : one)),
     };
   }
 
@@ -433,7 +423,7 @@ export class Trial {
   #watcher(): ServiceClient {
     const { dialect } = this.report;
     const { vm, volume } = dialect.states;
-    const words = Object.fromEntries(Object.entries(this.vmWords).map(([phase, all]) => [phase, [...all]]));
+    const words = listsOf(this.words.vm);
     return this.ports.clientIn({
       ...dialect,
       states: { ...dialect.states, vm: { ...withWords(vm, words), gone: [] }, volume: { ...volume, gone: [] } },
@@ -489,6 +479,9 @@ export class Trial {
   }
 }
 
+const listsOf = (words: Readonly<Record<string, Set<string>>>): Record<string, readonly string[]> =>
+  Object.fromEntries(Object.entries(words).map(([phase, all]) => [phase, [...all]]));
+
 /** Meanings that a word keeps only while nothing rests at it. */
 const passing: ReadonlySet<string> = new Set(["changing", "gone"]);
 
@@ -524,7 +517,8 @@ const busyConditions: ReadonlySet<string> = new Set([
 /** Ends the trial. What it made stays written down. */
 export class TrialProblem extends Error {}
 
-export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm => live?.kind === "vm";
+export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm =>
+  ofKind(live, "vm") !== undefined;
 
 export const nounOf = (kind: TrialThing["kind"]): string => kindRows[kind].noun;
 

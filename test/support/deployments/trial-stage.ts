@@ -23,20 +23,23 @@ export interface TrialStage {
   asked(): number;
 }
 
-/** Counts what is sent, and ends it all at one of the requests. */
-export function mortality(death: Death | undefined) {
+/** Counts what is sent, and ends it all at one of the requests, or when it is told to. */
+export function mortality(death?: Death) {
   let asked = 0;
   let isDead = false;
   return {
     asked: () => asked,
     isDead: () => isDead,
+    die(): void {
+      isDead = true;
+    },
     async send<T>(send: () => Promise<T>): Promise<T> {
       if (isDead) throw new Killed();
       const isLast = asked++ === death?.at;
       if (isLast) isDead = true;
       if (isLast && death?.after !== true) throw new Killed();
       const answer = await send();
-      if (isLast) throw new Killed();
+      if (isDead) throw new Killed();
       return answer;
     },
   };
@@ -46,9 +49,8 @@ export function mortality(death: Death | undefined) {
 export function trialStage(
   { url, notes }: { readonly url: string; readonly notes: { kept: TrialNotes | undefined } },
   closers: (() => Promise<void>)[],
-  death?: Death,
+  mortal = mortality(),
 ): TrialStage {
-  const mortal = mortality(death);
   const clientIn = (dialect: Dialect): HttpServiceClient => {
     const client = clientAt(url, dialect);
     closers.push(() => client.close());

@@ -17,7 +17,7 @@ import type { OddShape } from "./server";
 import type { Odd } from "./shapes";
 import type { OddKind, OddWorld } from "./world";
 
-type Shown = Readonly<Record<"vm" | "volume" | "group" | "flavor" | "image" | "region", (raw: Raw) => Raw>>;
+export type Shown = Readonly<Record<"vm" | "volume" | "group" | "flavor" | "image" | "region", (raw: Raw) => Raw>>;
 type Page = (items: readonly Raw[], asked: Asked, operation: ListName) => Said;
 
 interface Parts
@@ -36,17 +36,17 @@ interface Parts
 
 const bearer = { name: "Authorization", value: "Bearer ops-token" };
 const kindOf = (operation: string) => (operation.split(".")[0] ?? "") as keyof Shown;
-const disks = (raw: Raw) =>
+export const disks = (raw: Raw) =>
   (raw["volumes"] as readonly { id: string; root: boolean; name: string }[] | undefined) ?? [];
 const data = (raw: Raw) => disks(raw).filter(({ root }) => !root);
-const word = (table: Readonly<Record<string, unknown>>, raw: Raw, other: unknown = "busy") =>
+export const word = (table: Readonly<Record<string, unknown>>, raw: Raw, other: unknown = "busy") =>
   table[text(raw["status"])] ?? other;
-const page = <T>(items: readonly T[], asked: Asked, size = 2): readonly T[] =>
+export const page = <T>(items: readonly T[], asked: Asked, size = 2): readonly T[] =>
   cut(items, (Number(asked.query.get("page") ?? 1) - 1) * size, size);
 const after = (items: readonly Raw[], id: unknown, size = 2): readonly Raw[] =>
   cut(items, id == null ? 0 : items.findIndex((item) => text(item["id"]) === text(id)) + 1 || items.length, size);
 
-function odd(parts: Parts): Odd {
+export function odd(parts: Parts): Odd {
   const { told, env, keepsVolumes, shown, lists, routes, page: paged, answer, credential = bearer, ...shape } = parts;
   return {
     told,
@@ -83,8 +83,11 @@ function odd(parts: Parts): Odd {
 
 const someId = "6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11";
 const ruleId = "7a3e2a7b-8f6e-4b0e-9d0f-0d3c6a529e22";
-const curl = (operation: string, request: string): readonly string[] => ["--curl", `${operation}=curl ${request}`];
-const count = (kind: OddKind, nth: number): string => (kind === "rule" ? `r${nth}` : String(40 + nth));
+export const curl = (operation: string, request: string): readonly string[] => [
+  "--curl",
+  `${operation}=curl ${request}`,
+];
+export const count = (kind: OddKind, nth: number): string => (kind === "rule" ? `r${nth}` : String(40 + nth));
 
 /** One endpoint that takes commands in its body, refuses inside a 200, and shows what it deleted for a while. */
 function commandsInBody(): Odd {

@@ -29,6 +29,8 @@ export interface OddOptions {
   /** What was deleted is shown as deleted: for a while, or for good. */
   readonly lingers?: boolean;
   readonly stays?: boolean;
+  /** What was deleted is shown as on its way for a long while, and then it is gone. */
+  readonly slowDeletes?: boolean;
 }
 
 interface Vm {
@@ -106,7 +108,12 @@ export class OddWorld {
   }
 
   #remove(kept: Map<string, Vm> | Map<string, Volume>, { id }: { readonly id: string }): void {
-    const { lingers, stays } = this.options;
+    const { lingers, stays, slowDeletes } = this.options;
+    if (slowDeletes === true) {
+      Object.assign(kept.get(id) ?? {}, { status: "deleting", attached_to: null });
+      setTimeout(() => kept.delete(id), this.#delay * 30).unref();
+      return;
+    }
     if (lingers !== true && stays !== true) {
       kept.delete(id);
       return;
@@ -117,7 +124,7 @@ export class OddWorld {
 
   /** What is there and was not deleted. */
   left(): { readonly vms: readonly Vm[]; readonly volumes: readonly Volume[]; readonly groups: readonly Group[] } {
-    const isLeft = ({ status }: { readonly status: string }): boolean => status !== "deleted";
+    const isLeft = ({ status }: { readonly status: string }): boolean => status !== "deleted" && status !== "deleting";
     return {
       vms: [...this.vms.values()].filter(isLeft),
       volumes: [...this.volumes.values()].filter(isLeft),
