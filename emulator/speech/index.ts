@@ -137,7 +137,8 @@ function spokenAnswer(
     const records = there.map((one) => recordIn(dialect, kind, one));
     const page = pageIn({ ...dialect.pagination, ...route?.pagination }, records, pageSize, heard, base);
     const list = bodyWithList(route?.items?.[0] ?? "", page.records);
-    const isBare = !Array.isArray(list) && !holdsData(list);
+    // What leads on beside the list may stand in the envelope, and then the list does.
+    const isBare = !Array.isArray(list) && !holdsData(list) && !holdsData(page.beside.value);
     return { body: mergedRecords(enveloped(dialect, list, isBare), page.beside.value), headers: page.headers };
   }
   const kind = recordKinds[operation];

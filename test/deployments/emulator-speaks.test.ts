@@ -153,6 +153,12 @@ operations: { group.get: { method: GET, path: "/api/v1/security-group/{id}" } }`
 operations: { group.get: { method: GET, path: "/api/v1/security-group/{id}" }, vm.get: { method: GET, path: "/api/v1/vm/{id}" } }`,
   ],
   [
+    "a cursor beside the list, within the envelope, and among the variables of a query",
+    `operations:
+  volume.list: { method: POST, path: /api/v1/graphql, body: { query: "{ disks }" }, items: [/disks/nodes], pagination: { next: [/data/disks/pageInfo/endCursor], param: /variables/after } }
+  volume.delete: { method: POST, path: /api/v1/graphql, body: { query: "mutation { drop }", variables: { id: "{id}" } } }`,
+  ],
+  [
     "a list for each region",
     `operations:
   vm.list: { method: GET, path: "/api/v1/regions/{region}/vms", for_each: region }

@@ -3,9 +3,9 @@ import type { Kind } from "../../core/model/kinds";
 import type { Operation } from "../../core/model/operation";
 import { isObject } from "../../core/text/objects";
 import type { RecordPlace } from "../../dialect/dialect";
-import { findListIn } from "../../dialect/learn/items";
 import { knownReferenceIn, leavesOf, withCut } from "../../dialect/learn/values";
-import { recordOf } from "./find-one";
+import { pointerTo } from "../../dialect/likely-key";
+import { learnRules, recordOf } from "./find-one";
 import type { Learnings } from "./learnings";
 import { jobNamed, lineFor } from "./trial-jobs";
 
@@ -28,9 +28,7 @@ export function learnFromAnswer(learnings: Learnings, operation: Operation, { bo
   const job = learnings.given.wait === undefined ? jobNamed(body, learnings.ports.told?.job) : undefined;
   if (job !== undefined) learnings.todo.push(lineFor(job));
   if (operation === "group.rule.list" || operation === "group.rule.create") {
-    const where = Array.isArray(payload) ? undefined : findListIn(payload, ["rule", "rules"]);
-    if (where !== undefined && !("several" in where) && typeof where.place === "string" && where.place !== "")
-      learnings.rulesItem = where.place;
+    learnRules(learnings, payload);
     return;
   }
   const kind = kindOf[operation];
@@ -65,7 +63,7 @@ function unwrapped(payload: unknown): { readonly item: string; readonly record: 
     if (!isObject(record)) return { item, record };
     const [only, ...others] = Object.entries(record);
     if (only === undefined || others.length > 0 || !isObject(only[1])) return { item, record };
-    item += `/${only[0].replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    item += pointerTo(only[0]);
     record = only[1];
   }
 }

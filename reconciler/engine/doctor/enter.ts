@@ -90,65 +90,50 @@ export const notThisService = (outcome: Outcome<unknown>): Diagnostic =>
     "Check service.base_url: all paths (/api/v1/…) are put behind it.",
   );
 
+/** Reachable, whatever may be said of the credential. */
+const there = (credential: First["credential"], ...diagnostics: readonly Diagnostic[]): First => ({
+  reachable: true,
+  credential,
+  diagnostics,
+});
+
 /** Asks for a volume that nobody has: a service that is there and takes the credential says that it does not exist. */
 export function judgeFirst({ outcome, status = 0, body }: SeenAnswer): First {
-  // It refuses inside a success, in words of its own: what they mean is learnt later.
-  if (outcome.status !== "rejected" && status >= 200 && status < 300 && isObject(body))
-    return { reachable: true, credential: "unknown", diagnostics: [] };
-  switch (outcome.status) {
-    case "accepted":
-      // A service that answers for an id that nobody has proves nothing with it; an answer for an existing resource
-      // will.
-      return { reachable: true, credential: "unknown", diagnostics: [] };
-    case "unavailable":
-    case "unknown":
-      return {
-        reachable: false,
-        credential: "unknown",
-        diagnostics: [
-          problem(
-            "service/unreachable",
-            "The service cannot be reached",
-            outcome.reason,
-            (outcome.status === "unavailable" ? outcome.fix : undefined) ??
-              "Check service.base_url (or --base-url), and that this machine can reach it.",
-          ),
-        ],
-      };
-    case "rejected":
-      break;
-    default:
-      return outcome satisfies never;
+  // It refuses inside a success, in words of its own: what they mean is learnt later. So is what an answer for an id
+  // that nobody has means.
+  const isSuccess = outcome.status !== "rejected" && status >= 200 && status < 300 && isObject(body);
+  if (isSuccess || outcome.status === "accepted") return there("unknown");
+  if (outcome.status !== "rejected") {
+    const fix = outcome.status === "unavailable" ? outcome.fix : undefined;
+    const usual = "Check service.base_url (or --base-url), and that this machine can reach it.";
+    const unreachable = problem("service/unreachable", "The service cannot be reached", outcome.reason, fix ?? usual);
+    return { reachable: false, credential: "unknown", diagnostics: [unreachable] };
   }
-  if (outcome.condition === "unauthenticated" || outcome.condition === "forbidden")
-    return {
-      reachable: true,
-      credential: "refused",
-      diagnostics: [
+  switch (outcome.condition) {
+    case "unauthenticated":
+    case "forbidden":
+      return there(
+        "refused",
         problem(
           "service/credential-refused",
           "The service refuses the credential",
           outcome.message,
           "Check RECONCILE_TOKEN or RECONCILE_AUTHORIZATION, and authorization in the dialect.",
         ),
-      ],
-    };
-  // Whether it is the service is told by what it has.
-  if (outcome.condition === "refused" || outcome.condition === "unsupported")
-    return { reachable: true, credential: "unknown", diagnostics: [] };
-  if (outcome.condition === "not_proven")
-    return {
-      reachable: true,
-      credential: "unknown",
-      diagnostics: [
-        {
-          severity: "warning",
-          code: "service/not_proven",
-          summary: "Asked for a volume that does not exist, the service does not answer in its own words",
-          detail: outcome.message,
-          fix: outcome.hint ?? "Check service.base_url: all paths (/api/v1/…) are put behind it.",
-        },
-      ],
-    };
-  return { reachable: true, credential: "accepted", diagnostics: [] };
+      );
+    // Whether it is the service is told by what it has.
+    case "refused":
+    case "unsupported":
+      return there("unknown");
+    case "not_proven":
+      return there("unknown", {
+        severity: "warning",
+        code: "service/not_proven",
+        summary: "Asked for a volume that does not exist, the service does not answer in its own words",
+        detail: outcome.message,
+        fix: outcome.hint ?? "Check service.base_url: all paths (/api/v1/…) are put behind it.",
+      });
+    default:
+      return there("accepted");
+  }
 }

@@ -188,8 +188,10 @@ export async function readRules(learnings: Learnings): Promise<void> {
   if (id === undefined) return;
   const path = operations["group.rule.list"].path.replace("{id}", () => encodeURIComponent(id));
   const seen = await look(learnings.ports, { operation: "group.rule.list", path });
-  if (!isSuccess(seen)) return;
-  const payload = learnings.payload(seen.body);
+  if (isSuccess(seen)) learnRules(learnings, learnings.payload(seen.body));
+}
+
+export function learnRules(learnings: Learnings, payload: unknown): void {
   const where = Array.isArray(payload) ? undefined : findListIn(payload, ["rule", "rules"]);
   if (where !== undefined && !("several" in where) && typeof where.place === "string" && where.place !== "")
     learnings.rulesItem = where.place;

@@ -2,8 +2,8 @@
 import type { AssumedOperation, Method, Operation } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import { type Answer, isThrottled } from "../../dialect/conditions";
-import { parseJsonText } from "../../dialect/json-text";
 import type { Route } from "../../dialect/dialect";
+import { parseJsonText } from "../../dialect/json-text";
 import { withLocation } from "../../dialect/located";
 
 export interface DoctorRequest {

@@ -517,8 +517,7 @@ const busyConditions: ReadonlySet<string> = new Set([
 /** Ends the trial. What it made stays written down. */
 export class TrialProblem extends Error {}
 
-export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm =>
-  ofKind(live, "vm") !== undefined;
+export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm => ofKind(live, "vm") !== undefined;
 
 export const nounOf = (kind: TrialThing["kind"]): string => kindRows[kind].noun;
 

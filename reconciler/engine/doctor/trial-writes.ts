@@ -1,10 +1,11 @@
 /** Where operations that change something are commonly found; a trial tries them on what it made itself. */
 
-import { type AssumedOperation, rowOf } from "../../core/model/operation";
+import { rowOf } from "../../core/model/operation";
 import type { Outcome } from "../../core/model/outcome";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, RecordPlace, Route } from "../../dialect/dialect";
 import { leavesOf } from "../../dialect/learn/values";
+import { findAt, tokensOf } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, type Ids } from "../../dialect/requests";
 import type { TriedOperation } from "./report";
@@ -14,6 +15,8 @@ import { type Trial, wordsOf } from "./trial-watch";
 export interface TrialWhereabouts {
   readonly lists: readonly string[];
   readonly idKeys: readonly string[];
+  /** They show it as a number. */
+  readonly isNumber?: boolean;
 }
 
 /** What ends the path of a list and is no part of where its items are. */
@@ -27,6 +30,11 @@ export const whereaboutsOf = ({ dialect, samples }: Trial["report"], kind: Tried
     .flatMap((place: RecordPlace) =>
       typeof place === "string" && place !== "" ? (place.split("/").at(-1) ?? []) : [],
     ),
+  isNumber: (samples.get(kind) ?? []).some((record) =>
+    dialect.records[kind].id.some(
+      (place) => typeof place === "string" && typeof findAt(record, tokensOf(place)) === "number",
+    ),
+  ),
 });
 
 type TriedKind = "vm" | "volume" | "group";
@@ -50,15 +58,18 @@ function listsOf(
 
 /** The dialect's own path comes first. A path that could mean anything but the resource with this id is never tried. */
 export function writesFor(
-  operation: AssumedOperation,
+  operation: TriedOperation,
   dialect: Dialect,
-  { lists, idKeys }: TrialWhereabouts,
+  { lists, idKeys, isNumber = false }: TrialWhereabouts,
 ): readonly Route[] {
   const said = dialect.operations[operation];
   const { method, path } = rowOf(operation);
   const routes: Route[] = [...(said === null ? [] : [said]), { method, path }];
   for (const list of lists)
-    for (const idKey of idKeys) routes.push(...byRule(operation, list.replace(listing, ""), idKey));
+    for (const KEY of idKeys) {
+      const words = { BASE: list.replace(listing, ""), KEY, ID: isNumber ? "{id:number}" : "{id}" };
+      routes.push(...usualRequests[operation].map((request) => routeOf(request, words)));
+    }
   const seen = new Set<string>();
   return routes.filter((route) => {
     const key = JSON.stringify([route.method, route.path, route.body, route.query]);
@@ -66,81 +77,63 @@ export function writesFor(
   });
 }
 
-function byRule(operation: AssumedOperation, base: string, idKey: string): readonly Route[] {
-  const post = (path: string, body?: unknown): Route => onlyDefined({ method: "POST" as const, path, body });
-  const remove = (path: string): Route => ({ method: "DELETE", path });
-  const byId = { [idKey]: "{id}" };
-  switch (operation) {
-    case "vm.resize.confirm":
-    case "vm.resize.revert": {
-      const verbs =
-        operation === "vm.resize.confirm" ? ["confirm", "accept", "commit"] : ["revert", "cancel", "rollback", "undo"];
-      return verbs.flatMap((verb) => {
-        const [camel, snake, kebab] = [`${verb}Resize`, `${verb}_resize`, `${verb}-resize`];
-        return [
-          post(`${base}/{id}/resize/${verb}`),
-          post(`${base}/{id}/${kebab}`),
-          post(`${base}/{id}/${snake}`),
-          post(`${base}/{id}/${camel}`),
-          post(`${base}/{id}/${verb}`),
-          post(`${base}/{id}/resize-${verb}`),
-          post(`${base}/{id}/action`, { [camel]: null }),
-          ...["actions", "action"].flatMap((actions) => [
-            post(`${base}/{id}/${actions}/${snake}`),
-            post(`${base}/{id}/${actions}/${kebab}`),
-            post(`${base}/{id}/${actions}`, { type: snake }),
-            post(`${base}/{id}/${actions}`, { action: snake }),
-            post(`${base}/{id}/${actions}`, { action: camel }),
-          ]),
-          post(`${base}/${kebab}/{id}`),
-          post(`${base}:${camel}`, byId),
-          post(`${base}/{id}:${camel}`),
-          post(`${base}/${camel}`, byId),
-          post(`${base}/resize/${verb}/{id}`),
-        ];
-      });
-    }
-    case "volume.delete":
-      return [
-        remove(`${base}/{id}`),
-        remove(`${base}/delete/{id}`),
-        post(`${base}/{id}/delete`),
-        post(`${base}/delete/{id}`),
-        post(`${base}:delete`, byId),
-        post(`${base}/delete`, byId),
-        post(`${base}/remove`, byId),
-        post(`${base}/{id}/destroy`),
-        post(`${base}/{id}/actions`, { type: "delete" }),
-        { ...remove(base), body: byId },
-        { ...remove(base), query: { [idKey]: "{id}" } },
-      ];
-    case "group.rule.delete":
-      return [
-        remove(`${base}/{id}/rules/{rule_id}`),
-        remove(`${base}/{id}/rule/{rule_id}`),
-        remove(`${base}/rule/{rule_id}`),
-        remove(`${base}/rules/{rule_id}`),
-        remove(`${base.replace(/s$/, "")}_rules/{rule_id}`),
-        remove(`${base.replace(/s$/, "")}-rules/{rule_id}`),
-        remove("/api/v1/security-group-rules/{rule_id}"),
-        remove("/api/v1/security-group-rule/{rule_id}"),
-        remove("/api/v1/rules/{rule_id}"),
-        ...["ruleId", "rule_id", "rule"].flatMap((ruleKey) => {
-          const both = { ...byId, [ruleKey]: "{rule_id}" };
-          return [
-            { ...remove(`${base}/{id}/rules`), body: { [ruleKey]: "{rule_id}" } },
-            post(`${base}/{id}/rules/delete`, { [ruleKey]: "{rule_id}" }),
-            post(`${base}/{id}/remove-rule`, { [ruleKey]: "{rule_id}" }),
-            post(`${base}:removeRule`, both),
-            post(`${base}/remove-rule`, both),
-            post(`${base}/remove`, both),
-          ];
-        }),
-      ];
-    default:
-      return [];
-  }
+/** A request of the table: a method, a path with its query, and a body. */
+function routeOf(request: string, words: Readonly<Record<string, string>>): Route {
+  const [, method, at = "", body] = /^(POST|DELETE) (\S+) ?(.*)$/.exec(request) ?? [];
+  const put = (text: string): string =>
+    text.replaceAll(/BASE1|BASE|KEY|ID/g, (word) => words[word] ?? words["BASE"]?.replace(/s$/, "") ?? word);
+  const [path = "", query] = at.split("?").map(put);
+  return onlyDefined({
+    method: method === "DELETE" ? ("DELETE" as const) : ("POST" as const),
+    path,
+    query: query === undefined ? undefined : Object.fromEntries([query.split("=")]),
+    body: body === "" || body === undefined ? undefined : JSON.parse(put(body)),
+  });
 }
+
+/** With the verb as it is written in paths, as a word of its own and before `resize`. */
+const resizing = (...verbs: readonly string[]): readonly string[] =>
+  verbs.flatMap((verb) => {
+    const [camel, snake, kebab] = [`${verb}Resize`, `${verb}_resize`, `${verb}-resize`];
+    return [
+      ...[`resize/${verb}`, kebab, snake, camel, verb, `resize-${verb}`].map((end) => `POST BASE/{id}/${end}`),
+      `POST BASE/{id}/action {"${camel}":null}`,
+      ...["actions", "action"].flatMap((actions) =>
+        [`/${snake}`, `/${kebab}`, ` {"type":"${snake}"}`, ` {"action":"${snake}"}`, ` {"action":"${camel}"}`].map(
+          (end) => `POST BASE/{id}/${actions}${end}`,
+        ),
+      ),
+      `POST BASE/${kebab}/{id}`,
+      `POST BASE:${camel} {"KEY":"ID"}`,
+      `POST BASE/{id}:${camel}`,
+      `POST BASE/${camel} {"KEY":"ID"}`,
+      `POST BASE/resize/${verb}/{id}`,
+    ];
+  });
+
+/** `BASE`: where the list is, `BASE1` in the singular; `KEY`: what the records call their id, `ID` as they show it. */
+const usualRequests: Readonly<Record<TriedOperation, readonly string[]>> = {
+  "vm.resize.confirm": resizing("confirm", "accept", "commit"),
+  "vm.resize.revert": resizing("revert", "cancel", "rollback", "undo"),
+  "volume.delete": [
+    ...["DELETE BASE/{id}", "DELETE BASE/delete/{id}", "POST BASE/{id}/delete", "POST BASE/delete/{id}"],
+    ...[":delete", "/delete", "/remove"].map((end) => `POST BASE${end} {"KEY":"ID"}`),
+    ...["POST BASE/{id}/destroy", 'POST BASE/{id}/actions {"type":"delete"}'],
+    ...['DELETE BASE {"KEY":"ID"}', "DELETE BASE?KEY={id}"],
+  ],
+  "group.rule.delete": [
+    ...["BASE/{id}/rules", "BASE/{id}/rule", "BASE/rule", "BASE/rules", "BASE1_rules", "BASE1-rules"],
+    ...["/api/v1/security-group-rules", "/api/v1/security-group-rule", "/api/v1/rules"],
+  ]
+    .map((path) => `DELETE ${path}/{rule_id}`)
+    .concat(
+      ["ruleId", "rule_id", "rule"].flatMap((key) => [
+        `DELETE BASE/{id}/rules {"${key}":"{rule_id}"}`,
+        ...["rules/delete", "remove-rule"].map((end) => `POST BASE/{id}/${end} {"${key}":"{rule_id}"}`),
+        ...[":removeRule", "/remove-rule", "/remove"].map((end) => `POST BASE${end} {"KEY":"ID","${key}":"{rule_id}"}`),
+      ]),
+    ),
+};
 
 /** There is such a request, and what it is about is in another state just now. */
 const isHeldUp = (outcome: Outcome<unknown>): boolean =>
