@@ -87,7 +87,9 @@ class Fitting {
   body(template: unknown, given: unknown): boolean {
     if (typeof template === "string") {
       const [, number] = /^\{(\w+|field:[^{}]*):number\}$/.exec(template) ?? [];
-      if (number !== undefined) return typeof given === "number" && this.#text(`{${number}}`, String(given));
+      // An id that is no number is sent as the text that it is.
+      const isSo = typeof given === "number" || (typeof given === "string" && !/^\d+$/.test(given));
+      if (number !== undefined) return isSo && this.#text(`{${number}}`, String(given));
       return (typeof given === "string" || typeof given === "number") && this.#text(template, String(given));
     }
     if (Array.isArray(template))

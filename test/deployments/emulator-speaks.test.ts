@@ -156,7 +156,7 @@ operations: { group.get: { method: GET, path: "/api/v1/security-group/{id}" }, v
     "a cursor beside the list, within the envelope, and among the variables of a query",
     `operations:
   volume.list: { method: POST, path: /api/v1/graphql, body: { query: "{ disks }" }, items: [/disks/nodes], pagination: { next: [/data/disks/pageInfo/endCursor], param: /variables/after } }
-  volume.delete: { method: POST, path: /api/v1/graphql, body: { query: "mutation { drop }", variables: { id: "{id}" } } }`,
+  volume.delete: { method: POST, path: /api/v1/graphql, body: { query: "mutation { drop }", variables: { id: "{id:number}" } } }`,
   ],
   [
     "a list for each region",
