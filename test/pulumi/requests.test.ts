@@ -167,7 +167,8 @@ describe.each(Object.entries(abilities))("VMs, volumes and attachments, %s", (_,
       }
       sent.push(total(own.destroy) / size);
     }
-    // For each VM, volume and attachment as many in a large program as in a small one.
-    expect(sent.at(-1)! / sent[0]!).toBeLessThan(1.15);
+    // For each VM, volume and attachment as many in a large program as in a small one, where all go at once and what was
+    // seen of a volume is not yet old to its delete.
+    expect(sent.at(-1)! / sent[0]!).toBeLessThan(1.3);
   });
 });
