@@ -195,6 +195,9 @@ test("what is left ends the next trial before it makes anything", async () => {
   const again = await tryIn({}, standing);
   expect(again.report.trial?.open).toEqual([expect.stringContaining("nothing new was made")]);
   expect(leftIn(standing.world)).toHaveLength(1);
+  // Consent that comes later is for what an earlier trial left as well.
+  const later = await tryIn({}, standing, { wish: { keepVolume: true } });
+  expect([later.report.trial?.left, standing.notes.kept]).toEqual([[], undefined]);
   // With consent they stay, and the rest of the life is tried.
   const permitted = await bare("operations: { volume.delete: null }");
   const kept = await tryIn({}, permitted, { wish: { ...wish, keepVolume: true } });

@@ -36,7 +36,9 @@ export async function tryOut(
   readonly findings: TrialFindings;
 }> {
   const trial = new Trial(ports, looked);
+  trial.mayStay = wish.keepVolume === true;
   await takeAway(trial);
+  trial.mayStay = false;
   if (trial.left.length > 0) {
     trial.open.push("nothing new was made, since what an earlier trial made is there still");
     return { report: trial.report, findings: trial.findings() };
