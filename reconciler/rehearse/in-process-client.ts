@@ -40,8 +40,6 @@ export interface InProcessClient extends ServiceClient {
    * What happens to the requests that change something, one after the other; the requests after the last fate arrive.
    */
   fates: readonly Fate[];
-  /** Which operations are served from now on. */
-  has: (operation: Operation) => boolean;
 }
 
 /**
@@ -70,7 +68,6 @@ export function inProcessClient(
 ): InProcessClient {
   const sent: SentRequest[] = [];
   let fates: Fate[] = [];
-  let can = abilitiesOf(has, dialect.limits);
 
   const send = <T>(
     operation: Operation,
@@ -134,15 +131,8 @@ export function inProcessClient(
     set fates(next) {
       fates = [...next];
     },
-    get has() {
-      return has;
-    },
-    set has(next) {
-      has = next;
-      can = abilitiesOf(has, dialect.limits);
-    },
     get can() {
-      return can;
+      return abilitiesOf(has, dialect.limits);
     },
     takesPortRanges: dialect.rules.port_range !== null,
     close: async () => undefined,

@@ -82,11 +82,14 @@ export function virtualWorld(
       },
     };
   };
+  let has = capabilities(given);
   const clock = virtualClock((now) => {
     emulated.nowMs = now;
   });
-  const client = inProcessClient(emulated, capabilities(given), (until) =>
-    clock.sleep(Math.max(0, until - clock.now())),
+  const client = inProcessClient(
+    emulated,
+    (operation) => has(operation),
+    (until) => clock.sleep(Math.max(0, until - clock.now())),
   );
   const ports: Ports = {
     client,
@@ -107,9 +110,9 @@ export function virtualWorld(
       writesLeft = count;
     },
     setCapabilities(next: Capabilities) {
-      client.has = capabilities(next);
+      has = capabilities(next);
     },
-    has: (operation: Operation) => client.has(operation),
+    has: (operation: Operation) => has(operation),
     plan: (desired: Desired, options: PlanOptions = {}, observe = true): Promise<Prepared> =>
       preparePlan({ desired: asClosed(desired), store, client, options, clock, lineage: "story", observe }),
     apply: (prepared: Prepared): Promise<RunReport | undefined> => self.applyWith(client, prepared),
