@@ -179,7 +179,7 @@ ${Array.from({ length: 8000 }, (_, at) => `  - never: { from: 192.168.${at % 250
     // Twice and a bit, for a machine with other work; without limits, the others were not looked at at all.
     expect(beside).toBeLessThan(2 * Math.max(alone, after) + 15_000);
     for (const name of healthy) expect((await stage.session.records.stack(name))?.status.ready).toBe(true);
-    // What the receiver is to be told waits for it.
-    expect((await stage.session.records.lettersWaiting()).waiting).toBeGreaterThan(0);
+    // What the receiver is to be told waits for it: a few bad ones are over before they have anything to tell.
+    if (isWhole) expect((await stage.session.records.lettersWaiting()).waiting).toBeGreaterThan(0);
   });
 });

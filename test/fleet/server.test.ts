@@ -230,7 +230,7 @@ describe("a command that asks the server", () => {
     // A run of another stack is not there for whoever does not see it.
     const other = String((await records.runs("lab-b", 1))[0]?.id);
     expect((await asked("ann", "undo", other)).stderr).toContain("fleet/no-undo");
-    expect((await asked("otto", "undo", id, "--why", "too soon")).stdout).toContain(`before run ${id} of prod-a`);
+    expect((await asked("otto", "undo", id, "--why", "too soon")).stdout).toContain(`The undo of run ${id} of prod-a`);
     expect((await records.stack("prod-a"))?.undoing).toMatchObject({ id: digest, by: "otto", why: "too soon" });
     const button = async (who: string) =>
       (await fetch(`${url}/runs/${id}`, { headers: { authorization: `Bearer token-of-${who}` } })).text();
