@@ -224,3 +224,16 @@ test.concurrent.each(
     for (const close of closers.reverse()) await close();
   }
 });
+
+test("what a killed trial was deleting is gone where only a page of text says that nothing is there", async () => {
+  const odd = everyOdd.find(({ shape: { title } }) => title.startsWith("answers without a body"))!;
+  const closers: Closers = [];
+  try {
+    const place: Place = { server: await servedBy(odd, closers), closers, notes: { kept: undefined } };
+    await doctor(odd, place, wishFor(odd));
+    const nth = 1 + place.server.writes.lastIndexOf("volume.delete");
+    expect(await leftAfter(odd, [{ nth, when: "after" }])).toBeUndefined();
+  } finally {
+    for (const close of closers.reverse()) await close();
+  }
+});

@@ -96,23 +96,28 @@ async function takeAwayThing(trial: Trial, thing: TrialThing): Promise<void> {
     );
     return;
   }
+  let noted = thing;
   for (const id of ids) {
-    const problem = await deleteOne[thing.kind](trial, id);
+    const problem = await deleteOne[thing.kind](trial, id, () => {
+      noted = trial.notes.note(noted, { id, isDeleteAsked: true });
+    });
     if (problem === undefined) continue;
     const what = `${nounOf(thing.kind)} ${id}${thing.name === undefined ? "" : ` (${thing.name})`}`;
     if (trial.mayStay && problem === noWay) {
       trial.say(`The ${what} stays: ${problem}, and it was permitted to stay.`);
-      trial.notes.drop(thing, "stays, as was permitted: no way to delete it is known");
+      trial.notes.drop(noted, "stays, as was permitted: no way to delete it is known");
     } else trial.left.push(`${what}: ${problem}`);
     return;
   }
-  trial.notes.drop(thing, ids.length === 0 ? "did not appear" : "was deleted");
+  trial.notes.drop(noted, ids.length === 0 ? "did not appear" : "was deleted");
 }
 
 const noWay = "no way to delete a volume is known";
 
-/** Deletes one of a kind; with why it still exists. */
-const deleteOne: Readonly<Record<TrialThing["kind"], (trial: Trial, id: string) => Promise<string | undefined>>> = {
+/** Deletes one of a kind, and writes that down before; with why it still exists. */
+type DeleteOne = (trial: Trial, id: string, writeDown: () => void) => Promise<string | undefined>;
+
+const deleteOne: Readonly<Record<TrialThing["kind"], DeleteOne>> = {
   vm: deleteVm,
   volume: deleteVolume,
   group: deleteGroup,
@@ -129,7 +134,7 @@ async function deleteGroup(trial: Trial, id: string): Promise<string | undefined
   return undefined;
 }
 
-async function deleteVm(trial: Trial, id: string): Promise<string | undefined> {
+async function deleteVm(trial: Trial, id: string, writeDown: () => void): Promise<string | undefined> {
   const before = await trial.look("vm", id);
   if (before === undefined) return undefined;
   if (isGoneBy(trial.words.vm, before.word)) {
@@ -137,6 +142,7 @@ async function deleteVm(trial: Trial, id: string): Promise<string | undefined> {
     return undefined;
   }
   await noteDisks(trial, before.live);
+  writeDown();
   const outcome = await trial.persist(() => trial.client.deleteVm(id, true));
   if (outcome.status === "accepted") {
     trial.markDeleted("vm", id);
@@ -152,7 +158,7 @@ async function deleteVm(trial: Trial, id: string): Promise<string | undefined> {
 const isGoneBy = (words: Trial["words"]["vm"], word: string | undefined): boolean =>
   word !== undefined && words["gone"]?.has(word) === true;
 
-async function deleteVolume(trial: Trial, id: string): Promise<string | undefined> {
+async function deleteVolume(trial: Trial, id: string, writeDown: () => void): Promise<string | undefined> {
   if ((await trial.look("volume", id)) === undefined) return undefined;
   // A volume on its way refuses to be deleted.
   const { last: before } = await trial.settle("volume", id, (look) => trial.isReady(look));
@@ -170,6 +176,7 @@ async function deleteVolume(trial: Trial, id: string): Promise<string | undefine
     await trial.settle("volume", id, ({ live }) => !isLiveVm(live) && live.changing !== true && live.attachedTo !== vm);
   }
   let problem: string | undefined = noWay;
+  writeDown();
   await tryWrites(trial, "volume.delete", "volume", { id }, async () => {
     problem = await departure(trial, "volume", id, before.word, undefined);
     return problem === undefined;

@@ -14,6 +14,8 @@ export interface TrialThing {
   readonly askedAt: number;
   /** The service accepted the create. */
   readonly isTaken?: true;
+  /** Its delete was about to be sent. */
+  readonly isDeleteAsked?: true;
 }
 
 export interface TrialNotes {
@@ -44,12 +46,14 @@ export const trialName = (): string => `trial-${randomBytes(3).toString("hex")}`
 export class Notes {
   #made: readonly TrialThing[];
   #fates: readonly { readonly thing: TrialThing; readonly became: string }[];
+  readonly #earlier: readonly TrialThing[];
 
   constructor(
     private readonly notebook: Notebook,
     private readonly service: string,
   ) {
-    this.#made = notebook.read()?.made ?? [];
+    this.#earlier = notebook.read()?.made ?? [];
+    this.#made = this.#earlier;
     this.#fates = this.#made.map((thing) => ({ thing, became: "is there still" }));
   }
 
@@ -65,6 +69,11 @@ export class Notes {
 
   get made(): readonly TrialThing[] {
     return this.#made;
+  }
+
+  /** An earlier trial was about to delete it, and was cut off before it wrote down what became of it. */
+  wasToGo(kind: Kind, id: string): boolean {
+    return this.#earlier.some((one) => one.kind === kind && one.id === id && one.isDeleteAsked === true);
   }
 
   add(thing: TrialThing): void {

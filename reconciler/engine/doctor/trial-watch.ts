@@ -238,8 +238,8 @@ export class Trial {
     if (byItself && outcome.status === "rejected") {
       const listed = await this.isListed(kind, id);
       const isKnown = this.errors.some((rule) => rule.is === "not_found" && rule.status === outcome.httpStatus);
-      const isAway =
-        listed === false || (listed === undefined && (isKnown || this.isDeleted(kind, id)) && isAbsent(outcome));
+      const wasDeleted = this.isDeleted(kind, id) || this.notes.wasToGo(kind, id);
+      const isAway = listed === false || (listed === undefined && (isKnown || wasDeleted) && isAbsent(outcome));
       if (isAway && isAbsent(outcome)) this.#goneAs(outcome);
       if (isAway) return undefined;
     }
