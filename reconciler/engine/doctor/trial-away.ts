@@ -114,7 +114,7 @@ async function takeAwayThing(trial: Trial, thing: TrialThing): Promise<void> {
 
 const noWay = "no way to delete a volume is known";
 
-/** Deletes one of a kind, and writes that down before; with why it still exists. */
+/** Deletes one of a kind; with why it still exists. What is read by its id writes down before that it is to go. */
 type DeleteOne = (trial: Trial, id: string, writeDown: () => void) => Promise<string | undefined>;
 
 const deleteOne: Readonly<Record<TrialThing["kind"], DeleteOne>> = {
