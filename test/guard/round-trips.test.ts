@@ -176,9 +176,12 @@ const steps: readonly (readonly [string, RegExp])[] = [
   ["the next round", /INSERT INTO reconcile_queue\.job_common/],
   ["the queue hears", /SET completed_on/],
 ];
-/** What a worker asks now and then, whatever rounds there are, and what no round waits for. */
+/**
+ * What a worker asks now and then, whatever rounds there are, and what no round waits for. One that comes while the
+ * round has the connection opens another.
+ */
 const duties =
-  /SKIP LOCKED|reconcile_fleet\.(documents|workers|tasks|letters|pulls|tenants)|SELECT DISTINCT spec|AS service FROM reconcile_queue|WITH due AS/;
+  /^.{8}user.reconcile.database|SKIP LOCKED|reconcile_fleet\.(documents|workers|tasks|letters|pulls|tenants)|SELECT DISTINCT spec|AS service FROM reconcile_queue|WITH due AS/s;
 const stepsIn = (turns: readonly string[]): string[] =>
   turns.flatMap((turn) => {
     const step = steps.find(([, is]) => is.test(turn))?.[0];
