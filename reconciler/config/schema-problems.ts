@@ -175,13 +175,15 @@ function unknownKey<A extends SchemaArea>(
   words: SchemaWords<A>,
   map: unknown,
 ): SchemaFinding<A> {
-  const ours = foreignKeys[key];
-  const nearest = ours !== undefined && known.includes(ours) ? ours : nearestName(key, known);
+  const ours = oursFor.get(key);
+  const renamed = ours !== undefined && known.includes(ours) ? ours : undefined;
+  const other = renamed === undefined ? fixOfElsewhere(key, known) : undefined;
+  const nearest = renamed ?? (other === undefined ? nearestName(key, known) : undefined);
   return {
     code: `${words.area}/unknown-key`,
     summary: `the key ${key} is not known here`,
     detail: known.length > 0 ? `expected one of ${listed([...known].sort(), 24)}` : undefined,
-    fix: nearest === undefined ? (fixOfComma(key, map) ?? "remove it") : `write ${nearest}`,
+    fix: other ?? (nearest === undefined ? (fixOfComma(key, map) ?? "remove it") : `write ${nearest}`),
     path: [...path, key],
     on: "key",
   };
@@ -196,22 +198,56 @@ function fixOfComma(key: string, map: unknown): string | undefined {
   return field === undefined ? undefined : `several are a list: ${field}: [${String(first)}, ${key}]`;
 }
 
-/** What the service, and other tools, call a section or a field of ours. */
-const foreignKeys: Readonly<Record<string, string>> = {
-  security_groups: "groups",
-  "security-groups": "groups",
-  instances: "vms",
-  servers: "vms",
-  machines: "vms",
-  disks: "volumes",
-  variables: "vars",
-  modules: "components",
-  flavor: "flavor_id",
-  image: "image_id",
-  port: "dst_port",
-  ports: "dst_port",
-  cidr: "remote_ip",
+/** What the service, and other tools, call a section or a field of ours, where it stands. */
+const foreignKeys: Readonly<Record<string, readonly string[]>> = {
+  groups: ["security_groups", "security-groups", "firewalls", "firewall_rules"],
+  vms: ["instances", "servers", "machines", "virtual_machines"],
+  volumes: ["disks"],
+  vars: ["variables", "parameters"],
+  components: ["modules"],
+  outputs: ["output", "exports"],
+  flavor_id: ["flavor", "instance_type", "machine_type", "server_type"],
+  image_id: ["image", "ami", "image_name"],
+  region: ["zone", "location", "availability_zone"],
+  for_each: ["count", "replicas"],
+  attach_to: ["vm", "instance", "server", "vm_id", "instance_id", "server_id"],
+  size: ["size_gb", "capacity", "disk_size"],
+  rules: ["ingress", "egress", "inbound", "outbound"],
+  dst_port: ["port", "ports", "from_port", "to_port", "port_range", "port_range_min", "port_range_max"],
+  remote_ip: ["cidr", "cidrs", "cidr_block", "cidr_blocks", "source", "remote_ip_prefix", "source_ips"],
+  remote_group: ["remote_group_id", "source_group", "source_security_group_id"],
+  protocol: ["ip_protocol", "proto"],
 };
+const oursFor = new Map(Object.entries(foreignKeys).flatMap(([ours, theirs]) => theirs.map((word) => [word, ours])));
+
+/** What stands elsewhere here, or what the service has not at all: beside which key of ours, as a key without its marks. */
+const elsewhere: readonly (readonly [string, RegExp, string])[] = [
+  [
+    "image_id",
+    /^(vm|security)?groups?(ids?)?$/,
+    "a VM is put into its group in the service's console: there is no call for it",
+  ],
+  ["image_id", /^(data)?(volumes?|disks?)$/, "declare it under volumes:, with attach_to: and the VM's key"],
+  [
+    "image_id",
+    /^(userdata|cloudinit|provisioners?)$/,
+    "there is no call for it: after_ready runs a command on a new VM",
+  ],
+  ["image_id", /^(sshkeys?|key(name|pair)s?)$/, "there is no call for it: put the key into the image, or after_ready"],
+  ["lifecycle", /^(tags?|labels?|metadata)$/, "the service has none: put what you want to find into the name"],
+  ["lifecycle", /^dependson$/, "remove it: the references decide the order"],
+  ["lifecycle", /^(deletionprotection|protect(ed)?|preventdestroy)$/, "write lifecycle: { prevent_destroy: true }"],
+  ["lifecycle", /^ignorechanges$/, "it stands under lifecycle:"],
+  ["vms", /^backend$/, "write state: and its URL"],
+  ["vms", /^resources?$/, "VMs, volumes and groups stand in sections of their own: vms:, volumes: and groups:"],
+  ["vms", /^locals$/, "write vars: { NAME: { default: … } }"],
+  ["vms", /^providers?$/, "write service: { base_url: … }"],
+];
+
+function fixOfElsewhere(key: string, known: readonly string[]): string | undefined {
+  const word = key.toLowerCase().replaceAll(/[-_]/g, "");
+  return elsewhere.find(([beside, is]) => known.includes(beside) && is.test(word))?.[2];
+}
 
 function wrongValue<A extends SchemaArea>(
   enums: readonly string[],

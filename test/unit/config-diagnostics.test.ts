@@ -35,6 +35,26 @@ describe("shape", () => {
       "security_groups: {}",
       "unknown-key 1:1 | the key security_groups is not known here | write groups",
     ],
+    "a field as other tools call it": [
+      "volumes: { data: { size: 1, instance_id: web } }",
+      "unknown-key 1:29 | the key instance_id is not known here | write attach_to",
+    ],
+    "what the service has no call for": [
+      "vms: { web: { security_groups: [web] } }",
+      "unknown-key 1:15 | the key security_groups is not known here | a VM is put into its group in the service's console: there is no call for it",
+    ],
+    "what the service has not": [
+      "groups: { web: { tags: {} } }",
+      "unknown-key 1:18 | the key tags is not known here | the service has none: put what you want to find into the name",
+    ],
+    "what stands elsewhere here": [
+      "volumes: { data: { size: 1, deletion_protection: true } }",
+      "unknown-key 1:29 | the key deletion_protection is not known here | write lifecycle: { prevent_destroy: true }",
+    ],
+    "what is no section here": [
+      "locals: {}",
+      "unknown-key 1:1 | the key locals is not known here | write vars: { NAME: { default: … } }",
+    ],
     "a truth value of older YAML": [
       "vms: { web: { skip_floating_ip: yes } }",
       'wrong-type 1:33 | skip_floating_ip cannot be "yes" | write true',
