@@ -50,7 +50,7 @@ export function desiredTables(root) {
       ...schema.properties[list].items,
     });
   for (const [title, part] of mapsOf(schema)) if (!shown(schema, lines, part)) section(lines, schema, title, part);
-  return saidOnce(lines).join("\n").trimEnd();
+  return saidOnce(lines);
 }
 
 /** The tables of a file whose sections need no order of their own. */
@@ -59,22 +59,54 @@ export function fileTables(name) {
     const schema = readSchema(root, name);
     const lines = ["### The file", "", ...table(schema, schema.properties, undefined, schema.required), ""];
     for (const [title, part] of mapsOf(schema)) if (!shown(schema, lines, part)) section(lines, schema, title, part);
-    return saidOnce(lines).join("\n").trimEnd();
+    return saidOnce(lines);
   };
 }
 
-/** A field that stands in several tables is explained in the first of them. */
+/**
+ * A field that stands in several tables is explained in the first of them: where its value is the same as well, the
+ * others name it in one sentence. What a row says of a map is not said again under the map's own head, and what a
+ * change costs is said once a table.
+ */
 function saidOnce(lines) {
   const said = new Map();
-  let title = "";
-  return lines.map((line) => {
-    if (line.startsWith("### ")) title = line.slice(4);
-    const [name, , meaning = ""] = line.startsWith("| `") ? line.slice(2).split(" | ") : [];
-    if (meaning.split(" ").length < 9) return line;
-    const first = said.get(`${name} ${meaning}`);
-    if (first === undefined) said.set(`${name} ${meaning}`, title);
-    return first === undefined ? line : line.replace(meaning.replace(/ \|$/, ""), `as in \`${first}\``);
-  });
+  const meanings = new Set();
+  return lines
+    .join("\n")
+    .split(/^(?=### )/m)
+    .map((section) => {
+      const title = section.slice(4, section.indexOf("\n"));
+      const sameAs = new Map();
+      const costs = new Map();
+      const kept = section.split("\n").flatMap((line) => {
+        if (meanings.has(line)) return [];
+        if (!line.startsWith("| `")) return [line];
+        const [name, value, meaning = "", cost = ""] = line.slice(2, -2).split(/(?<!\\) \| ?/);
+        meanings.add(meaning);
+        const first = said.get(`${name} ${meaning}`);
+        if (first === undefined) said.set(`${name} ${meaning}`, { title, value, cost });
+        else if (first.value === value && first.cost === cost && meaning.split(" ").length > 4) {
+          sameAs.set(first.title, [...(sameAs.get(first.title) ?? []), name]);
+          return [];
+        }
+        const told = first === undefined || meaning.split(" ").length < 9 ? meaning : `as in \`${first.title}\``;
+        const like = cost.split(" ").length < 4 ? undefined : costs.get(cost);
+        if (like === undefined) costs.set(cost, name);
+        const cells = [
+          name,
+          value,
+          told,
+          ...(line.split(/(?<!\\) \|/).length > 4 ? [like === undefined ? cost : `as ${like}`] : []),
+        ];
+        return [`| ${cells.join(" | ")} |`.replace(/\| +\|$/, "| |")];
+      });
+      const text = kept.join("\n").replace(/^\| field .*\n\| --- .*\n(?!\|)/m, "");
+      const same = [...sameAs].map(([first, names]) => `As in \`${first}\`: ${names.join(", ")}.\n\n`);
+      return `${text.trimEnd()}\n\n${same.join("")}`;
+    })
+    .join("")
+    .replaceAll(/\n{3,}/g, "\n\n")
+    .trimEnd();
 }
 
 /** Whether some table has a row with each of the map's keys and their meanings. */
@@ -169,7 +201,7 @@ export function dialectTables(root) {
   }
   lines.push("### The rest", "", ...table(schema, alone), "");
   section(lines, schema, "retry_after, as a map", schema.properties.retry_after.anyOf[1]);
-  return saidOnce(lines).join("\n").trimEnd();
+  return saidOnce(lines);
 }
 
 export function fallbackTable(root) {

@@ -43,11 +43,8 @@ function commandSections(root) {
   const lines = [];
   for (const { command, flags } of commandsWithFlags(root)) {
     lines.push(`## ${command.name}`, "", `\`reconcile ${command.usage}\` — ${command.summary}.`, "");
-    // The first; its help has the others.
-    for (const [line, says] of command.examples.slice(0, 1)) lines.push(`- \`${line}\`: ${says}`);
-    lines.push("");
     const own = flags.filter((flag) => !shared.has(keyOf(flag)));
-    if (own.length > 0) lines.push("Flags:", "", flagTable(own), "");
+    if (own.length > 0) lines.push(flagTable(own), "");
   }
   return lines.join("\n").trimEnd();
 }
