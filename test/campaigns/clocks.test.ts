@@ -7,14 +7,13 @@
  */
 import { describe, expect, it } from "vitest";
 import { readDesired } from "../../reconciler/config/read-desired";
-import { asClosed, type Desired } from "../../reconciler/core/model/desired";
+import type { Desired } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
-import { awaitInterrupted } from "../../reconciler/engine/await-interrupted";
-import { preparePlan } from "../../reconciler/engine/plan";
 import { seededRandom } from "../../reconciler/rehearse/chaos";
 import type { Fate } from "../../reconciler/rehearse/in-process-client";
 import { countCampaign } from "../support/campaign-count";
+import { awaitOpenOn, prepareOn } from "../support/engine-on";
 import { virtualWorld } from "../support/virtual-world";
 
 const trials = Number(process.env["CLOCK_TRIALS"] ?? 16);
@@ -79,7 +78,6 @@ async function play(trial: Trial, desired: Desired, areClocksRight: boolean): Pr
     if (isCreate(operation)) made.set(`${operation} ${name}`, (made.get(`${operation} ${name}`) ?? 0) + 1);
     return reach(operation, body, { ...options, staleMs: trial.lateMs });
   };
-  const signal = new AbortController().signal;
   if (!areClocksRight)
     for (const { afterMs, byMs } of trial.sets) void clock.sleep(afterMs).then(() => clock.set(byMs));
   const problems: string[] = [];
@@ -95,19 +93,10 @@ async function play(trial: Trial, desired: Desired, areClocksRight: boolean): Pr
     const client: typeof stage.client = Object.create(stage.client);
     await store.breakLock();
     try {
-      await awaitInterrupted(store, client, ports, "story", signal);
-      const discoveryWindowMs = ports.timing.discoveryWindowMs;
-      const parts = {
-        desired: asClosed(desired),
-        store,
-        client,
-        options: {},
-        clock,
-        lineage: "story",
-        observe: true,
-        discoveryWindowMs,
-      };
-      const prepared = await preparePlan(parts);
+      const on = { store, ports: { ...ports, client, clock } };
+      await awaitOpenOn(on);
+      const { discoveryWindowMs } = ports.timing;
+      const prepared = await prepareOn(on, desired, { discoveryWindowMs });
       if (hasErrors(prepared.plan.diagnostics))
         problems.push(`run ${run + 1}: ${prepared.plan.diagnostics.map(({ summary }) => summary).join("; ")}`);
       isDone = run > 0 && hasNothingToDo(prepared.plan);

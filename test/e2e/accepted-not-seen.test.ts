@@ -6,8 +6,8 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { dialectOperations } from "../support/bench-world";
 import { jsonLines, startCli } from "../support/cli-process";
-import { converse } from "../support/json-rpc-clients";
 import { type Answer, done, type Exchange, json, ownMeddledPlace, said } from "../support/own-place";
+import { converse } from "./json-rpc-clients";
 
 const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
 const place = ownMeddledPlace({ with: everything, timeScale: 0 });

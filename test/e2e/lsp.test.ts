@@ -7,7 +7,7 @@ import type { CompletionItem, Diagnostic, Hover, Location, WorkspaceEdit } from 
 import { cliPath, root, runCli } from "../support/cli-process";
 import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
-import { applied, startEditor } from "../support/json-rpc-clients";
+import { applied, startEditor } from "./json-rpc-clients";
 
 const head = `version: 1
 project: acme

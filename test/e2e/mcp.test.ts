@@ -10,7 +10,7 @@ import { startEmulator } from "../../emulator";
 import { approvalOf, approved, newApprover, readApprover, writeApprover } from "../../reconciler/cli/approvals";
 import { jsonLines, runCli, startCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
-import { converse } from "../support/json-rpc-clients";
+import { converse } from "./json-rpc-clients";
 
 let folder: string;
 beforeEach(() => {

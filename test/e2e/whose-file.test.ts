@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { root, runCli } from "../support/cli-process";
-import { planClosed } from "../support/closed-stack";
+import { planClosed } from "../support/fleet-stage";
 import { makeFolder, writeFiles } from "../support/folder";
-import { converse } from "../support/json-rpc-clients";
+import { converse } from "./json-rpc-clients";
 
 interface Named {
   /** A service that answers, where the file names none of its own. */

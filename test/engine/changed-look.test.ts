@@ -1,17 +1,16 @@
 /** `--refresh=changed`: what was seen not long ago is taken from memory, and whatever a plan touches is looked at first. */
 import { describe, expect, it } from "vitest";
-import { asClosed, type Desired } from "../../reconciler/core/model/desired";
+import type { Desired } from "../../reconciler/core/model/desired";
 import type { LookMemory } from "../../reconciler/core/plan/memory";
 import { seenAfter } from "../../reconciler/core/state/fold";
 import { writeSnapshot } from "../../reconciler/core/state/text";
 import { rememberSeen } from "../../reconciler/engine/apply";
-import { preparePlan } from "../../reconciler/engine/plan";
 import { projectOf } from "../support/bench-world";
+import { holder, prepareOn } from "../support/engine-on";
 import { virtualWorld } from "../support/virtual-world";
 
 const hour = 3_600_000;
 const maxAgeMs = 24 * hour;
-const holder = { who: "test", host: "test", pid: 1, since: "2026-01-01T00:00:00Z", command: "test" };
 
 const file = (size = 5, count = 20): Desired =>
   projectOf({
@@ -148,10 +147,7 @@ describe("a plan of what changed", () => {
     const seen = new Set<string>();
     for (let round = 0; round < 8; round++) {
       await stage.clock.sleep(hour);
-      const prepared = await preparePlan({
-        ...{ desired: asClosed(file()), store: stage.store, client: stage.client, clock: stage.clock },
-        ...{ options: { maxAgeMs: 8 * hour }, lineage: "story", observe: true, memory },
-      });
+      const prepared = await prepareOn(stage, file(), { options: { maxAgeMs: 8 * hour }, memory });
       const { sightings } = prepared;
       const addresses = sightings?.addresses ?? [...prepared.state.resources.keys()];
       looked.push(addresses.length);

@@ -1,11 +1,11 @@
 /** Whoever calls the engine: what is protected or was not listed stays, and a refusal says everything that is missing. */
 import { afterEach, describe, expect, it } from "vitest";
-import { asClosed } from "../../reconciler/core/model/desired";
 import { type Consent, everyGrant, type Grants, noGrants } from "../../reconciler/core/plan/consent";
 import { ConsentMissing } from "../../reconciler/core/plan/permitted";
 import { applyPlan } from "../../reconciler/engine/apply";
-import { type Prepared, preparePlan } from "../../reconciler/engine/plan";
+import type { Prepared } from "../../reconciler/engine/plan";
 import { type BenchWorld, desiredOf, startBenchWorld } from "../support/bench-world";
+import { holder, prepareOn } from "../support/engine-on";
 
 const head = {
   version: 1,
@@ -33,26 +33,11 @@ async function stand(vm: object): Promise<BenchWorld> {
 
 /** As a program does it that knows only the public functions. */
 async function embed(present: BenchWorld, wish: object, alter: (prepared: Prepared) => Prepared, grants?: Grants) {
-  const { client, store } = present;
-  const prepared = await preparePlan({
-    desired: asClosed(file(wish)),
-    store,
-    client,
-    options: {},
-    clock: present.ports.clock,
-    lineage: "embedded",
-    observe: true,
-  });
+  const { store, ports } = present;
+  const prepared = await prepareOn({ store, ports, lineage: "embedded" }, file(wish));
   const quiet = new AbortController().signal;
-  return applyPlan({
-    prepared: alter(prepared),
-    store,
-    ports: present.ports,
-    holder: { who: "program", host: "here", pid: 1, since: "now", command: "program" },
-    stop: { soft: quiet, hard: quiet },
-    planId: "program",
-    ...(grants === undefined ? {} : { grants }),
-  });
+  const stop = { soft: quiet, hard: quiet };
+  return applyPlan({ prepared: alter(prepared), store, ports, holder, stop, planId: "program", grants });
 }
 
 const refusal = async (applied: Promise<unknown>): Promise<readonly Consent[]> => {

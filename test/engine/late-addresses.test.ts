@@ -1,10 +1,9 @@
 /** Addresses that a record shows some time after the VM runs, in another form than an address, or never. */
 import { describe, expect, it } from "vitest";
-import { asClosed } from "../../reconciler/core/model/desired";
 import type { LiveVm } from "../../reconciler/core/model/live";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
-import { preparePlan } from "../../reconciler/engine/plan";
 import { projectOf } from "../support/bench-world";
+import { prepareOn } from "../support/engine-on";
 import { virtualWorld } from "../support/virtual-world";
 
 const file = (root_size: number) =>
@@ -35,13 +34,8 @@ function lateBy(looks: number) {
     const listed = await list();
     return listed.status === "accepted" ? { ...listed, value: listed.value.map(late) } : listed;
   };
-  const { store, clock, ports } = stage;
-  const { discoveryWindowMs } = ports.timing;
-  stage.plan = (desired) =>
-    preparePlan({
-      ...{ desired: asClosed(desired), store, client, options: {}, clock, lineage: "story" },
-      ...{ observe: true, discoveryWindowMs },
-    });
+  const { discoveryWindowMs } = stage.ports.timing;
+  stage.plan = (desired) => prepareOn(stage, desired, { discoveryWindowMs });
   return stage;
 }
 

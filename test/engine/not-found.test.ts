@@ -1,10 +1,9 @@
 /** "Not found" for an id the state knows, once or for good, and lists that are behind: nothing is made twice or forgotten. */
 import { afterEach, describe, expect, it } from "vitest";
 import type { EmulatorOptions } from "../../emulator";
-import { systemClock } from "../../reconciler/cli/compose";
-import { asClosed } from "../../reconciler/core/model/desired";
-import { openStoredState, preparePlan } from "../../reconciler/engine/plan";
+import { openStoredState } from "../../reconciler/engine/plan";
 import { type BenchWorld, dialectFor, projectOf, startBenchWorld } from "../support/bench-world";
+import { prepareOn } from "../support/engine-on";
 import { everything } from "../support/stories";
 
 const standing = projectOf({
@@ -108,9 +107,7 @@ describe("a VM that two lists in a row lack", () => {
     const present = await stand();
     if (isGone) await present.control("DELETE", `/vm/${present.emulator.dump().vms[0]?.id}`);
     await present.control("POST", "/faults", { kind: "stale-list", ms: 60_000, operation: "vm.list" });
-    const { store, client } = present;
-    const parts = { desired: asClosed(standing), store, client, options: {}, clock: systemClock, lineage: "unborn" };
-    const { plan } = await preparePlan({ ...parts, observe: true, discoveryWindowMs });
+    const { plan } = await prepareOn({ ...present, lineage: "unborn" }, standing, { discoveryWindowMs });
     expect(plan.changes.map(({ action }) => action)).toEqual(actions);
   });
 });

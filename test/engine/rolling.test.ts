@@ -4,11 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import { readDesired } from "../../reconciler/config/read-desired";
-import { PermittedPlan } from "../../reconciler/core/plan/permitted";
 import { wavesOf } from "../../reconciler/core/plan/roll-out";
-import { carryOutPermitted } from "../../reconciler/engine/apply";
-import { awaitInterrupted } from "../../reconciler/engine/await-interrupted";
-import { preparePlan } from "../../reconciler/engine/plan";
+import { awaitOpenOn, carryOutOn, prepareOn } from "../support/engine-on";
 import { createMortal, type Moment, type Mortal } from "../support/mortal";
 import { type VirtualWorld, virtualWorld } from "../support/virtual-world";
 
@@ -237,8 +234,6 @@ rollout: { apis: { of: [shop/vm.api], canary: 1 } }`;
 
 type World = Awaited<ReturnType<typeof stage>>["world"];
 
-const holder = { who: "test", host: "test", pid: 1, since: "2026-01-01T00:00:00Z", command: "test" };
-
 /** As apply does it: waits for what an interrupted run left in flight, plans on what it then sees, carries it out. */
 async function runOnce(
   world: World,
@@ -248,16 +243,7 @@ async function runOnce(
   const { client, store, clock } = through;
   await world.store.breakLock();
   const ports = { ...world.ports, client, clock };
-  const signal = new AbortController().signal;
-  await awaitInterrupted(store, client, ports, "story", signal);
-  const prepared = await preparePlan({ desired, store, client, options: {}, clock, lineage: "story", observe: true });
-  const stop = { soft: signal, hard: signal };
-  await carryOutPermitted(PermittedPlan.onTwin(prepared.plan), {
-    prepared,
-    store,
-    ports,
-    holder,
-    stop,
-    planId: "plan",
-  });
+  const on = { store, ports };
+  await awaitOpenOn(on);
+  await carryOutOn(on, await prepareOn(on, desired));
 }

@@ -1,10 +1,9 @@
 /** A look at everything, spread over the pause between two rounds of a watch: each thing once, and never much at a time. */
 import { describe, expect, it } from "vitest";
-import { asClosed } from "../../reconciler/core/model/desired";
 import { nothingSwept, requestsLeft, type Swept, sweptWith, without } from "../../reconciler/core/plan/sweep";
-import { preparePlan } from "../../reconciler/engine/plan";
 import { sweepDuring } from "../../reconciler/engine/sweep";
 import { projectOf } from "../support/bench-world";
+import { prepareOn } from "../support/engine-on";
 import { virtualWorld } from "../support/virtual-world";
 
 const minute = 60_000;
@@ -27,7 +26,7 @@ async function watched(desired = file(60)) {
       reads.push({ at: stage.clock.now(), what: typeof id === "string" ? `${name} ${id}` : name });
       return read(...args);
     };
-  const { client, clock, store } = stage;
+  const { client, clock } = stage;
   await stage.apply(await stage.plan(desired));
   client.listVms = count("vm.list", client.listVms);
   client.getVm = count("vm.get", client.getVm);
@@ -36,10 +35,7 @@ async function watched(desired = file(60)) {
   client.listImages = count("image.list", client.listImages);
   let swept: Swept = nothingSwept;
   const round = async (wanted = desired) => {
-    const prepared = await preparePlan({
-      ...{ desired: asClosed(wanted), store, client, options: {}, clock, lineage: "story", observe: true },
-      swept,
-    });
+    const prepared = await prepareOn(stage, wanted, { swept });
     swept = prepared.swept ?? nothingSwept;
     return prepared;
   };

@@ -9,15 +9,13 @@ import type { Closed } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
 import { type Operation, operationNames, rowOf } from "../../reconciler/core/model/operation";
 import { notSent } from "../../reconciler/core/model/outcome";
-import { PermittedPlan } from "../../reconciler/core/plan/permitted";
-import { carryOutPermitted, hasNothingToDo } from "../../reconciler/engine/apply";
-import { awaitInterrupted } from "../../reconciler/engine/await-interrupted";
-import { preparePlan } from "../../reconciler/engine/plan";
+import { hasNothingToDo } from "../../reconciler/engine/apply";
 import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
 import { inProcessClient } from "../../reconciler/rehearse/in-process-client";
 import { virtualClock } from "../../reconciler/rehearse/virtual-clock";
 import type { ServiceClient } from "../../reconciler/service/client";
 import { LeaseLost, type StateSession, type StateStore, StoreFailed } from "../../reconciler/store/store";
+import { awaitOpenOn, carryOutOn, prepareOn } from "../support/engine-on";
 import {
   type CallOptions,
   createMemoryStore,
@@ -121,7 +119,6 @@ const isRepeatable = (operation: Operation): boolean =>
   rowOf(operation).kind !== "write" || operation === "group.rule.create" || operation === "group.update";
 const isCreate = (operation: Operation): boolean => /^(vm|volume|group)\.create$/.test(operation);
 const listOf = (operation: string): string => `${operation.split(".")[0]}.list`;
-const holder = { who: "explorer", host: "here", pid: 1, since: "2026-01-01T00:00:00Z", command: "apply" };
 
 /** What is chosen at a point, the n-th of all and the n-th at which the same is done; `undefined`: no bad luck. */
 export type Pick = (index: number, what: string, nth: number) => Luck | undefined;
@@ -324,32 +321,14 @@ export async function live(
     };
 
     async function work(): Promise<Ended> {
-      const signal = new AbortController().signal;
-      await awaitInterrupted(own, client, ports, "explored", signal);
-      const discoveryWindowMs = timing.discoveryWindowMs;
-      const parts = {
-        desired,
-        store: own,
-        client,
-        options: {},
-        clock: ports.clock,
-        lineage: "explored",
-        observe: true,
-      };
-      const prepared = await preparePlan({ ...parts, discoveryWindowMs, signal });
+      const on = { store: own, ports, lineage: "explored" };
+      await awaitOpenOn(on);
+      const prepared = await prepareOn(on, desired, { discoveryWindowMs: timing.discoveryWindowMs });
       const { plan } = prepared;
       if (hasErrors(plan.diagnostics))
         return { end: "not done", why: plan.diagnostics.map(({ code, summary }) => `${code} ${summary}`).join("; ") };
       if (hasNothingToDo(plan)) return { end: "nothing to do", why: "" };
-      const stop = { soft: signal, hard: signal };
-      const report = await carryOutPermitted(PermittedPlan.onTwin(plan), {
-        prepared,
-        store: own,
-        ports,
-        holder,
-        stop,
-        planId: "plan",
-      });
+      const report = await carryOutOn(on, prepared);
       const left = report.steps.filter(({ result }) => result.end !== "done");
       if (left.length === 0 && report.broken === undefined && report.bug === undefined) return { end: "done", why: "" };
       if (report.bug !== undefined) broken.push(`a bug: ${report.bug.message}`);

@@ -1,6 +1,6 @@
 /** A server of this process that speaks what a fleet asks of GitHub (/api/v3) and GitLab (/api/v4), with one world for both. */
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeHere, listenHere } from "../support/loopback";
 
 export interface HostedPull {
   readonly number: number;
@@ -154,20 +154,15 @@ export async function startGitHost(): Promise<GitHost> {
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
     });
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const url = await listenHere(server);
   return {
-    // A server that listens on TCP has a port.
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     pulls,
     comments,
     statuses,
     asked,
     comment,
-    close: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
+    close: () => closeHere(server),
   };
 }
 

@@ -3,8 +3,9 @@
  * here and lies when told to.
  */
 import { createHash, createSign, generateKeyPairSync } from "node:crypto";
-import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { createRequire } from "node:module";
+import { closeHere, listenHere } from "../support/loopback";
 
 export interface IdentityProvider {
   readonly issuer: string;
@@ -18,18 +19,6 @@ export interface Person {
 }
 
 export const clientSecret = "canary-client-53cr3t";
-
-async function listen(server: Server): Promise<string> {
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
-}
-
-const closed = (server: Server) => () =>
-  new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 
 /** What is used of the package; it brings no types of its own. */
 type ProviderPackage = new (
@@ -46,7 +35,7 @@ export async function startIdentityProvider(people: readonly Person[], redirectU
   const loaded: { default: ProviderPackage } = createRequire(__filename)("oidc-provider");
   let handle: RequestListener = (_, response) => response.end();
   const server = createServer((request, response) => handle(request, response));
-  const issuer = await listen(server);
+  const issuer = await listenHere(server);
   const provider = new loaded.default(issuer, {
     clients: [
       {
@@ -68,7 +57,7 @@ export async function startIdentityProvider(people: readonly Person[], redirectU
     ttl: { Session: 600, Interaction: 600, Grant: 600, AccessToken: 600, IdToken: 600 },
   });
   handle = provider.callback();
-  return { issuer, close: closed(server) };
+  return { issuer, close: () => closeHere(server) };
 }
 
 /** What it says instead of the truth. */
@@ -149,6 +138,6 @@ export async function startLyingProvider(lies: () => Lies): Promise<IdentityProv
       id_token: signed(idToken, otherKey ? other.privateKey : mine.privateKey),
     });
   });
-  issuer = await listen(server);
-  return { issuer, close: closed(server) };
+  issuer = await listenHere(server);
+  return { issuer, close: () => closeHere(server) };
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import type { Planned } from "../../reconciler/fleet/project";
-import { planStack } from "../support/closed-stack";
+import { planStack } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
 const touch = "[sh, -c, 'touch ran; echo []']";

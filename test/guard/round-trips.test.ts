@@ -9,14 +9,13 @@ import { fleet } from "../../bench/shapes.mjs";
 import { startEmulator } from "../../emulator";
 import { closeFleet, openFleet } from "../../reconciler/cli/fleet/session";
 import { startWork } from "../../reconciler/cli/fleet/work";
-import { asClosed } from "../../reconciler/core/model/desired";
-import { preparePlan } from "../../reconciler/engine/plan";
 import { carryOutSync, plannedSync } from "../../reconciler/fleet/actions";
 import { noSettings } from "../../reconciler/fleet/model";
 import type { ServiceClient } from "../../reconciler/service/client";
 import type { Clock } from "../../reconciler/service/clock";
 import { projectOf } from "../support/bench-world";
 import { runCli } from "../support/cli-process";
+import { prepareOn } from "../support/engine-on";
 import { eventually } from "../support/eventually";
 import { stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
@@ -60,9 +59,7 @@ async function chains(count: number) {
     groups: { front: { for_each: count / 10, name: "front-${each}", rules: [{ protocol: "tcp", dst_port: 80 }] } },
   });
   const chain = chainOf(stage.client, stage.clock);
-  const { store, client, clock } = stage;
-  const plan = (options: { readonly destroy?: boolean } = {}) =>
-    preparePlan({ desired: asClosed(desired), store, client, options, clock, lineage: "story", observe: true });
+  const plan = (options: { readonly destroy?: boolean } = {}) => prepareOn(stage, desired, { options });
   const first = await plan();
   const of: Record<string, number> = { "first plan": chain() };
   await stage.apply(first);

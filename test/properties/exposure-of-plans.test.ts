@@ -1,12 +1,10 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { systemClock } from "../../reconciler/cli/compose";
-import { asClosed } from "../../reconciler/core/model/desired";
-import { preparePlan } from "../../reconciler/engine/plan";
 import { describeTraffic } from "../../reconciler/kinds/group/exposure/describe";
 import { exposureOf } from "../../reconciler/kinds/group/exposure/exposure";
 import { desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
+import { prepareOn } from "../support/engine-on";
 import { randomWorld, yamlOf } from "../support/random-worlds";
 
 const runs = Number(process.env["RANDOM_WORLDS"] ?? 15);
@@ -24,16 +22,7 @@ describe.each([
         try {
           for (const wanted of sequence) {
             const desired = desiredOf(yamlOf({ vms: {}, volumes: {}, groups: wanted.groups }));
-            const prepare = () =>
-              preparePlan({
-                desired: asClosed(desired),
-                store: world.store,
-                client: world.client,
-                options: {},
-                clock: systemClock,
-                lineage,
-                observe: true,
-              });
+            const prepare = () => prepareOn({ ...world, lineage }, desired);
             const planned = exposureOf(await prepare());
             const violations = planned.groups.flatMap(({ address, proof }) =>
               (proof?.violations ?? []).map(({ step, admits }) => [address, step, admits]),

@@ -7,7 +7,7 @@ import { grpc, messages, resources, Struct } from "../../provider/plugin/sdk";
 import { createService } from "../../provider/plugin/service";
 import { wrapSecret } from "../../provider/plugin/wire";
 import { unknownValue } from "../../reconciler/index";
-import { fromSdk } from "../support/provider-process";
+import { fromSdk } from "./provider-process";
 
 /** What the engine was asked to register: enough of it to give ids, or none in a preview. */
 interface Asked {

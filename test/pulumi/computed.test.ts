@@ -8,9 +8,9 @@ import { readDesired } from "../../reconciler/config/read-desired";
 import { outputPartsOf } from "../../reconciler/one/parts";
 import { exportedParts, pulumiProgram } from "../../reconciler/one/program-text";
 import { openBeside } from "../../reconciler/outside/beside";
-import { createFakeEngine } from "../support/fake-engine";
-import { makeProgramFolder } from "../support/provider-process";
 import { virtualWorld } from "../support/virtual-world";
+import { createFakeEngine } from "./fake-engine";
+import { makeProgramFolder } from "./provider-process";
 import { timing, token } from "./shared-scenarios";
 
 const root = resolve(__dirname, "../..");

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { createFakeEngine } from "../support/fake-engine";
-import { makeProgramFolder } from "../support/provider-process";
+import { createFakeEngine } from "./fake-engine";
+import { makeProgramFolder } from "./provider-process";
 import { timing, token } from "./shared-scenarios";
 
 const root = resolve(__dirname, "../..");

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { eventually, hurried } from "../support/eventually";
-import { createFakeEngine, type FakeEngine, type FakeEngineOptions } from "../support/fake-engine";
-import { makeProgramFolder } from "../support/provider-process";
+import { createFakeEngine, type FakeEngine, type FakeEngineOptions } from "./fake-engine";
+import { makeProgramFolder } from "./provider-process";
 
 const common = `{ flavorId: config.get("flavor") ?? "m1.small", imageId: "ubuntu-24.04", owner: "ops@acme.example", userId: "1042", project: "acme", region: config.get("region") ?? "in-west-1", size: 10 }`;
 

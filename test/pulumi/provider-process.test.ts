@@ -3,13 +3,7 @@ import { type RunningEmulator, startEmulator } from "../../emulator";
 import { capturedProvider } from "../../provider/captured";
 import { isSecret } from "../../provider/plugin/wire";
 import { eventually } from "../support/eventually";
-import {
-  InitFailed,
-  type ProviderProcess,
-  secret,
-  startProviderProcess,
-  unknownText,
-} from "../support/provider-process";
+import { InitFailed, type ProviderProcess, secret, startProviderProcess, unknownText } from "./provider-process";
 
 // Processes of their own: a machine that has other work takes its time.
 

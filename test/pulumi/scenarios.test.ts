@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, it } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
-import { createFakeEngine, type EngineRun } from "../support/fake-engine";
-import { makeProgramFolder } from "../support/provider-process";
+import { createFakeEngine, type EngineRun } from "./fake-engine";
+import { makeProgramFolder } from "./provider-process";
 import { everything, type Outcome, type ProgramStack, scenarios, timing, token } from "./shared-scenarios";
 
 /** Needs what this engine lacks: aliases, and secrets in what it keeps of dynamic resources. The real one runs them all. */

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type RunningEmulator, startEmulator, type WorldDump } from "../../emulator";
 import { isSecret } from "../../provider/plugin/wire";
-import { type ProviderProcess, secret, startProviderProcess } from "../support/provider-process";
+import { type ProviderProcess, secret, startProviderProcess } from "./provider-process";
 import { dialectWithRuleDelete as dialect, everything } from "./shared-scenarios";
 
 type Values = Record<string, unknown>;

@@ -1,16 +1,15 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { asClosed } from "../../reconciler/core/model/desired";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
-import { preparePlan } from "../../reconciler/engine/plan";
 import { defaultTiming } from "../../reconciler/engine/ports";
 import { runWithBadLuck } from "../../reconciler/rehearse/chaos";
 import { type Rehearsal, rehearse } from "../../reconciler/rehearse/rehearsal";
 import type { TwinSetting } from "../../reconciler/rehearse/twin-run";
 import { describeWorld } from "../../reconciler/rehearse/world-lines";
 import { type BenchOptions, type BenchWorld, desiredOf, dialectFor, startBenchWorld } from "../support/bench-world";
+import { prepareOn } from "../support/engine-on";
 import { keepSizes, type RandomWorld, randomWorld, yamlOf } from "../support/random-worlds";
 
 const worlds: BenchWorld[] = [];
@@ -30,15 +29,7 @@ async function settingFor(
   dialect: Dialect = builtInDialect,
   speed = 600,
 ): Promise<TwinSetting> {
-  const prepared = await preparePlan({
-    desired: asClosed(desiredOf(text)),
-    store: world.store,
-    client: world.client,
-    options: {},
-    clock: world.ports.clock,
-    lineage: "11111111-1111-4111-8111-111111111111",
-    observe: true,
-  });
+  const prepared = await prepareOn({ ...world, lineage: "11111111-1111-4111-8111-111111111111" }, desiredOf(text));
   const [flavors, images, regions] = await Promise.all([
     world.client.listFlavors(),
     world.client.listImages(),

@@ -1,6 +1,6 @@
 /** A server on loopback that answers each request as a script says, and remembers what it was sent. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeHere, listenHere } from "../support/loopback";
 
 export interface Received {
   readonly method: string;
@@ -35,17 +35,12 @@ export async function startServer(...scripts: Script[]): Promise<ScriptedServer>
       scripts[Math.min(received.length, scripts.length) - 1]!(request, response, raw);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const baseUrl = await listenHere(server);
   return {
-    baseUrl: `http://127.0.0.1:${port}`,
-    port,
+    baseUrl,
+    port: Number(new URL(baseUrl).port),
     received,
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
+    close: () => closeHere(server),
   };
 }
 

@@ -7,7 +7,7 @@ import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../..
 import { systemClock } from "../../reconciler/cli/compose";
 import { readDesired } from "../../reconciler/config/read-desired";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
-import { asClosed, type Desired } from "../../reconciler/core/model/desired";
+import type { Desired } from "../../reconciler/core/model/desired";
 import type { Diagnostic } from "../../reconciler/core/model/diagnostic";
 import { everyGrant } from "../../reconciler/core/plan/consent";
 import type { Plan } from "../../reconciler/core/plan/plan";
@@ -15,9 +15,7 @@ import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect } from "../../reconciler/dialect/dialect";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { applyPlan, hasNothingToDo } from "../../reconciler/engine/apply";
-import { awaitInterrupted } from "../../reconciler/engine/await-interrupted";
 import type { EngineEvent } from "../../reconciler/engine/events";
-import { preparePlan } from "../../reconciler/engine/plan";
 import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { openBeside } from "../../reconciler/outside/beside";
@@ -27,6 +25,7 @@ import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient, type HttpServiceClient } from "../../reconciler/service/http-client";
 import type { StateStore } from "../../reconciler/store/store";
 import { project } from "./desired-file";
+import { awaitOpenOn, holder, prepareOn } from "./engine-on";
 import { createMemoryStore, type MemoryStore } from "./virtual-world";
 import { refusedOf } from "./world-shape";
 
@@ -126,11 +125,7 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
   };
   let seen = 0;
   const lineage = randomUUID();
-  const prepare = (desired: Desired, options: PlanOptions, through: Partial<Through> = {}) =>
-    preparePlan({
-      ...{ desired: asClosed(desired), store, client, options, clock: systemClock, lineage, observe: true, ...through },
-      discoveryWindowMs: timing.discoveryWindowMs,
-    });
+  const { discoveryWindowMs } = timing;
   return {
     emulator,
     baseUrl,
@@ -154,24 +149,18 @@ export async function startBenchWorld(options: BenchOptions = {}): Promise<Bench
           .at(-1),
       );
     },
-    plan: async (desired, planOptions = {}) => (await prepare(desired, planOptions)).plan,
+    plan: async (desired, options = {}) =>
+      (await prepareOn({ store, ports, lineage }, desired, { options, discoveryWindowMs })).plan,
     async apply(desired, planOptions = {}, through = {}) {
-      const quiet = new AbortController();
-      const parts: Through = { client, store, clock: systemClock, ...through };
-      const runPorts: Ports = { ...ports, client: parts.client, clock: parts.clock };
-      await awaitInterrupted(parts.store, parts.client, runPorts, lineage, quiet.signal);
-      const prepared = await prepare(desired, planOptions, parts);
+      const { store: runStore = store, ...others } = through;
+      const on = { store: runStore, ports: { ...ports, ...others }, lineage };
+      await awaitOpenOn(on);
+      const prepared = await prepareOn(on, desired, { options: planOptions, discoveryWindowMs });
       if (hasNothingToDo(prepared.plan) || prepared.plan.diagnostics.some(({ severity }) => severity === "error"))
         return { plan: prepared.plan };
-      const report = await applyPlan({
-        prepared,
-        store: parts.store,
-        ports: runPorts,
-        holder: { who: "test", host: "here", pid: 1, since: "now", command: "test" },
-        stop: { soft: quiet.signal, hard: quiet.signal },
-        planId: "test",
-        grants: everyGrant,
-      });
+      const { signal } = new AbortController();
+      const stop = { soft: signal, hard: signal };
+      const report = await applyPlan({ ...on, prepared, holder, stop, planId: "test", grants: everyGrant });
       return { plan: prepared.plan, report };
     },
     async control(method, path, body) {

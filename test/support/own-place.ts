@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect } from "vitest";
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../emulator";
 import { type Ran, runCli, startCli } from "./cli-process";
 import { makeFolder, writeFiles } from "./folder";
-
+import { closeHere, listenHere } from "./loopback";
 import { type Door, type OtherService, openDoor } from "./other-services/other-service";
 
 interface ServiceBlock {
@@ -210,18 +210,14 @@ export async function startMeddlingProxy(target: string): Promise<MeddlingProxy>
       }
     });
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const url = await listenHere(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     writes,
     meddle(next) {
       meddle = next;
     },
-    close: () =>
-      new Promise((done) => {
-        server.closeAllConnections();
-        server.close(() => done());
-      }),
+    close: () => closeHere(server),
   };
 }
 

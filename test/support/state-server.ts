@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { closeHere, listenHere } from "./loopback";
 
 export interface StateServerOptions {
   readonly kind: "gitlab" | "plain" | "careless";
@@ -95,17 +95,13 @@ export async function startStateServer({ kind, username, password }: StateServer
     return [200, "{}"];
   }
 
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const url = await listenHere(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${base}`,
+    url: `${url}${base}`,
     requests,
     loseAnswers: (method, times) => void lost.set(method, times),
     documentOf: (name) => states.get(name)?.text,
-    stop: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
+    stop: () => closeHere(server),
   };
 }
 
@@ -184,20 +180,16 @@ export async function startOddStateServer(): Promise<OddStateServer> {
       }
     return text === undefined ? [404, ""] : [200, text];
   };
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const url = await listenHere(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     requests,
     answer(oddity, times = Number.POSITIVE_INFINITY, after = 0) {
       odd = { oddity, left: times, after };
     },
     document: (name) => documents.get(name),
     keepAsOlder: (name) => void older.set(name, documents.get(name) ?? ""),
-    stop: () =>
-      new Promise((stopped) => {
-        server.close(() => stopped());
-        server.closeAllConnections();
-      }),
+    stop: () => closeHere(server),
   };
 }
 
@@ -279,17 +271,13 @@ export async function startS3Server(pageSize = 7): Promise<S3Server> {
     return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${contents}${more && odd.losesTokens !== true ? `<NextContinuationToken>${page.at(-1)}</NextContinuationToken>` : ""}</ListBucketResult>`;
   }
 
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const url = await listenHere(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     objects,
     odd,
     loseAnswers: (method, times) => void lost.set(method, times),
-    stop: () =>
-      new Promise((done) => {
-        server.close(() => done());
-        server.closeAllConnections();
-      }),
+    stop: () => closeHere(server),
   };
 }
 

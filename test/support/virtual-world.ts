@@ -11,22 +11,19 @@ import { seedChanges, type WorldSeed } from "../../emulator/seed";
 import { applyChanges, createWorld, dumpWorld, type World } from "../../emulator/world";
 import type { PlanOptions } from "../../reconciler/core/diff/context";
 import { abilitiesOf } from "../../reconciler/core/model/abilities";
-import { asClosed, type Desired, type HealthCheck } from "../../reconciler/core/model/desired";
+import type { Desired, HealthCheck } from "../../reconciler/core/model/desired";
 import { hasErrors } from "../../reconciler/core/model/diagnostic";
 import { isDoubt, judgeScope, notInList, weigh } from "../../reconciler/core/model/evidence";
 import { type Live, notSeen, type SeenOfKind, type Sighting } from "../../reconciler/core/model/live";
-
 import { documentedOperations, type Operation } from "../../reconciler/core/model/operation";
-
 import type { Intent, RecordedResource, StateChange } from "../../reconciler/core/model/recorded";
-import { PermittedPlan } from "../../reconciler/core/plan/permitted";
 import type { Step } from "../../reconciler/core/plan/step";
 import { emptyState } from "../../reconciler/core/state/fold";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
-import { carryOutPermitted, openForWriting } from "../../reconciler/engine/apply";
+import { openForWriting } from "../../reconciler/engine/apply";
 import { createFirstCreates } from "../../reconciler/engine/first-create";
 import { indexNamesBefore } from "../../reconciler/engine/names-before";
-import { openStoredState, type Prepared, preparePlan } from "../../reconciler/engine/plan";
+import { openStoredState, type Prepared } from "../../reconciler/engine/plan";
 import { defaultTiming, type Ports } from "../../reconciler/engine/ports";
 import { createRecorder } from "../../reconciler/engine/recorder";
 import type { Run } from "../../reconciler/engine/run";
@@ -43,6 +40,7 @@ import {
   type StoredState,
   StoreFailed,
 } from "../../reconciler/store/store";
+import { carryOutOn, holder, prepareOn } from "./engine-on";
 
 export interface Capabilities {
   readonly contract_only?: boolean;
@@ -58,8 +56,6 @@ export function capabilities(given: Capabilities = {}): (operation: Operation) =
   for (const name of given.without ?? []) operations.delete(name);
   return (operation) => operations.has(operation);
 }
-
-const holder = { who: "test", host: "test", pid: 1, since: "2026-01-01T00:00:00Z", command: "test" };
 
 export function virtualWorld(
   given: Capabilities = {},
@@ -99,7 +95,6 @@ export function virtualWorld(
     checkHealth: async (check, vm) => checkHealth(check, vm),
     emit: () => undefined,
   };
-  const never = new AbortController().signal;
   const self = {
     emulated,
     store,
@@ -114,13 +109,11 @@ export function virtualWorld(
     },
     has: (operation: Operation) => has(operation),
     plan: (desired: Desired, options: PlanOptions = {}, observe = true): Promise<Prepared> =>
-      preparePlan({ desired: asClosed(desired), store, client, options, clock, lineage: "story", observe }),
+      prepareOn({ store, ports }, desired, { options, observe }),
     apply: (prepared: Prepared): Promise<RunReport | undefined> => self.applyWith(client, prepared),
     async applyWith(sent: Ports["client"], prepared: Prepared): Promise<RunReport | undefined> {
       if (hasErrors(prepared.plan.diagnostics)) return undefined;
-      const stop = { soft: never, hard: never };
-      const input = { prepared, store, ports: { ...ports, client: sent }, holder, stop, planId: "plan" };
-      return carryOutPermitted(PermittedPlan.onTwin(prepared.plan), input);
+      return carryOutOn({ store, ports: { ...ports, client: sent } }, prepared);
     },
     state: async () => openStoredState(await store.read(), "memory", "story").state,
     async record(changes: readonly StateChange[]) {

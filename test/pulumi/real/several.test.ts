@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { eventually } from "../../support/eventually";
-import { linkModules } from "../../support/provider-process";
+import { linkModules } from "../provider-process";
 import { everything } from "../shared-scenarios";
 import { head, type Mode, modes, worldOf } from "./program";
 import { type Ran, type RealStack, runPulumi, startStack, whyNot } from "./stack";

@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { type EmulatorOptions, type RunningEmulator, startEmulator } from "../../../emulator";
 import { onlyDefined } from "../../../reconciler/core/text/objects";
-import { linkModules } from "../../support/provider-process";
+import { linkModules } from "../provider-process";
 import type { Outcome, ProgramStack } from "../shared-scenarios";
 
 const root = resolve(__dirname, "../../..");

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { closeHere, listenHere } from "../loopback";
 
 export type Raw = Readonly<Record<string, unknown>>;
 export type ListName = "vm.list" | "volume.list" | "group.list" | "flavor.list" | "image.list" | "region.list";
@@ -172,15 +173,11 @@ export async function startFront(deployment: Deployment, emulator: string): Prom
       }
     });
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const url = await listenHere(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     asked,
-    close: () =>
-      new Promise((done) => {
-        server.closeAllConnections();
-        server.close(() => done());
-      }),
+    close: () => closeHere(server),
   };
 }
 

@@ -1,8 +1,8 @@
 /** Serves an odd world in the words of a shape, over HTTP; a process that sends may be killed at one of its writes. */
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Asked, Deployment, Raw, Said } from "../deployments/front";
 import { documented } from "../deployments/front";
+import { closeHere, listenHere } from "../loopback";
 import { type OddOptions, OddWorld, Refused } from "./world";
 
 export interface OddShape extends Deployment {
@@ -59,11 +59,7 @@ export async function startOdd(shape: OddShape): Promise<RunningOdd> {
     writes,
     onWrite: undefined,
     most: () => most,
-    close: () =>
-      new Promise((done) => {
-        server.closeAllConnections();
-        server.close(() => done());
-      }),
+    close: () => closeHere(server),
   };
 
   /** `undefined`: the answer is lost. */
@@ -155,7 +151,6 @@ export async function startOdd(shape: OddShape): Promise<RunningOdd> {
     socket.on("close", () => open--);
     if (shape.connections !== undefined && open > shape.connections) socket.destroy();
   });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  (running as { url: string }).url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  (running as { url: string }).url = await listenHere(server);
   return running;
 }

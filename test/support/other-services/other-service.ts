@@ -4,10 +4,10 @@
  * the time, so that what is believed outside can be held against what is.
  */
 import { createServer, type IncomingMessage, request as send } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { RunningEmulator, WorldDump } from "../../../emulator";
 import { type EmulatorOperation, emulatorOperations } from "../../../emulator/operations";
 import { buildRoutes, matchRoute } from "../../../emulator/routes";
+import { closeHere, listenHere } from "../loopback";
 
 export interface Asked {
   /** 1 for the first since the door was last opened. */
@@ -149,9 +149,9 @@ export async function openDoor(emulator: RunningEmulator): Promise<Door> {
     return { nth: count(""), nthOfItsKind: count(operation), operation, method, path, id, body: jsonOf(text) };
   }
 
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const url = await listenHere(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     open(next) {
       service = next;
       heard = [];
@@ -168,11 +168,7 @@ export async function openDoor(emulator: RunningEmulator): Promise<Door> {
     get added() {
       return added;
     },
-    close: () =>
-      new Promise((done) => {
-        server.closeAllConnections();
-        server.close(() => done());
-      }),
+    close: () => closeHere(server),
   };
 }
 

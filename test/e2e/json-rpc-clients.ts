@@ -12,8 +12,8 @@ import {
   StreamMessageWriter,
   type TextEdit,
 } from "vscode-languageserver-protocol/node";
-import { cliPath } from "./cli-process";
-import { eventually } from "./eventually";
+import { cliPath } from "../support/cli-process";
+import { eventually } from "../support/eventually";
 
 /* `reconcile mcp` as a process, and a client that calls its tools. */
 

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { startWarm } from "./cli-process";
+import { startWarm } from "../support/cli-process";
 import {
   Empty,
   fromProgram,

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, realpathSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { startWarm, type WarmRun } from "./cli-process";
+import { startWarm, type WarmRun } from "../support/cli-process";
 
 /*
  * Which SDK and which Node the programs and providers of a test run on: this repository's, or the ones that
