@@ -9,8 +9,10 @@ import { envelopeReader, waitHeader } from "./envelope";
 import { readJob } from "./jobs";
 import { parseJsonText } from "./json-text";
 import { own } from "./messages";
-import { createRecordReaders, type Reading, type RecordReaders, readAll, readLiveRule } from "./records";
+import { type Reading, readAll } from "./reading";
+import { createRecordReaders, type RecordReaders } from "./records";
 import { fillRoute, routeFor, versionShown, withVersion } from "./requests";
+import { readLiveRule } from "./rule-record";
 
 export interface DialectCase {
   readonly title: string;

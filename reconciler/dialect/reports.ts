@@ -5,7 +5,7 @@
 import { accepted } from "../core/model/outcome";
 import { own } from "./messages";
 import { compilePointers, findId, numberInUnit } from "./pointers";
-import type { Reading } from "./records";
+import type { Reading } from "./reading";
 import { unreadable } from "./unreadable";
 
 /** "Delete VM response". Without the list it is not known what was left, which is not the same as nothing. */

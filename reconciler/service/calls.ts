@@ -13,10 +13,13 @@ import {
   rowOf,
 } from "../core/model/operation";
 import { accepted, type Outcome } from "../core/model/outcome";
+import type { PagedOperation } from "../dialect/answers";
 import type { Dialect } from "../dialect/dialect";
-import { type PagedOperation, type Reading, type RecordReaders, readLiveRule } from "../dialect/records";
+import type { Reading } from "../dialect/reading";
+import type { RecordReaders } from "../dialect/records";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
 import type { Ids } from "../dialect/requests";
+import { readLiveRule } from "../dialect/rule-record";
 import type { Acknowledged, GroupImportReport, RequestOptions, ServiceClient } from "./client";
 import { createVmBody, isRejection, type RuleBody, ruleBody } from "./request-bodies";
 

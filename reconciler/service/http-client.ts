@@ -11,12 +11,15 @@ import { accepted } from "../core/model/outcome";
 import { invariant } from "../core/text/invariant";
 import { lazily } from "../core/text/lazily";
 import { sharedLook } from "../core/text/shared-look";
+import type { PagedOperation } from "../dialect/answers";
 import { conditionOfJob } from "../dialect/conditions";
 import type { Dialect, Route } from "../dialect/dialect";
 import { waitHeader } from "../dialect/envelope";
 import { firstPage, mostPages, mostPasses, nextPage, type PageRequest } from "../dialect/next-page";
-import { createRecordReaders, type PagedOperation, type Reading, readAll, readLiveRule } from "../dialect/records";
+import { type Reading, readAll } from "../dialect/reading";
+import { createRecordReaders } from "../dialect/records";
 import { fieldsNamed, fillRoute, type Ids, needsRecord, routeFor } from "../dialect/requests";
+import { readLiveRule } from "../dialect/rule-record";
 import {
   cutSilently,
   gapIn,

@@ -8,7 +8,7 @@ import { type ListCost, usualListCost } from "../core/model/list-cost";
 import type { Operation } from "../core/model/operation";
 import { mustGet } from "../core/text/invariant";
 import { onlyDefined } from "../core/text/objects";
-import type { PagedOperation } from "../dialect/records";
+import type { PagedOperation } from "../dialect/answers";
 
 /** The cost of a page is bounded, because a page is only one request where requests are counted. */
 const mostSingleReads = 5;

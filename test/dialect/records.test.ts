@@ -1,13 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { payloadOf } from "../../reconciler/dialect/answers";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import type { Dialect, RecordPlace } from "../../reconciler/dialect/dialect";
 import { learnRefusal } from "../../reconciler/dialect/learn/envelope";
 import { mergeDialect } from "../../reconciler/dialect/merge-dialect";
 import { findAt } from "../../reconciler/dialect/pointers";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
-import { createRecordReaders, payloadOf, readLiveRule } from "../../reconciler/dialect/records";
+import { createRecordReaders } from "../../reconciler/dialect/records";
 import { readDeletedVm, readImportReport } from "../../reconciler/dialect/reports";
+import { readLiveRule } from "../../reconciler/dialect/rule-record";
 
 const read = createRecordReaders(builtInDialect);
 const value = (reading: { status: string; value?: unknown }): unknown => {

@@ -1,5 +1,6 @@
 /** What has been learnt so far: lists and their records, from which the rest follows. */
 import type { AssumedOperation, ListOperation, Operation } from "../../core/model/operation";
+import { payloadOf } from "../../dialect/answers";
 import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { isSameWay, translated, type Way } from "../../dialect/learn/pages";
 import type { KnownThings, Made } from "../../dialect/learn/place";
@@ -8,7 +9,6 @@ import { samePlace } from "../../dialect/learn/values";
 import { type Learnt, recordOfOperation, type Style } from "../../dialect/learn/where";
 import { findAtPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
-import { payloadOf } from "../../dialect/records";
 import type { DoctorPorts } from "./look";
 import type { DialectBase, KnownIds, OperationFinding } from "./report";
 

@@ -1,0 +1,182 @@
+/** What an answer holds: the payload in its envelope, the items of a list and the signs that it goes on. */
+import { isAssumed, type ListOperation, listOperations, type Operation, operationNames } from "../core/model/operation";
+import { accepted } from "../core/model/outcome";
+import type { Dialect, Paging } from "./dialect";
+import { pointerTo } from "./likely-key";
+import { own } from "./messages";
+import { nextLink, type Page, type PageHolder, pageSigns, type Sign } from "./page-signs";
+import { findAtPath } from "./places";
+import { compilePointers, findArrayAt, findAt, findLink, findText, type PointerPath } from "./pointers";
+import { compileAll, type Reading } from "./reading";
+import { directionsOf } from "./rule-record";
+import { unreadable } from "./unreadable";
+import { isIgnored } from "./whole-list";
+
+export type PagedOperation = ListOperation | "group.rule.list";
+
+export interface SignedPage {
+  readonly items: readonly unknown[];
+  readonly signs: readonly Sign[];
+}
+
+/** The body, or its `data` when the body is the envelope. */
+export function payloadOf(body: unknown): unknown {
+  const payload = own(body, "data");
+  return payload !== undefined && own(body, "id") === undefined ? payload : body;
+}
+
+export interface AnswerReaders {
+  /** The payload of a body: what the envelope holds, and in it the record of this operation. */
+  payload(operation: Operation, body: unknown): unknown;
+  /** The array of a list, from the whole body, with what that says about the pages of the list. */
+  page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage>;
+  /** The link or token to the next page, from the whole body or a header. */
+  nextPage(operation: PagedOperation, body: unknown, headers?: Page["headers"]): string | undefined;
+  /** The value of a page's last item with which the next page is asked for. */
+  marker(operation: PagedOperation, item: unknown): string | undefined;
+  /** How this list goes on. */
+  paging(operation: PagedOperation): Paging;
+}
+
+export function createAnswerReaders(dialect: Dialect): AnswerReaders {
+  const pagings = new Map<PagedOperation, CompiledPaging>();
+  function pagingOf(operation: PagedOperation): CompiledPaging {
+    const known = pagings.get(operation);
+    if (known !== undefined) return known;
+    const { marker: _, number: __, offset: ___, size: ____, ...linked } = dialect.pagination;
+    // The contract gives the list of rules no parameter that could ask for a page; a link is followed all the same.
+    const paging: Paging =
+      operation === "group.rule.list"
+        ? linked
+        : { ...dialect.pagination, ...dialect.operations[operation]?.pagination };
+    const compiled = { paging, next: compilePointers(paging.next), marker: compilePointers(paging.marker ?? []) };
+    pagings.set(operation, compiled);
+    return compiled;
+  }
+  const data = compilePointers(dialect.envelope.data);
+  const itemPlaces = new Map<Operation, readonly PointerPath[]>();
+  for (const operation of operationNames) {
+    const item = isAssumed(operation) ? dialect.operations[operation]?.item : dialect.answers[operation]?.item;
+    if (item !== undefined) itemPlaces.set(operation, compilePointers(item));
+  }
+  const enveloped = (body: unknown): unknown =>
+    data.length === 0 ? payloadOf(body) : (firstShown(body, data) ?? body);
+  function payload(operation: Operation, body: unknown): unknown {
+    const held = enveloped(body);
+    const places = itemPlaces.get(operation);
+    return places === undefined ? held : (firstShown(held, places) ?? held);
+  }
+
+  const itemPaths = compileAll(
+    Object.fromEntries(listOperations.map((operation) => [operation, dialect.operations[operation]?.items ?? []])),
+  );
+  function findItems(operation: ListOperation, payload: unknown) {
+    const found = findArrayAt(payload, itemPaths[operation] ?? []);
+    const tried = dialect.operations[operation]?.items ?? [];
+    // Where a list may be left out, an answer that has nothing but something to say is none.
+    const isLeftOut = found !== undefined && found.items.length === 0 && findAt(payload, found.tokens) === undefined;
+    if (found !== undefined && !(isLeftOut && onlySpeaks(payload))) return accepted(found);
+    const wrong = unreadable(`the answer to ${operation}`, "list", `operations.${operation}.items`, tried, payload);
+    const place = tried.find((one) => typeof one === "string" && one !== "");
+    return place === undefined || holdsList(payload)
+      ? wrong
+      : {
+          ...wrong,
+          hint: `${wrong.hint}; where the list is left out when there is nothing: operations.${operation}.items: { in: ${place}, absent: none }`,
+        };
+  }
+
+  const { hasDirections, rulesByDirection } = directionsOf(dialect);
+  const inOne = (held: unknown): unknown =>
+    hasDirections && !Array.isArray(held) ? (rulesByDirection(held) ?? held) : held;
+
+  function page(operation: PagedOperation, body: unknown, headers: Page["headers"]): Reading<SignedPage> {
+    const held = operation === "group.rule.list" ? payload(operation, body) : enveloped(body);
+    const found = operation === "group.rule.list" ? ruleItems(inOne(held)) : findItems(operation, held);
+    if (found.status !== "accepted") return found;
+    const { items, tokens } = found.value;
+    const signs = pageSigns({ holders: holdersOf(body, held, tokens), items, headers });
+    const { ignore } = pagingOf(operation).paging;
+    return accepted({ items, signs: signs.filter((sign) => !isIgnored(sign, ignore)) });
+  }
+
+  return {
+    payload,
+    page,
+    paging: (operation) => pagingOf(operation).paging,
+    marker: (operation, item) => findText(item, pagingOf(operation).marker) ?? undefined,
+    nextPage: (operation, body, headers = {}) => {
+      const { next, paging } = pagingOf(operation);
+      return (findLink(body, next) || nextInHeader(paging.next_header, headers)) ?? undefined;
+    },
+  };
+}
+
+function ruleItems(payload: unknown): Reading<{ items: readonly unknown[]; tokens: readonly string[] }> {
+  const found = findArrayAt(payload, itself);
+  return found === undefined
+    ? unreadable("the answer to group.rule.list", "list", undefined, [""], payload)
+    : accepted(found);
+}
+
+const itself = compilePointers([""]);
+
+function nextInHeader(name: string | null, headers: Page["headers"]): string | undefined {
+  const value = name === null ? undefined : headers[name.toLowerCase()];
+  if (value === undefined || value.trim() === "") return undefined;
+  return name?.toLowerCase() === "link" ? nextLink(value) : value.trim();
+}
+
+/** The objects from the body down to the array. */
+function holdersOf(body: unknown, payload: unknown, tokens: readonly string[]): PageHolder[] {
+  const holders: PageHolder[] = [];
+  const hold = (value: unknown, at: string): void => {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) holders.push({ value, at });
+  };
+  hold(body, "");
+  let at = "";
+  if (payload !== body) {
+    at = placeIn(body, payload);
+    hold(payload, at);
+  }
+  for (let depth = 1; depth < tokens.length; depth++)
+    hold(findAt(payload, tokens.slice(0, depth)), at + tokens.slice(0, depth).map(pointerTo).join(""));
+  return holders;
+}
+
+/** Where the payload is held: `/data`, unless the dialect's envelope has another place for it. */
+function placeIn(body: unknown, payload: unknown): string {
+  if (typeof body !== "object" || body === null) return "";
+  const key = Object.keys(body).find((name) => own(body, name) === payload);
+  if (key !== undefined) return pointerTo(key);
+  for (const [outer, inner] of Object.entries(body).slice(0, 50)) {
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) continue;
+    const deeper = Object.keys(inner).find((name) => own(inner, name) === payload);
+    if (deeper !== undefined) return pointerTo(outer) + pointerTo(deeper);
+  }
+  return "";
+}
+
+interface CompiledPaging {
+  readonly paging: Paging;
+  readonly next: readonly PointerPath[];
+  readonly marker: readonly PointerPath[];
+}
+
+/** The first place that shows anything. */
+function firstShown(value: unknown, places: readonly PointerPath[]): unknown {
+  for (const place of places) {
+    const found = findAtPath(value, place);
+    if (found !== undefined && found !== null) return found;
+  }
+  return undefined;
+}
+
+const onlySpeaks = (payload: unknown): boolean =>
+  ["message", "msg", "error", "errors", "detail"].some((key) => own(payload, key) !== undefined);
+
+/** Anywhere in it. */
+const holdsList = (payload: unknown): boolean =>
+  typeof payload === "object" &&
+  payload !== null &&
+  (Array.isArray(payload) || Object.values(payload).some((value) => holdsList(value)));
