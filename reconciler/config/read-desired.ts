@@ -24,7 +24,7 @@ import type { ComponentFiles } from "./component-file";
 import { chooseEnvironment, type OpenNamedFile, openOrSayWhy } from "./environments";
 import { isGiven, readText, type Subject, type Values } from "./fields";
 import { problemsOf } from "./generated/desired-state";
-import { type InterpolationScope, interpolate, type VariableValues } from "./interpolation";
+import type { InterpolationScope, VariableValues } from "./interpolation";
 import { type ExpectedFile, readOwnYaml, topKeys } from "./own-files";
 import { endlessDetail, endlessFix, fitOf } from "./patterns";
 import { addNumberProblems, collectProblems, type Problems, shown } from "./problems";
@@ -39,6 +39,7 @@ import { readUsual } from "./read-usual";
 import { openRooms, type Room } from "./rooms";
 import { schemaProblems } from "./schema-problems";
 import { schemaWords } from "./schema-words";
+import { interpolated } from "./sections";
 import { type Merged, mergeSources, placeIn } from "./sources";
 import { type GivenVars, readVars, sensitiveTexts } from "./vars";
 import { type ConfigSource, isMap, type Path, positionOf, type YamlFile, type YamlMap } from "./yaml-file";
@@ -216,9 +217,7 @@ function readMerged(
       onSensitive: (name, at) => problems.add({ ...storedInTheClear(name, at), at: subject.place(at) }),
     };
     // A map is interpolated to a map.
-    const values = interpolate(kept, told, (problem, at) =>
-      problems.add({ ...problem, at: subject.place(at) }),
-    ) as YamlMap;
+    const values = interpolated(subject, kept, told) as YamlMap;
     return { subject, values: isMap(dialect) ? { ...values, dialect } : values, raw };
   };
   const [project, region, service] = [setting("project"), setting("region"), setting("service")];

@@ -11,9 +11,10 @@ import {
 import type { Json } from "../core/model/output";
 import { nearestName } from "../core/text/nearest";
 import { readMap, readText, readUnmanagedId, reportMissing, reportValue, type Subject, type Values } from "./fields";
-import { type InterpolationProblem, type InterpolationScope, interpolate, keyOf, type Report } from "./interpolation";
+import { type InterpolationProblem, type InterpolationScope, keyOf, type Report } from "./interpolation";
 import { listed, type Problems } from "./problems";
-import { type MergedEntry, placeOf } from "./sources";
+import { interpolated, subjectOfEntry, type Written } from "./sections";
+import type { MergedEntry } from "./sources";
 import type { Expression } from "./template";
 import { isMap, positionOf, valueAt } from "./yaml-file";
 
@@ -34,19 +35,17 @@ export function readExternal(
 
 function externalSubject(
   section: string,
-  { key, value, source }: MergedEntry,
+  entry: MergedEntry,
   scope: InterpolationScope,
   problems: Problems,
-): { subject: Subject; values: Values } | undefined {
-  const subject: Subject = {
-    problems,
-    place: (path, on) => placeOf(source, [section, key, ...path], path.length === 0 ? "key" : (on ?? "value")),
-  };
+): Written | undefined {
+  const { value } = entry;
+  const subject = subjectOfEntry(section, entry, problems);
   if (!isMap(value)) {
     reportValue(subject, [], value, "a map", { code: "config/wrong-type" });
     return undefined;
   }
-  const values = interpolate(value, scope, (problem, path) => problems.add({ ...problem, at: subject.place(path) }));
+  const values = interpolated(subject, value, scope);
   return { subject, values: isMap(values) ? values : {} };
 }
 

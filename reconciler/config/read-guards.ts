@@ -2,12 +2,11 @@
 import type { Denial, Desired } from "../core/model/desired";
 import { type ReachabilityContext, readReachability } from "../kinds/group/reachability/read";
 import { readRollouts } from "../kinds/vm/read-rollouts";
-import type { Subject, Values } from "./fields";
-import { interpolate } from "./interpolation";
 import { readChecks, readPolicy } from "./read-checks";
 import type { Room } from "./rooms";
-import { type Merged, placeIn, placeOf } from "./sources";
-import { isMap, positionOf } from "./yaml-file";
+import { settingOf } from "./sections";
+import { type Merged, placeOf } from "./sources";
+import { positionOf } from "./yaml-file";
 
 type Guards = Pick<Desired, "deny" | "reachability" | "checks" | "policy" | "rollouts">;
 
@@ -18,7 +17,7 @@ export function readGuards(merged: Merged, context: ReachabilityContext, rooms: 
       ? [{ code: value.trim(), source: positionOf(placeOf(source, ["deny", index], "value")) }]
       : [],
   );
-  const reachability = readReachability(lists.reachability, context);
+  const reachability = readReachability(lists, context);
   const checks = settingOf("checks", merged, context);
   const policy = settingOf("policy", merged, context);
   const rollouts = readRollouts(merged, context, rooms);
@@ -30,18 +29,4 @@ export function readGuards(merged: Merged, context: ReachabilityContext, rooms: 
     policy: read,
     rollouts: rollouts.length === 0 ? undefined : rollouts,
   };
-}
-
-function settingOf(
-  name: "checks" | "policy",
-  { settings }: Merged,
-  { scope, problems }: ReachabilityContext,
-): { readonly subject: Subject; readonly values: Values } | undefined {
-  const found = settings.get(name);
-  if (found === undefined || !isMap(found.value)) return undefined;
-  const subject: Subject = { problems, place: (path, on) => placeIn(found.layers, path, on ?? "value") };
-  const values: unknown = interpolate(found.value, scope, (problem, path) =>
-    problems.add({ ...problem, at: subject.place(path) }),
-  );
-  return isMap(values) ? { subject, values } : undefined;
 }

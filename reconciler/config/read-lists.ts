@@ -3,22 +3,13 @@
 import { isComponentPath, kindOf, parseAddress } from "../core/model/address";
 import type { ImportRequest, MovedRequest, RemovedRequest } from "../core/model/desired";
 import { definitionOf } from "../core/model/kinds";
-import {
-  isGiven,
-  readBoolean,
-  readText,
-  readUnmanagedId,
-  reportMissing,
-  reportValue,
-  type Subject,
-  type Values,
-} from "./fields";
-import { type InterpolationScope, interpolate } from "./interpolation";
+import { isGiven, readBoolean, readText, readUnmanagedId, reportMissing, reportValue, type Subject } from "./fields";
 import { isDeclared, resolveMoves } from "./moves";
-import type { ConfigCode, Problems } from "./problems";
+import type { ConfigCode } from "./problems";
 import { type Declared, unknownAddress } from "./references";
-import { type ListItem, type ListName, lineOf, type Merged, placeOf } from "./sources";
-import { isMap, type Place, positionOf } from "./yaml-file";
+import { itemsOfList, type SectionContext, type Written } from "./sections";
+import { lineOf, type Merged } from "./sources";
+import { type Place, positionOf } from "./yaml-file";
 
 export interface ReadLists {
   readonly imports: ImportRequest[];
@@ -26,10 +17,8 @@ export interface ReadLists {
   readonly removed: RemovedRequest[];
 }
 
-export interface ListContext {
-  readonly scope: InterpolationScope;
+export interface ListContext extends SectionContext {
   readonly declared: Declared;
-  readonly problems: Problems;
 }
 
 export function readLists(lists: Merged["lists"], context: ListContext): ReadLists {
@@ -45,27 +34,9 @@ export function readLists(lists: Merged["lists"], context: ListContext): ReadLis
   };
 }
 
-interface Item {
-  readonly subject: Subject;
-  readonly values: Values;
-}
-
-function itemsOfList(name: ListName, lists: Merged["lists"], { scope, problems }: ListContext): Item[] {
-  return lists[name].flatMap(({ value, source, index }: ListItem) => {
-    const subject: Subject = {
-      problems,
-      place: (path, on) => placeOf(source, [name, index, ...path], path.length === 0 ? "value" : (on ?? "value")),
-    };
-    if (!isMap(value)) return [];
-    const values = interpolate(value, scope, (problem, path) => problems.add({ ...problem, at: subject.place(path) }));
-    // A map is interpolated to a map.
-    return [{ subject, values: values as Values }];
-  });
-}
-
 /** `orComponent`: the entry may name a whole component too. */
 function readMovedAddress(
-  { subject, values }: Item,
+  { subject, values }: Written,
   key: "from" | "to",
   orComponent?: Pick<ListContext, "declared">,
 ): string | undefined {
@@ -86,7 +57,7 @@ function readMovedAddress(
   );
 }
 
-function readImports(items: readonly Item[], context: ListContext): ImportRequest[] {
+function readImports(items: readonly Written[], context: ListContext): ImportRequest[] {
   const byTarget = new Map<string, Place>();
   const byThing = new Map<string, Place>();
   return items.flatMap((item) => {
@@ -125,7 +96,7 @@ function readImports(items: readonly Item[], context: ListContext): ImportReques
   });
 }
 
-function readRemoved(items: readonly Item[], moved: ReadonlySet<string>, context: ListContext): RemovedRequest[] {
+function readRemoved(items: readonly Written[], moved: ReadonlySet<string>, context: ListContext): RemovedRequest[] {
   const seen = new Map<string, Place>();
   return items.flatMap((item) => {
     const { subject, values } = item;

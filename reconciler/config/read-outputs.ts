@@ -2,10 +2,11 @@
 import type { DesiredOutput, Shaped } from "../core/model/output";
 import { nearestName } from "../core/text/nearest";
 import { readBoolean, readText, reportValue, type Subject } from "./fields";
-import { type InterpolationScope, interpolate } from "./interpolation";
+import type { InterpolationScope } from "./interpolation";
 import { openText } from "./open-text";
 import type { Problems } from "./problems";
-import { type MergedEntry, placeOf } from "./sources";
+import { interpolated, subjectOfEntry } from "./sections";
+import type { MergedEntry } from "./sources";
 import { isMap, positionOf } from "./yaml-file";
 
 const outputKeys = ["value", "description", "sensitive"];
@@ -18,15 +19,9 @@ export function readOutputs(
   return entries.flatMap((entry) => readOutput(entry, scope, problems)).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function readOutput(
-  { key: name, value: written, source }: MergedEntry,
-  scope: InterpolationScope,
-  problems: Problems,
-): DesiredOutput[] {
-  const subject: Subject = {
-    problems,
-    place: (path, on) => placeOf(source, ["outputs", name, ...path], path.length === 0 ? "key" : (on ?? "value")),
-  };
+function readOutput(entry: MergedEntry, scope: InterpolationScope, problems: Problems): DesiredOutput[] {
+  const { key: name, value: written } = entry;
+  const subject = subjectOfEntry("outputs", entry, problems);
   if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(name)) {
     problems.add({
       code: "config/invalid-value",
@@ -49,7 +44,7 @@ function readOutput(
         at: subject.place(path),
       }),
   };
-  const values = interpolate(written, told, (problem, path) => problems.add({ ...problem, at: subject.place(path) }));
+  const values = interpolated(subject, written, told);
   if (!isLong) {
     const value = problems.reported > before ? undefined : shapedOf(values);
     return value === undefined ? [] : [{ name, value, source: positionOf(subject.place([])) }];

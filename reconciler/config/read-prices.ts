@@ -14,11 +14,11 @@ import {
   type Subject,
   type ValuesOfRow,
 } from "./fields";
-import { type InterpolationScope, interpolate } from "./interpolation";
 import { readOwnYaml } from "./own-files";
 import { addNumberProblems, type Problems } from "./problems";
 import type { PriceList } from "./rows/sections";
-import { type Merged, placeIn, placeOf } from "./sources";
+import { type SectionContext, valueOfSetting } from "./sections";
+import { type Merged, placeOf } from "./sources";
 import {
   type ConfigSource,
   isMap,
@@ -32,23 +32,18 @@ import {
 
 const priceKeys = ["currency", "per", "vm", "volume_gb", "floating_ip", "image_gb"] as const;
 
-export interface PricesContext {
-  readonly scope: InterpolationScope;
-  readonly problems: Problems;
+export interface PricesContext extends SectionContext {
   readonly open: OpenNamedFile | undefined;
   /** A list that was given beside the files: it stands in place of theirs. */
   readonly given?: ConfigSource | undefined;
 }
 
 export function readPrices({ settings }: Merged, context: PricesContext): Prices | undefined {
-  const { scope, problems, open, given } = context;
+  const { problems, open, given } = context;
   if (given !== undefined) return readPriceFile(given, problems);
-  const found = settings.get("prices");
+  const found = valueOfSetting("prices", settings, context);
   if (found === undefined) return undefined;
-  const subject: Subject = { problems, place: (path, on) => placeIn(found.layers, path, on ?? "value") };
-  const value: unknown = interpolate(found.value, scope, (problem, path) =>
-    problems.add({ ...problem, at: subject.place(path) }),
-  );
+  const { subject, value } = found;
   if (isMap(value)) return readPriceList(subject, value);
   if (typeof value !== "string") return undefined;
   const opened = openOrSayWhy(value, positionOf(subject.place([])).file, open);

@@ -14,7 +14,8 @@ import { interpolate } from "../../config/interpolation";
 import { readCheck } from "../../config/read-lifecycle";
 import type { Room } from "../../config/rooms";
 import type { RolloutBlock } from "../../config/rows/sections";
-import { type Merged, placeIn } from "../../config/sources";
+import { settingOf } from "../../config/sections";
+import type { Merged } from "../../config/sources";
 import { isMap, type Path, positionOf } from "../../config/yaml-file";
 import { type Address, parseAddress } from "../../core/model/address";
 import type { DesiredResource, Rollout } from "../../core/model/desired";
@@ -23,16 +24,12 @@ import { nearestName } from "../../core/text/nearest";
 import { onlyDefined } from "../../core/text/objects";
 import type { ReachabilityContext } from "../group/reachability/read";
 
-export function readRollouts({ settings }: Merged, context: ReachabilityContext, rooms: readonly Room[]): Rollout[] {
-  const { problems, scope } = context;
+export function readRollouts(merged: Merged, context: ReachabilityContext, rooms: readonly Room[]): Rollout[] {
   const rollouts = rooms.flatMap((room) => ofBlocks(room, context));
-  const found = settings.get("rollout");
-  if (found === undefined || !isMap(found.value)) return rollouts;
-  const subject: Subject = { problems, place: (path, on) => placeIn(found.layers, path, on ?? "value") };
-  const values: unknown = interpolate(found.value, scope, (problem, path) =>
-    problems.add({ ...problem, at: subject.place(path) }),
-  );
-  for (const [name, one] of Object.entries(isMap(values) ? values : {})) {
+  const found = settingOf("rollout", merged, context);
+  if (found === undefined) return rollouts;
+  const { subject, values } = found;
+  for (const [name, one] of Object.entries(values)) {
     if (!isMap(one)) continue;
     rollouts.push(...readRollout(subject, name, one, context));
   }

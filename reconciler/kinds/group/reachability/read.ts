@@ -13,11 +13,10 @@ import {
   type Values,
   type ValuesOfRow,
 } from "../../../config/fields";
-import { type InterpolationScope, interpolate } from "../../../config/interpolation";
-import type { Problems } from "../../../config/problems";
 import { type Declared, unknownAddress } from "../../../config/references";
 import type { Allowance as AllowanceBlock, Assertion as AssertionBlock, Flow } from "../../../config/rows/reachability";
-import { type ListItem, placeOf } from "../../../config/sources";
+import { itemsOfList, type SectionContext } from "../../../config/sections";
+import type { Merged } from "../../../config/sources";
 import { isMap, type Path, positionOf } from "../../../config/yaml-file";
 import { parseCidr } from "../../../core/canonical/cidr";
 import { formatAddress, kindOf, parseAddress } from "../../../core/model/address";
@@ -27,30 +26,16 @@ import type { PortRange } from "../../../core/model/rule";
 import { nearestName } from "../../../core/text/nearest";
 import { isGroupParty } from "./query";
 
-export interface ReachabilityContext {
-  readonly scope: InterpolationScope;
+export interface ReachabilityContext extends SectionContext {
   readonly declared: Declared;
-  readonly problems: Problems;
 }
 
 const assertionKinds = ["never", "always", "only"] as const;
 
-export function readReachability(items: readonly ListItem[], context: ReachabilityContext): Assertion[] {
-  const { problems, scope } = context;
-  return items.flatMap(({ value, source, index }) => {
-    if (!isMap(value)) return [];
-    const subject: Subject = {
-      problems,
-      place: (path, on) =>
-        placeOf(source, ["reachability", index, ...path], path.length === 0 ? "value" : (on ?? "value")),
-    };
-    const values: unknown = interpolate(value, scope, (problem, path) =>
-      problems.add({ ...problem, at: subject.place(path) }),
-    );
-    const assertion = isMap(values) ? readAssertion(subject, values, context) : undefined;
-    return assertion === undefined ? [] : [assertion];
-  });
-}
+export const readReachability = (lists: Merged["lists"], context: ReachabilityContext): Assertion[] =>
+  itemsOfList("reachability", lists, context).flatMap(
+    ({ subject, values }) => readAssertion(subject, values, context) ?? [],
+  );
 
 function readAssertion(
   subject: Subject,
