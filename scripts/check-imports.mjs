@@ -213,7 +213,7 @@ const rules = [
 /** The files of a kind that belong to a room below the model or above the pure core, by their names. The projects of TypeScript have the same. */
 const above = {
   engine: /^(perform|watch|observe)(-|$)/,
-  config: /^read(-|$)/,
+  config: /^(read|block)(-|$)/,
   one: /^one(-|$)/,
   report: /^words$/,
   model: /^facts$/,

@@ -1,7 +1,6 @@
 /** `drift --accept [ADDR]`: what was found, written into the files in place. */
 
 import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { ruleFields } from "../config/live-blocks";
 import type { Plain } from "../config/write-yaml";
 import { describeRule } from "../core/canonical/rules";
 import { type Address, componentOf, keyWithin, kindOf, parseAddress } from "../core/model/address";
@@ -12,6 +11,7 @@ import { type Kind, ofKind, sectionOf } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
 import type { Reference } from "../core/model/reference";
 import type { Drift } from "../engine/drift";
+import { ruleFields } from "../kinds/group/block";
 import { acceptAll, type EditAt, type Readings, type Texts } from "./accept-edits";
 import type { Output } from "./output";
 import type { Workspace } from "./workspace";

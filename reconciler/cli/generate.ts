@@ -1,11 +1,14 @@
 /** The YAML for one existing resource, as `import --generate` and `group import` print it. */
-import { blockOfGroup, blockOfUsual, blockOfVm, blockOfVolume, createNames, nameGroup } from "../config/live-blocks";
+import { blockOfUsual, createNames } from "../config/live-blocks";
 import type { YamlBlock } from "../config/write-yaml";
 import { type Address, componentOf, keyWithin, parseAddress } from "../core/model/address";
 import { type Diagnostic, hasErrors } from "../core/model/diagnostic";
 import { type Kind, kindRows } from "../core/model/kinds";
 import type { State } from "../core/model/recorded";
 import { pullWorld } from "../engine/pull";
+import { blockOfGroup, nameGroup } from "../kinds/group/block";
+import { blockOfVm } from "../kinds/vm/block";
+import { blockOfVolume } from "../kinds/volume/block";
 import type { ServiceReader } from "../service/client";
 
 export interface Generated {

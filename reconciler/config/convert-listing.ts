@@ -17,7 +17,8 @@ import { parseCidr } from "../core/canonical/cidr";
 import { canonicalPorts, canonicalRemote, sortRules } from "../core/canonical/rules";
 import type { Direction, Ethertype, PortRange, Rule, RuleRemote } from "../core/model/rule";
 import { onlyDefined } from "../core/text/objects";
-import { createNames, fitName, isDeclarable, ruleFields } from "./live-blocks";
+import { isDeclarable, ruleFields } from "../kinds/group/block";
+import { createNames, fitName } from "./live-blocks";
 import type { ListedGroup, ListedPermission, ListedSource } from "./read-listing";
 import type { YamlBlock } from "./write-yaml";
 

@@ -4,7 +4,7 @@
  */
 import type { ErrorObject } from "ajv";
 import { nearestName } from "../core/text/nearest";
-import { onlyDefined } from "../core/text/objects";
+import { groupedBy, onlyDefined } from "../core/text/objects";
 import { fixOfLone, listed, type Problem, shown } from "./problems";
 import { isMap, offsetOfPath, type Path, type Place, valueAt, type YamlFile } from "./yaml-file";
 
@@ -46,12 +46,7 @@ export function schemaProblems<A extends SchemaArea>(
     offset: offsetOfPath(root, path, on).offset,
   }),
 ): SchemaProblem<A>[] {
-  const byPath = new Map<string, ErrorObject[]>();
-  for (const error of errors) {
-    const same = byPath.get(error.instancePath);
-    if (same === undefined) byPath.set(error.instancePath, [error]);
-    else same.push(error);
-  }
+  const byPath = groupedBy(errors, (error) => error.instancePath);
   // An error inside the value says more than the list of alternatives for the whole value.
   const inner = pathsWithSomethingInside(byPath);
   const findings: SchemaFinding<A>[] = [];

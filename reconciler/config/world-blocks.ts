@@ -1,16 +1,12 @@
 /** A whole observed world as blocks: keys for everything first, so that whatever names another names its key. */
+import type { VmDisks } from "../core/model/disks";
 import { type Kind, kindRows, type Section } from "../core/model/kinds";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import { keysOf } from "../core/text/objects";
-import {
-  blockOfGroup,
-  blockOfUsual,
-  blockOfVm,
-  blockOfVolume,
-  createNames,
-  nameGroup,
-  type VmDisks,
-} from "./live-blocks";
+import { blockOfGroup, nameGroup } from "../kinds/group/block";
+import { blockOfVm } from "../kinds/vm/block";
+import { blockOfVolume } from "../kinds/volume/block";
+import { blockOfUsual, createNames } from "./live-blocks";
 import type { Plain, YamlBlock } from "./write-yaml";
 
 export interface ObservedWorld extends Readonly<Record<Section, readonly unknown[]>> {

@@ -12,10 +12,10 @@ import {
   type Text,
 } from "../core/model/computed";
 import type { HealthCheck } from "../core/model/desired";
+import { recordedValue } from "../core/model/facts";
 import { ofKind } from "../core/model/kinds";
 import { addressesShown } from "../core/model/live";
 import type { Rule } from "../core/model/rule";
-import { recordedValue } from "../core/plan/computed-of";
 import { computedOf, filled, type Step, type StepAction, type ValueOfComputed } from "../core/plan/step";
 import { ruleWithAddress } from "../kinds/group/fill-in";
 import { canSee } from "../kinds/vm/watch";

@@ -2,9 +2,11 @@
  * Which ids bore a name before a run: what a create must not take for its own. Indexed on first use, because asking
  * for each of ten thousand creates must not walk ten thousand sightings.
  */
+
 import { hasPlainNames } from "../core/model/fields";
 import { type ByKind, lazilyByKind } from "../core/model/kinds";
 import { type Live, shownOf } from "../core/model/live";
+import { appendTo } from "../core/text/objects";
 
 /** By the name in lower case where the service keeps it so; others by the name as it is. */
 export type NamesBefore = ByKind<string>;
@@ -20,9 +22,7 @@ function idsByName(things: Iterable<Named>, lowerCase: boolean): Map<string, str
   for (const { id, name } of things) {
     if (name === undefined) continue;
     const key = lowerCase ? name.toLowerCase() : name;
-    const ids = index.get(key);
-    if (ids === undefined) index.set(key, [id]);
-    else ids.push(id);
+    appendTo(index, key, id);
   }
   return index;
 }

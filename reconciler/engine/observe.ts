@@ -66,6 +66,33 @@ export function isListCheaper(client: ServiceReader, kind: Kind, { wanted, known
   return whole || wanted.size > Math.ceil(known.size / pageItems) * pageReads;
 }
 
+/** What the list of a kind says, and what that says of every id that it does not show. */
+export interface Opening<T> {
+  /** Left out: there is no list, each is cheaper to read by itself, or the list was `refused`. */
+  readonly listed?: readonly T[];
+  readonly refused?: true;
+  readonly unlisted: Look<never>;
+}
+
+/** How a look at a kind begins. */
+export async function openLook<K extends Kind>(
+  kind: K,
+  client: ServiceReader,
+  asked: LooksWanted,
+  findings: Diagnostic[],
+  options: LookOptions,
+): Promise<Opening<LiveOf[K]>> {
+  const noun = kindRows[kind].fullNoun;
+  if (!client.can.canFindCreated(kind)) return { unlisted: cannotLook(`a ${noun} by its list`) };
+  if (client.can.readsOne(kind) && !isListCheaper(client, kind, asked)) return { unlisted: notLookedAt };
+  const answer = await listOfKind(kind, client, options);
+  if (answer.status === "accepted") return { listed: answer.value, unlisted: notInList(listName(kind)) };
+  findings.push(readFailed(listName(kind), answer));
+  return { refused: true, unlisted: unobservedBy(answer) };
+}
+
+export const listName = (kind: Kind): string => `the list of ${kindRows[kind].fullNoun}s`;
+
 export const wantsNothing = ({ wanted, whole }: LooksWanted): boolean => wanted.size === 0 && !whole;
 
 export const cannotLook = (what: string): Unobserved => ({
@@ -83,23 +110,15 @@ export async function observeUsual<K extends Kind>(
   options: LookOptions,
 ): Promise<Observed<LiveOf[K]>> {
   const looks = new Map<string, Look<LiveOf[K]>>();
-  const noun = kindRows[kind].fullNoun;
   const read = (wanted: ReadonlySet<string>): Promise<readonly string[]> =>
     observeEach(kind, wanted, (id) => readOfKind(kind, client, id, options), looks, findings);
-  const isListable = client.can.canFindCreated(kind);
-  if (!isListable || !isListCheaper(client, kind, asked)) {
-    const unlisted = isListable ? notLookedAt : cannotLook(`a ${noun} by its list`);
-    return { looks, unlisted, forbidden: await read(asked.wanted), listed: false };
-  }
-  const listed = await listOfKind(kind, client, options);
-  if (listed.status !== "accepted") {
-    findings.push(readFailed(`the list of ${noun}s`, listed));
-    return { looks, unlisted: unobservedBy(listed), forbidden: [], listed: false };
-  }
-  for (const one of listed.value) looks.set(one.id, { seen: "yes", value: one });
+  const { listed, refused, unlisted } = await openLook(kind, client, asked, findings, options);
+  if (listed === undefined)
+    return { looks, unlisted, forbidden: refused === true ? [] : await read(asked.wanted), listed: false };
+  for (const one of listed) looks.set(one.id, { seen: "yes", value: one });
   // A list may be behind: a resource that it does not show counts as gone only when a read of its id says so too.
   const forbidden = await read(new Set([...asked.known, ...also].filter((id) => !looks.has(id))));
-  return { looks, unlisted: notInList(`the list of ${noun}s`), forbidden, listed: true };
+  return { looks, unlisted, forbidden, listed: true };
 }
 
 /** Returns the ids that the credential may not look at. */

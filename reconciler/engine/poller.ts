@@ -3,11 +3,13 @@
  * a request slot meanwhile. A list that was asked for before a wait began says nothing about it. Where few wait beside a
  * long list, each VM is read by its id instead. When the next look is due, and which one it is, is core/schedule/pace.ts.
  */
+
 import { usualListCost } from "../core/model/list-cost";
 import type { LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import { cheaperLook, mayBeLate, mayLookSoon, togetherAt, untilNextLook } from "../core/schedule/pace";
 import { isWindowOver, lookedAgain, openWindow, type Window } from "../core/schedule/window";
+import { appendTo } from "../core/text/objects";
 import { onAbort } from "../service/abort-listeners";
 import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
@@ -268,9 +270,7 @@ function indexByName(vms: Iterable<LiveVm>): Map<string, LiveVm[]> {
   const byName = new Map<string, LiveVm[]>();
   for (const vm of vms) {
     const name = vm.name.toLowerCase();
-    const same = byName.get(name);
-    if (same === undefined) byName.set(name, [vm]);
-    else same.push(vm);
+    appendTo(byName, name, vm);
   }
   return byName;
 }

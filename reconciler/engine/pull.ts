@@ -3,9 +3,10 @@
  * from the ids given, or from a list where the service has one. Sends only reads; what it found is made into YAML by
  * config/live-blocks.ts.
  */
-import type { VmDisks } from "../config/live-blocks";
+
 import { type Index, indexCatalogue, resolveEntry } from "../core/canonical/catalogue";
 import type { Diagnostic } from "../core/model/diagnostic";
+import type { VmDisks } from "../core/model/disks";
 import { type Kind, kindRows, kinds, type Section, sectionOf } from "../core/model/kinds";
 import type { LiveGroup, LiveOf, LiveVm, LiveVolume } from "../core/model/live";
 import type { Failure, Outcome } from "../core/model/outcome";

@@ -16,7 +16,7 @@ import type { UnseenEffect } from "../core/plan/unseen";
 import { createScheduler, type Ended } from "../core/schedule/scheduler";
 import { asError } from "../core/text/errors";
 import { mustGet } from "../core/text/invariant";
-import { onlyDefined } from "../core/text/objects";
+import { appendTo, onlyDefined } from "../core/text/objects";
 import { sharedLook } from "../core/text/shared-look";
 import { type Owed, owedIn } from "../kinds/vm/guest-steps";
 import type { Remount } from "../kinds/volume/mount-again";
@@ -316,9 +316,7 @@ function unseenBySteps(looked: ReadonlyMap<OpenWrite, WhyUnseen>): Map<string, U
   const bySteps = new Map<string, UnseenEffect[]>();
   for (const [{ step, field, said }, why] of looked) {
     const found = { address: step.address, title: step.title, field, said, why };
-    const others = bySteps.get(step.id);
-    if (others === undefined) bySteps.set(step.id, [found]);
-    else others.push(found);
+    appendTo(bySteps, step.id, found);
   }
   return bySteps;
 }

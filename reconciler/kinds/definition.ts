@@ -49,6 +49,8 @@ export type Relation =
       /** The word for the resource itself. */
       readonly itself?: string;
     }
+  /** Texts in these fields may hold a value of another resource (`${vm.web.private_ip}`). */
+  | { readonly is: "reads"; readonly fields: readonly string[] }
   /** No two of a project have one name. */
   | { readonly is: "named" };
 
@@ -63,6 +65,8 @@ export interface KindDefinition {
   readonly reservedNames?: readonly string[];
   /** One that exists may be said by its name, where it is taken over. */
   readonly takenByName?: true;
+  /** Its key in a file is a label as long as nobody has said or seen a name; of other kinds it is the name. */
+  readonly keyIsLabel?: true;
   /** The answer to its create names no id: it is found in the list. */
   readonly createTellsNoId?: true;
   /** It runs a guest, which is reached by SSH and is away while it restarts. */

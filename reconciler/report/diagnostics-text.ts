@@ -6,6 +6,7 @@
 
 import { type Diagnostic, type Severity, sortDiagnostics } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
+import { appendTo } from "../core/text/objects";
 import { printable, printableLine } from "../core/text/printable";
 import { numberText, wrapText } from "./style";
 
@@ -28,9 +29,7 @@ export function diagnosticsText(
     // Problems are merged only where they show no line of a file: two lines are two places to look at.
     const own = excerpt === undefined ? "" : `${source?.file}:${source?.line}:${source?.column}`;
     const key = JSON.stringify([severity, code, summary, detail, fix, own]);
-    const known = alike.get(key);
-    if (known === undefined) alike.set(key, [diagnostic]);
-    else known.push(diagnostic);
+    appendTo(alike, key, diagnostic);
   }
   const parts = [...alike.values()].map(([first, ...others]) => diagnosticText(first, others, paint, width));
   return parts.length === 0 ? "" : `${parts.join("\n\n")}\n`;

@@ -3,7 +3,9 @@
  * the neighbours, and then places as close to the neighbours as the order allows. Connected parts are laid out by
  * themselves and set side by side. Deterministic, and near linear in nodes and edges.
  */
+
 import { itemAt, mustGet } from "../core/text/invariant";
+import { appendTo } from "../core/text/objects";
 
 export interface LayoutNode {
   readonly id: string;
@@ -194,9 +196,7 @@ function longestWays(nodes: readonly LayoutNode[], edgeIndexes: readonly number[
     const { from, to } = itemAt(edges, index);
     if (from === to) continue;
     waitingFor.set(to, mustGet(waitingFor, to) + 1);
-    const list = next.get(from);
-    if (list === undefined) next.set(from, [to]);
-    else list.push(to);
+    appendTo(next, from, to);
   }
   const columns = new Map<string, number>();
   const reached = new Map<string, number>();

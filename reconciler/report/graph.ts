@@ -14,7 +14,7 @@ import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { mustGet } from "../core/text/invariant";
-import { keysOf, tableOf } from "../core/text/objects";
+import { appendTo, keysOf, tableOf } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { describedIn } from "./kind-words";
 import { isGate, summaryText } from "./plan-outline";
@@ -219,9 +219,7 @@ function resourcesByBlock(resources: readonly DesiredResource[]): Map<string, De
   for (const resource of resources) {
     const { address } = resource;
     const block = blockOf(address);
-    const instances = blocks.get(block);
-    if (instances === undefined) blocks.set(block, [resource]);
-    else instances.push(resource);
+    appendTo(blocks, block, resource);
   }
   return blocks;
 }
@@ -329,9 +327,7 @@ export function byComponent<N extends Pick<GraphNode, "within">>(nodes: readonly
   for (const node of nodes) {
     const component = node.within?.[depth];
     if (component === undefined) continue;
-    const group = groups.get(component);
-    if (group === undefined) groups.set(component, [node]);
-    else group.push(node);
+    appendTo(groups, component, node);
   }
   return groups;
 }

@@ -3,7 +3,9 @@
  * path, which is the chain of steps that determined the length of the run. Bars are percentages of the run, so the
  * timeline fits any width. A bar can be reached with the Tab key and then shows its description.
  */
+
 import { itemAt } from "../core/text/invariant";
+import { groupedBy } from "../core/text/objects";
 import type { RunReport, StepReport } from "../engine/run-plan";
 import { escapeHtml } from "./html-text";
 import { durationText } from "./style";
@@ -45,12 +47,7 @@ export function timelineHtml(run: RunReport): string {
   const to = ran.reduce((latest, { endedAt }) => Math.max(latest, endedAt), from + 1);
   const path = criticalPathOfRun(ran);
   const onPath = new Set(path.map(({ step }) => step.id));
-  const rows = new Map<string, Ran[]>();
-  for (const report of ran) {
-    const row = rows.get(report.step.address);
-    if (row === undefined) rows.set(report.step.address, [report]);
-    else row.push(report);
-  }
+  const rows = groupedBy(ran, (report) => report.step.address);
   const scale = { from, length: to - from };
   return [
     '<p class="r-legend">',

@@ -11,6 +11,7 @@ import { isFallback } from "../core/plan/estimate";
 import { countChanges, isEmpty, type Plan, sortChanges } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { itemAt } from "../core/text/invariant";
+import { appendTo, groupedBy } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { countOf, durationText, listText, numberText } from "./style";
 
@@ -48,9 +49,7 @@ export function outlinePlan(plan: Plan): Outline {
   const stepsOf = new Map<Address, Step[]>();
   for (const step of plan.steps) {
     if (isGate(step)) continue;
-    const steps = stepsOf.get(step.address);
-    if (steps === undefined) stepsOf.set(step.address, [step]);
-    else steps.push(step);
+    appendTo(stepsOf, step.address, step);
   }
   const downtime = (address: Address) => {
     const ms = plan.estimate.downtimeMs[address];
@@ -78,9 +77,7 @@ export function countsByComponent(blocks: readonly PlanBlock[]): ReadonlyMap<str
   for (const { change } of blocks) {
     const component = componentOf(change.address);
     if (component === "") continue;
-    const known = changes.get(component);
-    if (known === undefined) changes.set(component, [change]);
-    else known.push(change);
+    appendTo(changes, component, change);
   }
   return new Map(
     [...changes].map(([component, its]) => {
@@ -104,9 +101,7 @@ export function foldAlike(blocks: readonly PlanBlock[], atLeast: number): readon
   const byLikeness = new Map<string, [PlanBlock, ...PlanBlock[]]>();
   for (const block of blocks) {
     const key = likenessOf(block);
-    const alike = byLikeness.get(key);
-    if (alike === undefined) byLikeness.set(key, [block]);
-    else alike.push(block);
+    appendTo(byLikeness, key, block);
   }
   return [...byLikeness.values()].flatMap((alike): Alike[] =>
     alike.length >= atLeast ? [alike] : alike.map((block): Alike => [block]),
@@ -244,12 +239,7 @@ export interface ConsentBlock {
 }
 
 export function consentBlocks(consents: readonly Consent[]): ConsentBlock[] {
-  const byKind = new Map<ConsentKind, Consent[]>();
-  for (const consent of consents) {
-    const list = byKind.get(consent.kind);
-    if (list === undefined) byKind.set(consent.kind, [consent]);
-    else list.push(consent);
-  }
+  const byKind = groupedBy(consents, (consent) => consent.kind);
   // The gravest last, because the last line is the one that is read.
   return (["flush", "prevent_destroy", "recreate", "removal", "empty", "data_loss"] as const).flatMap((kind) => {
     const list = byKind.get(kind);

@@ -3,7 +3,7 @@
  * look and its plan, each address with its steps and their requests and waits, and the critical path.
  */
 import { criticalPath, type Timed } from "../core/schedule/critical-path";
-import { onlyDefined } from "../core/text/objects";
+import { appendTo, onlyDefined } from "../core/text/objects";
 import type { StepReport } from "../engine/run-plan";
 
 export interface ProfiledSpan {
@@ -160,9 +160,7 @@ function requestsByStep(spans: readonly ProfiledSpan[]): ReadonlyMap<string, rea
   const byStep = new Map<string, ProfiledSpan[]>();
   for (const span of spans) {
     if (span.step === undefined || !span.isRequest) continue;
-    const own = byStep.get(span.step);
-    if (own === undefined) byStep.set(span.step, [span]);
-    else own.push(span);
+    appendTo(byStep, span.step, span);
   }
   return byStep;
 }

@@ -2,9 +2,11 @@
  * Where each resource of a run stands when the run did not get to its end: done, in progress with what it waits for, or
  * untouched.
  */
+
 import { type Address, compareAddresses } from "../core/model/address";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
+import { appendTo } from "../core/text/objects";
 import { notSeenIn, type RunReport, type StepReport } from "../engine/run-plan";
 import { isGate } from "./plan-outline";
 
@@ -28,9 +30,7 @@ export function resourceStandings(run: RunReport, plan: Pick<Plan, "changes">): 
   const steps = new Map<Address, StepReport[]>();
   for (const report of run.steps) {
     if (isGate(report.step)) continue;
-    const own = steps.get(report.step.address);
-    if (own === undefined) steps.set(report.step.address, [report]);
-    else own.push(report);
+    appendTo(steps, report.step.address, report);
   }
   const unseen = new Set(notSeenIn(run).map(({ address }) => address));
   const addresses = new Set([...plan.changes.map(({ address }) => address), ...steps.keys()]);

@@ -2,11 +2,13 @@
  * The end of a run for people: what was done, what failed and what to do about it, what was skipped because of that,
  * what waits and the command that settles it, what was left alive, and what all this means for the next run.
  */
+
 import type { Change } from "../core/diff/changes";
 import type { Address } from "../core/model/address";
 import type { Orphan } from "../core/model/recorded";
 import { type Plan, sortChanges } from "../core/plan/plan";
 import { unseenDiagnostic, unseenText } from "../core/plan/unseen";
+import { appendTo } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { notSeenIn, type RunReport, type StepReport, unseenIn } from "../engine/run-plan";
 import { outputLines } from "./output-lines";
@@ -106,9 +108,7 @@ function skippedLines(run: RunReport, width: number): string[] {
   for (const { step, result } of run.steps) {
     if (result.end !== "skipped" || isGate(step)) continue;
     const reason = result.message ?? "not started";
-    const titles = byReason.get(reason);
-    if (titles === undefined) byReason.set(reason, [step.title]);
-    else titles.push(step.title);
+    appendTo(byReason, reason, step.title);
   }
   return [...byReason].flatMap(([reason, titles]) => [
     "",

@@ -1,4 +1,4 @@
-// What docs/architecture.md says of the tree and of the passes of plan/edges.ts, made from both: a folder or a pass that
+// What docs/architecture.md says of the tree and of the passes of kinds/order.ts, made from both: a folder or a pass that
 // is not named here, or that is no more, fails the page.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -90,11 +90,11 @@ const passes = {
 };
 
 export function orderTable(root) {
-  const text = readFileSync(join(root, "reconciler/core/plan/edges.ts"), "utf8");
+  const text = readFileSync(join(root, "reconciler/kinds/order.ts"), "utf8");
   const body = /export function orderAcrossResources[^{]*\{([\s\S]*?)\n\}/.exec(text)?.[1] ?? "";
   const called = [...body.matchAll(/^ {2}(\w+)\(draft\);$/gm)].map(([, name]) => name);
   const unnamed = called.filter((name) => passes[name] === undefined);
   if (called.length !== Object.keys(passes).length || unnamed.length > 0)
-    throw new Error(`scripts/documents/house.mjs: the passes of plan/edges.ts are ${called.join(", ")}`);
+    throw new Error(`scripts/documents/house.mjs: the passes of kinds/order.ts are ${called.join(", ")}`);
   return ["| pass | why |", "| --- | --- |", ...called.map((name) => `| ${passes[name].join(" | ")} |`)].join("\n");
 }

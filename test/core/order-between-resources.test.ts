@@ -1,4 +1,4 @@
-/** The named passes of plan/edges.ts, one row each and more where a pass has its exceptions: what a step waits for. */
+/** The named passes of kinds/order.ts, one row each and more where a pass has its exceptions: what a step waits for. */
 import { describe, expect, it } from "vitest";
 import { group, idOf, planFor, rule, vm, volume, type World } from "../support/sample-plans";
 

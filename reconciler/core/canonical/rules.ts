@@ -14,9 +14,10 @@ export type GroupIdentity = (group: Reference) => string;
 export const referenceText: GroupIdentity = (group) => ("id" in group ? group.id : group.address);
 
 export function ruleKey(rule: Rule, identify: GroupIdentity = referenceText): string {
-  const ports = rule.ports === undefined ? "*" : `${rule.ports.min}-${rule.ports.max}`;
-  return `${rule.direction} ${rule.ethertype} ${rule.protocol} ${ports} ${remoteKey(rule.remote, identify)}`;
+  return `${rule.direction} ${rule.ethertype} ${rule.protocol} ${portsKey(rule)} ${remoteKey(rule.remote, identify)}`;
 }
+
+const portsKey = ({ ports }: Rule): string => (ports === undefined ? "*" : `${ports.min}-${ports.max}`);
 
 function remoteKey(remote: RuleRemote, identify: GroupIdentity): string {
   switch (remote.kind) {
@@ -87,24 +88,21 @@ export function sortRules(rules: readonly Rule[], identify: GroupIdentity = refe
 
 /** A rule in a few words, the way people say it: `ingress tcp 443 from anywhere (IPv4)`. */
 export function describeRule(rule: Rule, nameGroup: GroupIdentity = referenceText): string {
-  const ports =
-    rule.ports === undefined
-      ? ""
-      : rule.ports.min === rule.ports.max
-        ? ` ${rule.ports.min}`
-        : ` ${rule.ports.min}-${rule.ports.max}`;
-  const remote = describeRemote(rule, nameGroup);
-  return `${rule.direction} ${rule.protocol === "any" ? "any protocol" : rule.protocol}${ports} ${rule.direction === "ingress" ? "from" : "to"} ${remote}`;
+  return inWords(rule.direction, rule.protocol, portsKey(rule), describeRemote(rule, nameGroup));
 }
 
 /** The same of a rule of which only the key is known. */
 export function describeRuleKey(key: string): string {
   const [direction = "", ethertype = "", protocol = "", ports = "*", ...remote] = key.split(" ");
-  const [min, max] = ports.split("-");
-  const range = ports === "*" ? "" : ` ${min === max ? min : ports}`;
   const from = remote.join(" ");
   const other = from === "any" ? `anywhere (${ethertype})` : from.replace(/^group:/, "");
-  return `${direction} ${protocol === "any" ? "any protocol" : protocol}${range} ${direction === "ingress" ? "from" : "to"} ${other}`;
+  return inWords(direction, protocol, ports, other);
+}
+
+function inWords(direction: string, protocol: string, ports: string, remote: string): string {
+  const [min, max] = ports.split("-");
+  const range = ports === "*" ? "" : ` ${min === max ? min : ports}`;
+  return `${direction} ${protocol === "any" ? "any protocol" : protocol}${range} ${direction === "ingress" ? "from" : "to"} ${remote}`;
 }
 
 function describeRemote({ remote, ethertype }: Rule, nameGroup: GroupIdentity): string {

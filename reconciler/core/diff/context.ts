@@ -12,6 +12,7 @@ import { type AddressOf, addressesByIdentity, type Identity, identity, identityK
 import { allOfKind, type Kind, kindRows } from "../model/kinds";
 import { type Live, type LiveOf, namedIn, type Sighting, sight } from "../model/live";
 import type { Orphan, RecordedRun, State } from "../model/recorded";
+import { appendTo } from "../text/objects";
 import type { LeftOpen } from "./explain";
 import type { What } from "./findings";
 
@@ -118,9 +119,7 @@ function indexHosts(live: Live, state: State): Pick<DiffContext, "volumesOn" | "
   const volumesOn = new Map<string, Hanging[]>();
   const add = (vm: string, { id, name, sizeGb }: Hanging): void => {
     const disk = { id, name, sizeGb };
-    const disks = volumesOn.get(vm);
-    if (disks === undefined) volumesOn.set(vm, [disk]);
-    else disks.push(disk);
+    appendTo(volumesOn, vm, disk);
   };
   let hostsShown = live.of.volume.listed;
   for (const sighting of live.of.volume.byId.values()) {

@@ -2,9 +2,11 @@
  * Names that two environments of one file share in one project of one service. Whoever is applied second finds the name
  * taken, and would take the other's resource for its own.
  */
+
 import type { Desired, DesiredResource } from "../model/desired";
 import type { Diagnostic } from "../model/diagnostic";
 import { kindRows, ofKind } from "../model/kinds";
+import { appendTo } from "../text/objects";
 
 export function sharedNames(environments: ReadonlyMap<string, Desired>): Diagnostic[] {
   const bearers = new Map<string, { readonly environment: string; readonly resource: DesiredResource }[]>();
@@ -12,9 +14,7 @@ export function sharedNames(environments: ReadonlyMap<string, Desired>): Diagnos
     for (const resource of desired.resources) {
       const project = ofKind(resource, "vm")?.project ?? desired.project ?? "";
       const key = JSON.stringify([resource.kind, resource.name, project, desired.service.baseUrl ?? ""]);
-      const known = bearers.get(key);
-      if (known === undefined) bearers.set(key, [{ environment, resource }]);
-      else known.push({ environment, resource });
+      appendTo(bearers, key, { environment, resource });
     }
   return [...bearers.values()].flatMap((found) => {
     const [first] = found;

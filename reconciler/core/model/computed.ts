@@ -38,17 +38,13 @@ export const computedIn = (text: Text | undefined): readonly Computed[] =>
     ? []
     : text.parts.filter((part): part is Computed => typeof part !== "string");
 
-export const computedInTexts = (texts: readonly (Text | undefined)[]): Computed[] =>
-  texts.flatMap((text) => [...computedIn(text)]);
-
-/** In a rule (rule.ts), whose remote may be a text. */
-export const computedInRule = ({
-  remote,
-  description,
-}: {
-  readonly remote: { readonly kind: string; readonly text?: Text };
-  readonly description?: Text;
-}): Computed[] => computedInTexts([remote.kind === "computed" ? remote.text : undefined, description]);
+/** In every text anywhere in a value: a rule, a command, a policy. */
+export function computedWithin(value: unknown): readonly Computed[] {
+  if (typeof value !== "object" || value === null) return [];
+  // Nothing of a desired state has parts but a text with values in it.
+  if ("parts" in value) return computedIn(value as OpenText);
+  return Object.values(value).flatMap(computedWithin);
+}
 
 /** Fills in every value that `value` knows. A value for which it answers with another open value stays open. */
 export function fillText(text: Text, value: (computed: Computed) => string | Computed): Text {

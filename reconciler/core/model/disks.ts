@@ -2,7 +2,7 @@
  * Which of the disks on a VM outlive it. Its own data volume goes by an id of its own as soon as the record shows which
  * it is; the others that no address manages are remembered beside it, because nothing else names them once it is gone.
  */
-import type { LiveVmVolume } from "./live";
+import type { LiveVmVolume, LiveVolume } from "./live";
 import { type Disk, type Orphan, orphanKey, type RecordedVm } from "./recorded";
 
 export type OwnDisks = Pick<RecordedVm, "dataVolumeId" | "disks">;
@@ -47,3 +47,11 @@ export function orphanedDisk(disk: Disk, host: string, name: string): Orphan {
 
 export const orphansAdded = (orphans: readonly Orphan[]) =>
   orphans.map((orphan) => ({ type: "orphan" as const, key: orphanKey(orphan), orphan }));
+
+/** The disks of a VM as its record and the volumes' own records tell them apart. */
+export interface VmDisks {
+  readonly root?: LiveVolume;
+  readonly data?: LiveVolume;
+  /** False: the records do not tell which disk is which. */
+  readonly told: boolean;
+}

@@ -7,13 +7,13 @@ import { vmFacts } from "../../kinds/vm/facts";
 import { volumeFacts } from "../../kinds/volume/facts";
 import { fieldsIn } from "../text/objects";
 import { type Check, flag, optional, text } from "./checks";
-import type { Attribute, Computed } from "./computed";
+import { type Attribute, type Computed, computedWithin } from "./computed";
 import type { DesiredByKind, DesiredResource, Reference } from "./desired";
 import { fieldsOf, type Rows } from "./fields";
 import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, source } from "./kind-facts";
 import { definitionOf, eachKind, type Kind } from "./kinds";
-import type { RecordedByKind, RecordedResource } from "./recorded";
-import { hostOf } from "./relations";
+import type { RecordedByKind, RecordedResource, State } from "./recorded";
+import { hostOf, readingFieldsOf } from "./relations";
 import { asDesired } from "./usual";
 
 /** The value of an attribute, as the record of its resource has it. */
@@ -23,6 +23,9 @@ export function recordedAttribute(record: RecordedResource | undefined, attribut
   const value = fieldsIn(record)[keys[attribute] ?? ""];
   return value === undefined ? undefined : String(value);
 }
+
+export const recordedValue = ({ address, attribute }: Computed, resources: State["resources"]): string | undefined =>
+  recordedAttribute(resources.get(address), attribute);
 
 /** The host that a resource of the file names. */
 export function hostNamedBy(desired: DesiredResource): Reference | undefined {
@@ -45,7 +48,6 @@ function usualFacts(kind: Kind): KindFacts<Kind> {
       const reference = hostNamedBy(desired);
       return reference === undefined ? desired : { ...desired, ...onHost(rename(reference)) };
     },
-    computed: () => [],
     names: (record) => [hangsOn(record)].flatMap((id) => id ?? []),
     keeps: () => [],
     memory: () => ({
@@ -89,9 +91,9 @@ const renamedIn = <K extends Kind>(kind: K, desired: DesiredByKind[K], named: (r
 export const withReferences = (desired: DesiredResource, named: (reference: Reference) => Reference): DesiredResource =>
   renamedIn(desired.kind, desired, named);
 
-const computed = <K extends Kind>(kind: K, desired: DesiredByKind[K]) => facts[kind].computed(desired);
 /** What a resource depends on beside the resources that it names: those of which its texts hold a value. */
-export const computedOfResource = (desired: DesiredResource): readonly Computed[] => computed(desired.kind, desired);
+export const computedOfResource = (desired: DesiredResource): readonly Computed[] =>
+  readingFieldsOf[desired.kind].flatMap((field) => computedWithin(fieldsIn(desired)[field]));
 
 const names = <K extends Kind>(kind: K, recorded: RecordedByKind[K]) => facts[kind].names(recorded);
 export const idsNamedBy = (recorded: RecordedResource): readonly string[] => names(recorded.kind, recorded);

@@ -1,11 +1,10 @@
 /**
- * What the facts of a kind are, and what those of several kinds are made of: the texts that may hold a value of another
- * resource, what a record remembers, and how a record reads as a wish.
+ * What the facts of a kind are, and what those of several kinds are made of: what a record remembers, and how a record
+ * reads as a wish.
  */
 import { fieldsIn, isOneOf, keysOf } from "../text/objects";
 import { type Check, list, oneOf, optional, shape, text, timeText } from "./checks";
-import { type Computed, computedInTexts } from "./computed";
-import type { DesiredByKind, DesiredResource, FlushPolicy, GuestCommand, Reference } from "./desired";
+import type { DesiredByKind, DesiredResource, Reference } from "./desired";
 import { effectFields } from "./effect";
 import { type DesiredFields, type FieldRow, fieldsOf, type RecordedFields, type Rows } from "./fields";
 import { dueReasons, duties } from "./guest";
@@ -20,8 +19,6 @@ export interface KindFacts<K extends Kind> {
   references(desired: DesiredByKind[K]): readonly Reference[];
   /** The same resource, with each of them named in another way. */
   renamed(desired: DesiredByKind[K], named: (reference: Reference) => Reference): DesiredByKind[K];
-  /** Values that only the service knows, in texts of a resource of the file. */
-  computed(desired: DesiredByKind[K]): readonly Computed[];
   /** Ids of other resources that a record names. */
   names(recorded: RecordedByKind[K]): readonly string[];
   /** Ids that nothing but the record remembers, beside its own, each as an orphan's key. */
@@ -32,12 +29,6 @@ export interface KindFacts<K extends Kind> {
   /** The wish, behaving as the file says today, where the file still declares the resource. */
   behaving(wish: DesiredByKind[K], now: DesiredByKind[K] | undefined): DesiredByKind[K];
 }
-
-export const computedInFlush = (flush: FlushPolicy | undefined): readonly Computed[] =>
-  flush?.via === "command" ? computedInTexts(flush.argv) : [];
-
-export const computedInCommands = (...commands: readonly (GuestCommand | undefined)[]): readonly Computed[] =>
-  commands.flatMap((command) => (command === undefined ? [] : computedInTexts(command.argv)));
 
 export const source = { file: "state", line: 1 };
 

@@ -3,7 +3,7 @@
  * absent (`undefined`): unobserved, which is never the same as empty.
  */
 
-import { onlyDefined } from "../text/objects";
+import { appendTo, onlyDefined } from "../text/objects";
 import { notLookedAt, type ScopeDoubt, type Sighting } from "./evidence";
 import type { ObservedFields, vmFields } from "./fields";
 import { definitionOf, eachKind, type Kind, perKind } from "./kinds";
@@ -200,9 +200,7 @@ export function groupByName<T extends { readonly name?: string }>(items: readonl
   for (const item of items) {
     if (item.name === undefined) continue;
     const name = item.name.toLowerCase();
-    const same = byName.get(name);
-    if (same === undefined) byName.set(name, [item]);
-    else same.push(item);
+    appendTo(byName, name, item);
   }
   return byName;
 }

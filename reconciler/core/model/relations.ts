@@ -25,6 +25,11 @@ export const selfWordOf = perKind((kind) => namesRelationsOf(kind).find((named) 
 /** No two of these kinds have one name in a project. */
 export const isNamed = perKind((kind) => relationsOf[kind].some(({ is }) => is === "named"));
 
+/** The fields whose texts may hold a value of another resource. */
+export const readingFieldsOf = perKind((kind) =>
+  relationsOf[kind].flatMap((relation) => (relation.is === "reads" ? relation.fields : [])),
+);
+
 const hosts = kinds.flatMap((kind) => hostOf[kind] ?? []);
 const attaches: ReadonlySet<string> = new Set(hosts.map(({ attach }) => attach));
 const detachOperations: ReadonlySet<string> = new Set(hosts.map(({ detach }) => detach));

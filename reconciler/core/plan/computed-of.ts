@@ -2,10 +2,8 @@
 
 import type { Standings } from "../diff/standing";
 import type { Address } from "../model/address";
-import { type Computed, computedName } from "../model/computed";
+import { computedName } from "../model/computed";
 import type { Diagnostic } from "../model/diagnostic";
-import { ofKind } from "../model/kinds";
-import type { State } from "../model/recorded";
 import { computedOf, type Step, type StepOperation } from "./step";
 
 /** The steps that run a program, in words. */
@@ -51,23 +49,3 @@ export const valuesMissing = (
       ];
     });
   });
-
-/** The value as the records have it. */
-export function recordedValue({ address, attribute }: Computed, resources: State["resources"]): string | undefined {
-  const record = resources.get(address);
-  if (record === undefined) return undefined;
-  switch (attribute) {
-    case "id":
-      return record.id;
-    case "name":
-      return record.name;
-    case "size":
-      return ofKind(record, "volume")?.sizeGb?.toString();
-    case "private_ip":
-      return ofKind(record, "vm")?.privateIp;
-    case "floating_ip":
-      return ofKind(record, "vm")?.floatingIp;
-    default:
-      return attribute satisfies never;
-  }
-}

@@ -12,6 +12,7 @@ import { type Debt, debtsIn } from "../model/guest";
 import { identity } from "../model/identity";
 import type { Kind } from "../model/kinds";
 import type { RecordedResource, State, StateChange } from "../model/recorded";
+import { appendTo } from "../text/objects";
 import { estimateMs } from "./estimate";
 import { type Need, type NewStep, need, type Step, type StepId, type StepOperation } from "./step";
 
@@ -68,7 +69,7 @@ export class Draft {
 
   /** The step takes something off this host, whose delete waits for it. */
   comesOff(host: string, step: StepId): void {
-    append(this.#comesOff, host, step);
+    appendTo(this.#comesOff, host, step);
   }
 
   cameOff(host: string): readonly StepId[] {
@@ -143,7 +144,7 @@ export class Draft {
 
   /** A flush command needs the VM running, and so comes before its stop. */
   flushesBy(host: string, step: StepId): void {
-    append(this.#flushCommands, host, step);
+    appendTo(this.#flushCommands, host, step);
   }
 
   /** The flush commands, by the id of their VM. */
@@ -168,12 +169,6 @@ export class Draft {
   flushStops(): ReadonlyMap<string, FlushStop> {
     return this.#flushStops;
   }
-}
-
-function append(lists: Map<string, StepId[]>, key: string, item: StepId): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [item]);
-  else list.push(item);
 }
 
 export interface FlushStop {

@@ -1,5 +1,7 @@
 /** Order among named things, by Kahn's algorithm; knows nothing of steps. Ties keep the order they were given in. */
+
 import { itemAt, mustGet } from "../text/invariant";
+import { appendTo } from "../text/objects";
 
 export interface Ordered<N extends string> {
   readonly order: readonly N[];
@@ -16,9 +18,7 @@ export function orderNodes<N extends string>(nodes: readonly N[], needs: (node: 
     for (const before of new Set(needs(node))) {
       if (!known.has(before) || before === node) continue;
       count++;
-      const list = neededBy.get(before);
-      if (list === undefined) neededBy.set(before, [node]);
-      else list.push(node);
+      appendTo(neededBy, before, node);
     }
     waitingFor.set(node, count);
   }
@@ -48,9 +48,7 @@ export function orderBreakingCycles(
   const neededBy = new Map<string, string[]>();
   for (const [node, befores] of remaining)
     for (const before of befores) {
-      const list = neededBy.get(before);
-      if (list === undefined) neededBy.set(before, [node]);
-      else list.push(node);
+      appendTo(neededBy, before, node);
     }
   const order: string[] = [];
   const placed = new Set<string>();

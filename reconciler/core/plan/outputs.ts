@@ -2,6 +2,7 @@
 import type { Standings } from "../diff/standing";
 import { computedName } from "../model/computed";
 import type { Diagnostic } from "../model/diagnostic";
+import { recordedValue } from "../model/facts";
 import {
   computedInShaped,
   type DesiredOutput,
@@ -14,7 +15,6 @@ import {
 } from "../model/output";
 import type { State } from "../model/recorded";
 import { deepEqual } from "../text/deep-equal";
-import { recordedValue } from "./computed-of";
 
 export interface PlannedOutput {
   readonly name: string;

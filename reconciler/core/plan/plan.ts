@@ -4,6 +4,7 @@
  */
 
 import { stepsForGroups } from "../../kinds/group/steps";
+import { orderAcrossResources } from "../../kinds/order";
 import type { UsualDifference } from "../../kinds/usual/diff";
 import { stepsForUsual } from "../../kinds/usual/steps";
 import { attachmentsOf } from "../../kinds/vm/departure";
@@ -32,7 +33,6 @@ import { valuesMissing } from "./computed-of";
 import { type Consent, consentsFor, massRemoval, permittedChanges } from "./consent";
 import { costOfPlan } from "./cost";
 import { addStep, Draft } from "./draft";
-import { orderAcrossResources } from "./edges";
 import { type Estimate, estimate } from "./estimate";
 import { orderNodes } from "./graph";
 import { type TakenFromMemory, takenFromMemory } from "./memory";

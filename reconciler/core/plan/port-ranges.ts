@@ -2,10 +2,12 @@
  * Reports, before anything is sent, rules that this service cannot take: a rule is sent with one port in one field, and
  * only the dialect knows how a range is written there. Rules that the service has already are not sent.
  */
+
 import { describeRule } from "../canonical/rules";
 import type { Address } from "../model/address";
 import type { Diagnostic, SourcePosition } from "../model/diagnostic";
 import type { Rule } from "../model/rule";
+import { appendTo } from "../text/objects";
 import type { Step, StepAction } from "./step";
 
 export function rangesRefused(
@@ -16,9 +18,7 @@ export function rangesRefused(
   for (const { address, action } of steps)
     for (const rule of rulesSent(action)) {
       if (rule.ports === undefined || rule.ports.min === rule.ports.max) continue;
-      const said = byGroup.get(address);
-      if (said === undefined) byGroup.set(address, [describeRule(rule)]);
-      else said.push(describeRule(rule));
+      appendTo(byGroup, address, describeRule(rule));
     }
   return [...byGroup].map(([address, rules]) => ({
     severity: "error",

@@ -2,6 +2,7 @@
  * A block whose key was renamed in the file looks like one that goes and another that comes, and its data would be lost
  * for that. Where exactly one of each is alike, the hint names the `moved` entry that keeps it.
  */
+
 import { describeRule } from "../canonical/rules";
 import type { Change } from "../diff/changes";
 import { type Address, compareAddresses, componentPath, quoted, renamed } from "../model/address";
@@ -10,6 +11,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import { type FieldRow, fieldsOf } from "../model/fields";
 import { type Kind, ofKind, perKind } from "../model/kinds";
 import type { RecordedResource } from "../model/recorded";
+import { appendTo } from "../text/objects";
 
 interface RenamedKey {
   readonly from: Address;
@@ -206,9 +208,7 @@ function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string
   const groups = new Map<string, T[]>();
   for (const item of items) {
     const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
+    appendTo(groups, key, item);
   }
   return groups;
 }

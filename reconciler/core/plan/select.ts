@@ -17,7 +17,7 @@ import type { RecordedResource, RecordedVolume } from "../model/recorded";
 import { hostOf } from "../model/relations";
 import { groupIdNamed } from "../model/rule";
 import { nearestName } from "../text/nearest";
-import { fieldsIn } from "../text/objects";
+import { appendTo, fieldsIn } from "../text/objects";
 
 /** `destroy` is a plan for an empty file. */
 export const whatIsMeant = (desired: Desired, { destroy }: PlanOptions): Desired =>
@@ -77,9 +77,7 @@ function dependentsOf(pairs: readonly Pair[]): Map<Address, Pair[]> {
   const dependents = new Map<Address, Pair[]>();
   for (const pair of pairs)
     for (const reference of referencesOf(pair.desired)) {
-      const list = dependents.get(reference);
-      if (list === undefined) dependents.set(reference, [pair]);
-      else list.push(pair);
+      appendTo(dependents, reference, pair);
     }
   return dependents;
 }

@@ -3,7 +3,7 @@
  * must not run beside, and what becomes true in the record when it succeeds. Nothing here runs it.
  */
 import { type Address, type Kind, kindOf } from "../model/address";
-import { type Computed, computedInRule, fillText, type Text } from "../model/computed";
+import { type Computed, computedWithin, fillText, type Text } from "../model/computed";
 import type { Command, HealthCheck, NewVm, Reference } from "../model/desired";
 import type { DueReason, Duty, GuestCommand } from "../model/guest";
 import type { PlannedChange } from "../model/recorded";
@@ -196,7 +196,7 @@ export function computedOf(action: StepAction): readonly Computed[] {
     return computed;
   };
   filled(action, leave, (rule) => {
-    found.push(...computedInRule(rule));
+    found.push(...computedWithin(rule));
     return rule;
   });
   return found;

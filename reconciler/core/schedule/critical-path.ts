@@ -1,5 +1,7 @@
 /** Which steps a run took its time for: backwards from the one that ended last, each time to what it had waited for. */
+
 import type { Step } from "../plan/step";
+import { appendTo } from "../text/objects";
 
 export interface Timed {
   readonly step: Pick<Step, "id" | "address" | "needs" | "holds">;
@@ -13,9 +15,7 @@ export function criticalPath(steps: readonly Timed[]): readonly Timed[] {
   const holders = new Map<string, Timed[]>();
   for (const timed of steps)
     for (const hold of timed.step.holds) {
-      const others = holders.get(hold);
-      if (others === undefined) holders.set(hold, [timed]);
-      else others.push(timed);
+      appendTo(holders, hold, timed);
     }
   const path: Timed[] = [];
   for (let at = last(steps); at !== undefined; ) {

@@ -12,6 +12,7 @@
 
 import type { Step } from "../plan/step";
 import { mustGet } from "../text/invariant";
+import { appendTo } from "../text/objects";
 
 export type StepEnd = "done" | "failed" | "unknown" | "waiting" | "skipped" | "unneeded";
 
@@ -112,9 +113,7 @@ export function createScheduler(steps: readonly Step[], oneAtATime = false): Sch
         }
         const busy = node.step.holds.find((resource) => held.has(resource));
         if (busy !== undefined) {
-          const queue = queued.get(busy);
-          if (queue === undefined) queued.set(busy, [node]);
-          else queue.push(node);
+          appendTo(queued, busy, node);
           continue;
         }
         for (const resource of node.step.holds) held.add(resource);

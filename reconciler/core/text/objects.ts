@@ -52,6 +52,20 @@ export function onlyDefined<T extends object>(fields: T): OnlyDefined<T> {
 /** The items of a list; none where the value is no list. */
 export const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** Adds to the list under a key. */
+export function appendTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
+}
+
+/** The items under the key of each, in their order. */
+export function groupedBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) appendTo(groups, keyOf(item), item);
+  return groups;
+}
+
 /** The value of a JSON text; `undefined` where it is none. */
 export function parsedJson(text: string): unknown {
   try {

@@ -1,6 +1,5 @@
 /** What is to know of one group alone. */
 import { flag, list, mapWith, optional, shape, text } from "../../core/model/checks";
-import { computedInRule, computedInTexts } from "../../core/model/computed";
 import type { Reference } from "../../core/model/desired";
 import { groupFields } from "../../core/model/fields";
 import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, source } from "../../core/model/kind-facts";
@@ -14,7 +13,6 @@ export const groupFacts: KindFacts<"group"> = {
     ...desired,
     rules: desired.rules.map((rule) => namingGroup(rule, named)),
   }),
-  computed: ({ description, rules }) => [...computedInTexts([description]), ...rules.flatMap(computedInRule)],
   names: ({ rules }) => groupsOfRules(rules).flatMap((named) => ("id" in named ? [named.id] : [])),
   keeps: ({ retired = [] }) => retired.map(({ id }) => `group:${id}`),
   memory: () => ({

@@ -15,8 +15,13 @@ export const group = defineKind({
   },
   fields: groupFields,
   calls: groupCalls,
-  relations: [{ is: "named" }, { is: "names", kind: "group", field: "rules", itself: "self" }],
+  relations: [
+    { is: "named" },
+    { is: "names", kind: "group", field: "rules", itself: "self" },
+    { is: "reads", fields: ["description", "rules"] },
+  ],
   reservedNames: ["default"],
+  keyIsLabel: true,
   readBeside: "group.rule.list",
   orphansDeletable: true,
 });

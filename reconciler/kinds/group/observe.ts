@@ -1,20 +1,17 @@
 /** One look at the groups of a project; the rules of each are a read of their own. */
 import type { Diagnostic } from "../../core/model/diagnostic";
-import { type Look, notInList, notLookedAt } from "../../core/model/evidence";
+import { type Look, notLookedAt } from "../../core/model/evidence";
 import type { LiveGroup } from "../../core/model/live";
 import type { Outcome } from "../../core/model/outcome";
 import type { State } from "../../core/model/recorded";
 import {
-  cannotLook,
-  isListCheaper,
   type LookOptions,
   type LooksWanted,
   type Observed,
   observeEach,
-  unobservedBy,
+  openLook,
   wantsNothing,
 } from "../../engine/observe";
-import { readFailed } from "../../engine/read-failed";
 import type { ServiceReader } from "../../service/client";
 
 export async function observeGroups(
@@ -27,20 +24,9 @@ export async function observeGroups(
   const looks = new Map<string, Look<LiveGroup>>();
   if (wantsNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [], listed: false };
   const ids = new Set(asked.wanted);
-  let listed: ReadonlyMap<string, LiveGroup> | undefined;
-  let unlisted: Look<never> = cannotLook("a security group by its list");
-  if (client.can.seesGroups === "list" && client.can.readsOneGroup && !isListCheaper(client, "group", asked))
-    unlisted = notLookedAt;
-  else if (client.can.seesGroups === "list") {
-    const answer = await client.listGroups(options);
-    if (answer.status === "accepted") {
-      listed = new Map(answer.value.map((group) => [group.id, group]));
-      unlisted = notInList("the list of security groups");
-    } else {
-      findings.push(readFailed("the list of security groups", answer));
-      unlisted = unobservedBy(answer);
-    }
-  } else if (ids.size > 0 && client.can.seesGroups === "rules")
+  const opening = await openLook("group", client, asked, findings, options);
+  const listed = opening.listed && new Map(opening.listed.map((group) => [group.id, group]));
+  if (ids.size > 0 && client.can.seesGroups === "rules")
     findings.push({
       severity: "note",
       code: "plan/group-names-unobserved",
@@ -71,7 +57,7 @@ export async function observeGroups(
     looks,
     findings,
   );
-  return { looks, unlisted, forbidden, listed: listed !== undefined };
+  return { looks, unlisted: opening.unlisted, forbidden, listed: listed !== undefined };
 }
 
 const isNamedInIntent = ({ name }: LiveGroup, { intents }: State): boolean =>

@@ -7,6 +7,7 @@ import type { Address } from "../../core/model/address";
 import { groupAddressNamed, groupIdNamed } from "../../core/model/rule";
 import { addStep, type Draft } from "../../core/plan/draft";
 import { type Need, need, type StepId } from "../../core/plan/step";
+import { appendTo } from "../../core/text/objects";
 import type { GroupDifference } from "./diff";
 import { asideName, getsNewId, hold } from "./step-parts";
 
@@ -24,21 +25,16 @@ export function indexNeighbours(differences: readonly GroupDifference[], draft: 
   const pointing = new Map<Address, StepId[]>();
   const own = new Map<Address, StepId[]>();
   const losing = new Map<string, GroupDifference[]>();
-  const push = <T>(map: Map<string, T[]>, key: string, value: T): void => {
-    const list = map.get(key);
-    if (list === undefined) map.set(key, [value]);
-    else list.push(value);
-  };
   for (const step of draft.steps) {
-    if (step.action.operation === "group.verify") push(own, step.address, step.id);
+    if (step.action.operation === "group.verify") appendTo(own, step.address, step.id);
     // A replaced neighbour names the new group in its create, and its old self loses its rule with the deletion.
     if (step.action.operation === "group.create")
       for (const target of new Set(step.action.rules.map(groupAddressNamed)))
-        if (target !== undefined) push(pointing, target, step.id);
+        if (target !== undefined) appendTo(pointing, target, step.id);
     if (step.action.operation !== "group.rule.create") continue;
-    push(own, step.address, step.id);
+    appendTo(own, step.address, step.id);
     const target = groupAddressNamed(step.action.rule);
-    if (target !== undefined) push(pointing, target, step.id);
+    if (target !== undefined) appendTo(pointing, target, step.id);
   }
   for (const difference of differences) {
     // A group that this plan creates has never named the group that goes.
@@ -48,7 +44,7 @@ export function indexNeighbours(differences: readonly GroupDifference[], draft: 
       const id = groupIdNamed(rule);
       if (id !== undefined) ids.add(id);
     }
-    for (const id of ids) push(losing, id, difference);
+    for (const id of ids) appendTo(losing, id, difference);
   }
   return { pointing, own, losing };
 }

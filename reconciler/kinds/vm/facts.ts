@@ -1,21 +1,8 @@
 /** What is to know of one VM alone. */
 import { flag, list, number, object, optional, shape, text } from "../../core/model/checks";
-import { type Computed, computedInTexts } from "../../core/model/computed";
-import type { DesiredByKind, HealthCheck } from "../../core/model/desired";
+import type { DesiredByKind } from "../../core/model/desired";
 import { vmFields } from "../../core/model/fields";
-import {
-  behavingAs,
-  computedInCommands,
-  computedInFlush,
-  fieldsOfRecord,
-  isUnseenList,
-  type KindFacts,
-  owes,
-  source,
-} from "../../core/model/kind-facts";
-
-const computedInCheck = (check: HealthCheck): Computed[] =>
-  check.kind === "tcp" ? [] : computedInTexts(check.kind === "http" ? [check.url] : check.argv);
+import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, owes, source } from "../../core/model/kind-facts";
 
 /** What the file wants to run, with the places where it says so. */
 const commandsOf = ({ commandFile, commandFiles, afterReady, afterAttach }: DesiredByKind["vm"]) => ({
@@ -28,10 +15,6 @@ const commandsOf = ({ commandFile, commandFiles, afterReady, afterAttach }: Desi
 export const vmFacts: KindFacts<"vm"> = {
   references: () => [],
   renamed: (desired) => desired,
-  computed({ lifecycle: { verifyResize }, flush, afterReady, afterAttach }) {
-    const check = verifyResize.check === undefined ? [] : computedInCheck(verifyResize.check);
-    return [...check, ...computedInFlush(flush), ...computedInCommands(afterReady, afterAttach)];
-  },
   names: () => [],
   keeps({ dataVolumeId, disks = [], deleting }) {
     // The other disks count only for a VM that is being deleted: while the VM exists, a look at it shows them again.

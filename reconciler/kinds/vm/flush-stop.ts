@@ -1,6 +1,6 @@
 /**
  * One stop of a VM for all volumes that come off it or outlive it. Where the file itself asks for the stop, that step
- * serves. edges.ts starts the VM again when the last volume is done.
+ * serves. kinds/order.ts starts the VM again when the last volume is done.
  */
 import { identity } from "../../core/model/identity";
 import { addStep, type Draft, type FlushStop, vmHold, vmLabel } from "../../core/plan/draft";

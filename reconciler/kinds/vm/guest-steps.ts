@@ -37,7 +37,6 @@ import { identity } from "../../core/model/identity";
 import { sight } from "../../core/model/live";
 import type { RecordedResource, RecordedVm, RecordedVolume } from "../../core/model/recorded";
 import { addStep, type Draft, owedByIntent, vmHold, vmLabel } from "../../core/plan/draft";
-import { editSteps } from "../../core/plan/edges";
 import {
   computedOf,
   type Due,
@@ -50,7 +49,8 @@ import {
   type StepId,
   type StepOperation,
 } from "../../core/plan/step";
-import { onlyDefined } from "../../core/text/objects";
+import { appendTo, onlyDefined } from "../../core/text/objects";
+import { editSteps } from "../order";
 import type { VolumeDifference } from "../volume/diff";
 import type { VmDifference } from "./diff";
 
@@ -150,9 +150,7 @@ function noteWhatSteps(
   const dues = new Map<string, Due[]>();
   const owe = (step: string, address: Address, command: Duty, reason: DueReason): void => {
     if (!commands.has(`${address} ${command}`)) return;
-    const list = dues.get(step);
-    if (list === undefined) dues.set(step, [{ address, command, reason }]);
-    else list.push({ address, command, reason });
+    appendTo(dues, step, { address, command, reason });
   };
   for (const { address, action } of vms) {
     const made = action === "replace" ? "vm_replaced" : "created";

@@ -15,7 +15,7 @@ export const vm = defineKind({
   },
   fields: vmFields,
   calls: vmCalls,
-  relations: [{ is: "named" }],
+  relations: [{ is: "named" }, { is: "reads", fields: ["lifecycle", "flush", "afterReady", "afterAttach"] }],
   takenByName: true,
   createTellsNoId: true,
   runsGuest: true,

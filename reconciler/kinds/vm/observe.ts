@@ -15,11 +15,11 @@ import type { Accepted } from "../../core/model/outcome";
 import type { State } from "../../core/model/recorded";
 import {
   cannotLook,
-  isListCheaper,
   type LookOptions,
   type LooksWanted,
   type Observed,
   observeEach,
+  openLook,
   unobservedBy,
   wantsNothing,
 } from "../../engine/observe";
@@ -41,26 +41,18 @@ export async function observeVms(
   const { known: ids } = asked;
   const concerned = ids.size > 0 || allOfKind(desired.resources, "vm").length > 0 || state.intents.size > 0;
   if (wantsNothing(asked)) return { looks, unlisted: notLookedAt, forbidden: [], listed: false };
-  if (client.can.seesVms === "list" && client.can.readsOneVm && !isListCheaper(client, "vm", asked))
-    return { looks, unlisted: notLookedAt, forbidden: await read(asked.wanted), listed: false };
   if (client.can.seesVms === "list") {
     if (!concerned) return { listed: false, looks, unlisted: notLookedAt, forbidden: [] };
-    const listed = await client.listVms(options);
-    if (listed.status !== "accepted") {
-      findings.push(readFailed("the list of VMs", listed));
-      return { looks, unlisted: unobservedBy(listed), forbidden: [], listed: false };
-    }
-    for (const vm of listed.value) looks.set(vm.id, { seen: "yes", value: vm });
-    const unlisted = new Set([...ids].filter((id) => !looks.has(id)));
-    const forbidden = await lookAtUnlisted(client, unlisted, looks, findings, options);
-    const found = [...unlisted].flatMap((id) => {
-      const look = looks.get(id);
-      return look?.seen === "yes" ? [look.value] : [];
-    });
-    const [lacking] = found;
-    if (lacking === undefined) return { listed: true, looks, unlisted: notInList("the list of VMs"), forbidden };
+    const { listed, refused, unlisted } = await openLook("vm", client, asked, findings, options);
+    if (listed === undefined)
+      return { looks, unlisted, forbidden: refused === true ? [] : await read(asked.wanted), listed: false };
+    for (const vm of listed) looks.set(vm.id, { seen: "yes", value: vm });
+    const others = [...ids].filter((id) => !looks.has(id));
+    const forbidden = await lookAtUnlisted(client, new Set(others), looks, findings, options);
+    const lacking = others.find((id) => looks.get(id)?.seen === "yes");
+    if (lacking === undefined) return { listed: true, looks, unlisted, forbidden };
     // The list is behind, or was cut: an open create that it does not show may have been done.
-    const lacks: Unobserved = { seen: "unobserved", reason: `the list of VMs lacks ${lacking.id}, which is there` };
+    const lacks: Unobserved = { seen: "unobserved", reason: `the list of VMs lacks ${lacking}, which is there` };
     const isOpen = [...state.intents.values()].some(({ operation }) => operation === "vm.create");
     return { listed: !isOpen, looks, unlisted: lacks, forbidden };
   }

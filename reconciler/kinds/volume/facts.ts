@@ -1,22 +1,12 @@
 /** What is to know of one volume alone. */
 import { flag, optional, text } from "../../core/model/checks";
 import { volumeFields } from "../../core/model/fields";
-import {
-  behavingAs,
-  computedInCommands,
-  computedInFlush,
-  fieldsOfRecord,
-  isUnseenList,
-  type KindFacts,
-  owes,
-  source,
-} from "../../core/model/kind-facts";
+import { behavingAs, fieldsOfRecord, isUnseenList, type KindFacts, owes, source } from "../../core/model/kind-facts";
 
 export const volumeFacts: KindFacts<"volume"> = {
   references: ({ attachTo }) => (attachTo === undefined ? [] : [attachTo]),
   renamed: (desired, named) =>
     desired.attachTo === undefined ? desired : { ...desired, attachTo: named(desired.attachTo) },
-  computed: ({ flush, afterAttach }) => [...computedInFlush(flush), ...computedInCommands(afterAttach)],
   names: ({ attachedTo, attaching, detaching }) => [attachedTo, attaching, detaching].flatMap((id) => id ?? []),
   keeps: () => [],
   memory: () => ({

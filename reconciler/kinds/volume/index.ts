@@ -25,7 +25,9 @@ export const volume = defineKind({
       attach: "volume.attach",
       detach: "volume.detach",
     },
+    { is: "reads", fields: ["flush", "afterAttach"] },
   ],
+  keyIsLabel: true,
   atRest: "ready",
   orphansDeletable: true,
 });

@@ -58,7 +58,7 @@ function createVolume(desired: DesiredVolume, draft: Draft, needs: readonly Need
 }
 
 /**
- * An attach needs the volume and the VM. Which step makes the VM is known only when all steps are made, so edges.ts
+ * An attach needs the volume and the VM. Which step makes the VM is known only when all steps are made, so kinds/order.ts
  * adds that edge.
  */
 function attach(

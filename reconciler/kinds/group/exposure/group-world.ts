@@ -14,6 +14,7 @@ import type { State } from "../../../core/model/recorded";
 import { groupNamed, type Rule } from "../../../core/model/rule";
 import type { Plan } from "../../../core/plan/plan";
 import type { Step } from "../../../core/plan/step";
+import { appendTo } from "../../../core/text/objects";
 import { isPlatformShaped } from "../compare-rules";
 
 export interface Fact {
@@ -97,8 +98,8 @@ export function groupWorld(input: ExposureInput): GroupWorld {
       addedBy,
     };
     object.facts.push(fact);
-    push(facts, object.address, fact);
-    if (target !== undefined) push(byTarget, target, fact);
+    appendTo(facts, object.address, fact);
+    if (target !== undefined) appendTo(byTarget, target, fact);
   };
   const objectFor = (id: string, address: Address): GroupObject => {
     const known = objects.get(id);
@@ -188,10 +189,4 @@ function recordedRules(state: State, address: Address): readonly Rule[] {
 
 function touchedBy(step: Step, facts: ReadonlyMap<Address, readonly Fact[]>): Address[] {
   return step.action.operation.startsWith("group.") && facts.has(step.address) ? [step.address] : [];
-}
-
-function push<T>(map: Map<string, T[]>, key: string, value: T): void {
-  const list = map.get(key);
-  if (list === undefined) map.set(key, [value]);
-  else list.push(value);
 }

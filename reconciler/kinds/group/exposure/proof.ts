@@ -16,6 +16,7 @@
 import type { Address } from "../../../core/model/address";
 import type { Step } from "../../../core/plan/step";
 import { mustGet } from "../../../core/text/invariant";
+import { appendTo } from "../../../core/text/objects";
 import type { Fact, GroupWorld } from "./group-world";
 import {
   admitsNothing,
@@ -104,9 +105,7 @@ function byStep(facts: readonly Fact[], stepsOf: (fact: Fact) => readonly string
   const groups = new Map<string, Fact[]>();
   for (const fact of facts)
     for (const step of stepsOf(fact)) {
-      const list = groups.get(step);
-      if (list === undefined) groups.set(step, [fact]);
-      else list.push(fact);
+      appendTo(groups, step, fact);
     }
   return groups;
 }

@@ -1,0 +1,181 @@
+/**
+ * Order between steps of different resources, as a list of passes, each with the reason for its place. The steps of
+ * one resource order themselves; only here do resources meet.
+ */
+
+import { kindOf } from "../core/model/address";
+import { identity } from "../core/model/identity";
+import { hostAttachedTo, hostOf, isDetach } from "../core/model/relations";
+import { addStep, type Draft, onceEach, vmHold, vmLabel } from "../core/plan/draft";
+import { computedOf, type Need, need, type Step } from "../core/plan/step";
+import { appendTo, fieldsIn } from "../core/text/objects";
+import { deleteNamedGroupsLast } from "./group/named-groups";
+
+export function orderAcrossResources(draft: Draft): void {
+  attachAfterVmExists(draft);
+  fillInAfterItIsKnown(draft);
+  deleteVmAfterItsVolumesCameOff(draft);
+  deleteVolumeAfterItsVm(draft);
+  takeNameAfterItIsFree(draft);
+  stopAfterVmChanges(draft);
+  stopAfterFlushCommands(draft);
+  startAfterFlushes(draft);
+  deleteGroupsAfterVms(draft);
+  deleteNamedGroupsLast(draft);
+}
+
+/** An attach names its VM by address when this plan builds it; it can only be sent once that VM runs. */
+function attachAfterVmExists(draft: Draft): void {
+  editSteps(draft, (step) => {
+    const host = hostAttachedTo(step.action);
+    if (host === undefined) return [];
+    return draft.onceMade("address" in host ? host.address : draft.context.addressOf(identity("vm", host.id)));
+  });
+}
+
+/**
+ * A value that only the service knows (an address, an id): the step that sends it waits for the step that makes the
+ * resource it belongs to. A command about a resource that exists already takes the value that holds when it runs, and
+ * waits for nothing. A group that is replaced keeps its name until its successor can be made.
+ */
+function fillInAfterItIsKnown(draft: Draft): void {
+  const asides = new Map<string, readonly Need[]>();
+  editSteps(draft, (step) => {
+    const isCommand = step.action.operation === "flush" || step.action.operation === "vm.check";
+    const needs = computedOf(step.action).flatMap(({ address }) => {
+      const isThere = draft.state.resources.get(address)?.id !== undefined;
+      return isCommand && isThere ? [] : draft.onceMade(address);
+    });
+    if (step.action.operation === "group.create" && needs.length > 0) asides.set(`${step.address}/aside`, needs);
+    return needs;
+  });
+  editSteps(draft, (step) => asides.get(step.id) ?? []);
+}
+
+/** A volume that goes on living is flushed and detached before its VM is deleted under it. */
+function deleteVmAfterItsVolumesCameOff(draft: Draft): void {
+  editSteps(draft, (step) => {
+    if (step.action.operation !== "vm.delete" || !("id" in step.action.vm)) return [];
+    return draft.cameOff(step.action.vm.id).map((detach) => need(detach));
+  });
+}
+
+/** A volume that is deleted together with its VM needs no flush: the VM goes first and lets the volume off. */
+function deleteVolumeAfterItsVm(draft: Draft): void {
+  if (draft.hostDeletes().length === 0) return;
+  const comesOff = new Set(draft.steps.filter((step) => isDetach(step.action.operation)).map((s) => s.address));
+  editSteps(draft, (step) => {
+    const { operation } = step.action;
+    if (hostOf[kindOf(step.address)] === undefined || comesOff.has(step.address)) return [];
+    if (operation !== "volume.delete" && operation !== "record" && operation !== "volume.resize") return [];
+    const gone = draft.deleteOfHost(hostAt(draft, step.address));
+    return gone === undefined ? [] : [need(gone)];
+  });
+}
+
+function hostAt({ state, context }: Draft, address: string): string | undefined {
+  const record = state.resources.get(address);
+  const host = record === undefined ? undefined : hostOf[record.kind];
+  if (record?.id === undefined || host === undefined) return undefined;
+  const sighting = context.live.of[record.kind].byId.get(record.id);
+  const live = sighting?.seen === "yes" ? fieldsIn(sighting.value)[host.recorded] : undefined;
+  const id = live === undefined ? fieldsIn(record)[host.recorded] : live;
+  return typeof id === "string" ? id : undefined;
+}
+
+/** Names are unique: the step that takes a name waits for the step that frees it. */
+function takeNameAfterItIsFree(draft: Draft): void {
+  const added = new Map<string, Need[]>();
+  for (const { key, step } of draft.namesTaken()) {
+    const freed = draft.freedBy(key);
+    if (freed === undefined || freed === step) continue;
+    appendTo(added, step, need(freed));
+  }
+  editSteps(draft, (step) => added.get(step.id) ?? []);
+}
+
+/** Changes of a running VM come before its stop for a flush. A VM that goes is stopped without them. */
+function stopAfterVmChanges(draft: Draft): void {
+  if (draft.flushStops().size === 0) return;
+  const stopOf = new Map<string, string>();
+  // What is done while the VM is stopped follows the stop.
+  const users = new Set([...draft.flushStops().values()].flatMap((stop) => stop.users));
+  // A VM that is deleted is not changed before: the changes belong to the new VM.
+  for (const [id, { stop }] of draft.flushStops())
+    if (stop !== undefined && stop !== draft.powerOf(id)?.step && draft.deleteOfHost(id) === undefined)
+      stopOf.set(draft.context.addressOf(identity("vm", id)) ?? id, stop);
+  const before = new Map<string, Need[]>();
+  for (const step of draft.steps) {
+    const stop = stopOf.get(step.address);
+    if (stop === undefined || stop === step.id || draft.isPowerStep(step.id) || users.has(step.id)) continue;
+    appendTo(before, stop, need(step.id, "end"));
+  }
+  editSteps(draft, (step) => before.get(step.id) ?? []);
+}
+
+/** A command that flushes a volume needs its VM running, which is stopped for another one. */
+function stopAfterFlushCommands(draft: Draft): void {
+  const before = new Map<string, readonly Need[]>();
+  for (const [id, commands] of draft.flushCommands()) {
+    const stop = draft.flushStopOf(id)?.stop;
+    if (stop !== undefined)
+      before.set(
+        stop,
+        commands.map((step) => need(step, "end")),
+      );
+  }
+  if (before.size > 0) editSteps(draft, (step) => before.get(step.id) ?? []);
+}
+
+/**
+ * A VM that was stopped for flushes starts again when the last volume is done, however that ended. A VM that was
+ * stopped before stays stopped, or starts because the file says so, but not before the volumes that rely on the stop.
+ */
+function startAfterFlushes(draft: Draft): void {
+  if (draft.flushStops().size === 0) return;
+  const delayed = new Map<string, Need[]>();
+  for (const [id, { stop, starts, vm, users }] of draft.flushStops()) {
+    if (draft.deleteOfHost(id) !== undefined) continue;
+    const power = draft.powerOf(id);
+    if (power?.operation === "vm.start")
+      delayed.set(
+        power.step,
+        users.map((user) => need(user, "end")),
+      );
+    if (stop === undefined || !starts || power !== undefined) continue;
+    const address = draft.context.addressOf(identity("vm", id)) ?? id;
+    addStep(draft, {
+      id: `${address}/flush-start`,
+      address,
+      action: { operation: "vm.start", vm },
+      title: `start VM ${vmLabel(draft, vm)} again`,
+      needs: [need(stop), ...users.map((user) => need(user, "end"))],
+      holds: [vmHold(draft, vm)],
+      downtimeOf: address,
+    });
+  }
+  editSteps(draft, (step) => delayed.get(step.id) ?? []);
+}
+
+/** A group attached to VMs cannot be deleted. One gate, so that many VMs and many groups do not make edges by their product. */
+function deleteGroupsAfterVms(draft: Draft): void {
+  if (draft.hostDeletes().length === 0) return;
+  const isGroupDelete = (step: Step): boolean => step.action.operation === "group.delete";
+  const first = draft.steps.find(isGroupDelete);
+  if (first === undefined) return;
+  const gate = addStep(draft, {
+    id: "gate/vms-deleted",
+    address: first.address,
+    action: { operation: "record", changes: [] },
+    title: "all VMs that are to go are gone",
+    needs: draft.hostDeletes().map((step) => need(step, "end")),
+  });
+  editSteps(draft, (step) => (isGroupDelete(step) ? [need(gate)] : []));
+}
+
+export function editSteps(draft: Draft, more: (step: Step) => readonly Need[]): void {
+  draft.steps.forEach((step, index) => {
+    const needs = more(step).filter((added) => added.step !== step.id);
+    if (needs.length > 0) draft.steps[index] = { ...step, needs: onceEach([...step.needs, ...needs]) };
+  });
+}
