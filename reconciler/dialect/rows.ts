@@ -148,7 +148,7 @@ export interface StateRows {
     verify_resize?: Words;
     /** The VM is at rest, and the word does not say whether it runs: it counts as running. */
     ready?: Words;
-    /** The VM is on its way. So is one with any other word; what stands here is no question to the doctor any more. */
+    /** The VM is on its way, as with any other word, and the doctor does not ask about it. */
     changing?: Words;
     /** The VM failed and will not recover by itself. */
     failed?: Words;
@@ -157,9 +157,9 @@ export interface StateRows {
   };
   /** States of a volume. */
   volume?: {
-    /** The volume is at rest. Once a word stands here, every word without a meaning counts as changing; without one, only the words under changing do. */
+    /** The volume is at rest. Once a word stands here, every word without a meaning counts as changing; else only those under changing do. */
     ready?: Words;
-    /** The volume is on its way: being made, attached, detached, resized or deleted. It is waited for. An empty list, and none under ready: operations are done when they answer, and nothing is looked at again. */
+    /** The volume is on its way, and is waited for. An empty list, and none under ready: operations are done when they answer. */
     changing?: Words;
     /** The volume failed. */
     failed?: Words;
@@ -178,7 +178,7 @@ export interface StateRows {
 export interface EnvelopeRows {
   /** Where the payload of a success is in the body. Left out: `data`, where the body has one and no id of its own. */
   data?: Pointers;
-  /** Where a refusal says what is wrong. An answer that shows a message there is in the service's own words, and is no success whatever its status. */
+  /** Where a refusal says what is wrong. An answer that shows a message there is no success, whatever its status. */
   error?: {
     /** The service's own code. */
     code?: Pointers;
@@ -199,9 +199,9 @@ export interface LimitRows {
   connections?: Whole;
   /** How many requests may begin in a second, evenly spread. @max 100000 @more 0 */
   requests_per_second?: number;
-  /** The kinds of which the service refuses a second one of the same name. Only of these a create of which nobody knows the outcome may be sent again where nothing can be listed. @unique */
+  /** The kinds of which the service refuses a second one of the same name. Where nothing can be listed, only a create of these is sent again when its outcome is unknown. @unique */
   unique?: readonly Kind[];
-  /** What becomes of a group that is deleted while rules of other groups name it. kept: it stays. refused: the delete is refused. Both: such rules are taken away before it is deleted. Left out: the service may drop those rules with the group. */
+  /** What becomes of a group that is deleted while rules of other groups name it: it stays (kept), or the delete is refused. Such rules are then taken away before. Left out: the service may drop those rules with the group. */
   named_groups?: "kept" | "refused";
 }
 
@@ -210,13 +210,13 @@ export interface AuthorizationRows {
   name?: string;
   /** The value of that header, with {token} for RECONCILE_TOKEN or what the command prints. @pattern ^[ -z|~{}]*\{token\}[ -z|~{}]*$ */
   header?: string;
-  /** A program and its arguments (no shell) that prints the token, run when neither RECONCILE_AUTHORIZATION nor RECONCILE_TOKEN is set, and again after a 401. null: none. @minItems 1 */
+  /** A program and its arguments (no shell) that prints the token where neither RECONCILE_AUTHORIZATION nor RECONCILE_TOKEN is set, and again after a 401. @minItems 1 */
   command?: readonly Argument[] | null;
-  /** The environment variables of this machine that the command may see, by their names, beside PATH, HOME, LANG, LC_*, TZ, TMPDIR and TRACEPARENT. */
+  /** The environment variables that the command may see, beside PATH, HOME, LANG, LC_*, TZ, TMPDIR and TRACEPARENT. */
   env?: readonly VariableName[];
 }
 
-/** One condition, by a status, a code, a message, a type, a location or several of them; all that are given must fit. @inline */
+/** One condition; everything that is given must fit. @inline */
 export interface ErrorRule {
   /** The condition this answer means. throttled: nothing was done, and the request is sent again later. */
   is:
@@ -236,13 +236,13 @@ export interface ErrorRule {
     | "unsupported"
     | "refused"
     | "throttled";
-  /** The HTTP status. A status of 500 and above must be named here to count as a refusal; it proves nothing otherwise. One of 200 to 299 is for services that refuse inside a success. @min 200 @max 599 */
+  /** The HTTP status. One of 500 and above counts as a refusal only where it is named here; one of 200 to 299 is for refusals inside a success. @min 200 @max 599 */
   status?: Whole;
   /** The service's own code, where envelope.error.code finds it (error.code unless said otherwise); * stands for anything. @maxLength 200 */
   code?: string | number;
   /** Text found anywhere in the message, in either case; * stands for anything. @minLength 1 @maxLength 500 */
   message?: string;
-  /** The media type of the answer, such as text/html for a page that asks to sign in; * stands for anything. @minLength 1 @maxLength 200 */
+  /** The media type of the answer, such as text/html; * stands for anything. @minLength 1 @maxLength 200 */
   type?: string;
   /** Text found anywhere in the place to which the answer redirects; * stands for anything. @minLength 1 @maxLength 500 */
   location?: string;
@@ -252,7 +252,7 @@ export interface ErrorRule {
 type WaitPointer = string | null;
 
 export interface FingerprintRows {
-  /** Where the record shows its version, such as /fingerprint, or the header that does in the answer to a read of one record, such as ETag. A record that shows none is written without. */
+  /** Where the record shows its version, such as /fingerprint, or the header of the answer to its read, such as ETag. A record that shows none is written without. */
   from: Pointers | HeaderName;
   /** How it is sent: the name of a header, such as If-Match, or a pointer into the body, such as /fingerprint. @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$ @maxLength 200 */
   send: string;
@@ -261,13 +261,13 @@ export interface FingerprintRows {
 export interface WaitHeader {
   /** The name of the header. @pattern ^[A-Za-z0-9-]+$ @maxLength 200 */
   header: string;
-  /** seconds: how long to wait. date: when. epoch: when, counted in seconds from 1970. Left out: a number above 1000000000 is an epoch, any other is of seconds. */
+  /** How long to wait in seconds, or when, as a date or in seconds from 1970. Left out: a number above 1000000000 is an epoch, any other is of seconds. */
   as?: "seconds" | "date" | "epoch";
 }
 
 /** What one deployment of the service really has where its contract is silent. Everything left out is taken from the built-in dialect. */
 export interface DialectFile {
-  /** What a person still has to find out, as whoever wrote the file left it. Every command that reads the file warns about it. */
+  /** What a person still has to find out; every command that reads the file warns about it. */
   todo?: Line | Things;
   /** The operations beyond the documented ones. null: this service does not have it. @table */
   operations?: Readonly<Record<string, WrittenRoute | readonly WrittenRoute[] | null>>;
@@ -283,10 +283,10 @@ export interface DialectFile {
   envelope?: EnvelopeRows;
   /** How rules are written. */
   rules?: {
-    /** How a range of ports is written in dst_port, with {min} and {max}, e.g. "{min}-{max}". null: this service takes no ranges and they are refused. @pattern ^[^{}]*\{min\}[^{}]*\{max\}[^{}]*$ */
+    /** How a range of ports is written in dst_port, e.g. "{min}-{max}". null: ranges are refused. @pattern ^[^{}]*\{min\}[^{}]*\{max\}[^{}]*$ */
     port_range?: string | null;
   };
-  /** Rules for names that are narrower than the contract's. A name that does not fit is refused before anything is sent. */
+  /** Narrower rules for names. A name that does not fit is refused before anything is sent. */
   names?: {
     /** Names of VMs. */
     vm?: NameRule;
@@ -305,9 +305,9 @@ export interface DialectFile {
   errors?: readonly ErrorRule[];
   /** What this deployment bears, and what it refuses by itself. */
   limits?: LimitRows;
-  /** A version that a write has to send: the record that it is about is read first, and once more where the version is another one by then. */
+  /** A version that a write has to send: the record is read first, and once more where it is another one by then. */
   fingerprint?: FingerprintRows;
-  /** Where a service says how long to wait before a request is sent again, if not in Retry-After: the name of a header, or a pointer into the body, with seconds, a date or an epoch there; or a header with what stands in it. null: nowhere else. */
+  /** Where a service says how long to wait before a request is sent again, beside Retry-After: a header, a pointer into the body, or a header with what stands in it. */
   retry_after?: WaitPointer | WaitHeader;
 }
 
@@ -346,11 +346,11 @@ export type ListRoute = {
   query?: Query;
   headers?: Headers;
   body?: Body;
-  /** Where the array of items is in the payload; the first place that finds one wins. A selector can open a map (keys), choose items (where) and unwrap them (value). */
+  /** Where the array of items is in the payload; the first place that finds one wins. A selector can open a map, choose items and unwrap them. */
   items?: Pointers;
   /** How this list goes on, key by key over the pagination of all. */
   pagination?: Pagination;
-  /** The list is read once for each region, and {region} stands for its id: region for those that region.list shows, or a list of ids. */
+  /** The list is read once for each region ({region}): those that region.list shows, or a list of ids. */
   for_each?: "region" | RegionIds;
 } | null;
 
@@ -367,27 +367,27 @@ export type Scalars = Scalar | ScalarList;
 export interface Selector {
   /** Where to choose from: a pointer, in which * stands for every member. An array is opened to its items; anything else is one item. */
   in?: Pointer;
-  /** What is found is a map: its members are the items, and each gets its key as a field of this name. @minLength 1 @maxLength 100 */
+  /** The members of a map are the items, and each gets its key as a field of this name. @minLength 1 @maxLength 100 */
   keys?: string;
   /** Only items whose fields have these values; a name that begins with / is a pointer into the item. @minProperties 1 @maxProperties 10 */
   where?: Record<string, Scalars>;
   /** Where the value is in the item; left out: the item itself. */
   value?: Pointer;
-  /** Several places of the item, whose texts are joined with / in this order; those that show nothing are left out. @minItems 2 @maxItems 5 */
+  /** Several places of the item, whose texts are joined with /. @minItems 2 @maxItems 5 */
   join?: readonly Pointer[];
-  /** The text around the value, with {value} for it, such as /vms/{value}. A * at the beginning stands for anything before. What is written differently is not the value. @pattern ^[^{}]*\{value\}[^{}]*$ @maxLength 300 */
+  /** The text around the value, such as /vms/{value}; a * at the beginning stands for anything. What is written differently is not the value. @pattern ^[^{}]*\{value\}[^{}]*$ @maxLength 300 */
   cut?: string;
   /** For what is true or false: true when one of these stands there. */
   is?: Scalars;
   /** For a size: what its number counts. */
   unit?: "B" | "KB" | "MB" | "GB" | "TB" | "KiB" | "MiB" | "GiB" | "TiB";
-  /** none: where this finds nothing, the record says that there is none. Left out: it does not say. */
+  /** Where this finds nothing, the record says that there is none. Left out: it does not say. */
   absent?: "none";
   /** What stands there when there is nothing, such as 0 or -: the record says that there is none. */
   none?: Scalars;
-  /** For records.group.rules: the rules that stand here are of this direction. Several such places are read together, and rules that say their direction themselves keep it. */
+  /** For records.group.rules: rules that stand here are of this direction unless they say it themselves. Several such places are read together. */
   direction?: "ingress" | "egress";
-  /** For records.volume.attached_to: name says that what stands there is the name of the VM, and not its id. */
+  /** For records.volume.attached_to: what stands there is the name of the VM, and not its id. */
   by?: "name";
 }
 
@@ -408,27 +408,27 @@ export type Body = unknown;
 
 /** How a list goes on. A list can have its own under operations. */
 export interface Pagination {
-  /** Places in the whole body (not its `data`) that lead to the next page. A URL or a path is followed; anything else is sent as `param`. */
+  /** Where the whole body (not its `data`) leads to the next page. A URL or a path is followed; anything else is sent as `param`. */
   next?: Pointers;
   /** A header of the answer that leads to the next page, such as X-Next-Page; of Link, what has rel="next". null: none does. @pattern ^[A-Za-z0-9-]+$ @maxLength 100 */
   next_header?: string | null;
-  /** token: what leads on is sent as `param` even where it looks like a path. link: it is followed even where it does not. */
+  /** What leads on is always sent as `param` (token), or always followed (link). */
   as?: "token" | "link";
-  /** rewritten: a link to another host is followed at the base URL, by its path and query. The credential is never sent anywhere else; left out, such a link is refused. */
+  /** A link to another host is followed at the base URL, by its path and query. Left out: it is refused. */
   links?: "rewritten";
-  /** The query parameter that carries a next which is neither a URL nor a path, a marker, a page's number or an offset. One that begins with / is a pointer into the body, for lists that are asked for with one. @pattern ^([A-Za-z0-9_.$\[\]-]+|(/([^~/]|~[01])*)+)$ */
+  /** The query parameter that carries what leads on, a marker, a page's number or an offset. One that begins with / is a pointer into the request's body. @pattern ^([A-Za-z0-9_.$\[\]-]+|(/([^~/]|~[01])*)+)$ */
   param?: string;
-  /** Where the last item of a page shows what the next page is asked for with, sent as `param`. The list ends with an empty page. */
+  /** Where the last item of a page shows what is sent as `param` for the next one. The list ends with an empty page. */
   marker?: Pointers;
-  /** Pages are numbered, and the number is sent as `param`: that of the first page, 0 or 1. The list ends with an empty page, or at the total that it tells. */
+  /** The number of the first page; numbers are sent as `param`. The list ends with an empty page, or at the total that it tells. */
   number?: 0 | 1;
   /** How many items came before is sent as `param`. The list ends with an empty page, or at the total that it tells. */
   offset?: true;
-  /** What looks as if it spoke of pages and does not: pointers into the whole body, and names of headers. Anything else that looks so and is not followed makes a list incomplete, and an incomplete list is refused. @maxItems 50 */
+  /** What looks as if it spoke of pages and does not: pointers into the whole body, and names of headers. Anything else that looks so and is not followed makes the list refused, as incomplete. @maxItems 50 */
   ignore?: readonly Sign[];
-  /** How many items a page is asked to show, sent as `size_param`: the most that this service allows. Fewer pages are fewer requests. @min 1 @max 100000 */
+  /** How many items a page is asked to show, sent as `size_param`: the most that this service allows. @min 1 @max 100000 */
   size?: Whole;
-  /** The query parameter that carries `size`, such as limit or per_page. One that begins with / is a pointer into the body. @pattern ^([A-Za-z0-9_.$\[\]-]+|(/([^~/]|~[01])*)+)$ */
+  /** The query parameter (or pointer into the body) that carries `size`, such as limit or per_page. @pattern ^([A-Za-z0-9_.$\[\]-]+|(/([^~/]|~[01])*)+)$ */
   size_param?: string;
 }
 
@@ -446,7 +446,7 @@ export interface NameRule {
 
 /** How a job is asked for; {id} stands for its id. */
 export type WaitRoute = {
-  /** Where the answer to a write names its job, in the whole body, such as /jobid or /action/id. An answer that names none is done. */
+  /** Where the answer to a write names its job, in the whole body, such as /jobid. An answer that names none is done. */
   id: Pointers;
   method: Method;
   path: Path;

@@ -80,9 +80,10 @@ function saidOnce(lines) {
       const costs = new Map();
       const kept = section.split("\n").flatMap((line) => {
         if (meanings.has(line)) return [];
-        if (!line.startsWith("| `")) return [line];
-        const [name, value, meaning = "", cost = ""] = line.slice(2, -2).split(/(?<!\\) \| ?/);
-        meanings.add(meaning);
+        const cells = line.startsWith("| `") ? line.slice(2, -2).split(/(?<!\\) \| ?/) : [];
+        if (cells.length < 3) return [line];
+        const [name, value, meaning, cost = ""] = cells;
+        if (meaning !== "") meanings.add(meaning);
         const first = said.get(`${name} ${meaning}`);
         if (first === undefined) said.set(`${name} ${meaning}`, { title, value, cost });
         else if (first.value === value && first.cost === cost && meaning.split(" ").length > 4) {
@@ -92,13 +93,8 @@ function saidOnce(lines) {
         const told = first === undefined || meaning.split(" ").length < 9 ? meaning : `as in \`${first.title}\``;
         const like = cost.split(" ").length < 4 ? undefined : costs.get(cost);
         if (like === undefined) costs.set(cost, name);
-        const cells = [
-          name,
-          value,
-          told,
-          ...(line.split(/(?<!\\) \|/).length > 4 ? [like === undefined ? cost : `as ${like}`] : []),
-        ];
-        return [`| ${cells.join(" | ")} |`.replace(/\| +\|$/, "| |")];
+        const last = cells.length < 4 ? [] : [like === undefined ? cost : `as ${like}`];
+        return [`| ${[name, value, told, ...last].join(" | ")} |`.replace(/\| +\|$/, "| |")];
       });
       const text = kept.join("\n").replace(/^\| field .*\n\| --- .*\n(?!\|)/m, "");
       const same = [...sameAs].map(([first, names]) => `As in \`${first}\`: ${names.join(", ")}.\n\n`);
@@ -184,6 +180,11 @@ export function dialectTables(root) {
       continue;
     }
     const nested = Object.entries(properties).filter(([, value]) => resolve(schema, value).properties !== undefined);
+    if (name === "records" || name === "states") {
+      lines.push(`### ${name}`, "", `${part.description} ${wordsFor[name]}`, "");
+      lines.push("| field | meaning |", "| --- | --- |", ...leavesOf(schema, part, ""), "");
+      continue;
+    }
     if (nested.length === 0) section(lines, schema, name, part);
     else lines.push(`### ${name}`, "", part.description, "");
     if (name === "answers") {
@@ -204,6 +205,19 @@ export function dialectTables(root) {
   return saidOnce(lines);
 }
 
+const wordsFor = {
+  records: "Each field is a place, or a list of them.",
+  states: "Each field is a word, or a list of them.",
+};
+
+/** A row for each field of a map of maps, by its whole name. */
+const leavesOf = (schema, part, prefix) =>
+  Object.entries(part.properties).flatMap(([key, given]) => {
+    const value = resolve(schema, given);
+    const row = `| \`${prefix}${key}\` | ${cell(value.description)} |`;
+    return [row, ...(value.properties === undefined ? [] : leavesOf(schema, value, `${prefix}${key}.`))];
+  });
+
 export function fallbackTable(root) {
   const { assumedOperations, operations } = load(root, "core/model/operation.js");
   const lines = ["| missing | what it costs | what is done instead |", "| --- | --- | --- |"];
@@ -218,9 +232,6 @@ function section(lines, schema, title, part, changes = undefined) {
   lines.push(`### ${title}`, "");
   if (part.description !== undefined) lines.push(cell(part.description), "");
   lines.push(...table(schema, part.properties ?? {}, changes, part.required), "");
-  for (const [key, value] of Object.entries(part.properties ?? {}))
-    if (title.startsWith("records.") && value.properties !== undefined)
-      section(lines, schema, `${title}.${key}`, value);
 }
 
 function table(schema, properties, changes = undefined, required = []) {

@@ -28,7 +28,7 @@ export type DesiredFile = {
   region?: Text;
   /** Which service this is for. Environment variables and flags win. */
   service?: Service;
-  /** Where the state lies: a file (relative to this one), https://…, s3://… or postgres://…, without a password. --state and RECONCILE_STATE win. */
+  /** Where the state lies: a file, https://…, s3://… or postgres://…, without a password. --state and RECONCILE_STATE win. */
   state?: Text;
   /** How VMs are reached by SSH, for every VM that says nothing else. */
   ssh?: Ssh;
@@ -40,7 +40,7 @@ export type DesiredFile = {
   vars?: Record<Key, OneVariable> | null;
   /** Values for every VM, volume and group that does not say otherwise. Maps are merged, lists replaced. */
   defaults?: Defaults;
-  /** Parts that are used more than once, by key; the key is the first part of the addresses KEY/vm.web. */
+  /** Parts that are used more than once, by key; their addresses are KEY/vm.web. */
   components?: Record<Key, ComponentUse> | null;
   /** Virtual machines by key; the key is the last part of the address vm.KEY. */
   vms?: Record<Key, VmBlock> | null;
@@ -60,13 +60,13 @@ export type DesiredFile = {
   moved?: MovedBlock[] | null;
   /** Resources that are no longer managed here. */
   removed?: RemovedBlock[] | null;
-  /** Codes of findings that keep a plan from being carried out (exit 3), like --deny: exposure/open-port, or exposure/* for all of a kind. */
+  /** Codes of findings that refuse a plan (exit 3), like --deny: exposure/open-port, or exposure/*. */
   deny?: string[] | null;
-  /** What must hold at every moment of every apply. A plan that would break it is refused (exit 3). */
+  /** What must hold at every moment of every apply, or the plan is refused (exit 3). */
   reachability?: Assertion[] | null;
-  /** Built-in checks: a plan that makes or changes something that does not fit is refused (exit 3). */
+  /** Built-in checks: a plan that makes or changes what does not fit is refused (exit 3). */
   checks?: ChecksBlock | null;
-  /** A program of your own that reads the plan as JSON on standard input and answers with findings. */
+  /** A program of yours that reads the plan as JSON and answers with findings. */
   policy?: PolicyBlock | null;
   /** VMs that are changed in waves, by a name of their own. */
   rollout?: Record<Key, RolloutBlock> | null;
@@ -135,11 +135,11 @@ export type Environment = {
   ssh?: Ssh;
   /** What things cost there; in place of the file's list. */
   prices?: Prices;
-  /** true: every resource has prevent_destroy unless its block says otherwise, and at a terminal the name of the environment is typed, not yes. A map says the same with what is permitted all the same. */
+  /** true: every resource has prevent_destroy unless its block says otherwise, and at a terminal the environment's name is typed, not yes. A map: the same, with what is permitted. */
   protect?:
     | boolean
     | {
-        /** Changes that protect does not forbid here. What a block itself protects stays protected, and a resource that is deleted needs --unprotect. */
+        /** Changes that protect does not forbid here. What a block itself protects stays protected, and a delete needs --unprotect. */
         allow?: ("rebuild" | "replace" | "resize" | "grow" | "rename" | "stop")[];
       };
   /** Values of variables; --var, --var-file and RECONCILE_VAR_name win. They may use other variables. */
@@ -154,7 +154,7 @@ export type Environment = {
 export interface ComponentUse {
   /** Its file: a path relative to this one, or npm:PACKAGE/FILE of an installed package. */
   from: Text;
-  /** Uses it once for each item: a list of keys, a map (its values are ${each.value}), or a number n for the keys 0 to n-1. Addresses are then KEY[a]/vm.web and so on. */
+  /** Uses it once for each item: a list of keys, a map (its values are ${each.value}), or a number n for the keys 0 to n-1. Addresses are then KEY[a]/vm.web. */
   for_each?: ForEach;
   /** false: as if it were not used. What exists is deleted, with the usual consents. */
   enabled?: Flag;

@@ -25,7 +25,7 @@ export interface Rule {
   ethertype?: "IPv4" | "IPv6" | Interpolated;
   /** tcp, udp, icmp, or any. Default: any. A list makes a rule of each item. */
   protocol?: "tcp" | "udp" | "icmp" | "any" | AnyCase | Interpolated | ProtocolWord[];
-  /** A destination port from 1 to 65535, or a range such as 8000-8010, where the dialect says how the service takes ranges (rules.port_range). Left out: all ports. Not for icmp. A list makes a rule of each item. */
+  /** A destination port from 1 to 65535, or a range such as 8000-8010 (the dialect's rules.port_range says how it is sent). Left out: all ports. Not for icmp. A list makes a rule of each item. */
   dst_port?: PortNumber | PortText | DstPort[];
   /** Source (ingress) or destination (egress) as address or CIDR. Not together with remote_group. A list makes a rule of each item. */
   remote_ip?: Text | Text[];
@@ -60,7 +60,7 @@ export type GuestCommand = {
 } | null;
 
 interface KindLifecycle {
-  /** Refuse every plan that would delete or replace it. Kept in the state, so that removing the block does not lift it. Default: false. */
+  /** Refuse every plan that would delete or replace it, also where the block is removed. Default: false. */
   prevent_destroy?: Flag;
   /** Fields whose differences are left alone. */
   ignore_changes?: ("name" | Interpolated)[] | null;
@@ -104,7 +104,7 @@ export type GroupLifecycle =
 
 /** What a block of every kind may have beside the fields of its kind. */
 interface Repeated {
-  /** Makes one resource for each item: a list of keys, a map (its values are ${each.value}), or a number n for the keys 0 to n-1. Addresses are then vm.web[a] and so on. */
+  /** Makes one resource for each item: a list of keys, a map (its values are ${each.value}), or a number n for the keys 0 to n-1. Addresses are then vm.web[a]. */
   for_each?: ForEach;
   /** false: as if the block were not written. What exists is deleted, with the usual consents. */
   enabled?: Flag;
@@ -113,7 +113,7 @@ interface Repeated {
 /** A virtual machine. @def vm */
 export type VmBlock =
   | (Repeated & {
-      /** How many of the VMs of this block may be down at a time, or which share of them: 2, or 25%. Without it, all that have a request under way at once (--parallelism). */
+      /** How many of the VMs of this block may be down at a time: 2, or 25%. Left out: as many as --parallelism has requests under way. */
       max_unavailable?: ShareOfSome;
       /** How this VM is reached by SSH; goes field by field over what the file says for all. */
       ssh?: Ssh;
@@ -147,7 +147,7 @@ export interface CheckBlock {
   env?: Variables;
 }
 
-/** How VMs are reached by SSH: read by reconcile ssh and reconcile output. Nothing in the service changes with it. */
+/** How VMs are reached by SSH, by reconcile ssh and reconcile output. Nothing in the service changes with it. */
 export type Ssh = {
   /** The user to log in as. --user wins. */
   user?: Text;

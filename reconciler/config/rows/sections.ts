@@ -126,7 +126,7 @@ export interface RolloutBlock {
   check?: CheckBlock;
   /** How long the check may take. Default: 2m. */
   timeout?: Duration;
-  /** What becomes of a VM that fails the check: stop leaves it as it is; revert takes a resize back, which is checked before it is confirmed. Nothing takes back a rebuild or a replacement. Either way no further wave begins. @default stop */
+  /** What becomes of a VM that fails the check: stop leaves it as it is; revert reverts a resize (never a rebuild or a replacement). Either way no further wave begins. @default stop */
   on_failure?: "stop" | "revert";
 }
 

@@ -63,7 +63,7 @@ export type Duration = string;
 /** A program and its arguments, one list item each; no shell is involved. @minItems 1 */
 export type Argv = string[];
 
-/** The environment variables of this machine that the program may see, by their names, beside PATH, HOME, LANG, LC_*, TZ, TMPDIR and TRACEPARENT. */
+/** The environment variables that the program may see, beside PATH, HOME, LANG, LC_*, TZ, TMPDIR and TRACEPARENT. */
 export type Variables = string[];
 
 /** An address: vm.KEY, volume.KEY or group.KEY, with [EACH] for an instance of a for_each; within a component KEY/ comes before it, and alone is all of the component. @pattern ^(?:[A-Za-z0-9_-]+(?:\[[^\[\]]+\])?/)*(?:(?:vm|volume|group)\.[A-Za-z0-9_-]+(?:\[[^\[\]]+\])?)?$|\$\{ */

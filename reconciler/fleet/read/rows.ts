@@ -32,7 +32,7 @@ export interface Common {
   opens_at?: OpensAt;
   approvers?: Approvers;
   not_the_author?: NotTheAuthor;
-  /** Where the state is; ${stack} is the stack's name. No password: PGPASSWORD and the like are read from the environment. */
+  /** Where the state is; ${stack} is the stack's name. No password: PGPASSWORD is read from the environment. */
   state?: Text;
   /** One of the services above. */
   service?: Name;
@@ -79,9 +79,9 @@ export interface ReceiverBlock {
   webhook?: Url;
   /** Signs what a webhook gets. */
   secret?: SecretSource;
-  /** The address of an incoming webhook of Slack. Whoever knows it may write there: { env: NAME } keeps it out of the file. */
+  /** The address of an incoming webhook of Slack; { env: NAME } keeps it out of the file. */
   slack?: SecretAddress;
-  /** The address of a workflow of Microsoft Teams that posts what it gets. { env: NAME } keeps it out of the file. */
+  /** The address of a workflow of Microsoft Teams that posts what it gets; { env: NAME } keeps it out of the file. */
   teams?: SecretAddress;
   /** The addresses that get a mail; with from and smtp. It needs the package nodemailer on the workers. @one */
   email?: Mail | Mails;
@@ -119,7 +119,7 @@ export interface FleetFile {
   tenants?: Record<Name, TenantBlock>;
   /** What a stack has when it does not say otherwise. */
   defaults?: Common;
-  /** When plans may be applied, and when not. A deny window wins over an allow window; with allow windows for a stack, nothing is applied outside of them. */
+  /** When plans may be applied, and when not. A deny window wins; a stack with allow windows is applied in them alone. */
   windows?: WindowBlock[];
   /** Who is told what. */
   notify?: NotifyBlock[];
@@ -141,11 +141,11 @@ export interface SignInBlock {
   /** What the provider calls these pages. */
   client_id: Text;
   client_secret?: SecretSource;
-  /** Where people reach these pages. The provider has to permit URL/sign-in/done as an address to come back to. */
+  /** Where people reach these pages. The provider has to permit URL/sign-in/done. */
   url: Url;
   /** What is asked of the provider beside openid; profile and email when left out. */
   scopes?: OneWord[];
-  /** An e-mail address counts although the provider never says whether it has verified it. Only for a provider with which nobody can register an address that is not theirs: otherwise anybody comes in as anybody. */
+  /** An e-mail address counts although the provider never says that it was verified. Only where nobody can register an address that is not theirs: otherwise anybody comes in as anybody. */
   accept_unverified_email?: boolean;
   /** The claim by which a person is known in the history; email when left out, and sub where a person has none. */
   name?: Text;
@@ -159,7 +159,7 @@ export interface Retry {
   first?: Duration;
   /** The longest pause; 1h when left out. */
   max?: Duration;
-  /** After so many failures in a row the stack is stalled, and is looked at again only after a push, a trigger or the longest pause; 8 when left out. @min 1 @max 1000 */
+  /** After so many failures in a row the stack is stalled, until a push, a trigger or the longest pause; 8 when left out. @min 1 @max 1000 */
   give_up_after?: Whole;
 }
 
@@ -177,7 +177,7 @@ export type SecretSource =
 /** An address, or where it is: an environment variable of the workers, or a program that prints it. @one */
 export type SecretAddress = SmtpUrl | SecretSource;
 
-/** Where the files of a stack come from: a Git repository, a folder of the worker, or an artifact with its digest. @minProperties 1 */
+/** Where the files come from: a Git repository, a folder of the worker, or an artifact with its digest. @minProperties 1 */
 export interface SourceBlock extends GitBlock {
   /** A folder that every worker sees; a relative one is relative to this file. */
   folder?: Text;
@@ -187,14 +187,14 @@ export interface SourceBlock extends GitBlock {
   digest?: string;
 }
 
-/** Pull requests (GitHub) and merge requests (GitLab) into this branch are planned for the stacks that they touch, and told there in one comment and a status. @one */
+/** Pull requests (GitLab: merge requests) into this branch are planned, and told there in one comment and a status. @one */
 export type PullRequests = boolean | PullSettings;
 
 export interface PullSettings {
   token?: SecretSource;
   /** The host's API, where it is not the usual one: https://HOST/api/v3 or https://HOST/api/v4. */
   api?: Url;
-  /** Who may approve a plan there, with the comment /approve DIGEST, by their names at the host; nobody when left out. */
+  /** Who may approve a plan there, by their names at the host; nobody when left out. */
   approvers?: Text[];
 }
 
@@ -209,10 +209,10 @@ export type Consents = StandingConsent[];
 /** How many people have to approve a plan before it is carried out. Left out: 1. @min 1 @max 20 */
 export type Approvers = Whole;
 
-/** With true, whoever wrote one of the commits that a plan carries out may not approve it. It needs files from a Git repository. A person is known by the e-mail address or the name of the commit. */
+/** Whoever wrote one of the commits that a plan carries out, by its e-mail address or name, may not approve it. It needs files from a Git repository. */
 export type NotTheAuthor = boolean;
 
-/** With approve: safe, and with auto without open_world, a plan that admits at least this share of the internet waits for a person: /8 is as many addresses as a /8 of IPv4 has, or as large a part of the IPv6 that is routed (2000::/3). Private and reserved addresses do not count. Left out: /3. @pattern ^/([0-9]|[12][0-9]|3[0-2])$ */
+/** With approve: safe, and with auto without open_world, a plan that admits this share of the internet waits for a person: /8 is as many addresses as a /8 of IPv4 has, or as large a part of the routed IPv6 (2000::/3). Private and reserved addresses do not count. Left out: /3. @pattern ^/([0-9]|[12][0-9]|3[0-2])$ */
 export type OpensAt = string;
 
 /** One deployment of the service. */
@@ -243,9 +243,9 @@ export interface TenantBlock {
   weight?: number;
   /** How many of its stacks run at once, in all workers; no limit when left out. @min 1 @max 10000 */
   max_running?: Whole;
-  /** In a fleet of several tenants: whether files of this one may name programs that the workers start, and addresses that get a credential. Left out: false. */
+  /** In a fleet of several tenants: its files may name programs that the workers start, and addresses that get a credential. Left out: false. */
   trusted?: boolean;
-  /** What its stacks may read through `reads:` of their files, beside the states of its own stacks: names of stacks of other tenants, with * for any text, and addresses of states that are no stack's (with ://). Left out: nothing. */
+  /** What its stacks may read through `reads:`, beside the states of its own stacks: names of other tenants' stacks, with * for any text, and addresses (with ://) of states that are no stack's. Left out: nothing. */
   may_read?: Text[];
 }
 
@@ -283,7 +283,7 @@ export type StackBlock = { source: SourceBlock } & Common &
     inputs?: Record<string, string>;
     /** Stacks that must have been applied before. @unique */
     depends_on?: Name[];
-    /** When the stack leaves this file, everything it made is to be deleted: an approval of its own. Left out, the stack is released and nothing is touched. */
+    /** When the stack leaves this file, everything it made is to be deleted, after an approval. Left out: nothing is touched. */
     destroy?: boolean;
     /** The stack is not looked at. */
     paused?: boolean;

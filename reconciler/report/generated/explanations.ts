@@ -29,7 +29,7 @@ export const explanations = {
     "todo": "--name NAME"
   },
   "cli/no-address": {
-    "means": "Neither the state nor the service shows an address of this VM, or of the one that it is reached through.",
+    "means": "Nothing shows an address of this VM, or of the one that it is reached through.",
     "todo": "reconcile vm list; `records.vm` of the dialect says where a record has its addresses."
   },
   "cli/no-files": {
@@ -37,11 +37,11 @@ export const explanations = {
     "todo": "Name a file, or write one with: reconcile init."
   },
   "cli/no-ssh": {
-    "means": "`reconcile ssh` starts the ssh of your machine, and there is none, or it cannot be started.",
+    "means": "`reconcile ssh` found no ssh on your machine, or could not start it.",
     "todo": "Install OpenSSH's client, or use the address that reconcile vm list shows."
   },
   "cli/not-applied": {
-    "means": "A resource is declared but was never applied, so an export leaves it out.",
+    "means": "A declared resource was never applied, so an export leaves it out.",
     "todo": "Run reconcile apply, then export again."
   },
   "cli/occupied": {
@@ -49,11 +49,11 @@ export const explanations = {
     "todo": "Name another folder with --out, or move the file away."
   },
   "cli/output-lost": {
-    "means": "Standard output could not be written, so what is there is cut short. The run went on to its end and is recorded.",
+    "means": "Standard output could not be written. The run went on to its end and is recorded.",
     "todo": "Make room where it goes (a full disk, most often); `reconcile plan` shows what is left to do."
   },
   "cli/package-missing": {
-    "means": "The command needs a package that is not installed, since most people never use it.",
+    "means": "The command needs a package that is not installed.",
     "todo": "Install the package that the message names, beside this one."
   },
   "cli/system": {
@@ -65,7 +65,7 @@ export const explanations = {
     "todo": "reconcile explain lists all of them."
   },
   "cli/usage": {
-    "means": "The command line has a word, flag or number of words that the command does not take.",
+    "means": "The command line has a word or flag that the command does not take.",
     "todo": "`reconcile help COMMAND` shows what it takes."
   },
   "cli/unknown-output": {
@@ -77,11 +77,11 @@ export const explanations = {
     "todo": "bash, zsh or fish"
   },
   "config/alias-limit": {
-    "means": "The YAML aliases of the file expand to more than is reasonable.",
+    "means": "The YAML aliases of the file expand to too much.",
     "todo": "Write the repeated parts as defaults or for_each."
   },
   "config/component-circle": {
-    "means": "A component uses itself, or is handed its own outputs; the message shows the circle.",
+    "means": "A component uses itself, or is handed its own outputs.",
     "todo": "Use another file, or hand one of them something that does not come from the others."
   },
   "config/conflicting-setting": {
@@ -101,7 +101,7 @@ export const explanations = {
     "todo": "Give one of them another name."
   },
   "config/duplicate-rule": {
-    "means": "Two rules of a group admit the same traffic; the service would refuse the whole group.",
+    "means": "Two rules of a group admit the same traffic.",
     "todo": "Remove one; both places are named."
   },
   "config/encoding": {
@@ -109,15 +109,15 @@ export const explanations = {
     "todo": "Save it as UTF-8."
   },
   "config/environment": {
-    "means": "The file declares environments and none of them was chosen, or one that it does not declare.",
+    "means": "The file declares environments and none of them was chosen, or an unknown one.",
     "todo": "--env NAME, or RECONCILE_ENV; there is no default, so that nobody changes one environment and means another."
   },
   "config/file-unreadable": {
-    "means": "A file that the desired state names (a file of variables, a component) cannot be read.",
+    "means": "A file that the desired state names cannot be read.",
     "todo": "Paths are relative to the file that names them; `npm:` files are in node_modules."
   },
   "config/for-each": {
-    "means": "for_each is neither a list, nor a map, nor a number, or has keys an address cannot hold.",
+    "means": "for_each is no list, map or number, or has keys an address cannot hold.",
     "todo": "Use letters, digits, dots, hyphens and underscores as keys, each once."
   },
   "config/forbidden-key": {
@@ -129,11 +129,11 @@ export const explanations = {
     "todo": "${var.NAME}, ${each}, ${each.value}; $${ for a literal one."
   },
   "config/invalid-import": {
-    "means": "An imports entry is not complete or names nothing that is declared.",
+    "means": "An imports entry is not complete or names nothing declared.",
     "todo": "{ to: ADDR, id: … }, or name: for a VM."
   },
   "config/invalid-move": {
-    "means": "A moved entry leads nowhere, in a circle, or from something that is still declared.",
+    "means": "A moved entry leads nowhere, in a circle, or from something still declared.",
     "todo": "{ from: OLD, to: NEW }, where NEW is declared and OLD is not."
   },
   "config/invalid-name": {
@@ -161,7 +161,7 @@ export const explanations = {
     "todo": "The message lists them and the nearest."
   },
   "config/lookup-failed": {
-    "means": "What the file looks up in the service was not found, is there more than once, or could not be looked at.",
+    "means": "What the file looks up was not found, is there more than once, or could not be looked at.",
     "todo": "Correct the id or the name; where several have the name, say the id of the one that is meant."
   },
   "config/read-failed": {
@@ -169,7 +169,7 @@ export const explanations = {
     "todo": "Check the place of that state in reads, and that this machine may read it; the other project has to be applied once."
   },
   "config/not-known-yet": {
-    "means": "A value that only the service knows, such as the address of a VM, stands where its value is needed before anything is planned.",
+    "means": "A value that only the service knows stands where it is needed before anything is planned.",
     "todo": "It may stand in a rule's remote_ip, in descriptions, in check and flush commands and URLs, and in outputs."
   },
   "config/reference-needs-key": {
@@ -181,19 +181,19 @@ export const explanations = {
     "todo": "Choose another."
   },
   "config/sensitive": {
-    "means": "A sensitive value stands where it would be stored in the clear: in the state, in the service, or in a saved plan.",
+    "means": "A sensitive value stands where it would be stored in the clear.",
     "todo": "Use it in the check of a resize, and save plans with a key (RECONCILE_STATE_KEY); elsewhere use a variable that is not sensitive."
   },
   "config/size-over-limit": {
-    "means": "A volume is larger than the service's console accepts; the service itself may take it.",
+    "means": "A volume is larger than the service's console accepts; the service may take it.",
     "todo": "A warning only."
   },
   "config/shared-name": {
-    "means": "Two environments of one file want the same name in one project of one service. The one that is applied second would find the other's resource.",
+    "means": "Two environments want the same name in one project of one service. The one that is applied second would find the other's resource.",
     "todo": "Put the environment into the name: name: \"${env}-web\"."
   },
   "config/too-large": {
-    "means": "The files of the desired state are larger than a run could hold in its memory, or the lists of one rule stand for more than 10,000 rules.",
+    "means": "The files are too large, or the lists of one rule stand for more than 10,000 rules.",
     "todo": "Split them into projects, each in a folder and with a state of its own; write ranges of ports and CIDRs in a rule."
   },
   "config/unknown-key": {
@@ -213,7 +213,7 @@ export const explanations = {
     "todo": "Use it as ${param.NAME}, or take it out of the parameters."
   },
   "config/variable-circle": {
-    "means": "The default of a variable uses other variables that use it in turn; the message shows the circle.",
+    "means": "The default of a variable uses variables that use it in turn.",
     "todo": "Give one of them a value of its own."
   },
   "config/variable-without-value": {
@@ -241,7 +241,7 @@ export const explanations = {
     "todo": "Remove it from the dialect."
   },
   "dialect/does-not-fit": {
-    "means": "A line of the dialect does not hold for the service that was looked at.",
+    "means": "A line of the dialect does not hold for the service.",
     "todo": "The message has the line that would. `reconcile doctor --out FILE` writes all of them."
   },
   "dialect/not-proven": {
@@ -269,7 +269,7 @@ export const explanations = {
     "todo": "The message shows one that is."
   },
   "dialect/paging": {
-    "means": "A list is said to go on in two ways at once, or to have pages of a size that no parameter carries.",
+    "means": "A list goes on in two ways at once, or has a page size that no parameter carries.",
     "todo": "Keep one of marker, number and offset: the one that this service has. A size needs its size_param."
   },
   "dialect/not-allowed": {
@@ -305,11 +305,11 @@ export const explanations = {
     "todo": "Please report it with the command you ran and RECONCILE_DEBUG=1 set."
   },
   "listing/egress": {
-    "means": "The listing restricts what may leave, and a service that lets everything out of every group by itself undoes that.",
+    "means": "The listing restricts egress, which the service lets out of every group by itself.",
     "todo": "Once the groups exist, reconcile exposure shows what really leaves them."
   },
   "listing/group-failed": {
-    "means": "The service did not create one group of the listing; the others are not affected.",
+    "means": "The service did not create one group of the listing.",
     "todo": "Correct it in the listing and import that group alone, or translate it with --convert, which fits names."
   },
   "listing/not-imported": {
@@ -317,27 +317,27 @@ export const explanations = {
     "todo": "Read what the service says; reconcile doctor checks the credential and the project."
   },
   "listing/outcome-unknown": {
-    "means": "The answer to the import was lost, so whether the groups exist is not known.",
+    "means": "The answer to the import was lost.",
     "todo": "Look at the groups in the service before importing again: names that are there already would fail."
   },
   "listing/port-ranges": {
-    "means": "Some rules have ranges of ports, and the dialect does not say how this service takes a range in one rule.",
+    "means": "Some rules have ranges of ports, and the dialect does not say how this service takes one.",
     "todo": "Import through the service (without --convert), or write rules: { port_range: \"{min}-{max}\" } in the dialect."
   },
   "listing/unreadable": {
-    "means": "The file is not a listing of security groups as another cloud's command line prints it.",
+    "means": "The file is not a listing of security groups as another cloud prints it.",
     "todo": "Give the JSON output of describe-security-groups as it is."
   },
   "pull/disk-of-vm": {
-    "means": "The volume asked for is the root disk or the data disk of its VM.",
+    "means": "The volume asked for is a disk of its VM.",
     "todo": "Nothing to do: it stands in that VM's block as root_size or size."
   },
   "pull/fill-in": {
-    "means": "No record of the service shows this value, so the file leaves it out.",
+    "means": "No record shows this value, so the file leaves it out.",
     "todo": "Give it with --project, --region or --user-id, or write it into the file."
   },
   "pull/not-seen": {
-    "means": "This service has no list of that kind, so a pull cannot tell what exists of it.",
+    "means": "This service has no list of that kind.",
     "todo": "Name it by its id, as the message says."
   },
   "pull/not-found": {
@@ -353,7 +353,7 @@ export const explanations = {
     "todo": "Name them one by one: reconcile pull --vm ID."
   },
   "consent/accept-service": {
-    "means": "The state is of another service, project or credential than this one, or the service shows nothing that the state remembers. An absence in another service or project proves nothing, so nothing counts as gone.",
+    "means": "The state is of another service, project or credential, or the service shows nothing that the state remembers. An absence in another service or project proves nothing, so nothing counts as gone.",
     "todo": "Use the address, the file and the credential that the state was made with. If the service has moved, or everything is really gone: --accept-service."
   },
   "consent/approval": {
@@ -365,7 +365,7 @@ export const explanations = {
     "todo": "--allow-loss ADDR permits the loss of one resource, --allow-data-loss every one that the plan lists."
   },
   "consent/empty": {
-    "means": "The desired state became empty, which is more often a lost file than a wish.",
+    "means": "The desired state became empty.",
     "todo": "--allow-empty, or reconcile destroy."
   },
   "consent/flush": {
@@ -373,27 +373,27 @@ export const explanations = {
     "todo": "--confirm-flush ADDR, or flush.via: command or stop."
   },
   "consent/prevent-destroy": {
-    "means": "A resource that is protected, by its block or by `protect:` of its environment, would be deleted, replaced or wiped. The state remembers the protection when the block is gone, and until an apply has recorded that it was switched off.",
+    "means": "A protected resource would be deleted, replaced or wiped. The state remembers the protection when the block is gone, and until an apply has recorded that it was switched off.",
     "todo": "`--unprotect ADDR`, this once, at a terminal or with a saved plan; `protect: { allow: [rebuild] }` for what an environment protects; or set lifecycle.prevent_destroy: false, apply that, and then do it."
   },
   "consent/recreate": {
-    "means": "A resource of the state is not shown by the service any more and would be created again. A credential that lost the right to see it is shown just what a deletion looks like, so a plan says what it saw and asks.",
+    "means": "A resource of the state is not shown any more and would be created again. A credential that lost the right to see it is shown just what a deletion looks like, so a plan says what it saw and asks.",
     "todo": "Check that it is really gone, and that the credential may see all of its kind; then --recreate ADDR for each, or all."
   },
   "consent/removal": {
-    "means": "The file no longer declares more than half of what the state has, and at least five resources; most often the file was cut by mistake.",
+    "means": "The file no longer declares more than half of what the state has, and at least five resources.",
     "todo": "Check that the file is whole; then --allow-removal N (the number that the plan names) or all, or reconcile destroy."
   },
   "consent/missing": {
-    "means": "A program carries out a plan that needs consents which it was not given; nothing was sent.",
+    "means": "A program carries out a plan without the consents that it needs.",
     "todo": "Hand them in as grants, after a person has seen what the plan lists and agreed."
   },
   "consent/unlisted": {
-    "means": "A step would lose something that the plan did not list by its id; it was not sent.",
+    "means": "A step would lose something that the plan did not list; it was not sent.",
     "todo": "Plan again, and look at what it would lose."
   },
   "move/cannot": {
-    "means": "The parts cannot be taken out of their project as they are: they lie in a circle with what would stay, a volume would part from its VM, or both projects have something of one name that differs. Nothing was written.",
+    "means": "The parts cannot be taken out: a circle, a volume without its VM, or a name of which both projects say something else. Nothing was written.",
     "todo": "Do what the message says, or name other parts; reconcile move without --yes shows it again."
   },
   "move/fleet": {
@@ -401,35 +401,35 @@ export const explanations = {
     "todo": "Say where the fleet is, so that the move pauses the stacks: RECONCILE_FLEET_SERVER with RECONCILE_FLEET_TOKEN, or RECONCILE_FLEET_DATABASE. Where nobody can reach it, write paused: true for both stacks into the fleet's file first."
   },
   "move/would-change": {
-    "means": "With the files as they would be, one of the two projects would plan a change that neither has today. Nothing was written.",
+    "means": "After the move, one of the projects would plan a change that neither has today. Nothing was written.",
     "todo": "The message names the change. Most often the target's defaults, region or project differ: write the value into the block first."
   },
   "plan/import-differs": {
-    "means": "The imported resource differs from the file in a field that the service cannot change in place.",
+    "means": "The imported resource differs in a field that the service cannot change in place.",
     "todo": "Write the service's value into the file. Otherwise the next plan replaces the resource, and asks before it does."
   },
   "watch/files-changing": {
-    "means": "The files changed each time they were read, so what they declare is not known.",
+    "means": "The files changed each time they were read.",
     "todo": "Put a whole new file in place of the old one: write it beside it, then rename it."
   },
   "exposure/gap": {
-    "means": "Between the steps of the plan, a group may for a while admit more than before and after together, or less than both.",
+    "means": "Between the steps of the plan, a group may admit more than before and after together, or less than both.",
     "todo": "Look at the step and the traffic that are named; apply the change in two halves if that moment matters."
   },
   "exposure/idle-egress": {
-    "means": "Egress rules of the group restrict nothing, because the service's own rules let the same traffic out.",
+    "means": "Egress rules of the group restrict nothing, because the service's own rules let the same out.",
     "todo": "Remove them, or have the service's own rule removed if your deployment permits that."
   },
   "exposure/open-port": {
-    "means": "A port that manages a machine or hands out its data is open to the whole internet.",
+    "means": "A port that manages a machine or hands out its data is open to the internet.",
     "todo": "Name the networks that need it in remote_ip, or a group in remote_group."
   },
   "plan/address-unread": {
-    "means": "A VM's record has something in the place of an address that is no IP address. It counts as not shown, and no command and no check gets it.",
+    "means": "A VM's record has something else in the place of an IP address. It counts as not shown, and no command and no check gets it.",
     "todo": "Describe in the dialect where the record has the address: records.vm.floating_ip, records.vm.private_ip."
   },
   "plan/attached-elsewhere": {
-    "means": "A volume is attached to another VM than the one that was asked for.",
+    "means": "A volume is attached to another VM than the one asked for.",
     "todo": "Detach it there first, or name the VM it is on."
   },
   "plan/bad-id": {
@@ -441,15 +441,15 @@ export const explanations = {
     "todo": "Describe records.vm.volumes in the dialect, or operations.volume.list if the service has it."
   },
   "plan/data-volume-kept": {
-    "means": "preserved_volumes: delete takes only the volume that was created with the VM, known by its id and size and hanging on it. This is another volume, so it stays as an orphan.",
+    "means": "preserved_volumes: delete takes only the volume created with the VM, known by id and size and hanging on it. This is another volume, so it stays as an orphan.",
     "todo": "reconcile orphans list names it once the VM is gone; reconcile orphans delete ID deletes it."
   },
   "plan/data-volume-unknown": {
-    "means": "The data volume of a VM cannot be grown, because the service's records do not show which one it is.",
+    "means": "The data volume of a VM cannot be grown: no record shows which one it is.",
     "todo": "Describe records.vm.volumes in the dialect, or declare a volume of its own."
   },
   "plan/egress-open": {
-    "means": "The service lets everything out of every group, so declared egress rules restrict nothing.",
+    "means": "The service lets everything out of every group, so egress rules restrict nothing.",
     "todo": "A warning: do not rely on them."
   },
   "plan/flavor-ambiguous": {
@@ -461,7 +461,7 @@ export const explanations = {
     "todo": "Use one that it lists."
   },
   "plan/forbidden": {
-    "means": "A resource may not be looked at with this credential; the state's record is used instead for it.",
+    "means": "This credential may not look at a resource; the state's record is used instead.",
     "todo": "Use a credential that may read it."
   },
   "plan/gone": {
@@ -469,7 +469,7 @@ export const explanations = {
     "todo": "If it still exists, stop and check the credential before applying."
   },
   "plan/run-under-way": {
-    "means": "Another run holds the lock of the state while this plan is made, so a change that looks unfinished may be under way.",
+    "means": "Another run holds the lock of the state while this plan is made.",
     "todo": "Plan again when it has ended; `reconcile apply --lock-timeout 5m` waits for it."
   },
   "plan/shown-again": {
@@ -477,7 +477,7 @@ export const explanations = {
     "todo": "Nothing, or reconcile import ADDR ID to manage it again, or reconcile orphans delete ID."
   },
   "plan/group-named": {
-    "means": "A group is to be deleted, or replaced, while rules of other groups name it. The service may drop those rules, or refuse.",
+    "means": "A group is to be deleted or replaced while rules of other groups name it. The service may drop those rules, or refuse.",
     "todo": "Take the rules away first, and delete the group with the next apply. A service that is known to keep such groups: `limits: { named_groups: kept }` in the dialect, and the plan takes the rules away first."
   },
   "plan/rule-idle": {
@@ -509,11 +509,11 @@ export const explanations = {
     "todo": "A note: it is sent as it is."
   },
   "plan/image-unresolved": {
-    "means": "An image is given by name, and no list says which id that is: this service has none, or --no-refresh was given.",
+    "means": "An image is given by name, and no list says which id that is.",
     "todo": "Write the image's id as image_id."
   },
   "plan/import-by-name": {
-    "means": "A VM is to be imported by its name, and nothing lists the VMs: this service has no such list, or --no-refresh was given.",
+    "means": "A VM is to be imported by its name, and nothing lists the VMs.",
     "todo": "Give its id instead of its name."
   },
   "plan/import-managed": {
@@ -525,31 +525,31 @@ export const explanations = {
     "todo": "Correct the id or name."
   },
   "plan/not-listed-yet": {
-    "means": "A VM is not in the list of VMs, and was created a moment ago, or its own data volume says that it hangs on it. A list may be behind, so the VM counts as existing for now.",
+    "means": "A VM is not listed, and was created a moment ago, or its data volume says that it hangs on it. A list may be behind, so the VM counts as existing for now.",
     "todo": "Plan again when service.timing.discovery_window is over; apply waits for it and looks again by itself. If the VM is gone and its volume still names it: reconcile state rm ADDR."
   },
   "plan/import-unseen": {
-    "means": "This credential may not look at the resource to import, so nothing proves that it exists.",
+    "means": "This credential may not look at the resource to import.",
     "todo": "Use a credential that may read it, or correct the id."
   },
   "plan/project-removed": {
-    "means": "A change removes the files of a project, and its VMs, volumes and groups would stay in the service with nobody to manage them.",
+    "means": "A change removes the files of a project, and its resources would stay with nobody to manage them.",
     "todo": "Destroy the project with its former files, then remove them."
   },
   "plan/renamed-key": {
-    "means": "One block is gone and another one just like it is new, as after a rename of its key. The resource would be deleted and created again.",
+    "means": "One block is gone and another one just like it is new. The resource would be deleted and created again.",
     "todo": "Write the moved entry that the message names, or nothing if they are two different things."
   },
   "plan/left-out": {
-    "means": "It depends on a resource that --exclude names, so this plan leaves it as it is too.",
+    "means": "It depends on a resource that --exclude names, and is left as it is too.",
     "todo": "Nothing, or plan without --exclude."
   },
   "plan/left-alone": {
-    "means": "A resource depends on another one of which nothing certain is known, so this run does not change it.",
+    "means": "A resource depends on another one of which nothing certain is known, and is not changed.",
     "todo": "Settle the other one first; the message names it."
   },
   "plan/move-needs-key": {
-    "means": "A moved entry names whole blocks, and only one of the two has a for_each.",
+    "means": "A moved entry names whole blocks, and only one of them has a for_each.",
     "todo": "Name the instance: { from: vm.db, to: \"vm.web[a]\" }."
   },
   "plan/move-occupied": {
@@ -561,23 +561,23 @@ export const explanations = {
     "todo": "Say which one with an imports entry."
   },
   "plan/circle": {
-    "means": "Resources that do not exist yet use values of each other in their texts, such as ${group.web.id}: each has to exist before the other.",
+    "means": "Resources that do not exist yet use values of each other, such as ${group.web.id}.",
     "todo": "Take one of the values out of its text; it can be written in after the first apply, when both exist."
   },
   "plan/held-by-sibling": {
-    "means": "What is to be taken over is in the state of another environment of the same file, or of another stack of the fleet with the same files. Both would change it in turns.",
+    "means": "What is to be taken over is in the state of another environment, or of another stack with the same files. Both would change it in turns.",
     "todo": "Put ${env} into the name, so that each environment has its own, or take it out of the other one first: reconcile state rm ADDR --env OTHER."
   },
   "plan/sibling-unread": {
-    "means": "Something is taken over, and the state of another environment of the same file, or of another stack of the fleet with the same files, could not be read: it may have that resource.",
+    "means": "Something is taken over, and the state of another environment or stack, which may have it, could not be read.",
     "todo": "Look there with whoever may read it: reconcile state list --env OTHER."
   },
   "plan/name-not-said": {
-    "means": "A group that was taken over would be replaced, on a service that does not show what it is called, and the file does not say it. The replacement would give it a name that was made up.",
+    "means": "A group that was taken over would be replaced, and neither the service nor the file says its name. The replacement would give it a name that was made up.",
     "todo": "Write its name into the block (name: …), as the service's console shows it."
   },
   "plan/name-taken": {
-    "means": "Something else with that name exists: unknown to the state, left out by the targets, or let go. It is neither taken over nor made twice.",
+    "means": "Something else with that name exists. It is neither taken over nor made twice.",
     "todo": "An imports entry, --adopt for a VM, --target for what is left out, or another name."
   },
   "plan/checkout-differs": {
@@ -585,7 +585,7 @@ export const explanations = {
     "todo": "Plan again to see what is left."
   },
   "plan/no-checkout": {
-    "means": "The files that a saved plan was made from are not beside it unchanged, and not below the working folder.",
+    "means": "The files that a saved plan was made from are not beside it unchanged.",
     "todo": "Apply it in a checkout, from the folder it was made in."
   },
   "plan/not-owed": {
@@ -593,23 +593,23 @@ export const explanations = {
     "todo": "To run it now: reconcile owe ADDR, then reconcile apply; or reconcile apply --owe ADDR."
   },
   "plan/not-shown": {
-    "means": "The service accepted a write, and no operation or record of this service shows what it brought about: nobody can see whether it was done.",
+    "means": "The service accepted a write, and nothing it has can show whether it was done.",
     "todo": "Look in the console. An operation or a pointer in the dialect with which it can be looked at ends the note."
   },
   "plan/outcome-unknown": {
-    "means": "An earlier create, attach or detach got no answer or does not show, and nothing the service shows settles it.",
+    "means": "An earlier create, attach or detach got no answer, and nothing the service shows settles it.",
     "todo": "reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached."
   },
   "plan/power-unobserved": {
-    "means": "The service shows no power state, and no run has started or stopped the VM yet.",
+    "means": "The service shows no power state, and no run has set it yet.",
     "todo": "The stop or start is sent; lifecycle.ignore_changes: [power] leaves it as it is."
   },
   "plan/name-refused": {
-    "means": "The name is one that this service does not take, by the rules of its dialect.",
+    "means": "The dialect's rules for names do not permit the name.",
     "todo": "Choose another name, or correct names in the dialect."
   },
   "plan/port-range": {
-    "means": "A rule with a range of ports is to be created, and the dialect does not say how this service takes a range in one rule.",
+    "means": "A rule has a range of ports, and the dialect does not say how this service takes one.",
     "todo": "rules: { port_range: \"{min}-{max}\" } in the dialect where the service takes that, or one rule for each port."
   },
   "plan/region-ambiguous": {
@@ -625,11 +625,11 @@ export const explanations = {
     "todo": "Nothing: the note lists the VMs of each wave."
   },
   "plan/rule-kept": {
-    "means": "A rule that the file does not declare is kept, because on_rule_removal is keep and the service cannot delete one rule.",
+    "means": "An undeclared rule is kept, because on_rule_removal is keep.",
     "todo": "on_rule_removal: replace, or delete it in the console."
   },
   "plan/rule-stays": {
-    "means": "This service cannot delete one rule, so the rule stays although nothing declares it any more.",
+    "means": "This service cannot delete one rule, so the undeclared rule stays.",
     "todo": "Replace the group, or delete the rule in the service's console."
   },
   "plan/rules-unobserved": {
@@ -645,11 +645,11 @@ export const explanations = {
     "todo": "Declare it in the group's rules if it is wanted. If it is not, take it away in the service's console, or ask whoever runs the service."
   },
   "plan/state-unsaid": {
-    "means": "A resource shows a state that is deleted on some services and stopped on others, and the dialect gives the word no meaning. Nothing is removed or made anew on a guess.",
+    "means": "A resource shows a state that may mean deleted, and the dialect gives the word no meaning. Nothing is removed or made anew on a guess.",
     "todo": "Look in the service's console what it means, and write the word under states.vm or states.volume of the dialect."
   },
   "plan/stale": {
-    "means": "A saved plan no longer fits: the state or the service moved on, or it is another one than it was reviewed for.",
+    "means": "A saved plan no longer fits: the state or the service moved on, or it is another one.",
     "todo": "Plan again, review, and apply the new plan."
   },
   "plan/tampered": {
@@ -657,7 +657,7 @@ export const explanations = {
     "todo": "Plan again with --out."
   },
   "plan/target-too-narrow": {
-    "means": "The plan would take something away from a resource that --target or --exclude leaves out.",
+    "means": "The plan would take something away from a resource that is left out.",
     "todo": "Target that too or exclude less, or plan without both flags."
   },
   "plan/unknown-address": {
@@ -677,7 +677,7 @@ export const explanations = {
     "todo": "Look at the resource in the service before you go on."
   },
   "plan/value-not-shown": {
-    "means": "A text of the file has a value that only the service knows, and nothing will tell it: the record does not show it, or nothing in this plan creates the resource.",
+    "means": "A text needs a value that only the service knows, and nothing will tell it.",
     "todo": "The message says what would supply it: the dialect line for the place of an address in a VM's record, a wider --target, or an import."
   },
   "plan/vm-failed": {
@@ -685,7 +685,7 @@ export const explanations = {
     "todo": "--replace ADDR"
   },
   "plan/vms-unobserved": {
-    "means": "This service has no way to look at VMs; they are known from the state alone.",
+    "means": "This service has no way to look at VMs.",
     "todo": "A note: changes that others make in the service are not seen."
   },
   "plan/volume-failed": {
@@ -693,7 +693,7 @@ export const explanations = {
     "todo": "Only you can say whether its data is still wanted; --replace ADDR makes an empty one."
   },
   "check/cost-unknown": {
-    "means": "The file's checks limit what a month costs, and something that the plan makes or changes has no price.",
+    "means": "The checks limit what a month costs, and something that the plan makes or changes has no price.",
     "todo": "Add its price to the list: `prices:`, --prices or RECONCILE_PRICES; 0 where there is nothing to pay."
   },
   "check/flavor": {
@@ -713,11 +713,11 @@ export const explanations = {
     "todo": "Add the field that the message names."
   },
   "check/monthly-cost": {
-    "means": "After this plan a month would cost more than the file's checks allow.",
+    "means": "After this plan a month would cost more than the checks allow.",
     "todo": "Ask for less, or raise checks.at_most.monthly_cost. A plan that saves is carried out all the same."
   },
   "check/monthly-increase": {
-    "means": "This plan would raise the cost of a month by more than the file's checks allow at once.",
+    "means": "This plan would raise the cost of a month by more than the checks allow.",
     "todo": "Do it in parts with --target, or raise checks.at_most.monthly_increase."
   },
   "check/name": {
@@ -737,31 +737,31 @@ export const explanations = {
     "todo": "Change them in parts with --target, or raise checks.at_most.stop."
   },
   "policy/failed": {
-    "means": "The file's policy program did not run, or its answer cannot be read. The plan is refused, since nobody knows what it would have said.",
+    "means": "The policy program did not run, or its answer cannot be read. The plan is refused, since nobody knows what it would have said.",
     "todo": "It reads the plan as JSON on standard input and prints a JSON list of findings, or what conftest and OPA print."
   },
   "policy/not-run": {
-    "means": "The file names a policy program, and this run starts no program that a file names (--no-programs, RECONCILE_PROGRAMS=none). The plan was not judged by it. With RECONCILE_POLICY it was judged by that program instead, and this is a note.",
+    "means": "This run starts no program that a file names (--no-programs), and so not its policy. The plan was not judged by it. With RECONCILE_POLICY it was judged by that program instead, and this is a note.",
     "todo": "Set RECONCILE_POLICY to a program that the author of the change cannot write to; or plan without --no-programs where the files were reviewed. --strict refuses such a plan."
   },
   "reachability/contradiction": {
-    "means": "Two assertions of the file cannot both hold, whatever the rules: one demands what the other forbids.",
+    "means": "Two assertions cannot both hold, whatever the rules.",
     "todo": "Narrow one of the two. A never takes `except:`."
   },
   "reachability/exception-ends": {
-    "means": "An exception of an assertion ends within 14 days. From then on what it covers is refused.",
+    "means": "An exception ends within 14 days. From then on what it covers is refused.",
     "todo": "Narrow the rules that need it, or set a new `until` with its reason."
   },
   "reachability/exception-too-long": {
-    "means": "An exception of an assertion is for more than a year.",
+    "means": "An exception is for more than a year.",
     "todo": "Write an `until` within a year."
   },
   "reachability/exception-unneeded": {
-    "means": "No rule needs this exception of an assertion any more.",
+    "means": "No rule needs this exception any more.",
     "todo": "Remove it from `allow`."
   },
   "reachability/one-family": {
-    "means": "An `always` that says no ethertype holds over one of IPv4 and IPv6, and nothing of it is admitted over the other.",
+    "means": "An `always` that says no ethertype holds over only one of IPv4 and IPv6.",
     "todo": "ethertype: IPv4 (or IPv6) in the assertion, or rules for the other family."
   },
   "reachability/repaired": {
@@ -769,7 +769,7 @@ export const explanations = {
     "todo": "Nothing: apply the plan."
   },
   "reachability/unproven": {
-    "means": "Whether an assertion holds depends on something that rules do not say, such as the addresses of a group's members.",
+    "means": "Whether an assertion holds depends on what rules do not say, such as the addresses of a group's members.",
     "todo": "Name the group in remote_group instead of its addresses, or narrow the assertion. --strict refuses such a plan."
   },
   "reachability/violated": {
@@ -777,15 +777,15 @@ export const explanations = {
     "todo": "Narrow the rule that the message names, or add an exception with `until` and `reason` to the assertion."
   },
   "rehearse/twin-differs": {
-    "means": "A plan made on the twin is not the plan made for the service, so the twin lacks something that the service has.",
+    "means": "A plan made on the twin is not the plan made for the service.",
     "todo": "Do not rely on what the rehearsal says of that resource, and report how its records look."
   },
   "apply/ambiguous": {
-    "means": "After a create, several new VMs have its name, so it is unknown which of them the create made.",
+    "means": "After a create, several new VMs have its name.",
     "todo": "Import the right one by its id and delete the other in the service."
   },
   "apply/attached-since": {
-    "means": "Directly before a VM was to be deleted, a volume hung on it that the plan did not know, or its data volume was not the one that the plan named. The VM was not deleted.",
+    "means": "Directly before a VM was to be deleted, the volumes on it were not those of the plan. The VM was not deleted.",
     "todo": "Run the same command again: the new plan names the volumes on it."
   },
   "apply/check-failed": {
@@ -793,15 +793,15 @@ export const explanations = {
     "todo": "Look at why the VM does not answer; allow more time with verify_resize.timeout."
   },
   "apply/failed": {
-    "means": "A step failed; what depends on it was skipped, everything else was done.",
+    "means": "A step failed; what depends on it was skipped.",
     "todo": "Read the message of the step, correct the cause, and run the same command again."
   },
   "apply/flush-failed": {
-    "means": "The flush command did not exit with 0, or not within 15 minutes, so the volume was not detached.",
+    "means": "The flush command did not exit with 0 within 15 minutes; the volume was not detached.",
     "todo": "Repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ADDR."
   },
   "apply/group-attached": {
-    "means": "A replaced group is still attached to VMs, and the service has no call that moves them.",
+    "means": "A replaced group is still attached to VMs, and no call moves them.",
     "todo": "Move the VMs to the new group in the service's console; the next run deletes the old one."
   },
   "apply/group-named": {
@@ -809,7 +809,7 @@ export const explanations = {
     "todo": "Take the named rules away first, and delete the group with the next run; for orphans: reconcile orphans delete ID."
   },
   "apply/id-unknown": {
-    "means": "The VM was created, and this service has no list in which to find its id.",
+    "means": "The VM was created, and no list shows its id.",
     "todo": "Give the id with: reconcile import ADDR ID."
   },
   "apply/interrupted": {
@@ -817,11 +817,11 @@ export const explanations = {
     "todo": "Run the same command again: it looks first and goes on."
   },
   "apply/no-id": {
-    "means": "A step needs a resource that has no id yet, mostly because its own create did not succeed.",
+    "means": "A step needs a resource whose own create did not succeed.",
     "todo": "Look at the first failed step; the next run goes on from there."
   },
   "apply/mount-again": {
-    "means": "A volume came off a VM and hangs on it again, or grew, and the file declares no after_attach for it. The service ends at the block device: inside the guest the volume is not mounted, and its filesystem has its old size.",
+    "means": "A volume came off a VM and went back, or grew, and the file declares no after_attach. The service ends at the block device: inside the guest the volume is not mounted, and its filesystem has its old size.",
     "todo": "Mount it in the guest and extend the filesystem, such as with mount -a and resize2fs; or declare after_attach on it, which does that every time."
   },
   "apply/not-listed": {
@@ -829,15 +829,15 @@ export const explanations = {
     "todo": "Run the same command again; service.timing.vm_create_timeout allows more time."
   },
   "apply/not-stopped": {
-    "means": "A volume was to be flushed by stopping its VM, and the VM is not stopped, or nothing shows whether it is. Nothing was sent.",
+    "means": "A VM was to be stopped for a flush, and does not show as stopped. Nothing was sent.",
     "todo": "Run the same command again: it plans on the VM as it is now. Or flush by hand, and say so with --confirm-flush ADDR."
   },
   "apply/not-seen": {
-    "means": "The service accepted a write, and what the write was to bring about does not show, although the service can be looked at. The state does not count it as done.",
+    "means": "The service accepted a write, and what it was to bring about does not show. The state does not count it as done.",
     "todo": "Run the same command again: it looks first, and sends again what is still missing. A create is not sent again by itself: look in the console, and say --recreate ADDR if it is not there."
   },
   "apply/outcome-unknown": {
-    "means": "A create was accepted and its resource does not show, or an answer was lost and nothing shows whether the request took effect. Repeating it could make a second resource.",
+    "means": "Nothing shows whether a create or another request took effect. Repeating it could make a second resource.",
     "todo": "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached."
   },
   "apply/owed": {
@@ -849,31 +849,31 @@ export const explanations = {
     "todo": "The flavor may not be provisionable: choose another, or ask the service's operator."
   },
   "apply/resize-waits": {
-    "means": "A resized VM waits in VERIFY_RESIZE for a decision that only somebody outside can make.",
+    "means": "A resized VM waits in VERIFY_RESIZE for a decision from outside.",
     "todo": "Confirm or revert it in the console, then run the same command again."
   },
   "apply/skipped": {
-    "means": "A step was not carried out, because the run ended before it or a step that it needs did not succeed.",
+    "means": "A step was not carried out, because the run ended or a step that it needs did not succeed.",
     "todo": "Correct what the other messages say, then run the same command again."
   },
   "apply/snapshot-failed": {
-    "means": "The image of a snapshot ended in a failed state, so the rebuild, resize or delete that needed the snapshot was not carried out.",
+    "means": "The image of a snapshot failed, so what needed the snapshot was not carried out.",
     "todo": "Delete the image in the service, run reconcile state resolve ADDR --not-created, and apply again: another snapshot is taken."
   },
   "apply/snapshot-missing": {
-    "means": "A snapshot was accepted, and its image is not listed, so the rebuild, resize or delete that needed the snapshot was not carried out.",
+    "means": "The image of a snapshot is not listed, so what needed the snapshot was not carried out.",
     "todo": "Run the same command again: it looks for the snapshot, and takes no second one. If it was never made: reconcile state resolve ADDR --not-created."
   },
   "apply/timeout": {
-    "means": "The service was still working when the time allowed was over. Nothing is lost.",
+    "means": "The service was still working when the time was over. Nothing is lost.",
     "todo": "Run the same command again: it goes on waiting. service.timing.vm_create_timeout allows more."
   },
   "apply/unknown": {
-    "means": "A request was sent, its answer was lost, and a look did not tell whether it took effect.",
+    "means": "A request's answer was lost, and a look did not tell whether it took effect.",
     "todo": "Run the same command again: it looks before it acts."
   },
   "apply/value-not-shown": {
-    "means": "A step needs a value that only the service knows, such as the address of a new VM, and the service did not show it in time. Nothing was sent without it.",
+    "means": "A step needs a value that the service did not show in time, such as the address of a new VM. Nothing was sent without it.",
     "todo": "Say in the dialect where the record of a VM has its addresses (records.vm.private_ip, records.vm.floating_ip), then run the same command again."
   },
   "apply/vm-failed": {
@@ -881,15 +881,15 @@ export const explanations = {
     "todo": "The next run offers to replace it, or use --replace ADDR."
   },
   "apply/volume-not-settled": {
-    "means": "The service accepted an operation on a volume, and its record does not show the effect in the time allowed. Nothing is forgotten.",
+    "means": "An accepted operation on a volume does not show in its record in time. Nothing is forgotten.",
     "todo": "Run the same command again: it looks first. The setting that the message names (service.timing.discovery_window, or vm_create_timeout while it shows a state in transition) allows more; states.volume in the dialect says what a state means."
   },
   "apply/volume-changed": {
-    "means": "Directly before a volume was to be deleted, it was not what the plan or the list of orphans had named: it had another size, or hung on a VM. It was not deleted.",
+    "means": "A volume that was to be deleted had another size than was named, or hung on a VM. It was not deleted.",
     "todo": "Run the same command again: a new plan names what would be lost now."
   },
   "apply/volume-failed": {
-    "means": "The service created the volume in a failed state, or an operation on it ended in one.",
+    "means": "A volume was created in a failed state, or an operation on it ended in one.",
     "todo": "Delete it with --replace ADDR, or ask the service's operator."
   },
   "apply/waiting": {
@@ -917,19 +917,19 @@ export const explanations = {
     "todo": "Set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION anew."
   },
   "trust/address": {
-    "means": "The run is closed (--no-programs, RECONCILE_PROGRAMS=none), and only a file says where the credential is to be sent. Its author would decide who gets it, so nothing was sent.",
+    "means": "The run is closed (--no-programs), and only a file says where the credential is to be sent. Its author would decide who gets it, so nothing was sent.",
     "todo": "RECONCILE_BASE_URL or --base-url; further addresses that files may name: RECONCILE_ADDRESSES."
   },
   "trust/path": {
-    "means": "The run is closed (--no-programs, RECONCILE_PROGRAMS=none), and a file lies outside of the checkout, perhaps by a link.",
+    "means": "The run is closed (--no-programs), and a file lies outside of the checkout.",
     "todo": "Move it into the checkout, or set RECONCILE_FILES_BELOW to a folder above both."
   },
   "trust/program": {
-    "means": "Something needs a program that a file names, and this run starts none (--no-programs, RECONCILE_PROGRAMS=none). It is refused before anything is sent, and not left out.",
+    "means": "Something needs a program that a file names, and this run starts none (--no-programs). It is refused before anything is sent, and not left out.",
     "todo": "Run it without --no-programs where the files were reviewed. Of a credential: RECONCILE_TOKEN, or a dialect given with --dialect or RECONCILE_DIALECT, whose helper is run."
   },
   "trust/state": {
-    "means": "The run is closed (--no-programs, RECONCILE_PROGRAMS=none), and only a file says where a state is: at an address that would get the password of the state, or outside of the checkout.",
+    "means": "The run is closed (--no-programs), and only a file says where a state is.",
     "todo": "RECONCILE_STATE or --state. What `reads` names may be on the same server, in a bucket, or below the checkout; further addresses: RECONCILE_ADDRESSES."
   },
   "service/embedded": {
@@ -981,7 +981,7 @@ export const explanations = {
     "todo": "Check the base URL."
   },
   "service/not_proven": {
-    "means": "An answer says that a resource does not exist, but not in the service's own envelope. A proxy may have sent it, so it proves nothing.",
+    "means": "An answer says \"not found\", but not in the service's own envelope. A proxy may have sent it, so it proves nothing.",
     "todo": "Check the base URL. If the service itself answers like this, the message shows the line for `errors` in the dialect."
   },
   "service/not_found": {
@@ -1001,7 +1001,7 @@ export const explanations = {
     "todo": "Nothing: this counts as success."
   },
   "service/throttled": {
-    "means": "The service asked for fewer requests for longer than a request is waited for: five minutes, or twice `service.timing.request_timeout` where that is more. What it asks for within that is waited out exactly, and counts beside the request's own time.",
+    "means": "The service asked for fewer requests for longer than five minutes, or twice `service.timing.request_timeout` where that is more. What it asks for within that is waited out exactly, and counts beside the request's own time.",
     "todo": "Run the same command again later. `limits: { requests_per_second: … }` in the dialect keeps below what the service bears."
   },
   "service/unauthenticated": {
@@ -1013,7 +1013,7 @@ export const explanations = {
     "todo": "Run the same command again later."
   },
   "service/unknown": {
-    "means": "The answer was lost; the request may or may not have taken effect.",
+    "means": "The answer was lost; the request may have taken effect.",
     "todo": "Run the same command again: it looks first."
   },
   "service/trial-left": {
@@ -1045,7 +1045,7 @@ export const explanations = {
     "todo": "Nothing."
   },
   "state/damaged": {
-    "means": "The encrypted state or plan is not as it was written: damaged, changed, or put together from several.",
+    "means": "The encrypted state or plan is not as it was written.",
     "todo": "Restore it from a copy (reconcile state push COPY)."
   },
   "state/empty": {
@@ -1053,7 +1053,7 @@ export const explanations = {
     "todo": "Run reconcile apply first, or name the right state with --state."
   },
   "state/half-moved": {
-    "means": "A move of records to another state was cut off, so both states may have the same resources. Nothing is planned or sent before it is finished.",
+    "means": "A move of records to another state was cut off; both states may have them. Nothing is planned or sent before it is finished.",
     "todo": "Run reconcile apply, for either of the two projects: it finishes the move first. The message says where the other state lies."
   },
   "state/key-bad": {
@@ -1061,7 +1061,7 @@ export const explanations = {
     "todo": "RECONCILE_STATE_KEY: 32 bytes in base64 (openssl rand -base64 32), or a passphrase of at least 12 characters."
   },
   "state/key-missing": {
-    "means": "The state or the plan is encrypted, or has to be, and there is no key.",
+    "means": "The state or the plan is or has to be encrypted, and there is no key.",
     "todo": "Set RECONCILE_STATE_KEY or RECONCILE_STATE_KEY_COMMAND."
   },
   "state/key-wrong": {
@@ -1085,11 +1085,11 @@ export const explanations = {
     "todo": "Look again in a minute. If the state was removed on purpose, --new-state begins a new one; if it was lost, push a copy with reconcile state push COPY --new-state."
   },
   "state/other-state": {
-    "means": "The store answers with a state of another lineage than the one that this machine has seen there: another project's, or one that somebody has put in its place.",
+    "means": "The store answers with a state of another lineage than this machine has seen there.",
     "todo": "Check the address of the state. If it was replaced on purpose, --new-state takes what is there now."
   },
   "state/went-back": {
-    "means": "The store answers with an older state than this machine has seen there, as a replica that lags or a cache does. A run on it would forget what was made since.",
+    "means": "The store answers with an older state than this machine has seen there. A run on it would forget what was made since.",
     "todo": "Look again in a minute. If a backup was restored on purpose, --new-state takes what is there now; what was made since the backup then has to be imported."
   },
   "state/newer": {
@@ -1097,7 +1097,7 @@ export const explanations = {
     "todo": "Install the version that wrote it, or a later one. Do not push a copy over it: what was made since is forgotten, and made a second time."
   },
   "state/no-run": {
-    "means": "The state remembers no such run, or no longer the records from before it. The last 50 runs are remembered.",
+    "means": "The state remembers no such run, or not the records from before it. The last 50 runs are remembered.",
     "todo": "reconcile history lists them."
   },
   "drift/not-accepted": {
@@ -1105,15 +1105,15 @@ export const explanations = {
     "todo": "Write it by hand, or let the next apply undo the drift."
   },
   "undo/files-ahead": {
-    "means": "An undo changes the service and the state, and the files still declare what it undoes.",
+    "means": "The files still declare what an undo undoes.",
     "todo": "Undo it in the files as well, or the next apply does it again."
   },
   "undo/later-runs": {
-    "means": "An undo goes back to the time before its run, so it also undoes what later runs did.",
+    "means": "An undo also undoes what later runs did.",
     "todo": "Read the plan, or undo a later run only."
   },
   "undo/not-known": {
-    "means": "A resource of that time is gone, and the state never knew all fields that its create needs.",
+    "means": "A resource is gone, and the state never knew all fields that its create needs.",
     "todo": "Leave it out with --exclude, or declare it in the file."
   },
   "state/no-orphan": {
@@ -1121,7 +1121,7 @@ export const explanations = {
     "todo": "reconcile orphans list"
   },
   "state/not-encrypted": {
-    "means": "The state is in the clear, and RECONCILE_STATE_ENCRYPTION=required; or a saved plan is in the clear although there is a key, so that anybody could have written it.",
+    "means": "A state or a plan is in the clear, where it has to be encrypted.",
     "todo": "A state: run once with the key and without `required`; the first run that writes encrypts it. A plan: make it again with the key set."
   },
   "state/nothing-open": {
@@ -1153,7 +1153,7 @@ export const explanations = {
     "todo": "--not-created, or reconcile import ADDR ID."
   },
   "state/shrinks": {
-    "means": "The pushed state forgets resources: an id, a create under way, an orphan or a damaged record that the present one has.",
+    "means": "The pushed state forgets resources, open creates, orphans or damaged records.",
     "todo": "Push the present one (reconcile state pull) with your changes. With --force they are forgotten, and what the file declares of them is made a second time."
   },
   "state/still-held": {
@@ -1173,7 +1173,7 @@ export const explanations = {
     "todo": "Restore a copy with reconcile state push COPY --force. Where there is none, reconcile state pull --force prints what is left: compare it with what exists, push it with --force, and import what it lacks."
   },
   "state/wait-stopped": {
-    "means": "You stopped a run that waited for another one's lock, or for a state that did not answer.",
+    "means": "You stopped a run that waited for a lock or a state.",
     "todo": "Nothing was sent or written; run it again when you like."
   },
   "fleet/bad-input": {
@@ -1185,7 +1185,7 @@ export const explanations = {
     "todo": "Write five fields as in cron, in quotes."
   },
   "fleet/bad-sign-in": {
-    "means": "The issuer or the url of sign_in is no address that people may be sent to with a sign-in.",
+    "means": "The issuer or the url of sign_in is no address to send people to.",
     "todo": "Write addresses that begin with https:// and hold no password and no query; http:// is for this machine alone."
   },
   "fleet/bad-source": {
@@ -1197,7 +1197,7 @@ export const explanations = {
     "todo": "Take one depends_on or input out of it."
   },
   "fleet/credential-in-url": {
-    "means": "An address in the fleet's file holds a password, which would be kept in the database and shown on pages.",
+    "means": "An address in the fleet's file holds a password.",
     "todo": "Take it out: the workers read credentials from their environment or from the command under credential."
   },
   "fleet/database": {
@@ -1205,11 +1205,11 @@ export const explanations = {
     "todo": "Correct --database or RECONCILE_FLEET_DATABASE, and start the server."
   },
   "fleet/no-database": {
-    "means": "A fleet command was not told where the fleet's database is.",
+    "means": "The command was not told where the fleet's database is.",
     "todo": "Give --database postgres://HOST/DATABASE, or set RECONCILE_FLEET_DATABASE."
   },
   "fleet/no-plan": {
-    "means": "The plan that was to be approved or rejected is not the one that waits: another took its place, or none waits.",
+    "means": "Another plan waits than the one that was to be approved or rejected, or none.",
     "todo": "Look at the one that waits now: reconcile fleet plan STACK."
   },
   "fleet/no-stack": {
@@ -1221,19 +1221,19 @@ export const explanations = {
     "todo": "Write state: \"postgres://HOST/DATABASE?state=${stack}\" under defaults."
   },
   "fleet/no-undo": {
-    "means": "A run of a fleet cannot be undone: there is no such run, it is still under way, or it carried nothing out that the fleet knows of.",
+    "means": "There is no such run, it is under way, or it carried nothing out.",
     "todo": "Name a run that was applied (reconcile fleet history STACK), or undo it from the stack's files: reconcile undo."
   },
   "fleet/package-missing": {
-    "means": "The fleet needs packages that a single project does not, and they are not installed.",
+    "means": "The fleet needs packages that are not installed.",
     "todo": "Install them beside this one: npm install pg-boss@12.38.0 cron-parser hono @hono/node-server (and @electric-sql/pglite for --database embedded, pg for postgres://, openid-client for sign_in)."
   },
   "fleet/paused": {
-    "means": "The stack is paused, so that it is not looked at.",
+    "means": "The stack is paused.",
     "todo": "reconcile fleet resume STACK takes it up again, and looks at it at once."
   },
   "fleet/read-refused": {
-    "means": "A stack's own file reads (reads:) a state that is of no stack of its tenant, and the fleet's file does not permit it. Nothing was read.",
+    "means": "A stack's file reads a state that the fleet's file does not permit. Nothing was read.",
     "todo": "Permit it in the fleet's file, and sync it: tenants: { NAME: { may_read: [STACK] } }, or the address of the state where it is no stack's."
   },
   "fleet/source": {
@@ -1241,19 +1241,19 @@ export const explanations = {
     "todo": "Read what git or the server said, and try it by hand from the worker's machine."
   },
   "fleet/twice": {
-    "means": "The same name is declared in two files of the fleet, or two folders make a stack of that name. The second one would be left out without a word.",
+    "means": "The same name is declared twice, or two folders make a stack of it. The second one would be left out without a word.",
     "todo": "Keep one of them; of generated ones, stack: \"${path}\" has the whole path of the folder in the name."
   },
   "fleet/unknown-service": {
-    "means": "A stack names a service that the fleet does not declare.",
+    "means": "A stack names a service that is not declared.",
     "todo": "Declare it under services."
   },
   "fleet/unknown-stack": {
-    "means": "A stack names another one that the fleet does not have.",
+    "means": "A stack names another one that is not declared.",
     "todo": "Correct the name."
   },
   "fleet/unknown-tenant": {
-    "means": "A stack names a tenant that the fleet does not declare.",
+    "means": "A stack names a tenant that is not declared.",
     "todo": "Declare it under tenants."
   },
   "fleet/role": {
@@ -1261,7 +1261,7 @@ export const explanations = {
     "todo": "Ask somebody with the role that is named, or whoever makes the tokens."
   },
   "fleet/same-state": {
-    "means": "Two stacks have their states at one place, in whatever spelling. Both would write the same state, and each would plan to take away what the other one made.",
+    "means": "Two stacks have their states at one place. Both would write the same state, and each would plan to take away what the other one made.",
     "todo": "Give each stack a place of its own, such as state: \"postgres://HOST/DATABASE?state=${stack}\" under defaults. A stack that has left the file keeps its place until it is gone."
   },
   "fleet/server": {
@@ -1269,19 +1269,19 @@ export const explanations = {
     "todo": "Check --server (RECONCILE_FLEET_SERVER) and RECONCILE_FLEET_TOKEN."
   },
   "fleet/own-change": {
-    "means": "Somebody approved a plan that carries out a commit of their own, and the stack says not_the_author.",
+    "means": "Somebody approved a plan with a commit of their own, and the stack says not_the_author.",
     "todo": "Somebody else approves it."
   },
   "fleet/say-why": {
-    "means": "Somebody approved a plan of a fleet that loses data, and gave no reason for it.",
+    "means": "Somebody approved a plan that loses data without a reason.",
     "todo": "Approve it with --why TEXT (the field on the page, `why` in a request, the words behind the digest in a comment); the history keeps it."
   },
   "fleet/approved-already": {
-    "means": "Somebody approved a plan twice, and the stack wants several people (approvers).",
+    "means": "Somebody approved a plan twice, and the stack wants several people.",
     "todo": "Somebody else approves it as well."
   },
   "fleet/window-closed": {
-    "means": "A plan was approved while the fleet's windows keep it from being carried out; a closed window voids approvals.",
+    "means": "A plan was approved while a window is closed.",
     "todo": "Approve it when the window is over, or with --through-window and a reason that everybody is told; or change windows in the fleet's file and sync it."
   }
 };
