@@ -181,7 +181,7 @@ export function dialectTables(root) {
     }
     const nested = Object.entries(properties).filter(([, value]) => resolve(schema, value).properties !== undefined);
     if (name === "records" || name === "states") {
-      lines.push(`### ${name}`, "", `${part.description} ${wordsFor[name]}`, "");
+      lines.push(`### ${name}`, "", part.description, "", wordsFor[name], "");
       lines.push("| field | meaning |", "| --- | --- |", ...leavesOf(schema, part, ""), "");
       continue;
     }

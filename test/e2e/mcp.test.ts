@@ -308,6 +308,7 @@ describe("reconcile docs", () => {
       ["rollback", "trouble: Is there a rollback?\n    Not by itself"],
       ["tags", "trouble: Where are tags?\n    The service has none"],
       ["cloud-init", "trouble: Where is cloud-init, or user data?\n    The service has no call for it"],
+      ["module", "from-terraform: Words\n    | `module` | a [component]"],
     ] as const)
       expect((await runCli(["docs", asked], { cwd: folder })).stdout.startsWith(answer), asked).toBe(true);
     const none = await runCli(["docs", "saftey"], { cwd: folder });

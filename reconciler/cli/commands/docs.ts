@@ -168,21 +168,25 @@ const fencedBlocks = /^```[\s\S]*?^```$/gm;
  * all where the heading has them. A heading counts most, then the words as a whole, and last what only lists them.
  */
 function sectionsWith({ name, title, text }: DocumentPage, words: readonly string[]) {
-  const wanted = words.map((word) => word.toLowerCase());
-  const beside = new RegExp(wanted.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("[\\s_-]+"));
+  // Where a word begins: `lease` is no part of a release, nor `module` of node_modules.
+  const escaped = words.map(
+    (word) => `(?<![\\p{L}\\p{N}_])${word.toLowerCase().replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}`,
+  );
+  const wanted = escaped.map((word) => new RegExp(word, "u"));
+  const beside = new RegExp(escaped.join("[\\s_-]+"), "u");
   // A comment in a block is no heading.
   const whole = text.replaceAll(fencedBlocks, (block) => block.replaceAll(/^#/gm, " #"));
   return whole.split(/^(?=#{1,4} )/m).flatMap((section) => {
     const low = section.toLowerCase();
-    if (!wanted.every((word) => low.includes(word))) return [];
+    if (!wanted.every((word) => word.test(low))) return [];
     const [first = "", ...rest] = section.replaceAll(fencedBlocks, "").split("\n");
     const heading = first.replace(/^#+ /, "");
     const head = `${heading} ${title}`.toLowerCase();
-    const inHead = wanted.every((word) => head.includes(word));
+    const inHead = wanted.every((word) => word.test(head));
     const lines = rest.filter((one) => /^[^<!]/.test(one.trim()));
     const said = lines.find((one) => beside.test(one.toLowerCase()));
     const line =
-      said ?? (inHead ? undefined : lines.find((one) => wanted.some((word) => one.toLowerCase().includes(word))));
+      said ?? (inHead ? undefined : lines.find((one) => wanted.some((word) => word.test(one.toLowerCase()))));
     const score = (inHead ? 8 : 0) + (said === undefined ? 0 : 4) + (lookUpPages.has(name) ? 0 : 2);
     return [{ name, heading, line: (line ?? lines[0] ?? "").trim(), score }];
   });
