@@ -17,7 +17,10 @@ const { values, positionals } = parseArgs({
     count: { type: "string", default: "20" },
     seed: { type: "string", default: "1" },
     // The tests of check:fast.
-    tests: { type: "string", default: "test/core,test/engine,test/golden,test/dialect,test/service,test/store" },
+    tests: {
+      type: "string",
+      default: "test/core,test/engine,test/golden,test/dialect,test/service,test/store,test/unit/config-diagnostics",
+    },
   },
 });
 const places =

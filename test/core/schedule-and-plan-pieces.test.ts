@@ -1,14 +1,14 @@
 /** The small pure pieces under the planner, as tables: one sentence, one case. */
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../reconciler/core/diff/changes";
-import type { LiveVm, VmPhase } from "../../reconciler/core/model/live";
+import type { LiveVm, LiveVolume, VmPhase } from "../../reconciler/core/model/live";
 import { consentsFor, missingConsents, noGrants } from "../../reconciler/core/plan/consent";
 import { onceEach } from "../../reconciler/core/plan/draft";
 import { downTogether, estimate } from "../../reconciler/core/plan/estimate";
 import { orderBreakingCycles, orderNodes } from "../../reconciler/core/plan/graph";
 import { need, type Step, type StepId } from "../../reconciler/core/plan/step";
 import { createScheduler } from "../../reconciler/core/schedule/scheduler";
-import { settleVm, type Wait } from "../../reconciler/core/schedule/settle";
+import { settleVm, settleVolume, type VolumeWait, type Wait } from "../../reconciler/core/schedule/settle";
 import { fingerprint } from "../../reconciler/core/text/hash";
 
 const vm = (phase: VmPhase, more: Partial<LiveVm> = {}): LiveVm => ({
@@ -62,6 +62,27 @@ describe("settled yet?", () => {
   };
   it.each(Object.entries(cases))("%s", (_, [wait, live, status, moved = false]) => {
     expect(settleVm(wait, live, moved).status).toBe(status);
+  });
+
+  const on = { for: "attached", vmId: "1" } as const;
+  const off = { for: "detached", vmId: "1" } as const;
+  const volumes: Record<string, readonly [VolumeWait, Partial<LiveVolume> | undefined, string]> = {
+    "a volume that is not shown yet is waited for": [on, undefined, "pending"],
+    "so is one on its way, wherever it hangs": [on, { attachedTo: "1", changing: true }, "pending"],
+    "one that hangs where it was asked to is there": [on, { attachedTo: "1" }, "settled"],
+    "one that hangs elsewhere is not": [on, { attachedTo: "2" }, "pending"],
+    "where it hangs is not shown, and not waited for": [on, {}, "settled"],
+    "one that failed off its VM has ended": [on, { attachedTo: null, failed: true }, "failed"],
+    "one that is off is detached": [off, { attachedTo: null }, "settled"],
+    "one that failed comes off all the same": [off, { attachedTo: "1", failed: true }, "pending"],
+    "a size that is not reached is waited for": [{ for: "grown", sizeGb: 9 }, { sizeGb: 8 }, "pending"],
+    "and is there when it is": [{ for: "grown", sizeGb: 9 }, { sizeGb: 9 }, "settled"],
+    "a volume is gone when nobody shows it": [{ for: "gone" }, undefined, "settled"],
+    "and not before": [{ for: "gone" }, {}, "pending"],
+  };
+  it.each(Object.entries(volumes))("%s", (_, [wait, live, status]) => {
+    const shown = live && ({ kind: "volume", id: "v", name: "x", failed: false, ...live } as const);
+    expect(settleVolume(wait, shown).status).toBe(status);
   });
 });
 

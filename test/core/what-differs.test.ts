@@ -1,5 +1,6 @@
 /** What the diff decides of one resource, as a table for each kind: one row a case, with its reason and its fields. */
 import { describe, expect, it } from "vitest";
+import type { Intent } from "../../reconciler/core/model/recorded";
 import { group, idOf, planFor, rule, told, vm, volume, type World } from "../support/sample-plans";
 
 type Row = readonly [what: string, world: World, told: readonly string[]];
@@ -10,10 +11,30 @@ const data = volume("data");
 const front = group("front", { rules: [rule(80)] });
 const namesFront = rule(22, { remote: { kind: "group", group: { address: "group.front" } } });
 const strangerVm = { kind: "vm", id: "s1", name: "web", status: "ACTIVE", phase: "running" } as const;
+const cutOff = (more: Partial<Intent>): Intent => ({
+  ...{ step: "vm.web/create", address: "vm.web", operation: "vm.create", name: "web", idsBefore: [] },
+  sentAt: "2026-01-01T00:00:00Z",
+  ...more,
+});
 const strangerGroup = { kind: "group", id: "s2", name: "front" } as const;
 const uuid = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
 
 const vms: readonly Row[] = [
+  [
+    "a create that was cut off after it was accepted, and one that bears the name and shows nothing else",
+    { desired: [web], intents: [cutOff({ accepted: true })], strangers: [strangerVm] },
+    ["vm.web import interrupted"],
+  ],
+  [
+    "a create that was cut off, and one that bears the name and shows nothing else",
+    { desired: [web], intents: [cutOff({})], strangers: [strangerVm] },
+    ["error plan/outcome-unknown"],
+  ],
+  [
+    "a create that named no id, and one that bears the name and shows nothing else",
+    { applied: [{ ...web, sighted: "gone", memory: { id: undefined } }], desired: [web], strangers: [strangerVm] },
+    ["error plan/outcome-unknown"],
+  ],
   ["as applied", { applied: [web], desired: [web] }, []],
   ["declared, and not there", { desired: [web] }, ["vm.web create declared"]],
   ["another name", { applied: [web], desired: [vm("web", { name: "www" })] }, ["vm.web update changed name:rename"]],
