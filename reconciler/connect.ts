@@ -63,7 +63,7 @@ type SharedConnection = Required<Pick<HandlerService, "client" | "looks" | "poll
 
 /** What all resources of a process have in common. */
 function shareConnection({ client, timing }: OpenedService): SharedConnection {
-  const looks = shareLooks(client, systemClock.now);
+  const looks = shareLooks(client, systemClock);
   const poller = createPoller(looks.fresh, systemClock, timing.pollIntervalMs, undefined, looks);
   return { client: looks.fresh, looks, poller, samples: noSamples() };
 }

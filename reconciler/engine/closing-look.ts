@@ -41,9 +41,13 @@ export async function closingLook(
   let window = openWindow(timing.discoveryWindowMs, clock.now());
   let pauseMs = timing.pollIntervalMs / 4;
   const before = looking.samples ?? noSamples();
+  // Where resources come one at a time, as in a program, each list would be read for a few of them.
+  const isOneRun = looking.samples === undefined;
   let samples = !before.isDoubtful;
   while (left.length > 0) {
-    const { read, believed }: Sampled = samples ? sampled(left, looking, before) : { read: left, believed: [] };
+    const { read, believed }: Sampled = samples
+      ? sampled(left, looking, before, isOneRun)
+      : { read: left, believed: [] };
     const shown = await lookForWrites(read, looking);
     const missing: readonly OpenWrite[] = read.filter((write) => shown.get(write)?.unseen === "not-shown");
     noteLooked(unseen, read, shown);
@@ -94,7 +98,7 @@ interface Sampled {
   readonly believed: readonly OpenWrite[];
 }
 
-function sampled(left: readonly OpenWrite[], { client }: ClosingPorts, { shown }: Samples): Sampled {
+function sampled(left: readonly OpenWrite[], { client }: ClosingPorts, { shown }: Samples, isOneRun: boolean): Sampled {
   const read: OpenWrite[] = [];
   const believed: OpenWrite[] = [];
   const readIds = new Map<Kind, Set<string>>(kinds.map((kind) => [kind, new Set(shown.get(kind))]));
@@ -105,7 +109,7 @@ function sampled(left: readonly OpenWrite[], { client }: ClosingPorts, { shown }
     const isRead =
       answered !== true ||
       doubted.has(`${kind}:${id}`) ||
-      (client.can.canFindCreated(kind) && field !== "rule") ||
+      (isOneRun && client.can.canFindCreated(kind) && field !== "rule") ||
       ids.has(id) ||
       ids.size < sampleSize;
     if (isRead && answered === true && !doubted.has(`${kind}:${id}`)) ids.add(id);

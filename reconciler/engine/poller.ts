@@ -7,7 +7,15 @@
 import { usualListCost } from "../core/model/list-cost";
 import type { LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
-import { cheaperLook, mayBeLate, mayLookSoon, togetherAt, untilNextLook } from "../core/schedule/pace";
+import {
+  cheaperLook,
+  mayBeLate,
+  mayLookSoon,
+  notBefore,
+  patienceFor,
+  togetherAt,
+  untilNextLook,
+} from "../core/schedule/pace";
 import { isWindowOver, lookedAgain, openWindow, type Window } from "../core/schedule/window";
 import { appendTo } from "../core/text/objects";
 import { onAbort } from "../service/abort-listeners";
@@ -66,6 +74,7 @@ interface PollLook {
   readonly seen: Outcome<SeenVms>;
   /** Whom it tells anything. */
   readonly told: "all" | readonly PollWatcher[];
+  readonly requests: number;
   /** Of a list. */
   readonly pages?: number;
 }
@@ -83,7 +92,7 @@ export function createPoller(
   const watchers = new Set<PollWatcher>();
   /** How long the last wait of each kind took. */
   const took = new Map<string, number>();
-  const looks = { made: 0, early: 0, activeMs: 0 };
+  const looks = { made: 0, requests: 0, early: 0, activeMs: 0, waits: 0 };
   let turn = 0;
   let running = false;
   let failures = 0;
@@ -107,10 +116,12 @@ export function createPoller(
     const waiting = { waitedMs: lookedAt - from, mayBeSoon, tookMs };
     const gap = Math.max(untilNextLook(waiting, intervalMs), Math.min(4 * last.tookMs, intervalMs));
     if (byAndBy === undefined) return lookedAt + gap;
-    const shared = lookedAt + Math.max(gap, mayBeLate(tookMs, intervalMs));
+    const patience = kind === "each" ? 1 : patienceFor(looks);
+    const late = lookedAt + Math.max(gap, mayBeLate(tookMs, intervalMs, patience));
+    const shared = Math.max(late, from + notBefore(tookMs, intervalMs));
     if (kind === "each" || since !== turn) return shared;
     const quietSince = Math.max(joinedAt, byAndBy.busyAt());
-    return Math.max(shared, togetherAt({ ...last, lastLookAt: last.askedAt, quietSince }, intervalMs));
+    return Math.max(shared, togetherAt({ ...last, waitsSince: from, quietSince, patience }, intervalMs));
   }
 
   function firstDue(): number {
@@ -145,11 +156,12 @@ export function createPoller(
       if (watchers.size === 0) break;
       const asked = turn++;
       const askedAt = clock.now();
-      const { seen, told, pages = last.pages } = await look(askedAt);
+      const { seen, told, requests, pages = last.pages } = await look(askedAt);
       const endedAt = clock.now();
       last = { askedAt, tookMs: endedAt - askedAt, pages };
       looks.activeMs += last.tookMs;
       looks.made++;
+      looks.requests += requests;
       let isEarly = false;
       if (seen.status === "accepted") failures = 0;
       else failures++;
@@ -188,14 +200,20 @@ export function createPoller(
     const kind = nextLook();
     if (kind === "each") {
       const told = [...watchers].filter((watcher) => dueAt(watcher, kind) <= now);
-      const seen = await readEach(idsOf(told));
+      const ids = idsOf(told);
+      const seen = await readEach(ids);
       // What may not be read by itself may still be listed.
-      if (seen.status === "accepted" || client.can.seesVms !== "list") return { seen, told };
+      if (seen.status === "accepted" || client.can.seesVms !== "list") return { seen, told, requests: ids.size };
     }
     const listed = await client.listVms();
-    if (listed.status !== "accepted") return { seen: listed, told: "all" };
+    if (listed.status !== "accepted") return { seen: listed, told: "all", requests: 1 };
     const pages = Math.max(1, Math.ceil(listed.value.length / listCost().pageItems));
-    return { seen: accepted(seenVmsOf(new Map(listed.value.map((vm) => [vm.id, vm])))), told: "all", pages };
+    return {
+      seen: accepted(seenVmsOf(new Map(listed.value.map((vm) => [vm.id, vm])))),
+      told: "all",
+      pages,
+      requests: pages,
+    };
   }
 
   async function readEach(ids: ReadonlySet<string>): Promise<Outcome<SeenVms>> {
@@ -247,6 +265,7 @@ export function createPoller(
           fail: reject,
         };
         watchers.add(watcher);
+        looks.waits++;
         if (signal !== undefined) watcher.leave = onAbort(signal, () => finish(watcher, { ended: "aborted" }));
         if (running) wakeUp?.(watcher);
         else apart(poll).catch(breakOff);

@@ -41,6 +41,8 @@ interface SharedAnswer {
   /** Volumes that were attached before. */
   readonly moves: number;
   readonly outcome: Promise<LookOutcome>;
+  /** The answer to the create. */
+  made?: true;
   accepted?: boolean;
   /** Once it is there. */
   shown?: unknown;
@@ -62,9 +64,9 @@ const recentMs = 15_000;
 const refreshMs = 300_000;
 const momentMs = 5000;
 /** Flavors, images and regions change by the month. */
-const catalogueMs = 300_000;
-/** How long the answer to a create stands for what it made. */
-const madeMs = 600_000;
+const catalogueMs = 3_600_000;
+/** How long a read of one volume stands. The answer to a create stands as long as nothing was sent about what it made. */
+const readMs = 600_000;
 
 type CallKind = "catalogue" | "read" | "write" | "removal";
 
@@ -87,9 +89,14 @@ const isAmongOthers = (options: unknown): boolean => makesSure(options) || field
 /** An item of a list of VMs: of all kinds, only a VM has a phase. */
 const isVm = (item: unknown): item is LiveVm => typeof fieldsIn(item)["phase"] === "string";
 
+interface LooksClock {
+  now(): number;
+  sleep(ms: number): Promise<void>;
+}
+
 type AnyLook = (...args: unknown[]) => Promise<LookOutcome>;
 
-export function shareLooks(client: ServiceClient, now: () => number): SharedLooks {
+export function shareLooks(client: ServiceClient, { now, sleep }: LooksClock): SharedLooks {
   /** Of each look the newest answer, and the one before it: the newest may still be on its way. */
   const answers = new Map<string, { readonly newest: SharedAnswer; readonly before?: SharedAnswer }>();
   const looks = new Map<string, () => Promise<LookOutcome>>();
@@ -134,7 +141,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
       const ask = shared;
       const { newest } = answers.get(key) ?? {};
       const waitMs = isList && newest !== undefined && age(newest) < manyMs ? gatherManyMs : gatherMs;
-      gathered = new Promise((resolve) => setTimeout(resolve, waitMs)).then(() => {
+      gathered = sleep(waitMs).then(() => {
         gathering.delete(key);
         return ask();
       });
@@ -222,7 +229,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
               const outcome = await call(...args);
               const made = fieldsIn(outcome.value);
               if (method === "createVolume" && typeof made["id"] === "string" && made["changing"] !== true)
-                take(`getVolume ${made.id}`, Promise.resolve(outcome));
+                take(`getVolume ${made.id}`, Promise.resolve(outcome)).made = true;
               return outcome;
             } finally {
               countWrite(method, args);
@@ -282,7 +289,7 @@ export function shareLooks(client: ServiceClient, now: () => number): SharedLook
     forCreate: view((answer, method, id) => {
       if (isCatalogue(answer, method)) return true;
       if (id === "") return answer.accepted === true && answer.removals === removed && age(answer) <= momentMs;
-      return method === "getVolume" && isTrueOf(id, answer) && age(answer) <= madeMs;
+      return method === "getVolume" && isTrueOf(id, answer) && (answer.made === true || age(answer) <= readMs);
     }),
     forRemoval: view(
       (answer, method, id) => {

@@ -7,7 +7,8 @@ import { noSamples } from "../../reconciler/engine/ports";
 import { type HandlerContext, PartialFailure, type Props } from "../../reconciler/one/handler";
 import { shareLooks } from "../../reconciler/one/shared-looks";
 import { type HandlerType, handlers } from "../../reconciler/one/table";
-import { type BenchWorld, dialectFor, hurriedClock, startBenchWorld } from "../support/bench-world";
+import { systemClock } from "../../reconciler/service/system-clock";
+import { type BenchWorld, dialectFor, startBenchWorld } from "../support/bench-world";
 import { json, type MeddlingProxy, startMeddlingProxy } from "../support/own-place";
 
 const everything = ["vm.get", "volume.list", "group.list", "group.get", "group.rule.delete"];
@@ -24,7 +25,7 @@ beforeEach(async () => {
     },
   });
   const { emit: _emit, client, ...ports } = world.ports;
-  const looks = shareLooks(client, hurriedClock.now);
+  const looks = shareLooks(client, systemClock);
   context = {
     service: async () => ({ ...ports, client: looks.fresh, looks }),
     signal: new AbortController().signal,
@@ -101,7 +102,7 @@ describe("a write that was accepted and does not show", () => {
     const plain = await startBenchWorld();
     const processOf = (): HandlerContext => {
       const { emit: _emit, client: _client, ...ports } = plain.ports;
-      const looks = shareLooks(plain.client, hurriedClock.now);
+      const looks = shareLooks(plain.client, systemClock);
       const shared = { ...ports, client: looks.fresh, looks, samples: noSamples() };
       return { service: async () => shared, signal: new AbortController().signal, log: () => undefined };
     };

@@ -15,6 +15,7 @@ import { type HandlerType, handlers } from "../../reconciler/one/table";
 import { programNotes } from "../../reconciler/outside/program-notes";
 import { Credential } from "../../reconciler/service/credential";
 import { createServiceClient } from "../../reconciler/service/http-client";
+import { systemClock } from "../../reconciler/service/system-clock";
 import { dialectFor, hurriedClock, startBenchWorld } from "../support/bench-world";
 
 const vm = {
@@ -46,7 +47,7 @@ async function startStage(dialect: Dialect, abilities: readonly string[] = []) {
       timing: ports.timing,
       clock: hurriedClock,
     });
-    const looks = shareLooks(client, hurriedClock.now);
+    const looks = shareLooks(client, systemClock);
     const writer = { name: `process-${++processes}`, pid: 0x3fffffff };
     const contextOf = (type: HandlerType, name: string): HandlerContext => ({
       service: async () => ({ ...ports, client: looks.fresh, looks }),

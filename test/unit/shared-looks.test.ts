@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { accepted } from "../../reconciler/core/model/outcome";
 import { shareLooks } from "../../reconciler/one/shared-looks";
 import type { ServiceClient } from "../../reconciler/service/client";
+import { systemClock } from "../../reconciler/service/system-clock";
 
 it("a list that proves is asked for as such beside one that does not", async () => {
   const asked: unknown[] = [];
@@ -12,7 +13,7 @@ it("a list that proves is asked for as such beside one that does not", async () 
       return accepted([]);
     },
   } as unknown as ServiceClient;
-  const { fresh } = shareLooks(client, () => performance.now());
+  const { fresh } = shareLooks(client, systemClock);
   await Promise.all([fresh.listVms(), fresh.listVms({ proves: true })]);
   expect(asked).toEqual([undefined, { proves: true }]);
 });
@@ -26,7 +27,7 @@ it("who asks within some milliseconds is told by one request, and a refresh that
       return accepted([]);
     },
   } as unknown as ServiceClient;
-  const { fresh, recent } = shareLooks(client, () => performance.now());
+  const { fresh, recent } = shareLooks(client, systemClock);
   await Promise.all([fresh.listVms(), fresh.listVms(), fresh.listVms()]);
   expect(lists).toBe(1);
   const asked = [recent.listVms()];
@@ -49,7 +50,7 @@ it("what sends nothing is passed on as it is, and makes no answer older", async 
       return accepted([]);
     },
   } as unknown as ServiceClient;
-  const { recent } = shareLooks(client, () => performance.now());
+  const { recent } = shareLooks(client, systemClock);
   await recent.listVms();
   expect(recent.listCost?.("vm")).toEqual({ pageItems: 100, pageReads: 1 });
   await recent.listVms();
@@ -65,7 +66,7 @@ it("a refresh that takes minutes reads a list once; after a pause it is read aga
       return accepted([]);
     },
   } as unknown as ServiceClient;
-  const { recent } = shareLooks(client, () => now);
+  const { recent } = shareLooks(client, { ...systemClock, now: () => now });
   for (; now < 120_000; now += 10_000) await recent.listVms();
   expect(lists).toBe(1);
   now += 20_000;
@@ -84,7 +85,7 @@ it("a create is told by the last list while a newer one is on its way", async ()
       return new Promise((resolve) => pending.push(() => resolve(value)));
     },
   } as unknown as ServiceClient;
-  const { fresh, forCreate } = shareLooks(client, () => performance.now());
+  const { fresh, forCreate } = shareLooks(client, systemClock);
   const asked = async (): Promise<void> => {
     while (pending.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   };
@@ -109,7 +110,7 @@ it("a list shows a VM lately where it was asked for after all that was sent abou
     stopVm: sent,
     startVm: sent,
   } as unknown as ServiceClient;
-  const { fresh, vmShownLately } = shareLooks(client, () => now);
+  const { fresh, vmShownLately } = shareLooks(client, { ...systemClock, now: () => now });
   const shown = () => vmShownLately("a")?.phase;
   expect(shown()).toBeUndefined();
   await fresh.listVms();

@@ -30,22 +30,24 @@ export function untilNextLook({ waitedMs, tookMs, mayBeSoon }: Waiting, interval
 
 /**
  * Where few wait at a time and others follow, as in a program whose resources are made a few at a time, a look for each
- * of them would read the whole list for one. Who begins to wait shortly after a look waits for the next with all who
- * come meanwhile; the more pages a look has, the longer. When nobody has come for a while and nothing is under way that
+ * of them would read the whole list for one. Who begins to wait waits for the next look with all who come meanwhile; the
+ * more pages a look has, and the more looks have cost, the longer. When nobody has come for a while and nothing is under way that
  * another wait may follow, nobody will: whoever else is to come waits for these.
  */
-export const togetherAt = ({ lastLookAt, tookMs, pages, quietSince }: LastLook, intervalMs: number): number =>
+export const togetherAt = ({ waitsSince, tookMs, pages, quietSince, patience }: LastLook, intervalMs: number): number =>
   Math.min(
-    lastLookAt + Math.min(6, pages / 2) * intervalMs,
+    waitsSince + Math.min(6, (pages / 2) * patience) * intervalMs,
     quietSince + Math.min(Math.max(intervalMs / 4, 2 * tookMs), intervalMs),
   );
 
 interface LastLook {
-  readonly lastLookAt: number;
+  readonly waitsSince: number;
   /** Where a look takes long, so does the rest: those who come are given more time. */
   readonly tookMs: number;
   readonly pages: number;
   readonly quietSince: number;
+  /** From patienceFor. */
+  readonly patience: number;
 }
 
 /**
@@ -57,13 +59,33 @@ export const cheaperLook = (
   { pages, pageReads }: { readonly pages: number; readonly pageReads: number },
 ): "list" | "each" => (byName || ids >= pages * pageReads ? "list" : "each");
 
-/** What took long may be noticed late by so much of it: then many who wait out of step share a look. */
-export const mayBeLate = (tookMs: number | undefined, intervalMs: number): number =>
-  Math.min((tookMs ?? 0) / 8, 5 * intervalMs);
+/**
+ * What took long may be noticed late by so much of it, and by more where looks have cost much: then many who wait out of
+ * step share a look.
+ */
+export const mayBeLate = (tookMs: number | undefined, intervalMs: number, patience: number): number =>
+  patience * Math.min((tookMs ?? 0) / 8, 5 * intervalMs);
+
+/**
+ * How much longer than usual a look is put off. Once looks have cost more than a quarter of a request for each wait, beside
+ * what a few VMs need, each tells more at a time.
+ */
+export const patienceFor = ({ requests, waits }: Pick<LooksSoFar, "requests" | "waits">): number =>
+  requests > requestsLent + waits / 4 ? 4 : 1;
+
+const requestsLent = 30;
+
+/** What took long is first looked at when about as much has passed again, and not much later than it usually takes. */
+export const notBefore = (tookMs: number | undefined, intervalMs: number): number =>
+  tookMs === undefined || tookMs <= 4 * intervalMs ? 0 : Math.min((7 / 8) * tookMs, usualIntervals * intervalMs);
 
 /** How many looks all waits together have made, and for how long anybody has waited. */
 export interface LooksSoFar {
   readonly made: number;
+  /** A list costs one for each page. */
+  readonly requests: number;
+  /** How many waits have begun. */
+  readonly waits: number;
   /** Early looks that showed what was waited for: each has saved a later look. */
   readonly early: number;
   readonly activeMs: number;
@@ -72,7 +94,9 @@ export interface LooksSoFar {
 /**
  * Whether one more early look keeps the number of looks at one in every interval. At the start a few more are allowed.
  */
-export const mayLookSoon = ({ made, early, activeMs }: LooksSoFar, intervalMs: number): boolean =>
-  made - early < Math.max(lent, activeMs / intervalMs - 1);
+export const mayLookSoon = (
+  { made, early, activeMs }: Omit<LooksSoFar, "requests" | "waits">,
+  intervalMs: number,
+): boolean => made - early < Math.max(lent, activeMs / intervalMs - 1);
 
 const lent = 4;
