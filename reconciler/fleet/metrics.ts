@@ -103,6 +103,12 @@ export function metricsText({ tallies, load, budgets, workers, letters, counts, 
   metric("reconcile_fleet_workers", "gauge", "Workers that give signs of life.", [
     ["", workers.filter((one) => !isSilent(one, now)).length],
   ]);
+  metric(
+    "reconcile_fleet_worker_sources_failing",
+    "gauge",
+    "Repositories and servers of artifacts that a worker gets no files from, though they answer.",
+    workers.flatMap((one) => (isSilent(one, now) ? [] : [[label("worker", one.name), one.troubles.length] as const])),
+  );
   if (letters !== undefined)
     metric("reconcile_fleet_notifications_waiting", "gauge", "Messages that receivers have not got yet.", [
       [label("delivery", "due"), letters.waiting - letters.failing],

@@ -9,6 +9,7 @@ import { type Queue, roundChannel } from "./queue";
 import type { RoundOutcome } from "./round";
 import { createSilences, type Silences } from "./silence";
 import { steadyNow } from "./steady";
+import { createTroubles, type Others, type Troubles } from "./troubles";
 
 export interface WorkerSetting {
   readonly name: string;
@@ -34,12 +35,12 @@ export interface Shared {
   readonly silences: Silences;
   /** The same for the servers that the files come from. */
   readonly sources: Silences;
+  readonly troubles: Troubles;
+  others: Others;
   budgetOf(settings: FleetSettings, service: string): Budget | undefined;
   /** Why requests to a service wait at present; absent: they do not wait. */
   waitsOf(service: string): string | undefined;
   paused(service: string): Promise<void>;
-  /** So many workers share the budgets. */
-  shareWith(workers: number): void;
 }
 
 const settingsFreshMs = 2000;
@@ -48,10 +49,11 @@ const settingsFreshMs = 2000;
 export function createShared({ records, database, say, onSettings }: WorkerSetting): Shared {
   const budgets = new Map<string, { readonly key: string; readonly budget: Budget }>();
   let known: { readonly at: number; readonly settings: Promise<FleetSettings> } | undefined;
-  let workers = 1;
-  return {
+  const shared: Shared = {
     silences: createSilences(),
     sources: createSilences(),
+    troubles: createTroubles(),
+    others: { count: 0, troubled: [] },
     settings() {
       if (known === undefined || steadyNow() - known.at > settingsFreshMs)
         known = {
@@ -69,7 +71,7 @@ export function createShared({ records, database, say, onSettings }: WorkerSetti
       const key = JSON.stringify(budget);
       const before = budgets.get(name);
       if (before?.key === key) return before.budget;
-      const made = createBudget({ database, service: name, ...budget, workers: () => workers, say });
+      const made = createBudget({ database, service: name, ...budget, workers: () => shared.others.count + 1, say });
       budgets.set(name, { key, budget: made });
       return made;
     },
@@ -77,10 +79,8 @@ export function createShared({ records, database, say, onSettings }: WorkerSetti
     async paused(service) {
       for (const [name, { budget }] of budgets) if (service === "" || service === name) await budget.look();
     },
-    shareWith(count) {
-      workers = Math.max(1, count);
-    },
   };
+  return shared;
 }
 
 /** When a notification takes longer than this, notifications are not relied on. */

@@ -3,6 +3,7 @@
  * workers share one database; another worker finishes what a dead one leaves.
  */
 import { deepEqual } from "../core/text/deep-equal";
+import { errorMessage } from "../core/text/errors";
 import type { Records } from "./database/records";
 import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./database/runs";
 import type { StackRecord } from "./database/stacks";
@@ -20,11 +21,12 @@ import { createRunLog } from "./run-log";
 import { giveUp, settle } from "./settle";
 import { createShared, listenForNews, type Shared, type WorkerSetting } from "./shared";
 import { createSilences, type Ear } from "./silence";
-import { SourceFailed } from "./sources/checkout";
+import { NotInSource, SourceFailed } from "./sources/checkout";
 import { type Freshness, tidyTrees } from "./sources/git";
 import { checkOut } from "./sources/source";
 import { type StopRequest, stoppedReason, waitsForPlace, whileRunning } from "./status";
 import { steadyNow } from "./steady";
+import type { Troubles } from "./troubles";
 import { watchBudgets } from "./waiting";
 
 export interface Worker {
@@ -91,6 +93,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
         doing: [...doing].map(([stack, since]) => ({ stack, since: since.toISOString() })),
         draining: draining.signal.aborted,
         services: setting.services,
+        troubles: shared.troubles.told,
       },
       nextMs / 1000,
     );
@@ -99,7 +102,7 @@ export async function startWorker(setting: WorkerSetting): Promise<Worker> {
     if (settledAt !== undefined && settledAt !== standing.settledAt)
       queue.take(takenBy(setting, await records.settings()));
     settledAt = standing.settledAt;
-    shared.shareWith(workers);
+    shared.others = { count: Math.max(0, workers - 1), troubled: standing.troubled };
     await lookForStops();
     await budgets.look(services);
     if (draining.signal.aborted) return;
@@ -280,7 +283,9 @@ async function oneRound(
           origin = shared.sources.begin(originOf(spec.source));
           return asking(origin, async () => {
             const freshness = await freshnessOf(records, job.cause, spec.source);
-            return checkOut(spec.source, setting.cache, { signal, ...freshness });
+            return noted(shared.troubles, spec.source, signal, () =>
+              checkOut(spec.source, setting.cache, { signal, ...freshness }),
+            );
           });
         },
         ...openingPorts(setting, shared, settings, ear),
@@ -398,6 +403,27 @@ function originOf(source: Source): string | undefined {
   return source.kind === "git" ? source.url : new URL(source.url).host;
 }
 
+/** Whether this worker got the files of an answering source. */
+async function noted<T>(
+  troubles: Troubles,
+  source: Source,
+  signal: AbortSignal | undefined,
+  get: () => Promise<T>,
+): Promise<T> {
+  const origin = originOf(source);
+  if (origin === undefined) return get();
+  try {
+    const files = await get();
+    troubles.worked(origin);
+    return files;
+  } catch (error) {
+    if (error instanceof NotInSource) troubles.worked(origin);
+    else if (signal?.aborted !== true && !(error instanceof SourceFailed && error.isSilent))
+      troubles.failed(origin, errorMessage(error));
+    throw error;
+  }
+}
+
 /** Tells the ear of one question that has an answer or none. */
 async function asking<T>(ear: Ear, ask: () => Promise<T>): Promise<T> {
   ear.asked();
@@ -440,7 +466,9 @@ function whyNotHere({ services }: WorkerSetting, shared: Shared, { spec }: Stack
   if (services.length > 0 && !services.includes(spec.service ?? "")) return crowdedMs;
   // Rounds whose service or source does not answer last long: others go first.
   const origin = originOf(spec.source);
-  return shared.silences.pauseMs(spec.service) ?? (origin === undefined ? undefined : shared.sources.pauseMs(origin));
+  const pauseMs = shared.silences.pauseMs(spec.service);
+  if (pauseMs !== undefined || origin === undefined) return pauseMs;
+  return shared.troubles.rests(origin, shared.others) ? crowdedMs : shared.sources.pauseMs(origin);
 }
 
 function limitOf({ services }: FleetSettings, { spec }: StackRecord): ServiceLimit | undefined {

@@ -17,7 +17,9 @@ const service = (name: string) => ({ name, baseUrl: "http://127.0.0.1:9", insecu
 test("each tick belongs to one place, whatever the number of workers", () => {
   for (const workers of [1, 2, 3, 7])
     for (let from = 0; from < 20_000; from += 700) {
-      const next = Array.from({ length: workers }, (_, place) => nextTurn({ place, workers, now: from }, 1000));
+      const next = Array.from({ length: workers }, (_, place) =>
+        nextTurn({ place, workers, now: from, troubled: [] }, 1000),
+      );
       // Together they have the ticks that follow, each once.
       expect([...next].sort((a, b) => a - b)).toEqual(
         Array.from({ length: workers }, (_, index) => (Math.floor(from / 1000) + 1 + index) * 1000),

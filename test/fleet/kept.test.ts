@@ -94,7 +94,15 @@ describe("what a fleet keeps", () => {
     expect(await start("lost", "b:1")).toMatchObject({ tookOver: true, lost: 1 });
     expect(await start("lost", "c:1")).toMatchObject({ tookOver: true, lost: 2 });
     // One of them was only cut off.
-    await records.beat({ name: "a:1", version: "x", concurrency: 1, doing: [], draining: false, services: [] });
+    await records.beat({
+      name: "a:1",
+      version: "x",
+      concurrency: 1,
+      doing: [],
+      draining: false,
+      services: [],
+      troubles: [],
+    });
     const handing = await start("lost", "d:1");
     expect(handing).toMatchObject({ tookOver: true, lost: 2 });
     const end = { result: "taken_over" as const, reason: "its worker was stopped", counts: {} };
@@ -114,7 +122,7 @@ describe("what a fleet keeps", () => {
   test("a worker whose machine was taken away after it was told to end counts against no stack", async () => {
     const name = "preempted:1";
     const beat = (draining: boolean) =>
-      records.beat({ name, version: "x", concurrency: 1, doing: [], draining, services: [] });
+      records.beat({ name, version: "x", concurrency: 1, doing: [], draining, services: [], troubles: [] });
     await beat(false);
     await start("moved", name);
     await beat(true);
@@ -131,13 +139,21 @@ describe("what a fleet keeps", () => {
     await start("restarted", first);
     await start("restarted", second);
     // The new one lives, which says nothing of the dead one.
-    await records.beat({ name: second, version: "x", concurrency: 1, doing: [], draining: false, services: [] });
+    await records.beat({
+      name: second,
+      version: "x",
+      concurrency: 1,
+      doing: [],
+      draining: false,
+      services: [],
+      troubles: [],
+    });
     expect(await start("restarted", workerName())).toMatchObject({ lost: 2 });
   });
 
   test("three machines that are taken away without a word are not blamed on a stack, and six are", async () => {
     const beat = (name: string) =>
-      records.beat({ name, version: "x", concurrency: 1, doing: [], draining: false, services: [] });
+      records.beat({ name, version: "x", concurrency: 1, doing: [], draining: false, services: [], troubles: [] });
     const blamed: number[] = [];
     for (let nth = 1; nth <= 7; nth++) {
       await beat(`node${nth}:1`);

@@ -1,6 +1,7 @@
 /** How one worker tells that a service does not answer, and what it does about it. */
 import { describe, expect, test } from "vitest";
 import { createSilences } from "../../reconciler/fleet/silence";
+import { createTroubles } from "../../reconciler/fleet/troubles";
 
 function hearing() {
   const clock = { now: 0 };
@@ -61,4 +62,33 @@ describe("a service that does not answer", () => {
     clock.now = 5000;
     expect([silences.pauseMs(undefined), silences.pauseMs("west")]).toEqual([10_000, undefined]);
   });
+});
+
+test("a repository that gives one worker no files is left to the others, who get them, and tried less and less often", () => {
+  const clock = { now: 0 };
+  const troubles = createTroubles(() => clock.now);
+  const url = "https://user:secret@git.example/shop.git";
+  const [nobody, another] = [
+    { count: 0, troubled: [] },
+    { count: 1, troubled: [] },
+  ];
+  const rests: (number | undefined)[] = [];
+  for (let times = 0; times < 7; times++) {
+    const from = clock.now;
+    while (troubles.rests(url, another)) clock.now += 1000;
+    rests.push(clock.now - from);
+    troubles.failed(url, "no space left");
+  }
+  expect(rests).toEqual([0, 0, 0, 10_000, 20_000, 40_000, 60_000]);
+  const origin = "https://git.example/shop.git";
+  expect(troubles.told).toEqual([{ origin, failures: 7, why: "no space left" }]);
+  // Where nobody else gets them, its rounds fail and say why.
+  expect([another, nobody, { count: 1, troubled: [origin] }].map((others) => troubles.rests(url, others))).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(troubles.rests("https://git.example/other.git", another)).toBe(false);
+  troubles.worked(url);
+  expect([troubles.rests(url, another), troubles.told]).toEqual([false, []]);
 });

@@ -11,6 +11,7 @@ import type { OpenProject, Planned } from "../../reconciler/fleet/project";
 import type { Queue } from "../../reconciler/fleet/queue";
 import { newStatus } from "../../reconciler/fleet/status";
 import { startWorker, type Worker } from "../../reconciler/fleet/worker";
+import { eventually } from "../support/eventually";
 import { beginRun, idleQueue, stackSpec } from "../support/fleet-stage";
 import { makeFolder } from "../support/folder";
 
@@ -247,6 +248,30 @@ describe("a worker", () => {
     expect(hastened.splice(0)).toEqual(["stale"]);
     await run("base");
     expect(hastened.splice(0)).toEqual([]);
+  });
+
+  test("a repository that gives this worker alone no files is left to the others, and its rounds fail where nobody gets them", async () => {
+    const url = `file://${makeFolder()}/gone.git`;
+    await records.saveStacks([stackSpec("spoiled", { source: { kind: "git", url, ref: "main", path: "" } })]);
+    const other = { name: "there:1", version: "1", concurrency: 1, doing: [], draining: false, services: [] };
+    await records.beat({ ...other, troubles: [] }, 3600);
+    /** Whether a round of it is carried out here. */
+    const isRun = async (): Promise<boolean> => {
+      const newest = async () => (await records.runs("spoiled", 1))[0]?.id;
+      const before = await newest();
+      await run("spoiled");
+      return (await newest()) !== before;
+    };
+    await eventually("that it is left to the others", async () => !(await isRun()) || undefined);
+    const [trouble] = await eventually("that it tells so", async () => {
+      const mine = (await records.workers()).find(({ name }) => name === "here:1");
+      return mine?.troubles.length === 0 ? undefined : mine?.troubles;
+    });
+    expect(trouble).toMatchObject({ origin: url, why: expect.stringContaining("git fetch: ") });
+    expect((await statusOf("spoiled"))?.failures).toBeGreaterThanOrEqual(3);
+    await records.beat({ ...other, troubles: trouble === undefined ? [] : [trouble] }, 3600);
+    await eventually("that it fails here as well", async () => (await isRun()) || undefined);
+    await records.leave(other.name);
   });
 
   test("a round that was cut short has not failed: whoever takes it over ends its run, and is named", async () => {

@@ -254,8 +254,17 @@ export async function fillFleet(database: Database): Promise<Records> {
     doing: [{ stack: "prod-shop", since: new Date().toISOString() }],
     draining: false,
     services: [],
+    troubles: [],
   });
-  await records.beat({ name: markup, version: "0.1.0", concurrency: 8, doing: [], draining: true, services: [] });
+  await records.beat({
+    name: markup,
+    version: "0.1.0",
+    concurrency: 8,
+    doing: [],
+    draining: true,
+    services: [],
+    troubles: [],
+  });
   await database.query(
     "UPDATE reconcile_fleet.budgets SET used = 4711, refusals = 3, paused_until = now() + interval '1 hour' WHERE service = 'in-north'",
   );

@@ -172,6 +172,7 @@ const migrations: readonly string[] = [
   // A machine that was taken away without a word was not killed by the stack that ran there.
   `DROP FUNCTION ${schema}.begin_run(text, text, text, text, jsonb, text, int, int);
    ${beginRun("CREATE", diesUntold, lessUntold, byHost)}`,
+  `ALTER TABLE ${schema}.workers ADD COLUMN troubles jsonb NOT NULL DEFAULT '[]';`,
 ];
 
 export async function prepareTables(database: Database): Promise<void> {

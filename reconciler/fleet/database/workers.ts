@@ -2,6 +2,8 @@
  * Workers: their signs of life, tasks that one of them does for all, and the budgets that they share. Each function is
  * one statement.
  */
+
+import type { Trouble } from "../troubles";
 import { columnsOf, type Database, maybeText, maybeTime, type Row, textOf, timeOf } from "./database";
 import { schema } from "./tables";
 
@@ -17,6 +19,8 @@ export interface WorkerRecord {
   readonly draining: boolean;
   /** Only rounds of these services; none: of all. */
   readonly services: readonly string[];
+  /** Where it gets no files from. */
+  readonly troubles: readonly Trouble[];
 }
 
 /** Where a worker stands among those that live and take rounds: what one of them does for all goes round by its place. */
@@ -27,6 +31,8 @@ export interface Standing {
   readonly now: number;
   /** When the fleet's settings were written; absent: never. */
   readonly settledAt?: number | undefined;
+  /** Where the others get no files from, once for each worker. */
+  readonly troubled: readonly string[];
 }
 
 export interface BudgetRecord {
@@ -70,7 +76,7 @@ function repositoryInRow(row: Row | undefined): SeenRepository {
 }
 
 const followedIn = columnsOf<{ readonly body: Followed }>();
-const written = columnsOf<Pick<WorkerRecord, "doing" | "services">>();
+const written = columnsOf<Pick<WorkerRecord, "doing" | "services" | "troubles"> & Pick<Standing, "troubled">>();
 
 /** One whose sign of life is so late does nothing for all. */
 const missedS = 3;
@@ -89,11 +95,12 @@ export const workerStatements = ({ query }: Database) => ({
   async beat(worker: Omit<WorkerRecord, "startedAt" | "aliveAt" | "dueAt">, nextS = 5): Promise<Standing> {
     const [row] = await query(
       `WITH gone AS (DELETE FROM ${schema}.workers WHERE alive_at < now() - interval '1 hour'),
-         mine AS (INSERT INTO ${schema}.workers (name, version, concurrency, doing, draining, services, due_at)
-           VALUES ($1, $2, $3, $4, $5, $6, now() + $7 * interval '1 second')
-           ON CONFLICT (name) DO UPDATE SET alive_at = now(), doing = $4, draining = $5, due_at = excluded.due_at)
+         mine AS (INSERT INTO ${schema}.workers (name, version, concurrency, doing, draining, services, troubles, due_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 second')
+           ON CONFLICT (name) DO UPDATE SET alive_at = now(), doing = $4, draining = $5, troubles = $7, due_at = excluded.due_at)
        SELECT count(*) FILTER (WHERE name < $1)::int AS place, count(*)::int + 1 AS workers,
          extract(epoch FROM clock_timestamp())::double precision * 1000 AS now,
+         coalesce(jsonb_path_query_array(jsonb_agg(troubles), '$[*][*].origin'), '[]') AS troubled,
          (SELECT changed_at FROM ${schema}.documents WHERE name = 'settings') AS settled
        FROM ${schema}.workers WHERE name <> $1 AND NOT draining AND ${isAlive(missedS)}`,
       [
@@ -103,12 +110,14 @@ export const workerStatements = ({ query }: Database) => ({
         JSON.stringify(worker.doing),
         worker.draining,
         JSON.stringify(worker.services),
+        JSON.stringify(worker.troubles),
         nextS,
       ],
     );
     const numberIn = (column: string): number => Number(row?.[column]);
     const settledAt = maybeTime(row?.["settled"])?.getTime();
-    return { place: numberIn("place"), workers: numberIn("workers"), now: numberIn("now"), settledAt };
+    const [place, workers, now] = [numberIn("place"), numberIn("workers"), numberIn("now")];
+    return { place, workers, now, settledAt, troubled: row === undefined ? [] : written(row, "troubled") };
   },
   async leave(name: string): Promise<void> {
     await query(`DELETE FROM ${schema}.workers WHERE name = $1`, [name]);
@@ -124,6 +133,7 @@ export const workerStatements = ({ query }: Database) => ({
       doing: written(row, "doing"),
       draining: row["draining"] === true,
       services: written(row, "services"),
+      troubles: written(row, "troubles"),
     }));
   },
   async liveWorkers(): Promise<number> {

@@ -7,7 +7,7 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { errorMessage } from "../../core/text/errors";
-import { type Checkout, SourceFailed } from "./checkout";
+import { type Checkout, NotInSource, SourceFailed } from "./checkout";
 
 /** Unpacking 256 MB takes seconds; more than this is an archive that unpacks without end. */
 const unpackMs = 60_000;
@@ -27,7 +27,7 @@ export async function checkOutArtifact(
 async function unpack(url: string, hex: string, root: string, cache: string, signal?: AbortSignal): Promise<void> {
   const bytes = await download(url, signal);
   const found = createHash("sha256").update(bytes).digest("hex");
-  if (found !== hex) throw new SourceFailed(`the artifact ${url} has the digest sha256:${found}, not sha256:${hex}`);
+  if (found !== hex) throw new NotInSource(`the artifact ${url} has the digest sha256:${found}, not sha256:${hex}`);
   const work = join(cache, "artifacts", `.${hex}-${randomUUID()}`);
   await mkdir(work, { recursive: true });
   const file = `${work}.tgz`;

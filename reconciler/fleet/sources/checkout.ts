@@ -39,3 +39,6 @@ export class SourceFailed extends Error {
     super(message);
   }
 }
+
+/** The files were asked for and are not there, for every worker. */
+export class NotInSource extends SourceFailed {}

@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { commitsIn, type FileChange, logFormat, shortened, writersOf } from "./change";
-import { type Checkout, SourceFailed } from "./checkout";
+import { type Checkout, NotInSource, SourceFailed } from "./checkout";
 import { type GitCall, runGit } from "./run-git";
 import { inTurn } from "./turn";
 
@@ -40,15 +40,13 @@ export async function checkOutGit(source: GitSource, cache: string, freshness: F
   try {
     return await treeOf(source, mirror, commit, cache, signal);
   } catch (error) {
-    if (signal?.aborted === true || error instanceof NoSuchFolder) throw error;
+    if (signal?.aborted === true || error instanceof NotInSource) throw error;
     // What a mirror names, it has to have.
     await remake(source.url, mirror, signal);
     commit = (await commitOf(source, mirror, signal)) ?? commit;
     return treeOf(source, mirror, commit, cache, signal);
   }
 }
-
-class NoSuchFolder extends SourceFailed {}
 
 async function treeOf(
   source: GitSource,
@@ -65,7 +63,7 @@ async function treeOf(
   await utimes(root, used, used).catch(() => undefined);
   const folder = source.path === "" ? root : join(root, source.path);
   if (!existsSync(folder))
-    throw new NoSuchFolder(`${source.url} has no folder ${source.path} at ${source.ref} (${commit.slice(0, 12)})`);
+    throw new NotInSource(`${source.url} has no folder ${source.path} at ${source.ref} (${commit.slice(0, 12)})`);
   const content = (await runGit(["rev-parse", `${commit}:${source.path}`], { cwd: mirror, signal })).trim();
   return {
     folder,
@@ -172,7 +170,7 @@ export async function fetchCommit(
   const isWanted = isStale || ((now || seen !== undefined) && performance.now() > known.at);
   await sharedBy(isWanted ? begin(source.url, mirror) : known, signal);
   const commit = await commitOf(source, mirror, signal);
-  if (commit === undefined) throw new SourceFailed(`${source.url} has no branch, tag or commit ${source.ref}`);
+  if (commit === undefined) throw new NotInSource(`${source.url} has no branch, tag or commit ${source.ref}`);
   return commit;
 }
 
