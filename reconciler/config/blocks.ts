@@ -11,6 +11,7 @@ import { onlyDefined } from "../core/text/objects";
 import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
 import { type Each, type InterpolationScope, interpolate, type OnProblem } from "./interpolation";
+import { namesNothing, type Origins, originsAt } from "./origins";
 import type { Problems } from "./problems";
 import { type Defaults, findIn, type Layer, type MergedEntry, placeOf } from "./sources";
 import { isMap, keyOffset, offsetOfPath, type Path, type Place, positionOf, valueAt, type YamlMap } from "./yaml-file";
@@ -218,8 +219,35 @@ export function writtenAt({ kind, entry, defaults }: Block, path: Path): Place |
   return found ? { source: entry.source, offset } : findIn(layersOf(defaults), path, "key");
 }
 
-/** The fields that a block leaves to the defaults, with where those say them. */
-export function inheritedBy({ entry: { value }, defaults }: Block): Inherited | undefined {
+/** The fields whose value does not stand in the block, with where it does. */
+export function inheritedBy(block: Block, origins: Origins): Inherited | undefined {
+  const left = leftToDefaults(block);
+  const given = givenKnown.get(block) ?? givenFields(block, origins);
+  if (block.eachKeys !== undefined) givenKnown.set(block, given);
+  return given === nothingGiven ? left : { ...left, ...given };
+}
+
+/** Looked for once for all instances of a block. */
+const givenKnown = new WeakMap<Block, Inherited>();
+const nothingGiven: Inherited = {};
+
+/** The fields that name a variable or a parameter, with where its value was written. */
+function givenFields(block: Block, origins: Origins): Inherited {
+  if (namesNothing(origins)) return nothingGiven;
+  const own = isMap(block.entry.value) ? block.entry.value : {};
+  const given = Object.entries({ ...valuesOf(block.defaults), ...own }).flatMap(([field, value]) => {
+    if (typeof value !== "string" || !value.includes("${")) return [];
+    const written = originsAt(placeInBlock(block, [field]), origins).at(-1);
+    if (written === undefined || typeof written.from === "string") return [];
+    return [[field, { ...positionOf(written.from), by: written.reference }] as const];
+  });
+  return given.length === 0 ? nothingGiven : Object.fromEntries(given);
+}
+
+const valuesOf = ({ values, below }: Defaults): Readonly<YamlMap> =>
+  below === undefined ? values : { ...valuesOf(below.defaults), ...values };
+
+function leftToDefaults({ entry: { value }, defaults }: Block): Inherited | undefined {
   const all = inheritedPlaces(defaults);
   const isOwn = (field: string): boolean => isMap(value) && Object.hasOwn(value, field);
   const fields = Object.keys(all);

@@ -10,7 +10,7 @@ import { type Fields, fieldsIn } from "../core/text/objects";
 import { withoutReference } from "./open-text";
 import { listed, shown } from "./problems";
 import { type Expression, parseTemplate, type Root, type TemplateProblem, type TemplateStep } from "./template";
-import { isMap, type Path, valueAt } from "./yaml-file";
+import { isMap, type Path, type Place, valueAt } from "./yaml-file";
 
 export interface Each {
   readonly key: string;
@@ -24,8 +24,10 @@ export interface VariableValues {
   has(name: string): boolean;
   /** `undefined`: the variable has no value, which is reported already. */
   get(name: string): unknown;
-  keys(): Iterable<string>;
+  keys(): IterableIterator<string>;
   isSensitive?(name: string): boolean;
+  /** Where the value was written, or how it was given. */
+  origin?(name: string): Place | string | undefined;
 }
 
 /** What a component knows of the place that uses it. */

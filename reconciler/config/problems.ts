@@ -19,6 +19,8 @@ export interface Problem {
   readonly fix?: string | undefined;
   readonly address?: string | undefined;
   readonly at?: Place | undefined;
+  /** The detail says where the values of its references were written. */
+  readonly namesOrigins?: true;
   /** The line holds a text that must not be shown. */
   readonly withoutExcerpt?: boolean;
 }

@@ -25,6 +25,7 @@ import { chooseEnvironment, type OpenNamedFile, openOrSayWhy } from "./environme
 import { isGiven, readText, type Subject, type Values } from "./fields";
 import { problemsOf } from "./generated/desired-state";
 import type { InterpolationScope, VariableValues } from "./interpolation";
+import { namingOrigins } from "./origins";
 import { type ExpectedFile, readOwnYaml, topKeys } from "./own-files";
 import { endlessDetail, endlessFix, fitOf } from "./patterns";
 import { addNumberProblems, collectProblems, type Problems, shown } from "./problems";
@@ -165,7 +166,8 @@ function readFiles(sources: readonly (ConfigSource | YamlFile)[], options: ReadO
     given: options.external,
     hide: (texts) => void secrets.push(...texts),
   };
-  const { ssh, ...desired } = readMerged(merged, files, reading, problems);
+  const naming = namingOrigins(problems, { root: "var", values: vars });
+  const { ssh, ...desired } = readMerged(merged, files, reading, naming);
   refuseEndlessNames(desired, merged, problems);
   for (const file of files) addShapeProblems(file, problems);
   const diagnostics = sortDiagnostics(problems.diagnostics);
@@ -272,7 +274,7 @@ function readMerged(
 
 function readInstances(
   kind: Kind,
-  { expanded, scope, declared, problems }: Room,
+  { expanded, scope, declared, problems, origins }: Room,
   top: Parameters<typeof readVm>[2] & { readonly rulePlaces: boolean },
   names: Map<string, Instance>,
   reached: OwnSsh[],
@@ -293,7 +295,7 @@ function readInstances(
     if (runsGuest(kind) && isGiven(instance.values, "ssh"))
       reached.push({ address: instance.address, subject, values: instance.values });
     if (instance.holdsShapes) addShapesOf(instance, subject);
-    const inherited = inheritedBy(instance.block);
+    const inherited = inheritedBy(instance.block, origins);
     const guard = resource.lifecycle.preventDestroy ? writtenAt(instance.block, guardPath) : undefined;
     const guarded = guard === undefined ? resource : { ...resource, protectedAt: positionOf(guard) };
     return inherited === undefined ? guarded : { inherited, ...guarded };

@@ -15,6 +15,7 @@ import { isSwitchedOn } from "./enabled";
 import { expandForEach } from "./for-each";
 import { type Each, hasHole, type InterpolationScope, interpolate, keyOf, type Report, walk } from "./interpolation";
 import { openValue } from "./open-values";
+import { namingOrigins, type Origins } from "./origins";
 import { listed, type Problems, problemsIn } from "./problems";
 import { type Declared, declare } from "./references";
 import { type Defaults, lineOf, type Merged, type MergedEntry, placeOf } from "./sources";
@@ -29,6 +30,7 @@ export interface Room {
   readonly expanded: Readonly<Record<Kind, ExpandedBlocks>>;
   readonly declared: Declared;
   readonly problems: Problems;
+  readonly origins: Origins;
   /** Where the component is used. Absent for the files themselves. */
   readonly use?: Place;
 }
@@ -40,6 +42,7 @@ interface RoomPlan {
   readonly defaults: Readonly<Record<Kind, Defaults>>;
   readonly base: InterpolationScope;
   readonly problems: Problems;
+  readonly origins: Origins;
   readonly use?: Place;
   /**
    * What is read from other states and the service. Only the files themselves read from there, and hand the values to
@@ -70,12 +73,13 @@ export function openRooms(
   { files, outside, secrets }: Pick<House, "files" | "secrets"> & Pick<RoomPlan, "outside">,
 ): readonly Room[] {
   const house: House = { files, rooms: new Map(), addresses: new Set(), opened: [], secrets };
-  openRoom({ within: "", merged, defaults: merged.defaults, base, problems, trail: [], outside }, house);
+  const origins: Origins = { root: "var", values: base.vars };
+  openRoom({ within: "", merged, defaults: merged.defaults, base, problems, origins, trail: [], outside }, house);
   return house.opened;
 }
 
 function openRoom(plan: RoomPlan, house: House): Room {
-  const { within, merged, defaults, base, problems, use } = plan;
+  const { within, merged, defaults, base, problems, origins, use } = plan;
   const expanded = perKind((kind) =>
     expandBlocks(kind, merged.entries[kind], defaults[kind], base, problems, { within, use: use ? use : undefined }),
   );
@@ -91,7 +95,7 @@ function openRoom(plan: RoomPlan, house: House): Room {
         : plan.outside(expression, report, inner);
     },
   };
-  const room = { within, scope, expanded, declared, problems, use };
+  const room = { within, scope, expanded, declared, problems, origins, use };
   house.opened.push(room);
   uses.openAll();
   return room;
@@ -240,13 +244,15 @@ function openUse(
     environment: parent.environment,
     component: { key, params },
   };
+  const origins: Origins = { root: "param", values: params, outer: plan.origins };
   const room = openRoom(
     {
       within: path,
       merged: file.merged,
       defaults: perKind((kind) => overInherited(file.merged.defaults[kind], plan.defaults[kind], plan.base)),
       base,
-      problems: inside,
+      problems: namingOrigins(inside, origins),
+      origins,
       use: at,
       outside: undefined,
       trail: [...trail, file.source.file],

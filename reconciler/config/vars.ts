@@ -118,6 +118,12 @@ export function resolveVars(
     has: (name) => declared.has(name),
     keys: () => declared.keys(),
     isSensitive: (name) => sensitive.has(name),
+    origin(name) {
+      const declaration = declared.get(name);
+      const own = given.get(name);
+      if (isPresent(own?.value)) return own?.from ?? own?.at;
+      return declaration === undefined ? undefined : placeOf(declaration, ["default"], "value");
+    },
     get(name) {
       if (values.has(name)) return values.get(name);
       const declaration = declared.get(name);
@@ -149,7 +155,7 @@ export function resolveVars(
     const own = given.get(name);
     if (own?.isBroken === true) return undefined;
     if (own?.isSensitive === true) sensitive.add(name);
-    const isOwn = own !== undefined && own.value !== undefined && own.value !== null;
+    const isOwn = own !== undefined && isPresent(own.value);
     if (!isOwn && (fallback === undefined || fallback === null)) {
       if (declaration.declared === null || isMap(declaration.declared))
         problems.add({
@@ -192,6 +198,8 @@ export function resolveVars(
   if (hide !== undefined && sensitive.size > 0) hide(sensitiveTexts(resolver));
   return resolver;
 }
+
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
 
 function reportCircle({ what, root }: DeclaredAs, names: readonly string[], at: Place, problems: Problems): void {
   problems.add({

@@ -143,7 +143,7 @@ groups: { web: { rules: "\${var.rules}" } }`);
   it("are held to the schema when a whole map or list came out of one", () => {
     const body = (rule: string) => `vars: { r: { default: [${rule}] } }\ngroups: { web: { rules: "\${var.r}" } }`;
     expect(problemsOf(body("{ protocol: tcp, dts_port: 443 }"))).toEqual([
-      "unknown-key 2 | the key dts_port is not known here | expected one of description, direction, dst_port, enabled, ethertype, protocol, remote_group, remote_ip | write dst_port",
+      "unknown-key 2 | the key dts_port is not known here | expected one of description, direction, dst_port, enabled, ethertype, protocol, remote_group, remote_ip; ${var.r} is given in reconcile.yaml:5 | write dst_port",
     ]);
   });
 

@@ -341,7 +341,10 @@ describe("rules", () => {
       'invalid-value 1:54 | dst_port cannot be "20-10" | write 10-20',
     ],
     "no CIDR": [rule("{ remote_ip: 10.0.0 }"), 'invalid-value 1:40 | remote_ip cannot be "10.0.0"'],
-    "a prefix too long": [rule("{ remote_ip: 10.0.0.0/33 }"), 'invalid-value 1:40 | remote_ip cannot be "10.0.0.0/33"'],
+    "a prefix too long": [
+      rule("{ remote_ip: 10.0.0.0/33 }"),
+      'invalid-value 1:40 | remote_ip cannot be "10.0.0.0/33" | write a prefix from 0 to 32; 10.0.0.0/32 is this address alone',
+    ],
     "two remotes": [
       rule("{ remote_ip: 10.0.0.0/8, remote_group: self }"),
       "invalid-rule 1:52 | a rule has either remote_ip or remote_group | make two rules of it",

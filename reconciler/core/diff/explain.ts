@@ -18,7 +18,7 @@ export function explain(
     case "drifted":
       return `the service no longer has what was applied: ${names}`;
     case "changed":
-      return `the file changed: ${names}${fromDefaults(fields, inherited)}`;
+      return `the file changed: ${names}${fromElsewhere(fields, inherited)}`;
     case "imported":
       return "an imports entry takes it over";
     case "moved":
@@ -34,17 +34,17 @@ export function explain(
   }
 }
 
-/** Names the line of each value that comes from the defaults: a reader does not find it in the block. */
-function fromDefaults(fields: readonly FieldChange[], inherited: Inherited = {}): string {
+/** Names the line of each value that comes from the defaults or a variable: a reader does not find it in the block. */
+function fromElsewhere(fields: readonly FieldChange[], inherited: Inherited = {}): string {
   const lines = new Map<string, Set<string>>();
   for (const { field } of fields) {
     const place = Object.hasOwn(inherited, field) ? inherited[field] : undefined;
     if (place === undefined) continue;
-    const line = `${place.file}:${place.line}`;
+    const line = `${place.by === undefined ? "in the defaults at" : `by ${place.by} in`} ${place.file}:${place.line}`;
     lines.set(line, (lines.get(line) ?? new Set()).add(field));
   }
   if (lines.size === 0) return "";
   const isAll = lines.size === 1 && fields.every(({ field }) => Object.hasOwn(inherited, field));
-  if (isAll) return `, in the defaults at ${[...lines.keys()].join()}`;
-  return `; in the defaults: ${[...lines].map(([line, names]) => `${[...names].join(", ")} at ${line}`).join(", ")}`;
+  if (isAll) return `, ${[...lines.keys()].join()}`;
+  return `; ${[...lines].map(([line, names]) => `${[...names].join(", ")} ${line}`).join(", ")}`;
 }

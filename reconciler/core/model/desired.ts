@@ -65,8 +65,11 @@ interface OfBlock {
   readonly nameUnsaid?: true;
 }
 
-/** The fields that the block leaves to the defaults, each with its place there. Absent: none. */
-export type Inherited = Readonly<Record<string, SourcePosition>>;
+/**
+ * The fields whose value does not stand in the block, each with the place where it does: in the defaults, or where the
+ * variable got its value that the field names (`by`). Absent: none.
+ */
+export type Inherited = Readonly<Record<string, SourcePosition & { readonly by?: string }>>;
 
 /** The files that name commands of a resource, by the field: paths in a command are relative to its file. */
 export type CommandFiles = Readonly<Partial<Record<"flush" | Duty, string>>>;

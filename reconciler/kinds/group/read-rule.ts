@@ -234,6 +234,14 @@ const reportEmpty = (subject: Subject, at: Path): void =>
     at: subject.place(at),
   });
 
+function rightAddress(text: string): string | undefined {
+  if (/^(any|\*)$/i.test(text)) return "leave remote_ip out to admit everyone";
+  const [alone = ""] = text.split("/", 1);
+  const address = alone === text ? undefined : parseCidr(alone);
+  if (address === undefined) return undefined;
+  return `write a prefix from 0 to ${address.prefix}; ${alone}/${address.prefix} is this address alone`;
+}
+
 function readAddress(
   subject: Subject,
   text: string,
@@ -243,10 +251,7 @@ function readAddress(
   const cidr = parseCidr(text);
   if (cidr === undefined) {
     reportValue(subject, [...path, "remote_ip"], text, "an address or a CIDR such as 10.0.0.0/24 or 2001:db8::/32", {
-      fix:
-        text.trim().toLowerCase() === "any" || text.trim() === "*"
-          ? "leave remote_ip out to admit everyone"
-          : undefined,
+      fix: rightAddress(text.trim()),
     });
     return { remote: { kind: "any" }, ethertype: stated ?? "IPv4" };
   }
