@@ -250,11 +250,14 @@ function failureTold(body: unknown, succeeded: boolean | undefined, envelope: En
   return { told, inside: failureInside(body, scrub, told) ?? silent };
 }
 
+/** A part, and answers of several of which some may have failed. */
+const partial: ReadonlySet<number> = new Set([206, 207]);
+
 function judgeSuccess(operation: Operation, answer: Answer, judging: Judging): Accepted<unknown> | Failure {
   const { errors, scrub, nowMs, envelope = contractEnvelope } = judging;
   const { kind } = rowOf(operation);
-  if (answer.status === 206 && kind === "read")
-    return lost(kind, "the service answered 206: this is a part of what there is", answer.status);
+  if (kind === "read" && partial.has(answer.status))
+    return lost(kind, `the service answered ${answer.status}: this is a part of what there is`, answer.status);
   if (answer.text === "") return accepted(undefined);
   const body = parseJson(answer.text);
   if (body === notJson) return judgeNotJson(operation, answer, judging);

@@ -60,5 +60,19 @@ export function readLiveRule(record: unknown): Reading<LiveRule> {
   });
 }
 
+/**
+ * The group that a rule says it belongs to, where that is certainly not the one that was asked for: an id of the same
+ * form. A service may have another spelling there, such as a name.
+ */
+export function otherGroupOf(record: unknown, groupId: string): string | undefined {
+  const found = findId(record, ruleGroup);
+  if (found === undefined || "problem" in found) return undefined;
+  const [shown, asked] = [found.id.toLowerCase(), groupId.toLowerCase()];
+  return shown !== asked && formOf(shown) === formOf(asked) ? found.id : undefined;
+}
+
+const formOf = (id: string): string => id.replace(/[0-9a-f]+/g, "x");
+
+const ruleGroup = compilePointers(["/security_group_id"]);
 const ruleId = compilePointers(["/id"]);
 const ruleRemoteGroup = compilePointers(["/remote_group_id"]);

@@ -12,7 +12,7 @@ import type { WhyUnseen } from "../core/model/effect";
 import { type Kind, kindRows, kinds } from "../core/model/kinds";
 import { usualListCost } from "../core/model/list-cost";
 import type { LiveGroup, LiveOf } from "../core/model/live";
-import { type Failure, isGone, type Outcome } from "../core/model/outcome";
+import { type Failure, isGone, isShut, type Outcome } from "../core/model/outcome";
 import type { OpenWrite } from "../core/plan/closing";
 import { cheaperLook } from "../core/schedule/pace";
 import { isWindowOver, lookedAgain, openWindow } from "../core/schedule/window";
@@ -141,13 +141,12 @@ type SeenWrite<K extends Kind> =
 
 function whyNotSeen<K extends Kind>(write: OpenWrite, seen: SeenWrite<K>): WhyUnseen | undefined {
   const { where } = seen;
-  if (write.ofCreate === true) return isContradicted(write, seen) ? { unseen: "not-shown", where } : undefined;
+  if (write.ofCreate === true || write.beside === true)
+    return isContradicted(write, seen) ? { unseen: "not-shown", where } : undefined;
   if ("failure" in seen) {
     const { failure } = seen;
     const because = `${where} cannot be read: ${failedBy(failure).message}`;
-    const isShut =
-      failure.status === "rejected" && (failure.condition === "forbidden" || failure.condition === "unsupported");
-    return isShut ? { unseen: "nobody-can-look", because } : { unseen: "not-shown", where: because };
+    return isShut(failure) ? { unseen: "nobody-can-look", because } : { unseen: "not-shown", where: because };
   }
   switch (showsEffect<K>(write, seen.live)) {
     case "shown":

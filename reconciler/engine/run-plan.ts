@@ -9,7 +9,7 @@ import type { WhyUnseen } from "../core/model/effect";
 import type { Live } from "../core/model/live";
 import type { Outputs } from "../core/model/output";
 import { type Orphan, orphanKey, type RecordedVm, type RunStart, recordedAt, type Scope } from "../core/model/recorded";
-import { closingChanges, type EndedStep, type OpenWrite, toLookFor } from "../core/plan/closing";
+import { besides, closingChanges, type EndedStep, type OpenWrite, toLookFor } from "../core/plan/closing";
 import type { PermittedPlan } from "../core/plan/permitted";
 import type { Step } from "../core/plan/step";
 import type { UnseenEffect } from "../core/plan/unseen";
@@ -270,7 +270,8 @@ export async function runPlan(
     start();
   });
 
-  const lookedFor = toLookFor(ended, run.deleted, run.shown);
+  const written = toLookFor(ended, run.deleted, run.shown);
+  const lookedFor = [...written, ...besides(written, recorder.state, live)];
   const isStopping = (): boolean => stop.soft.aborted;
   let looked: ReadonlyMap<OpenWrite, WhyUnseen> = new Map(
     lookedFor.map((write) => [write, { unseen: "not-looked", because: "the run broke off before" }] as const),

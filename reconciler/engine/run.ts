@@ -151,6 +151,18 @@ export const optionsFor = (step: Step, run: Run) => ({
   mayWrite: run.mayWrite,
 });
 
+/** A look that fails is no sign of an end: what was deleted keeps its record until it is gone. */
+export function deletedUnseen(what: string, failure: Failure): OpenStep {
+  const { code, message, fix } = failedBy(failure);
+  const why = failure.status === "rejected" ? message : failure.reason;
+  return {
+    end: "failed",
+    code,
+    message: `the service accepted the delete of ${what}, and whether it is gone cannot be seen: ${why}`,
+    fix: fix ?? "run the same command again: it looks first",
+  };
+}
+
 export function failedBy(failure: Failure): OpenStep {
   if (failure.status === "rejected")
     return {

@@ -3,7 +3,7 @@
  * it: HTTP (http-client.ts), or a world in this process (rehearse/in-process-client.ts).
  */
 import type { Kind } from "../core/model/kinds";
-import type { CatalogueEntry, LiveImage, LiveVm, LiveVolume } from "../core/model/live";
+import type { CatalogueEntry, LiveImage, LiveRule, LiveVm, LiveVolume } from "../core/model/live";
 import {
   isList,
   type ListOperation,
@@ -19,7 +19,7 @@ import type { Reading } from "../dialect/reading";
 import type { RecordReaders } from "../dialect/records";
 import { readDeletedVm, readImportReport } from "../dialect/reports";
 import type { Ids } from "../dialect/requests";
-import { readLiveRule } from "../dialect/rule-record";
+import { otherGroupOf, readLiveRule } from "../dialect/rule-record";
 import type { Acknowledged, GroupImportReport, RequestOptions, ServiceClient } from "./client";
 import { createVmBody, isRejection, type RuleBody, ruleBody } from "./request-bodies";
 
@@ -96,6 +96,19 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
           hint: `in the dialect, if that is no id: records.${reading.value.kind}.id says where the id is`,
         };
 
+  /** A list of rules that has another group's is not this group's. */
+  const ruleOf = (groupId: string, record: unknown, reading: Reading<LiveRule>): Reading<LiveRule> => {
+    const shown = otherGroupOf(record, groupId);
+    return reading.status !== "accepted" || shown === undefined
+      ? reading
+      : {
+          status: "rejected",
+          condition: "unreadable",
+          message: `the service was asked for the rules of ${groupId} and answered with rule ${reading.value.id} of ${shown}`,
+          hint: "in the dialect, if it is asked for in another way: operations.group.rule.list",
+        };
+  };
+
   const byIdAlone = Object.fromEntries(
     operationNames
       .filter((operation) => rowOf(operation).sends === "id")
@@ -151,7 +164,8 @@ export function callsOver({ send, list }: Sender, read: RecordReaders, ruleForm:
       return send("group.create", { body }, (answer) => read.group(answer), o);
     },
     updateGroup: (id, changes, o) => acknowledge("group.update", { id }, changes, o),
-    listRules: (groupId, o) => list("group.rule.list", { id: groupId }, readLiveRule, o),
+    listRules: (groupId, o) =>
+      list("group.rule.list", { id: groupId }, (record) => ruleOf(groupId, record, readLiveRule(record)), o),
     createRule: async (groupId, rule, o) => {
       const body = ruleBody(rule, ruleForm);
       if (isRejection(body)) return body;

@@ -104,6 +104,10 @@ describe("refusals by name", () => {
     });
   });
 
+  test.each([206, 207])("a list answered with %s is a part of what there is", (status) => {
+    expect(judge("volume.list", { status, text: '{"data":[]}' }).status).toBe("unavailable");
+  });
+
   test("words count only for the operations that can mean them", () => {
     expect(refusal("volume.attach", 409, "the name of db is already attached")).toMatchObject({
       condition: "conflict",

@@ -308,6 +308,125 @@ describe("a write that nobody can look at", () => {
   });
 });
 
+describe("a look that fails", () => {
+  const failing: Readonly<Record<string, Answer>> = {
+    "a credential that ended": json({ error: { code: 401, message: "token expired" } }, 401),
+    "a right that ended": json({ error: { code: 403, message: "not allowed" } }, 403),
+    "an answer in another form": json({ what: "ever" }),
+  };
+  const two = {
+    volumes: { kept: { size: 1 }, data: { size: 5 } },
+    groups: { kept: {}, web: { rules: [https] } },
+  };
+  const [noVolume, noGroup] = [
+    { ...two, volumes: { kept: { size: 1 } } },
+    { ...two, groups: { kept: {} } },
+  ];
+  const settings = Object.entries(failing).flatMap(([answer, given]) => [
+    [answer, "volume", noVolume, plain, given] as const,
+    [answer, "group in a list", noGroup, whole, given] as const,
+    [answer, "group by its rules", noGroup, plain, given] as const,
+  ]);
+  /** It says yes to what changes something, and nothing can be read afterwards. */
+  const swallowAndFail = (answer: Answer): void => {
+    let isSent = false;
+    place.proxy.meddle((exchange, forward) => {
+      if (exchange.method === "GET") return isSent ? Promise.resolve(answer) : forward();
+      isSent = true;
+      return Promise.resolve(yes());
+    });
+  };
+
+  it.each([
+    ...settings,
+    ["an error of the service", "group in a list", noGroup, whole, json({ error: { code: 500 } }, 500)] as const,
+  ])("is no sign that it is gone: %s, %s", async (_, __, after, dialect, answer) => {
+    const service = { dialect, timing };
+    declare(two, service);
+    await done(apply());
+    const before = Object.keys(state().resources);
+    declare(after, service);
+    swallowAndFail(answer);
+    const ran = await apply();
+    expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("the service accepted the delete")]);
+    expect(Object.keys(state().resources)).toEqual(before);
+    place.proxy.meddle((_, forward) => forward());
+    await done(apply());
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+    const { volumes, groups } = place.emulator.dump();
+    expect([...volumes, ...groups].filter(({ name }) => name === "data" || name === "web")).toHaveLength(1);
+  });
+
+  it("is no end of a change", async () => {
+    const service = { dialect: plain, timing };
+    declare({ volumes: { data: { size: 5 } } }, service);
+    await done(apply());
+    declare({ volumes: { data: { size: 6 } } }, service);
+    swallowAndFail(failing["a credential that ended"]!);
+    const ran = await apply();
+    expect([ran.exitCode, said(ran)]).toEqual([4, expect.stringContaining("not all of it is seen")]);
+  });
+});
+
+describe("a change that takes along what nobody was to change", () => {
+  const service = { dialect: whole, timing };
+  const drop = async (edit: (world: ReturnType<typeof place.emulator.dump>) => object): Promise<void> =>
+    place.emulator.load({ ...place.emulator.dump(), ...edit(place.emulator.dump()) });
+  const described = (name: string, ...rules: object[]) => ({ groups: { web: { name, description: "to all", rules } } });
+
+  it.each([
+    [
+      "a rename that empties the description",
+      described("front", https),
+      "description: to all",
+      () => drop(({ groups }) => ({ groups: groups.map((one) => ({ ...one, description: "" })) })),
+    ],
+    [
+      "a rename that drops the rules",
+      described("front", https),
+      "rule: ingress tcp 443",
+      () => drop(() => ({ rules: [] })),
+    ],
+    [
+      "a rule in the place of another",
+      described("web-group", https, ssh),
+      "rule: ingress tcp 443",
+      () => drop(({ rules }) => ({ rules: rules.filter(({ port_range_min: port }) => port !== 443) })),
+    ],
+  ])("is not done: %s", async (_, after, missing, edit) => {
+    declare(described("web-group", https), service);
+    await done(apply());
+    declare(after, service);
+    place.proxy.meddle(async (exchange, forward) => {
+      const answer = await forward();
+      if (exchange.method !== "GET") await edit();
+      return answer;
+    });
+    const ran = await apply();
+    expect([ran.exitCode, said(ran)]).toEqual([4, expect.stringContaining(`${missing}`)]);
+    expect(said(ran)).toContain("which it showed before");
+    place.proxy.meddle((_, forward) => forward());
+    await done(apply());
+    expect((await reconcile("plan", "--detailed-exitcode")).exitCode).toBe(0);
+  });
+});
+
+it("rules of another group are no rules of this one, and nothing is sent for them", async () => {
+  const service = { dialect: whole, timing };
+  const both = { app: { rules: [ssh] }, web: { rules: [https] } };
+  declare({ groups: both }, service);
+  await done(apply());
+  place.proxy.meddle(({ method, path }, forward) =>
+    method === "GET" && path.endsWith("/rule")
+      ? Promise.resolve(json({ data: place.emulator.dump().rules }))
+      : forward(),
+  );
+  const sent = place.writes();
+  const ran = await apply();
+  expect([ran.exitCode, said(ran)]).toEqual([1, expect.stringContaining("answered with rule")]);
+  expect(place.writes()).toBe(sent);
+});
+
 describe("a listing that the service says it imported", () => {
   const listing = JSON.stringify({
     SecurityGroups: [

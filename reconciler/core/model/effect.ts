@@ -54,6 +54,8 @@ export interface Written<C> extends Expected {
   readonly answered?: true;
   /** A part of a create. What was made is looked for beside it, so that only another value in its record counts. */
   readonly ofCreate?: true;
+  /** Nobody wrote it: it showed before, and is looked at beside what was written. Only another value counts. */
+  readonly beside?: true;
   /** What becomes true in the records when it shows, or when nobody can look. */
   readonly ifShown?: readonly C[];
   /** What is taken back in the records when it does not show. */

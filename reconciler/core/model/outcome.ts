@@ -87,4 +87,8 @@ export const notSent = "cancelled before it was sent";
 export const isGone = (outcome: Outcome<unknown>): boolean =>
   outcome.status === "rejected" && outcome.condition === "not_found";
 
+/** Nobody can look here, whoever asks and however often. */
+export const isShut = (failure: Failure): boolean =>
+  failure.status === "rejected" && (failure.condition === "forbidden" || failure.condition === "unsupported");
+
 export const accepted = <T>(value: T): Accepted<T> => ({ status: "accepted", value });

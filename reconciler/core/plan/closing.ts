@@ -2,12 +2,13 @@
  * Which writes a run has still to look for when its last step has ended. What a later step has overwritten, deleted or
  * seen is not looked for: nothing can show it any more, or it was shown.
  */
+import { describeRuleKey, ruleKey } from "../canonical/rules";
 import { showsEffect } from "../diff/effect";
-import { type EffectField, type WhyUnseen, type Written, writeKey } from "../model/effect";
+import { type EffectField, type Expected, type WhyUnseen, type Written, writeKey } from "../model/effect";
 import type { Kind } from "../model/kinds";
-import type { LiveOf } from "../model/live";
-import type { State } from "../model/recorded";
-import { onlyDefined } from "../text/objects";
+import { type Live, type LiveOf, sight } from "../model/live";
+import type { RecordedResource, State } from "../model/recorded";
+import { fieldsIn, onlyDefined } from "../text/objects";
 import type { StepChange, UnseenChanges } from "./record-patch";
 import type { Step, StepOperation } from "./step";
 
@@ -50,6 +51,56 @@ export function toLookFor(
   });
 }
 
+/** These are in a list of their own, and not in the record. */
+const ofRules: ReadonlySet<EffectField> = new Set(["rule", "removed rule"]);
+
+/**
+ * What was shown before the run as it is recorded, of resources that are looked at anyway, and what no step was to
+ * change: a service may take it back with the change of something else.
+ */
+export function besides(open: readonly OpenWrite[], { resources }: Pick<State, "resources">, live: Live): OpenWrite[] {
+  const byId = new Map<string, OpenWrite[]>();
+  for (const write of open) {
+    if (write.blind !== undefined || write.field === "absence") continue;
+    const key = `${write.kind}:${write.id}`;
+    byId.set(key, [...(byId.get(key) ?? []), write]);
+  }
+  return [...byId.values()].flatMap((writes) => {
+    const [first] = writes;
+    if (first === undefined) return [];
+    const { kind, id, step } = first;
+    const [before, record] = [sight(live, kind, id), resources.get(step.address)];
+    if (before.seen !== "yes" || record?.id !== id) return [];
+    const asked = new Set(writes.flatMap((write) => [writeKey(write), ...removedBy(write)]));
+    const readsRecord = writes.some(({ field }) => !ofRules.has(field));
+    return recordedParts(record)
+      .filter((part) => (readsRecord || ofRules.has(part.field)) && !asked.has(writeKey(part)))
+      .filter((part) => showsEffect<Kind>(part, before.value) === "shown")
+      .map((part) => ({ ...part, kind, id, step, said: `${part.said}, which it showed before`, beside: true }));
+  });
+}
+
+const removedBy = ({ ifShown = [] }: OpenWrite): string[] =>
+  ifShown.flatMap((change) =>
+    change.type === "patch" ? (change.rules?.removed ?? []).map((value) => writeKey({ field: "rule", value })) : [],
+  );
+
+type Part = Pick<Expected, "field" | "value" | "said">;
+
+function recordedParts(record: RecordedResource): Part[] {
+  const part = (field: EffectField, value: unknown, said = String(value)): Part[] =>
+    value === undefined ? [] : [{ field, value: String(value), said: `${field}: ${said}` }];
+  const { name, description, sizeGb, attachedTo } = fieldsIn(record);
+  const keys = "rules" in record ? record.rules.map((rule) => ruleKey(rule)) : [];
+  return [
+    ...part("name", typeof name === "string" ? name.toLowerCase() : undefined, String(name)),
+    ...part("description", description),
+    ...part("size", sizeGb),
+    ...part("attach_to", attachedTo),
+    ...keys.flatMap((key) => part("rule", key, describeRuleKey(key))),
+  ];
+}
+
 /** After these nobody knows any more whether the VM is stopped. */
 const startingOperations: ReadonlySet<StepOperation> = new Set([
   "vm.start",
@@ -86,7 +137,7 @@ export function closingChanges(
     const record = resources.get(step.address);
     const isIts = record?.id === id && !notRemembered.has(write.field);
     const mark = (unseen: UnseenChanges): StepChange[] =>
-      isIts ? [{ type: "patch", address: step.address, of: id, unseen }] : [];
+      isIts && write.beside !== true ? [{ type: "patch", address: step.address, of: id, unseen }] : [];
     if (why === undefined) {
       const isMarked = record?.unseen?.some((one) => writeKey(one) === writeKey(write)) === true;
       return [...ifShown, ...(isMarked ? mark({ settled: [writeKey(write)] }) : [])];

@@ -1,9 +1,9 @@
 /** Waiting until a group that was deleted is gone: a delete that was accepted may fail later on. */
 import type { LiveGroup } from "../../core/model/live";
-import { isGone, type Outcome } from "../../core/model/outcome";
+import { type Failure, isGone, type Outcome } from "../../core/model/outcome";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
 import type { Ports } from "../../engine/ports";
-import { doneAndSeen, doneUnseen, failedBy, type StepResult } from "../../engine/run";
+import { deletedUnseen, doneAndSeen, doneUnseen, type StepResult } from "../../engine/run";
 
 export interface GroupWatch extends Pick<Ports, "client" | "clock" | "timing"> {
   readonly signal: AbortSignal;
@@ -17,16 +17,15 @@ export interface GroupWatch extends Pick<Ports, "client" | "clock" | "timing"> {
 async function lookForGroup(
   id: string,
   { client, signal, listGroups }: GroupWatch,
-): Promise<"there" | "gone" | { readonly blind: string }> {
+): Promise<"there" | "gone" | { readonly blind: string } | { readonly failure: Failure }> {
   if (client.can.seesGroups === "list") {
     const listed = await listGroups();
-    if (listed.status !== "accepted")
-      return { blind: `the list of security groups cannot be read: ${failedBy(listed).message}` };
+    if (listed.status !== "accepted") return { failure: listed };
     return listed.value.some((group) => group.id === id) ? "there" : "gone";
   }
   const read = await (client.can.readsOneGroup ? client.getGroup(id, { signal }) : client.listRules(id, { signal }));
   if (isGone(read)) return "gone";
-  if (read.status !== "accepted") return { blind: `the group cannot be looked at: ${failedBy(read).message}` };
+  if (read.status !== "accepted") return { failure: read };
   return Array.isArray(read.value) && read.value.length === 0
     ? { blind: "this service has no list of security groups (operations.group.list), and shows no rules of it" }
     : "there";
@@ -39,9 +38,12 @@ export async function waitUntilGroupGone(id: string, name: string, watch: GroupW
     window = lookedAgain(window, clock.now());
     const looked = await lookForGroup(id, watch);
     if (looked === "gone") return doneAndSeen;
-    if (looked !== "there")
+    if (typeof looked === "object" && "blind" in looked)
       return doneUnseen({ ...{ kind: "group", id, field: "absence", value: id }, said: "that it is gone", ...looked });
-    if (isWindowOver(window))
+    const isOver = isWindowOver(window);
+    if (looked !== "there" && (isOver || looked.failure.status === "rejected"))
+      return deletedUnseen(`group ${name}`, looked.failure);
+    if (isOver)
       return {
         end: "failed",
         code: "apply/timeout",

@@ -3,13 +3,22 @@
  * look tells a service that is done when it answers; how long the others take is theirs.
  */
 import type { LiveVolume } from "../../core/model/live";
-import { isGone, type Outcome } from "../../core/model/outcome";
+import { isGone, isShut, type Outcome } from "../../core/model/outcome";
 import type { Step } from "../../core/plan/step";
 import { untilNextLook } from "../../core/schedule/pace";
 import { type SettleVerdict, settleVolume, type VolumeWait } from "../../core/schedule/settle";
 import { isWindowOver, lookedAgain, openWindow } from "../../core/schedule/window";
+import { onlyDefined } from "../../core/text/objects";
 import type { Ports } from "../../engine/ports";
-import { doneAndSeen, doneUnseen, failedBy, type Run, type StepResult, type StepWrite } from "../../engine/run";
+import {
+  deletedUnseen,
+  doneAndSeen,
+  doneUnseen,
+  failedBy,
+  type Run,
+  type StepResult,
+  type StepWrite,
+} from "../../engine/run";
 import { failedAs, isConflict, unsaidVerdict } from "../vm/watch";
 
 const asked: Readonly<Record<VolumeWait["for"], string>> = {
@@ -75,8 +84,12 @@ export async function waitForVolume(watch: Watch, id: string, wait: VolumeWait):
   for (;;) {
     const outcome = await client.getVolume(id, { signal: signal });
     if (signal.aborted) return interrupted;
-    if (outcome.status === "rejected" && !isGone(outcome))
-      return doneUnseen({ ...write, blind: `volume ${id} cannot be looked at: ${failedBy(outcome).message}` });
+    if (outcome.status === "rejected" && !isGone(outcome)) {
+      if (wait.for === "gone") return deletedUnseen(`volume ${id}`, outcome);
+      // The look at the end of the run tries once more, perhaps by the list.
+      const blind = isShut(outcome) ? `volume ${id} cannot be looked at: ${failedBy(outcome).message}` : undefined;
+      return doneUnseen({ ...write, ...onlyDefined({ blind }) });
+    }
     const live = outcome.status === "accepted" ? outcome.value : undefined;
     const now = clock.now();
     first = lookedAgain(first, now);
