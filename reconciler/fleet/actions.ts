@@ -379,8 +379,13 @@ export async function undo(
 export async function resume({ records, queue, who }: Desk, name: string): Promise<void> {
   const stack = await stackNamed({ records }, name);
   await records.pauseStack(name, false);
-  if (stack.status.stalled)
-    await records.saveStatus(name, { ...stack.status, stalled: false, failures: 0, reason: newStatus.reason });
+  const { stateSeen, ...status } = stack.status;
+  const takesNew = stateSeen?.isLess === true;
+  if (status.stalled || takesNew)
+    await records.saveStatus(name, {
+      ...{ ...status, stalled: false, failures: 0, reason: newStatus.reason },
+      ...(takesNew ? {} : onlyDefined({ stateSeen })),
+    });
   await queue.hasten({ ...triggerOf(stack, "person"), startedBy: who });
   await records.note({ who, what: "resume", stack: name });
 }

@@ -3,6 +3,7 @@
  * knows only this interface.
  */
 import type { Grants } from "../core/plan/consent";
+import type { SeenState } from "../core/state/identity";
 import type { EngineEvent } from "../engine/events";
 import type { RunReport, StopSignals } from "../engine/run-plan";
 import type { Budget } from "./database/budget";
@@ -40,6 +41,10 @@ export interface ProjectInput {
   readonly mayRead: (location: string) => Promise<MayRead>;
   /** The other stacks whose files are these: what one of them has, no other takes over. */
   readonly siblings: () => Promise<readonly StackState[]>;
+  /** What the last round saw of the state: a store that answers with less is not believed. */
+  readonly stateSeen?: SeenState;
+  /** Told what this round sees of it. */
+  readonly sawState?: (seen: SeenState) => void;
   /** Fires when nothing needs to be opened any more. */
   readonly signal?: AbortSignal;
 }

@@ -4,6 +4,8 @@
  */
 import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import { unseenTexts } from "../core/plan/unseen";
+import type { SeenState } from "../core/state/identity";
+import { fingerprint } from "../core/text/hash";
 import { onlyDefined } from "../core/text/objects";
 import type { EngineEvent } from "../engine/events";
 import { notSeenIn, type RunReport } from "../engine/run-plan";
@@ -17,7 +19,7 @@ import { type Inputs, inputsOfLeaving, type OpeningPorts, projectInput, readInpu
 import type { Picture } from "./picture";
 import { CannotUndo, type OpenProject, type Planned, type Project, ReadingEnded } from "./project";
 import { asInRepository, type Checkout, SourceFailed } from "./sources/checkout";
-import type { RoundEnd } from "./status";
+import type { RoundEnd, StateSeen } from "./status";
 import { openingOf } from "./windows";
 
 export interface RoundPorts extends OpeningPorts {
@@ -67,6 +69,10 @@ export interface RoundOutcome {
   readonly wish?: string;
   /** The run that was to be undone is, or it cannot be. */
   readonly undo?: "done" | "impossible";
+  /** What was seen of the state last. */
+  readonly stateSeen?: StateSeen;
+  /** The store of the state answered with less. */
+  readonly isLess?: true;
 }
 
 /** The run that this round is to take back. */
@@ -115,22 +121,43 @@ async function withProject(
   inputs: Inputs,
 ): Promise<RoundOutcome> {
   const undo = undoOf(input.stack);
+  const place = fingerprint(input.stack.spec.state);
+  const { stateSeen: before } = input.stack.status;
+  const known = before?.place === place ? before : undefined;
+  let now: SeenState | undefined;
   const project = await ports.openProject({
     ...projectInput(input, ports, checkout, inputs.values),
     signal: anyOf(input),
-    ...onlyDefined({ undo: undo === undefined ? undefined : undo.id }),
+    ...onlyDefined({ undo: undo === undefined ? undefined : undo.id, stateSeen: known }),
+    sawState: (seen) => {
+      now = seen;
+    },
   });
   const seen = { revision: checkout.revision, outputsUsed: inputs.used, files: project.files };
-  try {
-    return { ...(await look(input, ports, project, checkout)), ...seen };
-  } catch (error) {
-    return { ...nothingSeen, ...seen, ...endedBy(input, error) };
-  } finally {
-    await project.close();
-  }
+  const outcome: RoundOutcome = await look(input, ports, project, checkout)
+    .then((looked) => ({ ...looked, ...seen }))
+    .catch((error: unknown) => ({ ...nothingSeen, ...seen, ...(lessThanSeen(input, error) ?? endedBy(input, error)) }))
+    .finally(() => project.close());
+  const last = now ?? known;
+  if (last === undefined) return outcome;
+  const { lineage, serial } = last;
+  return { ...outcome, stateSeen: { ...onlyDefined({ at: last.at, isLess: outcome.isLess }), lineage, serial, place } };
 }
 
 type Seen = Omit<RoundOutcome, "outputsUsed">;
+
+const lessCodes: ReadonlySet<string> = new Set(["state/gone", "state/went-back", "state/other-state"]);
+
+/** The state's store answers with less than the last round saw, whichever worker that was on. */
+function lessThanSeen(
+  { stack, drain }: RoundInput,
+  error: unknown,
+): Pick<RoundOutcome, "result" | "isLess"> | undefined {
+  const less = diagnosticsIn(error)?.find(({ code }) => lessCodes.has(code));
+  if (less === undefined || drain.aborted) return undefined;
+  const way = `nothing was sent; where it was replaced or removed on purpose, reconcile fleet resume ${stack.name} takes what is there now`;
+  return { isLess: true, result: { end: "failed", why: `${less.summary}: ${way}` } };
+}
 
 /** What a worker that drains has not begun to carry out is left to another one. */
 function endedBy({ drain, stack }: RoundInput, error: unknown): ReturnType<typeof resultOfError> {

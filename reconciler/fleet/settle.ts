@@ -3,6 +3,7 @@
  * which receivers are told.
  */
 import { deepEqual } from "../core/text/deep-equal";
+import { onlyDefined } from "../core/text/objects";
 import type { Records } from "./database/records";
 import type { RunResult, StartedRun, StoredReport } from "./database/runs";
 import type { PlanBody, StackRecord } from "./database/stacks";
@@ -36,6 +37,7 @@ export async function settle(
     drifted: outcome.drifted,
     giveUpAfter: stack.spec.retry.giveUpAfter,
     revision,
+    ...onlyDefined({ stateSeen: outcome.stateSeen }),
   });
   const next = nextOf(stack, status, result, run, now);
   const { corrected = [] } = outcome;

@@ -2,6 +2,9 @@
  * The status of one stack, as data: `fleet list`, the pages, the metrics and the notifications show its conditions. The
  * words are those of kstatus. A new status is a function of the former one and of how the round ended.
  */
+
+import type { SeenState } from "../core/state/identity";
+import { onlyDefined } from "../core/text/objects";
 import type { Occasion } from "./model";
 
 /** How a round ended. */
@@ -28,6 +31,14 @@ export interface WaitingFor {
   readonly until?: string;
 }
 
+/** What a round saw of the state last, for the next worker, which may be on another machine. */
+export interface StateSeen extends SeenState {
+  /** Of the place where the state lies: another place is another state. */
+  readonly place: string;
+  /** Its store has answered with less since. */
+  readonly isLess?: true;
+}
+
 export interface Status {
   readonly ready: boolean;
   readonly reconciling: boolean;
@@ -43,6 +54,7 @@ export interface Status {
   readonly plan: string | null;
   readonly failures: number;
   readonly waitingFor: WaitingFor | null;
+  readonly stateSeen?: StateSeen;
 }
 
 export const newStatus: Status = {
@@ -67,6 +79,7 @@ export interface EndedRound {
   /** Resources that were not as the state had them when the round began. */
   readonly drifted: number;
   readonly giveUpAfter: number;
+  readonly stateSeen?: StateSeen;
 }
 
 export const pausedReason = (stack: string): string => `it is paused: reconcile fleet resume ${stack}`;
@@ -109,7 +122,10 @@ export const waitsForPlace = (
 /** After so many failures in a row of a round that failed for good, the stack is stalled. */
 const mostLasting = 3;
 
-export function afterRound(before: Status, { result, revision, drifted, giveUpAfter }: EndedRound): Status {
+export function afterRound(
+  before: Status,
+  { result, revision, drifted, giveUpAfter, stateSeen = before.stateSeen }: EndedRound,
+): Status {
   const base: Status = {
     ...before,
     ready: false,
@@ -123,6 +139,7 @@ export function afterRound(before: Status, { result, revision, drifted, giveUpAf
     failures: 0,
     waitingFor: null,
     observedRevision: revision ?? before.observedRevision,
+    ...onlyDefined({ stateSeen }),
   };
   switch (result.end) {
     case "in_sync":

@@ -6,15 +6,10 @@
  * The memory of a process is kept here. The memory of a machine is a note beside the project (state-note.ts).
  */
 import type { Diagnostic } from "../core/model/diagnostic";
-import { type Identified, identify, type StateIdentity } from "../core/state/identity";
+import { type Identified, identify, type SeenState, type StateIdentity } from "../core/state/identity";
 import { WrittenByNewer } from "../core/state/newer";
 import { type ReadState, readState } from "../core/state/text";
 import type { StateSession, StateStore, StoredState } from "./store";
-
-export interface SeenState extends StateIdentity {
-  /** ISO time, for people. */
-  readonly at?: string;
-}
 
 /** The memory of a machine. Nothing depends on it being there, or on being able to write it. */
 export interface StateNote {

@@ -6,7 +6,7 @@ import { listText } from "../core/text/list-text";
 import { protectStore } from "./encrypted";
 import { createFileStore } from "./file";
 import { createHttpStore } from "./http";
-import { withMemory } from "./memory-of-states";
+import { type StateNote, withMemory } from "./memory-of-states";
 import { createPostgresStore } from "./postgres";
 import { readOnce } from "./read-once";
 import { createS3Store } from "./s3";
@@ -24,6 +24,8 @@ export interface OpenOptions {
   readonly folder?: string;
   /** What is there now is the state, whatever was seen of it before. */
   readonly acceptsNew?: boolean;
+  /** Who remembers what was seen of the state, in place of a note in a folder. */
+  readonly note?: StateNote;
 }
 
 interface StoreKind {
@@ -73,7 +75,8 @@ export function openProtectedStore(location: string, options: OpenOptions): Stat
   const store = protectStore(openStateStore(location, options), environment);
   // What was seen of a file lies beside it: it goes where the file's folder goes, whoever reads it from where.
   const place = folder === undefined || !isFile(location) ? folder : dirname(resolve(filePath(location)));
-  const note = place === undefined ? undefined : stateNote(place, location, store.location, environment);
+  const note =
+    options.note ?? (place === undefined ? undefined : stateNote(place, location, store.location, environment));
   return withMemory(store, { acceptsNew, note });
 }
 

@@ -1,4 +1,5 @@
 /** A service that says yes and does nothing: the round of a stack is not Ready, and says what does not show. */
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -6,7 +7,7 @@ import { createProjectOpener } from "../../reconciler/cli/fleet/opener";
 import { noSettings } from "../../reconciler/fleet/model";
 import { type RoundOutcome, runRound } from "../../reconciler/fleet/round";
 import { checkOut } from "../../reconciler/fleet/sources/source";
-import { newStatus } from "../../reconciler/fleet/status";
+import { afterRound, newStatus, type Status } from "../../reconciler/fleet/status";
 import { stackSpec } from "../support/fleet-stage";
 import { makeFolder, writeFiles } from "../support/folder";
 import { json, type MeddlingProxy, startMeddlingProxy } from "../support/own-place";
@@ -32,20 +33,21 @@ groups:
 `,
 });
 
-test("a rule that was accepted and does not show keeps the stack from being ready, until it shows", async () => {
-  const folder = makeFolder(fileWith(443));
-  const cache = makeFolder();
+const never = new AbortController().signal;
+
+/** Rounds of a stack, each on a worker of its own, over the files of a folder. */
+function roundsOf(folder: string, state: string) {
   const spec = stackSpec("shop", {
-    ...{ source: { kind: "folder", folder }, state: join(makeFolder(), "state.json") },
+    ...{ source: { kind: "folder", folder }, state },
     ...{ approve: "auto", consents: [] },
   });
-  const never = new AbortController().signal;
   const services = [{ name: "in-west", baseUrl: proxy.url, insecureHttp: false, credential: { env: "ROUND_TOKEN" } }];
-  const round = (): Promise<RoundOutcome> =>
-    runRound(
+  return (status: Status = newStatus): Promise<RoundOutcome> => {
+    const cache = makeFolder();
+    return runRound(
       {
         stack: {
-          ...{ name: "shop", spec, status: newStatus, paused: false, jitter: 0, outputs: {}, outputsUsed: {} },
+          ...{ name: "shop", spec, status, paused: false, jitter: 0, outputs: {}, outputsUsed: {} },
           ...{ files: [], leaving: false },
         },
         ...{ settings: { ...noSettings, services }, resumed: false, signal: never, drain: never },
@@ -64,6 +66,12 @@ test("a rule that was accepted and does not show keeps the stack from being read
         worker: "w:1",
       },
     );
+  };
+}
+
+test("a rule that was accepted and does not show keeps the stack from being ready, until it shows", async () => {
+  const folder = makeFolder(fileWith(443));
+  const round = roundsOf(folder, join(makeFolder(), "state.json"));
   expect((await round()).result).toEqual({ end: "applied" });
   writeFiles(folder, fileWith(443, 22));
   proxy.meddle(({ method, path }, forward) =>
@@ -78,4 +86,40 @@ test("a rule that was accepted and does not show keeps the stack from being read
   proxy.meddle((_, forward) => forward());
   expect((await round()).result).toEqual({ end: "applied" });
   expect((await round()).result).toEqual({ end: "in_sync" });
+});
+
+test.each([
+  ["nothing", "answers that there is none", () => undefined],
+  ["an older state", "answers with an older state", (older: string) => older],
+])("a state's store that answers with %s is not believed, whichever worker saw more", async (_, why, less) => {
+  const volumes = (...names: string[]): Record<string, string> => ({
+    "reconcile.yaml": `version: 1\nproject: acme\nvolumes: { ${names.map((name) => `${name}: { size: 1 }`).join(", ")} }\n`,
+  });
+  const before = emulator.dump().volumes.length;
+  const folder = makeFolder(volumes("one"));
+  const state = join(makeFolder(), "state.json");
+  const round = roundsOf(folder, state);
+  let status: Status = newStatus;
+  const next = async (): Promise<RoundOutcome> => {
+    const outcome = await round(status);
+    status = afterRound(status, { ...outcome, giveUpAfter: 8 });
+    return outcome;
+  };
+  expect((await next()).result).toEqual({ end: "applied" });
+  const older = readFileSync(state, "utf8");
+  writeFiles(folder, volumes("one", "two"));
+  expect((await next()).result).toEqual({ end: "applied" });
+  const whole = readFileSync(state, "utf8");
+  const answered = less(older);
+  rmSync(state);
+  if (answered !== undefined) writeFileSync(state, answered);
+  for (let look = 0; look < 2; look++) {
+    const { result } = await next();
+    expect(result).toMatchObject({ end: "failed", why: expect.stringContaining(why) });
+    expect(result).toMatchObject({ why: expect.stringContaining("reconcile fleet resume shop") });
+  }
+  expect(emulator.dump().volumes.length).toBe(before + 2);
+  writeFileSync(state, whole);
+  expect((await next()).result).toEqual({ end: "in_sync" });
+  expect(status.stateSeen?.isLess).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 /** What a worker and a process of its own for one stack ask each other for: values alone. */
 import type { Diagnostic } from "../../core/model/diagnostic";
 import type { Grants } from "../../core/plan/consent";
+import type { SeenState } from "../../core/state/identity";
 import type { EngineEvent } from "../../engine/events";
 import type { MayRead, StackState } from "../../fleet/may-read";
 import type { Picture } from "../../fleet/picture";
@@ -26,7 +27,7 @@ export interface ReadApart {
 
 /** A stack as a worker hands it over: without what only the worker can do. */
 export interface OpenRequest {
-  readonly input: Omit<ProjectInput, "budget" | "ear" | "mayRead" | "siblings" | "signal">;
+  readonly input: Omit<ProjectInput, "budget" | "ear" | "mayRead" | "siblings" | "sawState" | "signal">;
   readonly cache: string;
   /** Variables that no program of the stack gets. */
   readonly withheld: readonly string[];
@@ -67,6 +68,7 @@ export type ForWorker = {
   readonly heard: (nothing: undefined) => void;
   readonly mayRead: (location: string) => MayRead;
   readonly siblings: (nothing: undefined) => readonly StackState[];
+  readonly sawState: (seen: SeenState) => void;
   readonly happens: (event: EngineEvent) => void;
 };
 

@@ -12,7 +12,7 @@ export async function openApart(
   children: Children,
   /** For whom: what had to be ended once comes last from then on. */
   whose: string,
-  { budget, ear, mayRead, siblings, signal, ...input }: ProjectInput,
+  { budget, ear, mayRead, siblings, sawState, signal, ...input }: ProjectInput,
   cache: string,
   /** Told of what each plan took of a processor. */
   weighed: (cpuMs: number) => void,
@@ -27,6 +27,7 @@ export async function openApart(
       heard: () => ear?.heard(),
       mayRead,
       siblings,
+      sawState: (seen) => sawState?.(seen),
       happens: (event) => emit(event),
     },
     signal,

@@ -37,6 +37,7 @@ import { holderOf } from "../../outside/holder";
 import { closedTrust, refusedAddress, type Trust, trustFrom } from "../../outside/trust";
 import { leftInGuests } from "../../report/owed-text";
 import { holdStore } from "../../store/held";
+import type { StateNote } from "../../store/memory-of-states";
 import { locationBeside, openProtectedStore } from "../../store/open";
 import type { LeaseTimes, StateStore } from "../../store/store";
 import { readDialectWith } from "../compose";
@@ -71,7 +72,12 @@ export function createHereOpener({ cache }: FleetProjectSetting): OpenProject {
     const workspace = workspaceOfStack(input, checkout);
     const law = base === undefined ? workspace : workspaceOfStack(input, base);
     const readable = await statesToRead(input, workspace);
-    const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true });
+    const note: StateNote = {
+      read: () => input.stateSeen,
+      write: (seen) => input.sawState?.({ ...seen, at: new Date().toISOString() }),
+      forget: () => undefined,
+    };
+    const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true, note });
     const service = await openFor(input, law, secrets, cache);
     return project(input, workspace, law, service, store, readable);
   };

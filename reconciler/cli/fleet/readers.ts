@@ -61,6 +61,7 @@ const nothingToAsk = {
   asked: asksNothing,
   heard: asksNothing,
   mayRead: asksNothing,
+  sawState: asksNothing,
   siblings: asksNothing,
   happens: asksNothing,
 };

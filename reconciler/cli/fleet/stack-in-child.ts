@@ -88,6 +88,7 @@ function serve(): void {
         },
         mayRead: (location) => worker.call("mayRead", location),
         siblings: () => worker.call("siblings", undefined),
+        sawState: (seen) => void worker.call("sawState", seen).catch(() => undefined),
       });
       open = { project, began };
       return { leases: project.leases, files: project.files };

@@ -11,6 +11,12 @@ export interface StateIdentity {
   readonly serial: number;
 }
 
+/** What was seen of a state last. */
+export interface SeenState extends StateIdentity {
+  /** ISO time, for people. */
+  readonly at?: string;
+}
+
 export type Identified = StateIdentity | "empty" | "unreadable" | "newer";
 
 /** Far enough for format, version, lineage, serial and epoch, which come first. */
