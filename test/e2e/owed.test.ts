@@ -175,7 +175,7 @@ describe("what was not owed", () => {
 describe("the recipe of a new image for a tier behind a rollout, as docs/guest.md has it", () => {
   it("rebuilds, provisions and checks one VM after the other, and a playbook that fails stops it at its VM", async () => {
     const page = readFileSync(join(root, "docs/guest.md"), "utf8");
-    const [, recipe = ""] = /## Recipe: a new image for a tier[^#]*?```yaml\n([^`]*)```/.exec(page) ?? [];
+    const [, recipe = ""] = /## A new image for a tier[^#]*?```yaml\n([^`]*)```/.exec(page) ?? [];
     const check = 'check: { http: "http://{ip}/health" }';
     expect(recipe).toContain(check);
     // No VM of the emulated service answers.

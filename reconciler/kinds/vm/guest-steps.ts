@@ -83,22 +83,55 @@ export function payGuests(
   vms: readonly VmDifference[],
   volumes: readonly VolumeDifference[],
 ): readonly Owed[] {
-  const declared = [...vms.flatMap((vm) => ofVm(vm, draft)), ...volumes.flatMap((volume) => ofVolume(volume, draft))];
-  if (declared.length === 0) return [];
-  noteWhatSteps(draft, vms, volumes, declared);
+  if (![...vms, ...volumes].some(({ desired }) => desired !== undefined && declares(desired))) return [];
+  const steps = new Map(draft.steps.map((step) => [step.id, step]));
+  const ofVms = vms.flatMap((vm) => ofVm(vm, steps));
+  const ofVolumes = new Map(volumes.map((volume) => [volume, ofVolume(volume, steps)]));
+  const declared = [...ofVms, ...[...ofVolumes.values()].flatMap((one) => one ?? [])];
+  noteWhatSteps(draft, vms, ofVolumes, declared);
+  const plan = othersIn(draft);
   const owed: Owed[] = [];
   for (const one of declared) {
-    const before = pay(one, draft);
+    const before = pay(one, plan);
     owed.push(...before);
-    if (before.length === 0) draft.diagnostics.push(...notOwed(one, draft));
+    if (before.length === 0) draft.diagnostics.push(...notOwed(one, plan));
   }
+  editSteps(draft, ({ id }) => plan.later.get(id) ?? []);
   return owed;
 }
 
-function ofVm({ address, action, desired, recorded }: VmDifference, draft: Draft): DeclaredDuty[] {
+/** The other steps of the plan, as the commands meet them. */
+interface Others {
+  readonly draft: Draft;
+  /** Those that make a command necessary. */
+  readonly makes: ReadonlyMap<string, readonly Step[]>;
+  /** Those during which a VM must not be used, by its hold. */
+  readonly touching: ReadonlyMap<string, readonly Step[]>;
+  /** The VMs whose own command is run. */
+  readonly provisioned: Set<Address>;
+  /** What waits for a command that goes first. */
+  readonly later: Map<StepId, Need[]>;
+}
+
+function othersIn(draft: Draft): Others {
+  const makes = new Map<string, Step[]>();
+  const touching = new Map<string, Step[]>();
+  for (const step of draft.steps) {
+    for (const due of step.owes ?? []) appendTo(makes, keyOf(due), step);
+    if (!isGuestStep(step)) for (const hold of step.holds) appendTo(touching, hold, step);
+  }
+  return { draft, makes, touching, provisioned: new Set(), later: new Map() };
+}
+
+const keyOf = ({ address, command }: Pick<Due, "address" | "command">): string => `${address} ${command}`;
+
+const declares = (desired: Declares): boolean => duties.some((duty) => commandOf(desired, duty) !== undefined);
+
+type Steps = ReadonlyMap<StepId, Step>;
+
+function ofVm({ address, action, desired, recorded }: VmDifference, steps: Steps): DeclaredDuty[] {
   if (desired === undefined || action === "delete" || action === "forget") return [];
-  const isMade = draft.steps.some(({ id }) => id === `${address}/create`);
-  const id = isMade ? undefined : recorded?.id;
+  const id = steps.has(`${address}/create`) ? undefined : recorded?.id;
   const host: Reference = id === undefined ? { address } : { id };
   return duties.flatMap((duty) => {
     const command = commandOf(desired, duty);
@@ -106,27 +139,21 @@ function ofVm({ address, action, desired, recorded }: VmDifference, draft: Draft
   });
 }
 
-function ofVolume(difference: VolumeDifference, draft: Draft): DeclaredDuty[] {
+function ofVolume(difference: VolumeDifference, steps: Steps): DeclaredDuty | undefined {
   const { address, action, desired, recorded } = difference;
-  if (desired?.afterAttach === undefined || action === "delete" || action === "forget") return [];
-  const attach = draft.steps.find(({ id }) => id === `${address}/attach`);
-  const comesOff = draft.steps.some(({ id }) => id === `${address}/detach`);
+  if (desired?.afterAttach === undefined || action === "delete" || action === "forget") return undefined;
+  const attach = steps.get(`${address}/attach`);
+  const comesOff = steps.has(`${address}/detach`);
   const stays = comesOff || difference.attachedTo === undefined ? undefined : { id: difference.attachedTo };
   const host = attach?.action.operation === "volume.attach" ? attach.action.vm : stays;
-  return [
-    {
-      ...{ address, host, recorded, volume: { address }, source: desired.source },
-      duty: "after_attach",
-      command: desired.afterAttach,
-    },
-  ];
+  const command = desired.afterAttach;
+  return { address, duty: "after_attach", command, host, volume: { address }, recorded, source: desired.source };
 }
 
 /** A command that is new on what exists already is run by nothing that this plan does. */
-function notOwed({ address, duty, recorded, source }: DeclaredDuty, draft: Draft): Diagnostic[] {
+function notOwed({ address, duty, recorded, source }: DeclaredDuty, { makes }: Others): Diagnostic[] {
   const isKnown = recorded?.id === undefined || commandOf(recorded, duty) !== undefined;
-  if (isKnown || draft.steps.some(({ owes }) => owes?.some((due) => due.address === address && due.command === duty)))
-    return [];
+  if (isKnown || makes.has(keyOf({ address, command: duty }))) return [];
   return [
     {
       severity: "note",
@@ -143,13 +170,13 @@ function notOwed({ address, duty, recorded, source }: DeclaredDuty, draft: Draft
 function noteWhatSteps(
   draft: Draft,
   vms: readonly VmDifference[],
-  volumes: readonly VolumeDifference[],
+  volumes: ReadonlyMap<VolumeDifference, DeclaredDuty | undefined>,
   declared: readonly DeclaredDuty[],
 ): void {
-  const commands = new Set(declared.map(({ address, duty }) => `${address} ${duty}`));
+  const commands = new Set(declared.map(({ address, duty }) => keyOf({ address, command: duty })));
   const dues = new Map<string, Due[]>();
   const owe = (step: string, address: Address, command: Duty, reason: DueReason): void => {
-    if (!commands.has(`${address} ${command}`)) return;
+    if (!commands.has(keyOf({ address, command }))) return;
     appendTo(dues, step, { address, command, reason });
   };
   for (const { address, action } of vms) {
@@ -163,17 +190,16 @@ function noteWhatSteps(
     owe(`${address}/data-resize`, address, "after_attach", "grown");
     owe(`${address}/data-attach`, address, "after_attach", "attached_again");
   }
-  for (const { address } of volumes.filter((volume) => hangsAfterwards(volume, declared))) {
-    const difference = volumes.find((volume) => volume.address === address);
-    if (difference === undefined) continue;
+  for (const [difference, one] of volumes) {
+    if (one?.host === undefined) continue;
+    const { address } = difference;
     const reason = reasonOf(difference, draft);
     owe(`${address}/create`, address, "after_attach", "created");
     owe(`${address}/flush`, address, "after_attach", reason);
     owe(`${address}/detach`, address, "after_attach", reason);
     owe(`${address}/resize`, address, "after_attach", "grown");
     owe(`${address}/attach`, address, "after_attach", reason);
-    const host = declared.find((one) => one.address === address)?.host;
-    const vm = host === undefined ? undefined : addressOfHost(host, draft);
+    const vm = addressOfHost(one.host, draft);
     if (vm !== undefined) owe(`${vm}/rebuild`, address, "after_attach", "vm_rebuilt");
   }
   draft.steps.forEach((step, index) => {
@@ -181,9 +207,6 @@ function noteWhatSteps(
     if (owes !== undefined) draft.steps[index] = { ...step, owes };
   });
 }
-
-const hangsAfterwards = ({ address }: VolumeDifference, declared: readonly DeclaredDuty[]): boolean =>
-  declared.some((one) => one.address === address && one.host !== undefined);
 
 const addressOfHost = (host: Reference, draft: Draft): Address | undefined =>
   "address" in host ? host.address : draft.context.addressOf(identity("vm", host.id));
@@ -210,24 +233,26 @@ function owedBefore({ address, duty, command, recorded }: DeclaredDuty, draft: D
   return isChanged ? { address, command: duty, reason: "changed" } : undefined;
 }
 
-function pay(one: DeclaredDuty, draft: Draft): Owed[] {
+function pay(one: DeclaredDuty, others: Others): Owed[] {
   const { address, duty, host } = one;
+  const { draft } = others;
   const before = owedBefore(one, draft);
-  const makes = draft.steps.filter(({ owes }) => owes?.some((due) => due.address === address && due.command === duty));
+  const makes = others.makes.get(keyOf({ address, command: duty })) ?? [];
   if (before === undefined && makes.length === 0) return [];
-  const waits = host === undefined ? "it hangs on no VM" : whyNotRunning(host, draft);
+  const touching = (host === undefined ? undefined : others.touching.get(vmHold(draft, host))) ?? [];
+  const waits = host === undefined ? "it hangs on no VM" : whyNotRunning(host, touching, draft);
   if (host === undefined || waits !== undefined) return before === undefined ? [] : [{ ...before, waits }];
   const asks = before?.since === undefined && makes.length === 0 ? before?.reason : undefined;
   const step = payStep(one, host, asks, draft);
-  const known = [...readyNeeds(one, host, draft), ...valueNeeds(step.action, draft)];
-  const touching = touchingVm(host, draft);
+  const known = [...readyNeeds(one, host, others), ...valueNeeds(step.action, draft)];
   const first = makes.length === 0 && known.length === 0 && isHostRunning(host, draft);
   const own = new Set(makes.map(({ id }) => id));
   const isDecisive = ({ id, action }: Step): boolean =>
     action.operation === "vm.start" || (own.has(id) && decisive.has(action.operation));
-  const others = first ? [] : touching.map((other) => need(other.id, isDecisive(other) ? "done" : "end"));
-  addStep(draft, { ...step, needs: [...known, ...others] });
-  if (first) goesFirst(step.id, host, touching, draft);
+  const after = first ? [] : touching.map((other) => need(other.id, isDecisive(other) ? "done" : "end"));
+  addStep(draft, { ...step, needs: [...known, ...after] });
+  if (duty === "after_ready") others.provisioned.add(address);
+  if (first) goesFirst(step.id, host, touching, others);
   return before === undefined ? [] : [before];
 }
 
@@ -263,14 +288,10 @@ const shortLine = (text: string): string => {
   return line.length > 100 || line !== text ? `${line.slice(0, 100)}…` : text;
 };
 
-/** Every other step of this plan during which the VM must not be used. */
-const touchingVm = (host: Reference, draft: Draft): Step[] =>
-  draft.steps.filter((step) => !isGuestStep(step) && step.holds.includes(vmHold(draft, host)));
-
 /** What makes the VM and the volume known, and the VM's own command, which goes before those of its volumes. */
-function readyNeeds({ address, duty }: DeclaredDuty, host: Reference, draft: Draft): Need[] {
+function readyNeeds({ address, duty }: DeclaredDuty, host: Reference, { draft, provisioned }: Others): Need[] {
   const vm = addressOfHost(host, draft);
-  const provisions = duty === "after_attach" && draft.steps.some(({ id }) => id === `${vm}/after_ready`);
+  const provisions = duty === "after_attach" && vm !== undefined && provisioned.has(vm);
   return [...draft.onceMade(address), ...draft.onceMade(vm), ...(provisions ? [need(`${vm}/after_ready`)] : [])];
 }
 
@@ -279,10 +300,9 @@ const valueNeeds = (action: StepAction, draft: Draft): Need[] =>
   computedOf(action).flatMap(({ address }) => draft.onceMade(address));
 
 /** A command that an earlier run left owed goes before whatever this plan does to the VM. */
-function goesFirst(pay: StepId, host: Reference, touching: readonly Step[], draft: Draft): void {
+function goesFirst(pay: StepId, host: Reference, touching: readonly Step[], { draft, later }: Others): void {
   const flushes = "id" in host ? (draft.flushCommands().get(host.id) ?? []) : [];
-  const later = new Set([...touching.map(({ id }) => id), ...flushes]);
-  editSteps(draft, ({ id }) => (later.has(id) ? [need(pay, "end")] : []));
+  for (const id of new Set([...touching.map(({ id }) => id), ...flushes])) appendTo(later, id, need(pay, "end"));
 }
 
 const phaseOf = (host: Reference, draft: Draft) => {
@@ -293,8 +313,7 @@ const phaseOf = (host: Reference, draft: Draft) => {
 const isHostRunning = (host: Reference, draft: Draft): boolean => phaseOf(host, draft) === "running";
 
 /** Nothing can be run on a VM that is stopped, and is not started by this plan. */
-function whyNotRunning(host: Reference, draft: Draft): string | undefined {
-  const touching = touchingVm(host, draft);
+function whyNotRunning(host: Reference, touching: readonly Step[], draft: Draft): string | undefined {
   const operations = new Set(touching.map(({ action }) => action.operation));
   // A stop for a flush is followed by a start, or by a new VM.
   if (touching.some(({ id }) => id === `${addressOfHost(host, draft)}/stop`)) return "its VM is to be stopped";
@@ -332,7 +351,6 @@ export function owedBy({
   readonly steps: readonly Step[];
   readonly owed?: readonly Owed[];
 }): readonly Owed[] {
-  const keyOf = ({ address, command }: Pick<Due, "address" | "command">): string => `${address} ${command}`;
   const planned = steps.filter(({ needs }) => needs.every(({ on }) => on !== "failed"));
   // The last step says why the command is owed in the end.
   const dues = new Map(planned.flatMap(({ owes = [] }) => owes.map((due) => [keyOf(due), due])));

@@ -128,28 +128,35 @@ export function countOpenPorts({ groups }: Exposure): number | undefined {
   const observed = groups.filter((group) => !group.unobserved);
   if (observed.length === 0) return groups.length === 0 ? 0 : undefined;
   let open = 0;
-  for (const { ingress } of observed)
-    for (const port of Object.keys(administrationPorts)) if (openTo(ingress.before, Number(port)).length > 0) open++;
+  for (const { ingress } of observed) {
+    const openTo = openIn(ingress.before);
+    for (const port of Object.keys(administrationPorts)) if (openTo(Number(port)).length > 0) open++;
+  }
   return open;
 }
 
 function openPorts(before: Traffic, after: Traffic): OpenPort[] {
   const open: OpenPort[] = [];
+  const [openBefore, openTo] = [openIn(before), openIn(after)];
   for (const [text, service] of Object.entries(administrationPorts)) {
     const port = Number(text);
-    const families = openTo(after, port);
-    if (families.length > 0)
-      open.push({ port, service, families, known: openTo(before, port).length >= families.length });
+    const families = openTo(port);
+    if (families.length > 0) open.push({ port, service, families, known: openBefore(port).length >= families.length });
   }
   return open;
 }
 
-const openTo = (traffic: Traffic, port: number): Ethertype[] => {
-  const point = portPoint("tcp", port);
-  const from = (family: Ethertype): Intervals =>
-    addressSlabs(traffic, family).flatMap((slabs) => slabAt(slabs, point)?.peers ?? []);
-  return worldIn({ IPv4: from("IPv4"), IPv6: from("IPv6") });
-};
+/** The families of which the world reaches a port. */
+function openIn(traffic: Traffic): (port: number) => Ethertype[] {
+  const [v4, v6] = [addressSlabs(traffic, "IPv4"), addressSlabs(traffic, "IPv6")];
+  return (port) => {
+    const point = portPoint("tcp", port);
+    const from = (all: readonly (readonly Slab[])[]): Intervals =>
+      all.flatMap((slabs) => slabAt(slabs, point)?.peers ?? []);
+    const [IPv4, IPv6] = [from(v4), from(v6)];
+    return IPv4.length === 0 && IPv6.length === 0 ? [] : worldIn({ IPv4, IPv6 });
+  };
+}
 
 /** What is admitted from addresses, of the protocols that have a number. */
 const addressSlabs = (traffic: Traffic, family: Ethertype): (readonly Slab[])[] =>

@@ -58,7 +58,8 @@ const traffic = (facts: readonly Fact[], world: GroupWorld): Traffic =>
   );
 
 function admitsMore(facts: readonly Fact[], world: GroupWorld, before: Traffic, after: Traffic): Violation[] {
-  const added = facts.filter((fact) => fact.addedBy !== undefined);
+  // What is added and stays is part of what is there afterwards.
+  const added = facts.filter((fact) => fact.addedBy !== undefined && fact.removedBy.length > 0);
   if (added.length === 0) return [];
   const allowed = uniteTraffic(before, after);
   if (covers(allowed, traffic(added, world))) return [];

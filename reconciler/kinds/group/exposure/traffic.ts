@@ -144,14 +144,17 @@ function joinSlabs(slabs: readonly Slab[]): Slab[] {
 
 type Combine = (a: Intervals, b: Intervals) => Intervals;
 
-function combine(a: Traffic, b: Traffic, peers: Combine): Traffic {
+/** `alone`: which side stays as it is where the other has nothing of its space. */
+function combine(a: Traffic, b: Traffic, peers: Combine, alone: { readonly a: boolean; readonly b: boolean }): Traffic {
   const combined = new Map<string, { space: Space; slabs: readonly Slab[] }>();
   for (const key of [...new Set([...a.keys(), ...b.keys()])].sort()) {
     const left = a.get(key);
     const right = b.get(key);
-    const space = (left ?? right)?.space;
-    const slabs = combineSlabs(left?.slabs ?? [], right?.slabs ?? [], peers);
-    if (space !== undefined && slabs.length > 0) combined.set(key, { space, slabs });
+    if (left !== undefined && right !== undefined) {
+      const slabs = combineSlabs(left.slabs, right.slabs, peers);
+      if (slabs.length > 0) combined.set(key, { space: left.space, slabs });
+    } else if (left !== undefined && alone.a) combined.set(key, left);
+    else if (right !== undefined && alone.b) combined.set(key, right);
   }
   return combined;
 }
@@ -172,9 +175,9 @@ function combineSlabs(a: readonly Slab[], b: readonly Slab[], peers: Combine): S
   return joinSlabs(slabs);
 }
 
-export const uniteTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, b, unite);
-export const subtractTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, b, subtract);
-export const intersectTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, b, intersect);
+export const uniteTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, b, unite, { a: true, b: true });
+export const subtractTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, b, subtract, { a: true, b: false });
+export const intersectTraffic = (a: Traffic, b: Traffic): Traffic => combine(a, b, intersect, { a: false, b: false });
 export const admitsNothing = (traffic: Traffic): boolean => traffic.size === 0;
 export const covers = (whole: Traffic, part: Traffic): boolean => admitsNothing(subtractTraffic(part, whole));
 
