@@ -50,8 +50,18 @@ export function readVars(
   environment?: string,
 ): VariableValues {
   const given = new Map<string, GivenValue>(below);
-  for (const [name, value] of Object.entries(options.environment ?? {}))
+  for (const [name, value] of Object.entries(options.environment ?? {})) {
     given.set(name, { value, from: `RECONCILE_VAR_${name}`, isText: true, isTemplate: false });
+    // Other projects of the same shell have variables of their own; one that is nearly ours is a slip.
+    const nearest = declarations.has(name) ? undefined : nearestName(name, declarations.keys());
+    if (nearest === undefined || Object.hasOwn(options.environment ?? {}, nearest)) continue;
+    problems.add({
+      code: "config/unknown-variable",
+      severity: "warning",
+      summary: `RECONCILE_VAR_${name} sets a variable that is not declared`,
+      fix: `write RECONCILE_VAR_${nearest}`,
+    });
+  }
   for (const source of options.varFiles ?? [])
     for (const [name, value] of readVarFile(source, declarations, problems)) given.set(name, value);
   for (const [name, value] of Object.entries(options.vars ?? {})) {

@@ -438,6 +438,13 @@ describe("variables and for_each", () => {
     ]);
   });
 
+  it("a variable of the environment that is nearly one of the file, and no other", () => {
+    const read = (environment: Record<string, string>) =>
+      readText("vars: { webs: { default: 1 } }", { environment }).diagnostics;
+    expect(read({ webz: "5" })).toMatchObject([{ severity: "warning", fix: "write RECONCILE_VAR_webs" }]);
+    expect([...read({ webz: "5", webs: "5" }), ...read({ other_project: "5" })]).toEqual([]);
+  });
+
   it("a variable file may hold more than is declared, with a warning", () => {
     const { desired, diagnostics } = readText("vars: { env: { default: x } }", {
       varFiles: [{ file: "v.yaml", text: "evn: 1" }],
