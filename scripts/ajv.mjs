@@ -4,10 +4,17 @@ import { createRequire } from "node:module";
 const require = createRequire(import.meta.url);
 const { Ajv2020, _, stringify } = require("ajv/dist/2020.js");
 const additionalProperties = require("ajv/dist/vocabularies/applicator/additionalProperties.js").default;
+const limitProperties = require("ajv/dist/vocabularies/validation/limitProperties.js").default;
 
 // An unknown key is reported together with the keys that are known, so that the nearest one can be suggested.
 additionalProperties.error.params = ({ params, parentSchema }) =>
   _`{additionalProperty: ${params.additionalProperty}, knownKeys: ${stringify(Object.keys(parentSchema.properties ?? {}))}}`;
+
+// So is a map that has too few of them.
+limitProperties.error.params = ({ schemaCode, keyword, parentSchema }) =>
+  keyword === "minProperties"
+    ? _`{limit: ${schemaCode}, knownKeys: ${stringify(Object.keys(parentSchema.properties ?? {}))}}`
+    : _`{limit: ${schemaCode}}`;
 
 /** Descriptions are for people and editors; the generated code would carry each of them along. */
 export const withoutDescriptions = (key, value) =>

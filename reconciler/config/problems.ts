@@ -158,8 +158,8 @@ const placeKey = ({ source, offset }: Place): string => `${source.file}:${offset
 /** A value the way a message shows it: short, and recognisable in the file. */
 export function shown(value: unknown): string {
   if (value === null) return "nothing";
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object") return "a map";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (typeof value === "object") return Object.keys(value).length === 0 ? "an empty map" : "a map";
   if (typeof value === "string" && holdsOpen(value)) return withoutMarks(value);
   const text = typeof value === "string" ? JSON.stringify(value) : String(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;

@@ -308,9 +308,12 @@ function expectationOf(keyword: string, params: Record<string, unknown>, words: 
       return `more than ${params.limit}`;
     case "uniqueItems":
       return "nothing twice";
+    case "minProperties": {
+      const known = wordsIn(params.knownKeys);
+      return known.length > 0 ? `one of ${listed([...known].sort(), 24)}` : `not fewer than ${params.limit}`;
+    }
     case "minItems":
     case "minLength":
-    case "minProperties":
       return `not fewer than ${params.limit}`;
     case "maxItems":
     case "maxLength":

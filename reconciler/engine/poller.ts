@@ -59,6 +59,8 @@ interface PollWatcher {
   window: Window;
   /** When the last look that told of it had ended; before the first one, when the wait began. */
   lookedAt: number;
+  /** A look has told of it, and it was not there yet. */
+  missed: boolean;
   leave?: () => void;
   readonly settle: (waited: Waited<unknown>) => void;
   readonly fail: (error: unknown) => void;
@@ -170,9 +172,14 @@ export function createPoller(
         watcher.lookedAt = endedAt;
         watcher.window = lookedAgain(watcher.window, askedAt);
         const waited = endOf(watcher, seen, asked);
-        if (waited === undefined) continue;
+        if (waited === undefined) {
+          watcher.missed ||= watcher.since <= asked;
+          continue;
+        }
         if (waited.ended === "found") {
-          if (watcher.soon !== undefined) took.set(watcher.soon, askedAt - watcher.from);
+          const tookMs = askedAt - watcher.from;
+          // What the first look shows may have been there for a while.
+          if (watcher.soon !== undefined) took.set(watcher.soon, watcher.missed ? tookMs : (7 / 8) * tookMs);
           isEarly ||= askedAt - watcher.from < intervalMs;
         }
         finish(watcher, waited);
@@ -258,6 +265,7 @@ export function createPoller(
           since: turn,
           from: now,
           lookedAt: now,
+          missed: false,
           window: openWindow(timeoutMs, now),
           soon,
           // `look` is the only source of the value, and it gives a `T`.

@@ -57,7 +57,7 @@ describe("typed variables", () => {
       "too few items",
       "{ default: [], min: 1 }",
       {},
-      "invalid-value 1 | the variable x cannot be a list | expected at least 1 items | -",
+      "invalid-value 1 | the variable x cannot be an empty list | expected at least 1 items | -",
     ],
     [
       "text that does not fit as a whole",

@@ -249,6 +249,14 @@ describe("values", () => {
     ],
   });
 
+  it("a check that says nothing is told what it may say", () => {
+    const { diagnostics } = readText("vms: { web: { lifecycle: { verify_resize: { check: {} } } } }");
+    expect(diagnostics[0]).toMatchObject({
+      summary: "check cannot be an empty map",
+      detail: "expected one of command, env, http, tcp",
+    });
+  });
+
   it("a credential in the base URL is refused and not repeated", () => {
     const { diagnostics } = readText("service: { base_url: https://joe:s3cret@x }");
     expect(diagnostics.map(({ code }) => code)).toEqual(["config/invalid-value"]);

@@ -37,7 +37,7 @@ export function untilNextLook({ waitedMs, tookMs, mayBeSoon }: Waiting, interval
 export const togetherAt = ({ waitsSince, tookMs, pages, quietSince, patience }: LastLook, intervalMs: number): number =>
   Math.min(
     waitsSince + Math.min(6, (pages / 2) * patience) * intervalMs,
-    quietSince + Math.min(Math.max(intervalMs / 4, 2 * tookMs), intervalMs),
+    quietSince + Math.min(Math.max((patience * intervalMs) / 4, 2 * tookMs), intervalMs),
   );
 
 interface LastLook {
@@ -75,9 +75,9 @@ export const patienceFor = ({ requests, waits }: Pick<LooksSoFar, "requests" | "
 
 const requestsLent = 30;
 
-/** What took long is first looked at when about as much has passed again, and not much later than it usually takes. */
+/** What took long is first looked at when as much has passed again, and not much later than it usually takes. */
 export const notBefore = (tookMs: number | undefined, intervalMs: number): number =>
-  tookMs === undefined || tookMs <= 4 * intervalMs ? 0 : Math.min((7 / 8) * tookMs, usualIntervals * intervalMs);
+  tookMs === undefined || tookMs <= 4 * intervalMs ? 0 : Math.min(tookMs, 1.5 * usualIntervals * intervalMs);
 
 /** How many looks all waits together have made, and for how long anybody has waited. */
 export interface LooksSoFar {
