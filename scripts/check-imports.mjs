@@ -216,7 +216,7 @@ const above = {
   config: /^(read|block)(-|$)/,
   one: /^one(-|$)/,
   report: /^words$/,
-  model: /^facts$/,
+  model: /^(facts|live)$/,
   rows: /^(table|definition|index|fields|calls)$/,
 };
 

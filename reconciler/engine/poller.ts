@@ -17,7 +17,7 @@ import {
   untilNextLook,
 } from "../core/schedule/pace";
 import { isWindowOver, lookedAgain, openWindow, type Window } from "../core/schedule/window";
-import { appendTo } from "../core/text/objects";
+import { groupedBy } from "../core/text/objects";
 import { onAbort } from "../service/abort-listeners";
 import type { ServiceReader } from "../service/client";
 import type { Clock } from "../service/clock";
@@ -294,10 +294,6 @@ function seenVmsOf(byId: ReadonlyMap<string, LiveVm>): SeenVms {
 }
 
 function indexByName(vms: Iterable<LiveVm>): Map<string, LiveVm[]> {
-  const byName = new Map<string, LiveVm[]>();
-  for (const vm of vms) {
-    const name = vm.name.toLowerCase();
-    appendTo(byName, name, vm);
-  }
+  const byName = groupedBy(vms, (vm) => vm.name.toLowerCase());
   return byName;
 }

@@ -2,7 +2,9 @@
  * Sends the letters that wait in the database, outside of rounds: a receiver that hangs delays no round and no other
  * receiver, and one that is away gets everything once it is back.
  */
+
 import { errorMessage } from "../core/text/errors";
+import { groupedBy } from "../core/text/objects";
 import type { Records } from "./database/records";
 import { deliver } from "./notify";
 
@@ -27,7 +29,7 @@ export function openPost({ records, say, fetch }: PostSetting): Post {
 
   async function round(): Promise<void> {
     const letters = await records.takeLetters([...busy]);
-    const places = groupedBy(letters);
+    const places = groupedBy(letters, ({ place }) => place);
     for (const [place, mine] of places) {
       busy.add(place);
       void sendTo(place, mine)
@@ -71,12 +73,6 @@ export function openPost({ records, say, fetch }: PostSetting): Post {
       await sending;
     },
   };
-}
-
-function groupedBy<T extends { readonly place: string }>(letters: readonly T[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const letter of letters) groups.set(letter.place, [...(groups.get(letter.place) ?? []), letter]);
-  return groups;
 }
 
 const hostOf = (address: string): string => (URL.canParse(address) ? new URL(address).host : "a receiver");

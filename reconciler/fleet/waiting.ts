@@ -2,6 +2,7 @@
  * Writes which stacks wait for the budget of their service, for the share of their tenant, or for a worker of their
  * service, so that a person who looks sees why nothing happens.
  */
+import { appendTo } from "../core/text/objects";
 import type { Tenant } from "./model";
 import type { WorkerSetting } from "./shared";
 import type { WaitingFor } from "./status";
@@ -45,7 +46,7 @@ export async function tellWhyRoundsWait(
       waitingFor,
     );
   const left = new Map<string, string[]>();
-  for (const { stack, service } of await queue.unserved()) left.set(service, [...(left.get(service) ?? []), stack]);
+  for (const { stack, service } of await queue.unserved()) appendTo(left, service, stack);
   for (const [service, stacks] of left)
     await records.sayWaitingForPlace(stacks, {
       what: "worker",
@@ -59,7 +60,7 @@ function changes(
   now: ReadonlyMap<string, string>,
 ): ReadonlyMap<string | null, string[]> {
   const found = new Map<string | null, string[]>();
-  const add = (why: string | null, stack: string): void => void found.set(why, [...(found.get(why) ?? []), stack]);
+  const add = (why: string | null, stack: string): void => appendTo(found, why, stack);
   for (const [stack, why] of now) if (before.get(stack) !== why) add(why, stack);
   for (const stack of before.keys()) if (!now.has(stack)) add(null, stack);
   return found;

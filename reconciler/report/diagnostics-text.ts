@@ -6,7 +6,7 @@
 
 import { type Diagnostic, type Severity, sortDiagnostics } from "../core/model/diagnostic";
 import { itemAt } from "../core/text/invariant";
-import { appendTo } from "../core/text/objects";
+import { groupedBy } from "../core/text/objects";
 import { printable, printableLine } from "../core/text/printable";
 import { numberText, wrapText } from "./style";
 
@@ -23,14 +23,11 @@ export function diagnosticsText(
   { color = false, width }: DiagnosticsStyle = {},
 ): string {
   const paint = (codes: string, text: string) => (color ? `\u001b[${codes}m${text}\u001b[0m` : text);
-  const alike = new Map<string, [Diagnostic, ...Diagnostic[]]>();
-  for (const diagnostic of sortDiagnostics(diagnostics)) {
-    const { severity, code, summary, detail, fix, excerpt, source } = diagnostic;
-    // Problems are merged only where they show no line of a file: two lines are two places to look at.
+  // Problems are merged only where they show no line of a file: two lines are two places to look at.
+  const alike = groupedBy(sortDiagnostics(diagnostics), ({ severity, code, summary, detail, fix, excerpt, source }) => {
     const own = excerpt === undefined ? "" : `${source?.file}:${source?.line}:${source?.column}`;
-    const key = JSON.stringify([severity, code, summary, detail, fix, own]);
-    appendTo(alike, key, diagnostic);
-  }
+    return JSON.stringify([severity, code, summary, detail, fix, own]);
+  });
   const parts = [...alike.values()].map(([first, ...others]) => diagnosticText(first, others, paint, width));
   return parts.length === 0 ? "" : `${parts.join("\n\n")}\n`;
 }

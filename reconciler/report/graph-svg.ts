@@ -2,7 +2,9 @@
  * A graph as one SVG file that needs no other: its own styles for light and dark, texts wrapped into boxes that are
  * made to fit them, a title and a description for readers who do not see the picture. graph-layout.ts places the nodes.
  */
+
 import { itemAt, mustGet } from "../core/text/invariant";
+import { appendTo } from "../core/text/objects";
 import { byComponent, type Graph, type GraphEdge, type GraphNode, tones } from "./graph";
 import { type Layout, layOut, type Point } from "./graph-layout";
 import { displayColumns, wrapText } from "./style";
@@ -246,7 +248,7 @@ function areas(): Areas {
     a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
   return {
     add: (area) => {
-      for (const name of squaresOf(area)) bySquare.set(name, [...(bySquare.get(name) ?? []), area]);
+      for (const name of squaresOf(area)) appendTo(bySquare, name, area);
     },
     isFree: (area) => squaresOf(area).every((name) => !bySquare.get(name)?.some((other) => meet(area, other))),
   };

@@ -14,7 +14,7 @@ import { isFallback } from "../core/plan/estimate";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { mustGet } from "../core/text/invariant";
-import { appendTo, keysOf, tableOf } from "../core/text/objects";
+import { groupedBy, keysOf, tableOf } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { describedIn } from "./kind-words";
 import { isGate, summaryText } from "./plan-outline";
@@ -135,7 +135,7 @@ const mostInstances = 12;
 export function resourceGraph(resources: readonly DesiredResource[]): Graph {
   const nodes = new Map<string, GraphNode>();
   const nodeOf = new Map<string, string>();
-  for (const [block, instances] of resourcesByBlock(resources)) {
+  for (const [block, instances] of groupedBy(resources, ({ address }) => blockOf(address))) {
     const folded = instances.length > mostInstances;
     if (folded) nodes.set(block, foldedNode(block, instances));
     for (const resource of instances) {
@@ -212,17 +212,6 @@ const ruleTraffic = (rule: Rule): string => {
   const remote = words.findLastIndex((word) => word === "from" || word === "to");
   return words.slice(0, remote === -1 ? words.length : remote).join(" ");
 };
-
-/** The resources by block, in their order. A resource without for_each is a block of its own. */
-function resourcesByBlock(resources: readonly DesiredResource[]): Map<string, DesiredResource[]> {
-  const blocks = new Map<string, DesiredResource[]>();
-  for (const resource of resources) {
-    const { address } = resource;
-    const block = blockOf(address);
-    appendTo(blocks, block, resource);
-  }
-  return blocks;
-}
 
 function foldedNode(block: string, instances: readonly DesiredResource[]): GraphNode {
   const keys = instances.map(({ address }) => address.slice(block.length + 1, -1));
@@ -322,15 +311,10 @@ export function graphDot(graph: Graph): string {
 }
 
 /** The nodes that are in a component at this depth, by the component. */
-export function byComponent<N extends Pick<GraphNode, "within">>(nodes: readonly N[], depth: number): Map<string, N[]> {
-  const groups = new Map<string, N[]>();
-  for (const node of nodes) {
-    const component = node.within?.[depth];
-    if (component === undefined) continue;
-    appendTo(groups, component, node);
-  }
-  return groups;
-}
+export const byComponent = <N extends Pick<GraphNode, "within">>(
+  nodes: readonly N[],
+  depth: number,
+): ReadonlyMap<string, readonly N[]> => groupedBy(nodes, ({ within }) => within?.[depth]);
 
 interface Boxing {
   readonly node: (node: GraphNode) => string;

@@ -1,4 +1,5 @@
 /** JUnit's XML, which every pipeline shows: one case for each finding or test. */
+import { groupedBy } from "../core/text/objects";
 import { firstLine } from "../core/text/parts";
 import { printable } from "../core/text/printable";
 
@@ -12,8 +13,7 @@ export interface JunitCase {
 }
 
 export function junitText(name: string, cases: readonly JunitCase[]): string {
-  const suites = new Map<string, JunitCase[]>();
-  for (const one of cases) suites.set(one.suite, [...(suites.get(one.suite) ?? []), one]);
+  const suites = groupedBy(cases, (one) => one.suite);
   const counts = (some: readonly JunitCase[]): string =>
     `tests="${some.length}" failures="${some.filter(({ failure }) => failure !== undefined).length}" skipped="${some.filter(({ skipped }) => skipped !== undefined).length}"`;
   const lines = ['<?xml version="1.0" encoding="UTF-8"?>', `<testsuites name="${xml(name)}" ${counts(cases)}>`];

@@ -11,7 +11,7 @@ import { isFallback } from "../core/plan/estimate";
 import { countChanges, isEmpty, type Plan, sortChanges } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
 import { itemAt } from "../core/text/invariant";
-import { appendTo, groupedBy } from "../core/text/objects";
+import { groupedBy } from "../core/text/objects";
 import { printable } from "../core/text/printable";
 import { countOf, durationText, listText, numberText } from "./style";
 
@@ -46,11 +46,7 @@ export interface Outline {
 export const isGate = (step: Step): boolean => step.action.operation === "record" && step.action.changes.length === 0;
 
 export function outlinePlan(plan: Plan): Outline {
-  const stepsOf = new Map<Address, Step[]>();
-  for (const step of plan.steps) {
-    if (isGate(step)) continue;
-    appendTo(stepsOf, step.address, step);
-  }
+  const stepsOf = groupedBy(plan.steps, (step) => (isGate(step) ? undefined : step.address));
   const downtime = (address: Address) => {
     const ms = plan.estimate.downtimeMs[address];
     return ms === undefined ? {} : { downtimeMs: ms };
@@ -73,12 +69,8 @@ export function outlinePlan(plan: Plan): Outline {
 
 /** The numbers of changes in each component; empty when the plan has no component. */
 export function countsByComponent(blocks: readonly PlanBlock[]): ReadonlyMap<string, string> {
-  const changes = new Map<string, Change[]>();
-  for (const { change } of blocks) {
-    const component = componentOf(change.address);
-    if (component === "") continue;
-    appendTo(changes, component, change);
-  }
+  const all = blocks.map(({ change }) => change);
+  const changes = groupedBy(all, ({ address }) => componentOf(address) || undefined);
   return new Map(
     [...changes].map(([component, its]) => {
       const forgotten = its.filter(({ action }) => action === "forget").length;
@@ -98,11 +90,7 @@ export type Alike = readonly [PlanBlock, ...PlanBlock[]];
  * `atLeast`: from this many on, alike instances become one entry; fewer stay apart. In the order of the first of each.
  */
 export function foldAlike(blocks: readonly PlanBlock[], atLeast: number): readonly Alike[] {
-  const byLikeness = new Map<string, [PlanBlock, ...PlanBlock[]]>();
-  for (const block of blocks) {
-    const key = likenessOf(block);
-    appendTo(byLikeness, key, block);
-  }
+  const byLikeness = groupedBy(blocks, likenessOf);
   return [...byLikeness.values()].flatMap((alike): Alike[] =>
     alike.length >= atLeast ? [alike] : alike.map((block): Alike => [block]),
   );

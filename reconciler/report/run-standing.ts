@@ -6,7 +6,7 @@
 import { type Address, compareAddresses } from "../core/model/address";
 import type { Plan } from "../core/plan/plan";
 import type { Step } from "../core/plan/step";
-import { appendTo } from "../core/text/objects";
+import { groupedBy } from "../core/text/objects";
 import { notSeenIn, type RunReport, type StepReport } from "../engine/run-plan";
 import { isGate } from "./plan-outline";
 
@@ -27,11 +27,7 @@ export const isUnfinished = ({ interrupted, broken, bug, counts, steps }: RunRep
 
 /** Every resource that the plan changes or acts on, by address. */
 export function resourceStandings(run: RunReport, plan: Pick<Plan, "changes">): ResourceStanding[] {
-  const steps = new Map<Address, StepReport[]>();
-  for (const report of run.steps) {
-    if (isGate(report.step)) continue;
-    appendTo(steps, report.step.address, report);
-  }
+  const steps = groupedBy(run.steps, ({ step }) => (isGate(step) ? undefined : step.address));
   const unseen = new Set(notSeenIn(run).map(({ address }) => address));
   const addresses = new Set([...plan.changes.map(({ address }) => address), ...steps.keys()]);
   return [...addresses]

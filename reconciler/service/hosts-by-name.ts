@@ -2,8 +2,10 @@
  * A service whose volumes name their VM by its name: the id takes the place of the name, so that everything else
  * compares ids. A name that no VM bears, or several, says nothing of where the volume hangs.
  */
+
 import type { LiveVm, LiveVolume } from "../core/model/live";
 import { accepted, type Outcome } from "../core/model/outcome";
+import { appendTo } from "../core/text/objects";
 import type { RequestOptions, ServiceClient } from "./client";
 
 type HostCalls = Pick<
@@ -16,7 +18,7 @@ export function withHostsByName<C extends HostCalls>(calls: C): C {
   let known: ReadonlyMap<string, readonly string[]> | undefined;
   const learn = (vms: readonly LiveVm[]): ReadonlyMap<string, readonly string[]> => {
     const byName = new Map<string, string[]>();
-    for (const { name, id } of vms) byName.set(name.toLowerCase(), [...(byName.get(name.toLowerCase()) ?? []), id]);
+    for (const { name, id } of vms) appendTo(byName, name.toLowerCase(), id);
     known = byName;
     return byName;
   };

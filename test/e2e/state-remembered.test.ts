@@ -8,13 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type RunningEmulator, startEmulator } from "../../emulator";
 import { jsonLines, type Ran, runCli } from "../support/cli-process";
 import { makeFolder } from "../support/folder";
-import {
-  type Oddity,
-  type OddStateServer,
-  type S3Server,
-  startOddStateServer,
-  startS3Server,
-} from "../support/state-server";
+import { type S3Server, startS3Server } from "../support/state-server";
+import { type Oddity, type OddStateServer, startOddStateServer } from "./odd-state-server";
 
 let folder: string;
 let emulator: RunningEmulator;

@@ -4,6 +4,7 @@
  * part of the plan: where one differs, `GOLDEN_PLANS=FOLDER` writes the plans there as JSON, to be compared with those
  * that the commit before has written to another folder.
  */
+import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -11,8 +12,9 @@ import { asClosed } from "../../reconciler/core/model/desired";
 import { makePlan, type Plan } from "../../reconciler/core/plan/plan";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
 import { hasNothingToDo } from "../../reconciler/engine/apply";
-import { nameIds, planLines, recordLines, sidesProblems, idsByName, readDesiredOf, readStory, tell } from "../support/golden-story";
-
+import type { Prepared } from "../../reconciler/engine/plan";
+import { sidesOf } from "../../reconciler/report/sides";
+import { idsByName, nameIds, planLines, readDesiredOf, readStory, tell } from "../support/golden-story";
 
 
 const plans = process.env.GOLDEN_PLANS;
@@ -68,4 +70,51 @@ describe("golden stories", () => {
 function compare(path: string, text: string): void {
   if (process.env.UPDATE_GOLDEN === "1") writeFileSync(path, text);
   else expect(existsSync(path) ? readFileSync(path, "utf8") : "", path).toBe(text);
+}
+
+/** What must be so of desired beside live, whatever the plan is: every sentence that is untrue. */
+function sidesProblems({ desired, state, live, plan }: Prepared): string[] {
+  const sides = sidesOf({ desired: desired.resources, records: state.resources, live, changes: plan.changes });
+  const problems: string[] = [];
+  const byAddress = new Map(sides.map((side) => [side.address, side]));
+  if (byAddress.size < sides.length) problems.push("an address is shown twice");
+  for (const resource of desired.resources)
+    if (!byAddress.has(resource.address)) problems.push(`${resource.address} is not shown`);
+  for (const change of plan.changes) {
+    const side = byAddress.get(change.address);
+    if (side?.action !== change.action) problems.push(`${change.address}: ${side?.action} and not ${change.action}`);
+    if (change.action !== "update" && change.action !== "replace") continue;
+    const shown = new Map(side?.rows.map((row) => [row.field, row]));
+    for (const { field, before, after } of change.fields) {
+      // An address is in the heading; what follows another resource reads the same on both sides.
+      if (field === "address" || before === after) continue;
+      if (field === "rules") {
+        const text = String(before ?? after);
+        const rows = side?.rows.filter(({ field: name }) => name === "rule") ?? [];
+        if (!rows.some((row) => row.differs === true && [row.desired, row.live].includes(text)))
+          problems.push(`${change.address}: the rule ${text} is not marked`);
+      } else if (shown.get(field)?.differs !== true) problems.push(`${change.address}: ${field} is not marked`);
+    }
+  }
+  for (const { address, action, rows } of sides)
+    if (action === undefined && rows.some(({ differs }) => differs === true)) problems.push(`${address} is marked`);
+  return problems;
+}
+
+const fingerprint = (value: unknown): string =>
+  createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 12);
+
+/** What each step records, and a fingerprint of every part, so that no difference of a plan goes unseen. */
+function recordLines({ steps, changes, ...rest }: Omit<Plan, "lineage" | "serial">): string[] {
+  const lines: string[] = [];
+  for (const change of changes) lines.push(`change ${change.address} ${fingerprint(change)}`);
+  for (const step of steps) {
+    lines.push(`step ${step.id} ${fingerprint(step)}`);
+    if (step.forgets === true) lines.push("  forgets");
+    for (const [field, value] of Object.entries(step.record ?? {}).sort(([one], [other]) => (one < other ? -1 : 1)))
+      lines.push(`  ${field}: ${canonicalJson(value)}`);
+  }
+  for (const [part, value] of Object.entries(rest).sort(([one], [other]) => (one < other ? -1 : 1)))
+    lines.push(`${part} ${fingerprint(value)}`);
+  return lines;
 }

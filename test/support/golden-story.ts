@@ -3,7 +3,6 @@
  * run), the file as it is now, and with which options and against what kind of service the plan is made.
  */
 
-import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -18,8 +17,6 @@ import { orphanKey, type RecordedResource, type StateChange } from "../../reconc
 import type { Plan } from "../../reconciler/core/plan/plan";
 import { writeSnapshot } from "../../reconciler/core/state/text";
 import { canonicalJson } from "../../reconciler/core/text/canonical-json";
-import type { Prepared } from "../../reconciler/engine/plan";
-import { sidesOf } from "../../reconciler/report/sides";
 import { type Capabilities, type VirtualWorld, virtualWorld } from "./virtual-world";
 
 export interface Story {
@@ -161,35 +158,6 @@ export function withIds(text: string, stage: VirtualWorld): string {
 const withoutNulls = (value: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null));
 
-/** What must be so of desired beside live, whatever the plan is: every sentence that is untrue. */
-export function sidesProblems({ desired, state, live, plan }: Prepared): string[] {
-  const sides = sidesOf({ desired: desired.resources, records: state.resources, live, changes: plan.changes });
-  const problems: string[] = [];
-  const byAddress = new Map(sides.map((side) => [side.address, side]));
-  if (byAddress.size < sides.length) problems.push("an address is shown twice");
-  for (const resource of desired.resources)
-    if (!byAddress.has(resource.address)) problems.push(`${resource.address} is not shown`);
-  for (const change of plan.changes) {
-    const side = byAddress.get(change.address);
-    if (side?.action !== change.action) problems.push(`${change.address}: ${side?.action} and not ${change.action}`);
-    if (change.action !== "update" && change.action !== "replace") continue;
-    const shown = new Map(side?.rows.map((row) => [row.field, row]));
-    for (const { field, before, after } of change.fields) {
-      // An address is in the heading; what follows another resource reads the same on both sides.
-      if (field === "address" || before === after) continue;
-      if (field === "rules") {
-        const text = String(before ?? after);
-        const rows = side?.rows.filter(({ field: name }) => name === "rule") ?? [];
-        if (!rows.some((row) => row.differs === true && [row.desired, row.live].includes(text)))
-          problems.push(`${change.address}: the rule ${text} is not marked`);
-      } else if (shown.get(field)?.differs !== true) problems.push(`${change.address}: ${field} is not marked`);
-    }
-  }
-  for (const { address, action, rows } of sides)
-    if (action === undefined && rows.some(({ differs }) => differs === true)) problems.push(`${address} is marked`);
-  return problems;
-}
-
 /* A plan as the golden stories show it: one line a step, with what it needs and why, and ids by what they identify. */
 
 export function planLines(plan: Plan): string[] {
@@ -218,24 +186,6 @@ export function planLines(plan: Plan): string[] {
   for (const change of plan.bookkeeping) lines.push(`the state learns: ${canonicalJson(change)}`);
   const down = Object.entries(plan.estimate.downtimeMs).map(([address, ms]) => `${address} down ${ms / 1000} s`);
   lines.push("", `estimate: ${[`${plan.estimate.durationMs / 1000} s`, ...down].join(", ")}`);
-  return lines;
-}
-
-const fingerprint = (value: unknown): string =>
-  createHash("sha256").update(canonicalJson(value)).digest("hex").slice(0, 12);
-
-/** What each step records, and a fingerprint of every part, so that no difference of a plan goes unseen. */
-export function recordLines({ steps, changes, ...rest }: Omit<Plan, "lineage" | "serial">): string[] {
-  const lines: string[] = [];
-  for (const change of changes) lines.push(`change ${change.address} ${fingerprint(change)}`);
-  for (const step of steps) {
-    lines.push(`step ${step.id} ${fingerprint(step)}`);
-    if (step.forgets === true) lines.push("  forgets");
-    for (const [field, value] of Object.entries(step.record ?? {}).sort(([one], [other]) => (one < other ? -1 : 1)))
-      lines.push(`  ${field}: ${canonicalJson(value)}`);
-  }
-  for (const [part, value] of Object.entries(rest).sort(([one], [other]) => (one < other ? -1 : 1)))
-    lines.push(`${part} ${fingerprint(value)}`);
   return lines;
 }
 

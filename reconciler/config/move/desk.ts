@@ -1,5 +1,5 @@
 /** What the parts of a division work on together: the two projects, and what is to become of their texts. */
-import { isObject } from "../../core/text/objects";
+import { appendTo, isObject } from "../../core/text/objects";
 import type { ConfigSource } from "../yaml-file";
 import type { CutProblem } from "./cut";
 import type { Piece, Splice } from "./pieces";
@@ -101,7 +101,7 @@ export const createDesk = (
 });
 
 export const spliceInto = ({ splices }: MoveDesk, file: MoveEntry["file"], one: Splice): void => {
-  splices.set(file, [...(splices.get(file) ?? []), one]);
+  appendTo(splices, file, one);
 };
 
 export const addTo = (

@@ -2,7 +2,9 @@
  * Blocks of a project go into one of its components, which is made where there is none: what they use of the file comes
  * in as parameters, and what the file uses of them goes out as outputs.
  */
+
 import { isMap, isScalar } from "yaml";
+import { appendTo } from "../../core/text/objects";
 import { endOf, inFlow, setIn, startOf } from "../edit-text";
 import type { ConfigSource } from "../yaml-file";
 import type { CutProblem } from "./cut";
@@ -89,7 +91,7 @@ function acrossBorder(
   const outputs = new Map<string, string>();
   const splices: SplicesByFile = new Map();
   const splice = (entry: MoveEntry, one: Splice): void => {
-    splices.set(entry.file, [...(splices.get(entry.file) ?? []), one]);
+    appendTo(splices, entry.file, one);
   };
   /** One name for each expression. */
   const named = (names: Map<string, string>, expression: string): string => {

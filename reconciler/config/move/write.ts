@@ -1,9 +1,9 @@
 /** The texts of both projects as they will be: pieces cut out of the one and put into the other. */
-import { fieldsIn, isObject } from "../../core/text/objects";
+import { appendTo, fieldsIn, groupedBy, isObject } from "../../core/text/objects";
 import { inFlow, setIn } from "../edit-text";
 import { type Plain, plainOf } from "../write-yaml";
 import type { ConfigSource } from "../yaml-file";
-import { type Addition, type MoveDesk, rebased, refuseMove, type SideName, spliceInto } from "./desk";
+import { type MoveDesk, rebased, refuseMove, type SideName, spliceInto } from "./desk";
 import { applySplices, cutOut, type Piece, pasteInto, type Splice, splicedPart } from "./pieces";
 import type { MoveEntry } from "./project";
 
@@ -58,8 +58,7 @@ export function writtenAnew(desk: MoveDesk, newSettings: () => Record<string, un
       text: applySplices(open.text, splices.get(open) ?? []),
     }));
     if (files.length === 0) files.push({ file: division.targetFile, text: headOfNew() });
-    const sections = new Map<string, Addition[]>();
-    for (const one of additions[side]) sections.set(one.section, [...(sections.get(one.section) ?? []), one]);
+    const sections = groupedBy(additions[side], (one) => one.section);
     for (const [section, all] of sections) {
       const has = files.findIndex(({ text }) => new RegExp(`^${section}:`, "m").test(text));
       const at = Math.max(has, 0);
@@ -132,7 +131,7 @@ function grouped(entries: readonly MoveEntry[]): [MoveEntry["file"], string, Mov
   const groups = new Map<MoveEntry["file"], Map<string, MoveEntry[]>>();
   for (const entry of entries) {
     const sections = groups.get(entry.file) ?? new Map<string, MoveEntry[]>();
-    sections.set(entry.section, [...(sections.get(entry.section) ?? []), entry]);
+    appendTo(sections, entry.section, entry);
     groups.set(entry.file, sections);
   }
   return [...groups].flatMap(([file, sections]) =>

@@ -3,90 +3,17 @@
  * absent (`undefined`): unobserved, which is never the same as empty.
  */
 
-import { appendTo, onlyDefined } from "../text/objects";
+import { comparedOfGroup, type LiveGroup } from "../../kinds/group/live";
+import { comparedOfVm, type LiveVm } from "../../kinds/vm/live";
+import { comparedOfVolume, type LiveVolume } from "../../kinds/volume/live";
+import { groupedBy } from "../text/objects";
 import { notLookedAt, type ScopeDoubt, type Sighting } from "./evidence";
-import type { ObservedFields, vmFields } from "./fields";
 import { definitionOf, eachKind, type Kind, perKind } from "./kinds";
 
+export type { LiveGroup, LiveRule } from "../../kinds/group/live";
+export { addressesShown, type LiveVm, type LiveVmVolume, showsAddresses, type VmPhase } from "../../kinds/vm/live";
+export type { LiveVolume } from "../../kinds/volume/live";
 export type { Sighting } from "./evidence";
-
-export type VmPhase = "running" | "stopped" | "verify_resize" | "failed" | "changing";
-
-export interface LiveVmVolume {
-  readonly id: string;
-  readonly root?: boolean;
-}
-
-export interface LiveVm extends ObservedFields<typeof vmFields> {
-  readonly kind: "vm";
-  readonly id: string;
-  readonly name: string;
-  /** The service's own word for the state, shown as it is; `undefined` when the record has none. */
-  readonly status?: string;
-  /** What the dialect makes of the status; a word it does not know is `changing`. */
-  readonly phase: VmPhase;
-  /** Only the dialect can say whether the service means "deleted" by this state, and it does not. */
-  readonly unsaid?: true;
-  readonly floatingIp?: string;
-  readonly privateIp?: string;
-  /** Places where an IP address was looked for and something else was found: the address counts as not shown. */
-  readonly notAddresses?: readonly { readonly field: "floating_ip" | "private_ip"; readonly found: string }[];
-  readonly volumes?: readonly LiveVmVolume[];
-}
-
-export interface LiveVolume {
-  readonly kind: "volume";
-  readonly id: string;
-  readonly name?: string;
-  readonly sizeGb?: number;
-  readonly status?: string;
-  readonly failed: boolean;
-  /** Only the dialect can say whether the service means "deleted" by this state, and it does not. */
-  readonly unsaid?: true;
-  /** The volume is in transition: being made, attached, detached, resized or deleted. */
-  readonly changing?: true;
-  /**
-   * The id of the VM that the volume hangs on. `null`: the record shows that it hangs on none. `undefined`: the record
-   * does not show it.
-   */
-  readonly attachedTo?: string | null;
-}
-
-/**
- * Whether a VM that shows no address has none. A stopped VM, or one in transition, may hide an address that it keeps.
- */
-export const showsAddresses = ({ phase }: LiveVm): boolean => phase === "running" || phase === "verify_resize";
-
-export function addressesShown(live: LiveVm | undefined): Pick<LiveVm, "privateIp" | "floatingIp"> {
-  if (live === undefined) return {};
-  const { privateIp, floatingIp } = live;
-  if (showsAddresses(live)) return { privateIp, floatingIp };
-  return onlyDefined({ privateIp, floatingIp });
-}
-
-/** A rule as the service returns it, in the service's own terms but with one spelling; canonical/rules.ts compares it. */
-export interface LiveRule {
-  readonly id: string;
-  readonly direction: string;
-  readonly ethertype?: string;
-  readonly protocol?: string;
-  readonly portMin?: number;
-  readonly portMax?: number;
-  readonly remoteIp?: string;
-  readonly remoteGroupId?: string;
-  readonly remoteAddressGroupId?: string;
-  readonly description?: string;
-  /** belongs_to_default_sg: made by the platform. */
-  readonly platform?: boolean;
-}
-
-export interface LiveGroup {
-  readonly kind: "group";
-  readonly id: string;
-  readonly name?: string;
-  readonly description?: string;
-  readonly rules?: readonly LiveRule[];
-}
 
 export interface LiveOf {
   readonly vm: LiveVm;
@@ -95,10 +22,10 @@ export interface LiveOf {
 }
 
 /** The fields that a plan compares, by their names in the file, of kinds that compare more than their plain rows. */
-const ownCompared: { readonly [K in Kind]?: { readonly [F in keyof LiveOf[K]]?: string } } = {
-  vm: { flavor: "flavor_id", image: "image_id", owner: "owner", status: "power", volumes: "disks" },
-  volume: { name: "name", sizeGb: "size", attachedTo: "attach_to" },
-  group: { name: "name", description: "description", rules: "rules" },
+const ownCompared: { readonly [K in Kind]?: Readonly<Record<string, string | undefined>> } = {
+  vm: comparedOfVm,
+  volume: comparedOfVolume,
+  group: comparedOfGroup,
 };
 
 const shownRows = (kind: Kind) =>
@@ -195,15 +122,8 @@ export const namedIn = (live: Live): NamedOf =>
     return groupByName(shown) as NamedOf[Kind];
   });
 
-export function groupByName<T extends { readonly name?: string }>(items: readonly T[]): Map<string, T[]> {
-  const byName = new Map<string, T[]>();
-  for (const item of items) {
-    if (item.name === undefined) continue;
-    const name = item.name.toLowerCase();
-    appendTo(byName, name, item);
-  }
-  return byName;
-}
+export const groupByName = <T extends { readonly name?: string }>(items: readonly T[]): Map<string, T[]> =>
+  groupedBy(items, ({ name }) => name?.toLowerCase());
 
 export const sight = <K extends Kind>({ of }: Live, kind: K, id: string): Sighting<LiveOf[K]> =>
   of[kind].byId.get(id) ?? of[kind].unlisted;

@@ -11,7 +11,7 @@ import type { Diagnostic } from "../model/diagnostic";
 import { type FieldRow, fieldsOf } from "../model/fields";
 import { type Kind, ofKind, perKind } from "../model/kinds";
 import type { RecordedResource } from "../model/recorded";
-import { appendTo } from "../text/objects";
+import { groupedBy } from "../text/objects";
 
 interface RenamedKey {
   readonly from: Address;
@@ -205,11 +205,7 @@ const split = (address: Address): readonly [block: string, key?: string] => {
 };
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    appendTo(groups, key, item);
-  }
+  const groups = groupedBy(items, keyOf);
   return groups;
 }
 

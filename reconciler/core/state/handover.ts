@@ -16,7 +16,7 @@ import {
   type StateChange,
   type Transfer,
 } from "../model/recorded";
-import { onlyDefined } from "../text/objects";
+import { appendTo, onlyDefined } from "../text/objects";
 import { runsGiving, runsTaking } from "./history";
 
 export interface Asked {
@@ -166,7 +166,7 @@ function seenAlong(
     return at === undefined || at === own?.all ? [] : [[to, at]];
   });
   const byTime = new Map<string, Address[]>();
-  for (const [address, at] of times) byTime.set(at, [...(byTime.get(at) ?? []), address]);
+  for (const [address, at] of times) appendTo(byTime, at, address);
   if (own === undefined && byTime.size === 1 && given.all !== undefined) return [{ type: "seen", at: given.all }];
   return [...byTime].map(([at, seen]) => ({ type: "seen", at, addresses: seen }));
 }

@@ -59,10 +59,13 @@ export function appendTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
   else list.push(item);
 }
 
-/** The items under the key of each, in their order. */
-export function groupedBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) appendTo(groups, keyOf(item), item);
+/** The items under the key of each, in their order. One without a key is left out. */
+export function groupedBy<K extends {}, T>(items: Iterable<T>, keyOf: (item: T) => K | undefined): Map<K, [T, ...T[]]> {
+  const groups = new Map<K, [T, ...T[]]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (key !== undefined) appendTo<K, T>(groups, key, item);
+  }
   return groups;
 }
 

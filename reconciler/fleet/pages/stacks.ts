@@ -1,5 +1,7 @@
 /** All stacks, one line each: filtered, searched and grouped on the server, so that thousands stay fast. */
+
 import { html } from "hono/html";
+import { groupedBy } from "../../core/text/objects";
 import type { StackOutline } from "../database/pages";
 import type { StackRecord } from "../database/stacks";
 import { ago, briefReason, conditionOf, reasonOf, type StackCondition, span } from "../views";
@@ -115,11 +117,7 @@ ${choice("group", "Group by", ["tenant", "service", "condition"], filter.groupBy
 <button>Show</button></form>`;
 
 function table(stacks: readonly StackRecord[], { groupBy }: StackFilter, now: Date): PagePart {
-  const groups = new Map<string, StackRecord[]>();
-  for (const stack of stacks) {
-    const group = groupOf(stack, groupBy);
-    groups.set(group, [...(groups.get(group) ?? []), stack]);
-  }
+  const groups = groupedBy(stacks, (stack) => groupOf(stack, groupBy));
   return html`<table><thead><tr><th scope="col">Stack</th><th scope="col">Condition</th><th scope="col">What to do</th><th scope="col">Pending</th><th scope="col">Last run</th><th scope="col">Next</th><th scope="col">Tenant</th><th scope="col">Service</th></tr></thead>
 ${[...groups].map(
   ([group, members]) =>

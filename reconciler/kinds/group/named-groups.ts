@@ -14,7 +14,7 @@ import { type Draft, onceEach } from "../../core/plan/draft";
 import { orderNodes } from "../../core/plan/graph";
 import { need, type Step, type StepAction, type StepId } from "../../core/plan/step";
 import { mustGet } from "../../core/text/invariant";
-import { onlyDefined } from "../../core/text/objects";
+import { appendTo, onlyDefined } from "../../core/text/objects";
 
 export interface Namer {
   readonly id: string;
@@ -46,9 +46,9 @@ export function namersByGroup(state: State, groups: SightingsOf["group"]): Reado
     const targets = new Map<string, Rule[]>();
     for (const rule of owner.rules) {
       const target = groupIdNamed(rule);
-      if (target !== undefined && target !== owner.id) targets.set(target, [...(targets.get(target) ?? []), rule]);
+      if (target !== undefined && target !== owner.id) appendTo(targets, target, rule);
     }
-    for (const [target, rules] of targets) named.set(target, [...(named.get(target) ?? []), { ...owner, rules }]);
+    for (const [target, rules] of targets) appendTo(named, target, { ...owner, rules });
   }
   return named;
 }
@@ -121,7 +121,7 @@ function rulesTakenAway(steps: readonly Step[]): ReadonlyMap<string, readonly St
   const taken = new Map<string, StepId[]>();
   for (const { id, action } of steps) {
     const target = action.operation === "group.rule.delete" ? groupIdNamed(action.rule) : undefined;
-    if (target !== undefined) taken.set(target, [...(taken.get(target) ?? []), id]);
+    if (target !== undefined) appendTo(taken, target, id);
   }
   return taken;
 }

@@ -1,4 +1,5 @@
 /** What the assertions of a file say of a plan, of the file alone or of the live service, as findings with a counterexample. */
+
 import { referenceText, ruleKey } from "../../../core/canonical/rules";
 import type { Finding } from "../../../core/findings/finding";
 import type { Address } from "../../../core/model/address";
@@ -11,6 +12,7 @@ import { sight } from "../../../core/model/live";
 import type { Rule } from "../../../core/model/rule";
 import { dayMs } from "../../../core/model/time";
 import type { Step } from "../../../core/plan/step";
+import { groupedBy } from "../../../core/text/objects";
 import { type ExposureInput, type Fact, type GroupWorld, groupWorld } from "../exposure/group-world";
 import { describeSpan } from "../exposure/protocols";
 import { createJudge, type Judge, type JudgedAssertion, judgeQuery, type VerdictWord } from "./judge";
@@ -347,9 +349,7 @@ const endsSoon = (assertion: Assertion, allowance: Allowance, days: number, owne
 function contradictions(queries: readonly ReachQuery[]): Finding[] {
   const always = queries.filter(({ assertion }) => assertion.kind === "always");
   if (always.length === 0) return [];
-  const byGroup = new Map<Address, ReachQuery[]>();
-  for (const query of queries)
-    if (query.assertion.kind !== "always") byGroup.set(query.group, [...(byGroup.get(query.group) ?? []), query]);
+  const byGroup = groupedBy(queries, ({ assertion, group }) => (assertion.kind === "always" ? undefined : group));
   const findings: Finding[] = [];
   for (const must of always)
     for (const not of byGroup.get(must.group) ?? []) {

@@ -1,8 +1,10 @@
 /** Assertions that the rules of a file keep as they are: what `pull --assert` writes for somebody to prune. */
+
 import type { Assertion, Party, ServicePorts } from "../../../core/model/assertion";
 import type { Desired, DesiredGroup } from "../../../core/model/desired";
 import { allOfKind } from "../../../core/model/kinds";
 import type { Rule } from "../../../core/model/rule";
+import { appendTo } from "../../../core/text/objects";
 
 export interface Proposed {
   readonly kind: "never" | "only";
@@ -46,7 +48,7 @@ function onlyOf(group: DesiredGroup): Proposed[] {
       (rule.protocol === "tcp" || rule.protocol === "udp")
     ) {
       const key = `${rule.protocol} ${rule.ports.min}-${rule.ports.max}`;
-      byPort.set(key, [...(byPort.get(key) ?? []), rule]);
+      appendTo(byPort, key, rule);
     }
   return [...byPort.values()].flatMap((rules): Proposed[] => {
     const [first] = rules;
