@@ -11,6 +11,8 @@ import type { Desired, HealthCheck, Rollout } from "../model/desired";
 import { allOfKind } from "../model/kinds";
 import { type LiveVm, sight } from "../model/live";
 import { limitOf } from "../model/policy";
+import { itemAt } from "../text/invariant";
+import { appendTo } from "../text/objects";
 import { addStep, type Draft, onceEach, vmHold } from "./draft";
 import { isFallback } from "./estimate";
 import { isGuestStep, need, type Step, type StepId } from "./step";
@@ -19,66 +21,105 @@ export function rollOut(draft: Draft, { rollouts = [], resources }: Pick<Desired
   const stopped = new Set(
     allOfKind(resources, "vm").flatMap((resource) => (resource.power === "stopped" ? [resource.address] : [])),
   );
-  for (const rollout of rollouts) rollOne(draft, rollout, stopped);
+  if (rollouts.length === 0) return;
+  const plan = indexed(draft);
+  for (const rollout of rollouts) rollOne(plan, rollout, stopped);
 }
 
-function rollOne(draft: Draft, rollout: Rollout, stopped: ReadonlySet<Address>): void {
+/** The draft with its steps by what they are about. Steps are only added, so that a place stays the step's. */
+interface Indexed {
+  readonly draft: Draft;
+  readonly placeOf: Map<StepId, number>;
+  /** What is done to a VM, and the commands that are run on it: places before any rollout adds to them. */
+  readonly placesFor: ReadonlyMap<Address, readonly number[]>;
+  readonly down: ReadonlySet<Address>;
+}
+
+function indexed(draft: Draft): Indexed {
+  const placesFor = new Map<Address, number[]>();
+  for (const [place, step] of draft.steps.entries()) {
+    const about = [step.address, step.downtimeOf, isGuestStep(step) ? guestOf(step, draft) : undefined];
+    for (const address of new Set(about)) if (address !== undefined) appendTo(placesFor, address, place);
+  }
+  return {
+    draft,
+    placeOf: new Map(draft.steps.map(({ id }, place) => [id, place])),
+    placesFor,
+    down: new Set(draft.steps.flatMap(({ downtimeOf }) => downtimeOf ?? [])),
+  };
+}
+
+function add(plan: Indexed, step: Parameters<typeof addStep>[1]): StepId {
+  plan.placeOf.set(step.id, plan.draft.steps.length);
+  return addStep(plan.draft, step);
+}
+
+function rollOne(plan: Indexed, rollout: Rollout, stopped: ReadonlySet<Address>): void {
+  const { draft } = plan;
   // A VM that is to be stopped cannot answer a check.
   const isRunning = (member: Address): boolean =>
     !stopped.has(member) && draft.state.resources.get(member)?.id !== undefined;
   const { name, members, check } = rollout;
-  const changing = members.filter((member) => isMemberChanging(draft, member));
+  const changing = new Set(members.filter((member) => isMemberChanging(draft, member)));
   // A VM that an earlier run left in transition is down already, so it is among the first.
-  const touched = members.filter((member) => isAffected(draft, member));
-  const isLeft = (member: Address): boolean =>
-    changing.includes(member) || phaseOfMember(draft, member) === "verify_resize";
+  const touched = members.filter((member) => isAffected(plan, member));
+  const isLeft = (member: Address): boolean => changing.has(member) || phaseOfMember(draft, member) === "verify_resize";
   const affected = [...touched].sort((a, b) => Number(isLeft(b)) - Number(isLeft(a)));
   if (affected.length === 0) return;
   const waves = wavesOf(affected, rollout);
   // A resize that an earlier run left undecided, or a command that it left owed, is a wave that is not done.
-  const others = members.filter((member) => !affected.includes(member));
-  const isUndecided = others.some((member) => [...decisionsOf(draft, member), ...commandsOn(draft, member)].length > 0);
-  if (waves.length < 2 && check === undefined && changing.length === 0 && !isUndecided) return;
+  const isAmong = new Set(affected);
+  const others = members.filter((member) => !isAmong.has(member));
+  const isUndecided = others.some((member) => leftUndone(plan, member).length > 0);
+  if (waves.length < 2 && check === undefined && changing.size === 0 && !isUndecided) return;
   const ready = others.flatMap((member) => {
-    const settles = changing.includes(member) ? [addSettle(draft, member)] : [];
-    const settled = [...settles, ...decisionsOf(draft, member), ...commandsOn(draft, member)];
-    return check === undefined || !isRunning(member) || isCheckedAlready(draft, rollout, member)
+    const settles = changing.has(member) ? [addSettle(plan, member)] : [];
+    const settled = [...settles, ...leftUndone(plan, member)];
+    return check === undefined || !isRunning(member) || isCheckedAlready(plan, rollout, member)
       ? settled
-      : [addCheck(draft, check, rollout, member, settled)];
+      : [addCheck(plan, check, rollout, member, settled)];
   });
-  let gate = ready.length === 0 ? undefined : addGate(draft, rollout, 0, ready);
+  let gate = ready.length === 0 ? undefined : addGate(plan, rollout, 0, ready);
+  let before: Before | undefined;
   for (const [index, wave] of waves.entries()) {
-    const after = gate;
-    if (after !== undefined) holdWave(draft, wave, after);
+    if (gate !== undefined) {
+      before = beforeGate(plan, gate, before);
+      holdWave(plan, wave, before);
+    }
     const done = wave.flatMap((member) => {
-      const its = stepsOf(draft, member)
+      const its = stepsOf(plan, member)
         .filter((step) => !isFallback(step))
         .map(({ id }) => id);
-      return check === undefined || !isRunning(member) || isCheckedAlready(draft, rollout, member)
+      return check === undefined || !isRunning(member) || isCheckedAlready(plan, rollout, member)
         ? its
-        : [addCheck(draft, check, rollout, member, its)];
+        : [addCheck(plan, check, rollout, member, its)];
     });
-    if (index + 1 < waves.length) gate = addGate(draft, rollout, index + 1, done);
+    if (index + 1 < waves.length) gate = addGate(plan, rollout, index + 1, done);
   }
-  const size = (wave: readonly Address[]): string => `${wave.length}`;
+  const sizes = waves.map((wave) => wave.length);
+  const shown = waves.slice(0, mostWaves).map((wave, index) => `wave ${index + 1}: ${wave.join(", ")}`);
   draft.diagnostics.push({
     severity: "note",
     code: "plan/rollout",
-    summary: `rollout ${name}: ${affected.length} of ${members.length} VMs in ${waves.length} ${waves.length === 1 ? "wave" : "waves"} of ${waves.map(size).join(", ")}${check === undefined ? "" : ", each checked before the next"}`,
+    summary: `rollout ${name}: ${affected.length} of ${members.length} VMs in ${waves.length} ${waves.length === 1 ? "wave" : "waves"} of ${waves.length > mostWaves ? `up to ${Math.max(...sizes)}` : sizes.join(", ")}${check === undefined ? "" : ", each checked before the next"}`,
     detail: [
-      ...waves.map((wave, index) => `wave ${index + 1}: ${wave.join(", ")}`),
-      ...wayBack(draft, rollout, affected),
+      ...shown,
+      ...(waves.length > mostWaves ? [`${waves.length - mostWaves} more waves in the order of the members`] : []),
+      ...wayBack(plan, rollout, affected),
     ].join("; "),
     source: rollout.source,
   });
 }
 
+/** So many waves are written out. */
+const mostWaves = 20;
+
 /** What becomes of VMs that fail the check, where the file asks for more than to stop. */
-function wayBack(draft: Draft, { reverts }: Rollout, affected: readonly Address[]): string[] {
+function wayBack(plan: Indexed, { reverts }: Rollout, affected: readonly Address[]): string[] {
   if (reverts !== true) return [];
-  const resized = affected.filter((member) => isResizedAlone(draft, member));
+  const resized = affected.filter((member) => isResizedAlone(plan, member));
   const rest = affected.length - resized.length;
-  const back = draft.context.can.revertsResize
+  const back = plan.draft.context.can.revertsResize
     ? "a resize that fails its check goes back"
     : "this service has no way to take a resize back, and one that fails its check stays as it is";
   const stays = "what is rebuilt or made anew has no way back, and stays as it is when it fails";
@@ -86,34 +127,32 @@ function wayBack(draft: Draft, { reverts }: Rollout, affected: readonly Address[
 }
 
 /** A resize that is reverted was checked before its confirmation. */
-const isCheckedAlready = (draft: Draft, { reverts }: Rollout, member: Address): boolean =>
-  reverts === true && isResizedAlone(draft, member);
+const isCheckedAlready = (plan: Indexed, { reverts }: Rollout, member: Address): boolean =>
+  reverts === true && isResizedAlone(plan, member);
 
-/** A resize that an earlier run left undecided: it is confirmed, or goes back, before the first wave. */
-const decisionsOf = (draft: Draft, member: Address): StepId[] =>
-  draft.steps.flatMap(({ address, action, id }) =>
-    address === member && action.operation === "vm.resize.confirm" ? [id] : [],
-  );
+/**
+ * What an earlier run left of a VM that is not changed any more, before the first wave: an undecided resize is confirmed
+ * or goes back, and the commands that it is owed are run.
+ */
+function leftUndone(plan: Indexed, member: Address): StepId[] {
+  const its = stepsOf(plan, member);
+  const decisions = its.filter((step) => step.address === member && step.action.operation === "vm.resize.confirm");
+  const commands = its.filter((step) => isGuestStep(step) && guestOf(step, plan.draft) === member);
+  return [...decisions, ...commands].map(({ id }) => id);
+}
 
 /** Whether the VM is only resized: a resize is confirmed or reverted. */
-const isResizedAlone = (draft: Draft, member: Address): boolean => {
-  const operations = new Set(stepsOf(draft, member).map(({ action }) => action.operation));
+const isResizedAlone = (plan: Indexed, member: Address): boolean => {
+  const operations = new Set(stepsOf(plan, member).map(({ action }) => action.operation));
   return operations.has("vm.resize.revert") && !operations.has("vm.rebuild") && !operations.has("vm.create");
 };
 
 /** What is done to the VM, and the commands that are run on it. */
-const stepsOf = (draft: Draft, member: Address): Step[] =>
-  draft.steps.filter(
-    (step) =>
-      step.address === member || step.downtimeOf === member || (isGuestStep(step) && guestOf(step, draft) === member),
-  );
+const stepsOf = ({ draft, placesFor }: Indexed, member: Address): Step[] =>
+  (placesFor.get(member) ?? []).map((place) => itemAt(draft.steps, place));
 
-/** Commands that an earlier run left owed to a VM that is not changed any more. */
-const commandsOn = (draft: Draft, member: Address): StepId[] =>
-  draft.steps.flatMap((step) => (isGuestStep(step) && guestOf(step, draft) === member ? [step.id] : []));
-
-const isAffected = (draft: Draft, member: Address): boolean =>
-  draft.changeAt.get(member)?.action === "replace" || draft.steps.some((step) => step.downtimeOf === member);
+const isAffected = ({ draft, down }: Indexed, member: Address): boolean =>
+  draft.changeAt.get(member)?.action === "replace" || down.has(member);
 
 export function wavesOf(
   affected: readonly Address[],
@@ -146,24 +185,24 @@ function isMemberChanging(draft: Draft, member: Address): boolean {
 
 const shortOf = (member: Address): string => `${componentOf(member)}${keyWithin(member)}`;
 
-const addSettle = (draft: Draft, member: Address): StepId =>
-  addStep(draft, {
+const addSettle = (plan: Indexed, member: Address): StepId =>
+  add(plan, {
     id: `${member}/rollout-settle`,
     address: member,
     action: { operation: "vm.settle", vm: { address: member } },
     title: `wait for VM ${shortOf(member)}, which an earlier run changed`,
-    holds: [vmHold(draft, { address: member })],
+    holds: [vmHold(plan.draft, { address: member })],
     record: { building: undefined },
   });
 
 const addCheck = (
-  draft: Draft,
+  plan: Indexed,
   check: HealthCheck,
   { timeoutMs }: Rollout,
   member: Address,
   after: readonly StepId[],
 ): StepId =>
-  addStep(draft, {
+  add(plan, {
     id: `${member}/rollout-check`,
     address: member,
     action: { operation: "vm.check", vm: { address: member }, check, timeoutMs },
@@ -171,8 +210,8 @@ const addCheck = (
     needs: after.map((step) => need(step)),
   });
 
-function addGate(draft: Draft, { name, members, check }: Rollout, wave: number, after: readonly StepId[]): StepId {
-  return addStep(draft, {
+function addGate(plan: Indexed, { name, members, check }: Rollout, wave: number, after: readonly StepId[]): StepId {
+  return add(plan, {
     id: `rollout ${name}/wave-${wave}`,
     address: members[0] ?? "",
     action: { operation: "record", changes: [] },
@@ -188,24 +227,33 @@ function addGate(draft: Draft, { name, members, check }: Rollout, wave: number, 
  * A step for which the gate waits cannot wait for the gate: a disk that moves from one wave to an earlier one goes
  * first.
  */
-function holdWave(draft: Draft, wave: readonly Address[], gate: StepId): void {
-  const before = closureOf(draft, gate);
-  const ids = new Set(wave.flatMap((member) => stepsOf(draft, member).map(({ id }) => id)));
-  draft.steps.forEach((step, index) => {
-    if (ids.has(step.id) && !before.has(step.id))
-      draft.steps[index] = { ...step, needs: onceEach([...step.needs, need(gate)]) };
-  });
+function holdWave(plan: Indexed, wave: readonly Address[], { gate, steps }: Before): void {
+  for (const place of new Set(wave.flatMap((member) => plan.placesFor.get(member) ?? []))) {
+    const step = itemAt(plan.draft.steps, place);
+    if (!steps.has(step.id)) plan.draft.steps[place] = { ...step, needs: onceEach([...step.needs, need(gate)]) };
+  }
 }
 
-function closureOf(draft: Draft, gate: StepId): ReadonlySet<string> {
-  const needs = new Map(draft.steps.map((step) => [step.id, step.needs]));
-  const seen = new Set<string>();
+/** A gate, and the steps for which it waits. */
+interface Before {
+  readonly gate: StepId;
+  readonly steps: Set<StepId>;
+}
+
+/** A gate mostly waits for the one before it, whose steps are known. */
+function beforeGate({ draft, placeOf }: Indexed, gate: StepId, known: Before | undefined): Before {
+  const steps = new Set<StepId>();
   const open = [gate];
-  for (let next = open.pop(); next !== undefined; next = open.pop())
-    for (const { step } of needs.get(next) ?? [])
-      if (!seen.has(step)) {
-        seen.add(step);
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const place = placeOf.get(next);
+    if (next === known?.gate || place === undefined) continue;
+    for (const { step } of itemAt(draft.steps, place).needs)
+      if (!steps.has(step)) {
+        steps.add(step);
         open.push(step);
       }
-  return seen;
+  }
+  if (known === undefined || !steps.has(known.gate)) return { gate, steps };
+  for (const step of steps) known.steps.add(step);
+  return { gate, steps: known.steps };
 }
