@@ -90,6 +90,7 @@ export function checkCatalogue(
   if (flavor.found === "several") complain("flavor", "flavor_id", desired.flavor, flavor.entries, true);
   if (flavor.found === "none") complain("flavor", "flavor_id", desired.flavor, entriesOf(context.flavors), false);
   const region = resolveEntry(desired.region, context.regions);
+  if (region.found === "several") complain("region", "region", desired.region, region.entries, true);
   if (region.found === "none" && entriesOf(context.regions).length > 0)
     complain("region", "region", desired.region, entriesOf(context.regions), false);
   const image = resolveEntry(desired.image, context.images);

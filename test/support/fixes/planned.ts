@@ -15,6 +15,54 @@ export const planned = {
   "plan/region-unknown": [
     { files: file("vms: { web: { region: in-west-2 } }"), follow: [{ word: /in-west-1/, insteadOf: "in-west-2" }] },
   ],
+  "plan/region-ambiguous": [
+    {
+      files: file("vms: { web: { region: West } }"),
+      service: {
+        tell: ({ operation }) =>
+          operation === "region.list"
+            ? { status: 200, body: { data: ["in-west-1", "in-west-2"].map((id) => ({ id, name: "West" })) } }
+            : undefined,
+      },
+      follow: [{ word: /in-west-1/, insteadOf: "West" }],
+    },
+  ],
+  "plan/value-not-shown": [
+    {
+      files: file("vms: { web: {} }", { has: all }),
+      service: {
+        tell: retold({ vm: ({ private_ip: addr, ...record }) => ({ ...record, addr }) }),
+      },
+      before: both(
+        applied,
+        rewritten(
+          "vms: { web: {} }",
+          'vms: { web: {} }\ngroups: { app: { rules: [ { protocol: tcp, dst_port: 22, remote_ip: "${vm.web.private_ip}" } ] } }',
+        ),
+        (here) => here.wait(400),
+      ),
+      knows: () => ({ "…": "addr" }),
+      follow: [{ write: /records: \{ vm: \{ private_ip: \[.*?\] \} \}/, below: ["service", "dialect"] }],
+    },
+  ],
+  "apply/volume-failed": [
+    {
+      files: file("volumes: { data: { size: 3 } }", { has: all }),
+      before: both(applied, rewritten("size: 3 }", "size: 4 }"), (here) => {
+        // Until the next run lists them, it does not show the new size either.
+        let isSmall: boolean | undefined;
+        const tell = (size: object) => retold({ volume: (one) => ({ ...one, ...size, status: "TERMINATED" }) });
+        here.door.become({
+          tell(asked, answer) {
+            if (asked.operation === "volume.resize") isSmall = true;
+            else if (asked.operation === "volume.list" && isSmall === true) isSmall = false;
+            return isSmall === undefined ? undefined : tell(isSmall ? { size: 3 } : {})(asked, answer);
+          },
+        });
+      }),
+      follow: [{ write: /states: \{ volume: \{ (?!gone).*?\} \}/, below: ["service", "dialect"] }],
+    },
+  ],
   "plan/shrink": [
     {
       name: "a service that counts in bytes",

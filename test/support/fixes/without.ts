@@ -38,6 +38,7 @@ export const withoutFix = [
   "service/flush_not_confirmed",
   "service/group_attached",
   "service/invalid_state",
+  "service/credential-command",
   "service/root_disk",
   "service/rule_exists",
   "service/volume_attached",
@@ -46,13 +47,9 @@ export const withoutFix = [
 
 /** This list only gets shorter. */
 export const withoutWorld = [
-  "plan/value-not-shown",
-  "plan/region-ambiguous",
   "cli/unknown-shell",
   "cli/no-ssh",
-  "apply/volume-failed",
   "move/would-change",
-  "service/credential-command",
   "apply/attached-since",
   "apply/bug",
   "apply/group-attached",
