@@ -16,8 +16,11 @@ export interface Topic {
 export interface LivePages {
   /** The mark of a page that is being made, taken before its rows are read. */
   mark(topic: Topic): Promise<string>;
-  /** Sends a message when the mark of what the page shows has changed. */
-  stream(context: Context, topic: Topic, mark: string): Response;
+  /**
+   * Sends a message when the mark of what the page shows has changed, for as long as `mayStay`: a token that was revoked
+   * ends the sessions that it opened, and what they watch.
+   */
+  stream(context: Context, topic: Topic, mark: string, mayStay: () => Promise<boolean>): Response;
 }
 
 const lookForChangesMs = 1000;
@@ -25,6 +28,8 @@ const lookForChangesMs = 1000;
 const allMs = 3000;
 /** Proxies cut connections that are silent for long. */
 const pulseMs = 20_000;
+/** A message is small, and asking again for each would be a statement for each. */
+const askedAgainMs = 15_000;
 
 /** A stack that was removed has a mark as well. */
 export const markOf = (moment: string | undefined): string => hashOf(moment ?? "gone").slice(0, 16);
@@ -36,7 +41,7 @@ interface Watcher {
   tell(): void;
 }
 
-export function createLive(records: Pick<Records, "overview" | "moments">): LivePages {
+export function createLive(records: Pick<Records, "overview" | "moments">, againMs = askedAgainMs): LivePages {
   const watchers = new Set<Watcher>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
@@ -83,7 +88,7 @@ export function createLive(records: Pick<Records, "overview" | "moments">): Live
   return {
     mark: async ({ stack }) =>
       markOf(stack === undefined ? (await records.overview()).moment : (await records.moments([stack])).get(stack)),
-    stream: (context, topic, mark) =>
+    stream: (context, topic, mark, mayStay) =>
       streamSSE(context, async (stream) => {
         let changed = false;
         let wake = (): void => undefined;
@@ -95,6 +100,13 @@ export function createLive(records: Pick<Records, "overview" | "moments">): Live
             changed = true;
             wake();
           },
+        };
+        let askedAt = steadyNow();
+        const isLetGo = async (): Promise<boolean> => {
+          if (steadyNow() - askedAt < againMs) return false;
+          askedAt = steadyNow();
+          // Where the database cannot be asked, nothing is new that could be told.
+          return !(await mayStay().catch(() => true));
         };
         stream.onAbort(() => wake());
         add(watcher);
@@ -108,7 +120,7 @@ export function createLive(records: Pick<Records, "overview" | "moments">): Live
                 wake = resolve;
               });
             clearTimeout(pulse);
-            if (stream.aborted || stream.closed) return;
+            if (stream.aborted || stream.closed || (await isLetGo())) return;
             await (changed ? stream.writeSSE({ event: "changed", data: "" }) : stream.write(": still here\n\n"));
             changed = false;
           }

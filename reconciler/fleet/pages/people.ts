@@ -224,11 +224,16 @@ export function peopleRoutes(setting: PagesSetting): Hono {
   drawn("/stacks/:name/graph.svg", async (name) => (await records.picture(name))?.picture.graph);
   drawn("/stacks/:name/plan.svg", async (name) => (await records.waitingPlan(name))?.body.graph);
   app.get("/events", async (context) => {
+    const stack = context.req.query("stack");
+    const sees = (visitor: Visitor): boolean => stack === undefined || may(visitor, "see", stack);
     const visitor = await visitorOf(context, setting);
     if (visitor === undefined) return context.text("sign in first\n", 401);
-    const stack = context.req.query("stack");
-    if (stack !== undefined && !may(visitor, "see", stack)) return context.text("not found\n", 404);
-    return sources.live.stream(context, stack === undefined ? {} : { stack }, context.req.query("mark") ?? "");
+    if (!sees(visitor)) return context.text("not found\n", 404);
+    const mayStay = async (): Promise<boolean> => {
+      const now = await visitorOf(context, setting);
+      return now !== undefined && sees(now);
+    };
+    return sources.live.stream(context, stack === undefined ? {} : { stack }, context.req.query("mark") ?? "", mayStay);
   });
   return app;
 }
