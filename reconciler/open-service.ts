@@ -158,14 +158,14 @@ export function portsOf(
 
 /**
  * A dialect by its file, or by the name of one that the package brings along. `shown`: the path as the user knows it; a
- * file of that name goes first.
+ * file of that name goes first. `read`: whoever has read the same text before.
  */
-export function readDialectFile(path: string, shown: string = path): ReadDialect {
+export function readDialectFile(path: string, shown: string = path, read = readDialectText): ReadDialect {
   const ready = existsSync(path) ? undefined : readyDialect(basename(path));
-  if (ready !== undefined) return readDialectText(readFileSync(ready.path, "utf8"), ready.shown);
-  const read = readPlainFile(path, mostOfNamed);
-  if ("problem" in read) {
-    const why = read.problem;
+  if (ready !== undefined) return read(readFileSync(ready.path, "utf8"), ready.shown);
+  const file = readPlainFile(path, mostOfNamed);
+  if ("problem" in file) {
+    const why = file.problem;
     const names = readyDialects();
     const nearest = nearestName(basename(path), names);
     throw refuse(
@@ -176,7 +176,7 @@ export function readDialectFile(path: string, shown: string = path): ReadDialect
         : `correct the path, or write ${nearest}`,
     );
   }
-  return readDialectText(read.text, shown);
+  return read(file.text, shown);
 }
 
 /** The package's own folder, from the compiled program or from its source. */

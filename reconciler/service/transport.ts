@@ -84,6 +84,37 @@ export function createConnections(baseUrl: string, connections: number): Connect
   };
 }
 
+/**
+ * Connections to any number of services, for clients that come and go: those of one service share theirs until the last
+ * of them is closed. A client that was closed twice, or sent nothing, holds none.
+ */
+export function createSharedConnections(): (baseUrl: string, connections: number) => Connections {
+  const shared = new Map<string, { readonly connections: Connections; users: number }>();
+  return (baseUrl, most) => {
+    const key = `${new URL(baseUrl).origin} ${most}`;
+    let held: { readonly connections: Connections; users: number } | undefined;
+    return {
+      open() {
+        if (held === undefined) {
+          held = shared.get(key) ?? { connections: createConnections(baseUrl, most), users: 0 };
+          held.users++;
+          shared.set(key, held);
+        }
+        return held.connections.open();
+      },
+      async close() {
+        if (held === undefined) return;
+        const { connections, users } = held;
+        held.users--;
+        held = undefined;
+        if (users > 1) return;
+        shared.delete(key);
+        await connections.close();
+      },
+    };
+  };
+}
+
 export function createTransport({
   connections,
   authorizationName = "authorization",

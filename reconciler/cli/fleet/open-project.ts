@@ -17,6 +17,7 @@ import { canonicalJson } from "../../core/text/canonical-json";
 import { onlyDefined } from "../../core/text/objects";
 import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect } from "../../dialect/dialect";
+import { readDialectText } from "../../dialect/read-dialect";
 import { openStoredState, type Prepared } from "../../engine/plan";
 import type { FleetService, SecretSource } from "../../fleet/model";
 import { pictureOf } from "../../fleet/picture";
@@ -36,6 +37,7 @@ import { shareWorld } from "../../outside/embedded";
 import { holderOf } from "../../outside/holder";
 import { closedTrust, refusedAddress, type Trust, trustFrom } from "../../outside/trust";
 import { leftInGuests } from "../../report/owed-text";
+import { createSharedConnections } from "../../service/transport";
 import { holdStore } from "../../store/held";
 import type { StateNote } from "../../store/memory-of-states";
 import { locationBeside, openProtectedStore } from "../../store/open";
@@ -59,6 +61,10 @@ import {
 /** A worker that dies loses its stack to another one within seconds, not after the usual minute. */
 const lease: LeaseTimes = { leaseMs: 10_000, heartbeatMs: 3000 };
 const secretFreshMs = 60_000;
+/** Requests of one round at once. */
+const parallelism = 10;
+/** Rounds of a worker that have as many connections as they want. */
+const mostRounds = 16;
 
 export interface FleetProjectSetting {
   /** The folder in which embedded services of this machine keep their worlds. */
@@ -66,7 +72,11 @@ export interface FleetProjectSetting {
 }
 
 export function createHereOpener({ cache }: FleetProjectSetting): OpenProject {
-  const secrets = createSecrets();
+  const kept: Kept = {
+    secrets: createSecrets(),
+    connectionsTo: createSharedConnections(),
+    readDialect: remembering(readDialectText),
+  };
   return async (input) => {
     const { stack, checkout, base } = input;
     const workspace = workspaceOfStack(input, checkout);
@@ -78,8 +88,29 @@ export function createHereOpener({ cache }: FleetProjectSetting): OpenProject {
       forget: () => undefined,
     };
     const store = openProtectedStore(stack.state, { environment: process.env, times: lease, shared: true, note });
-    const service = await openFor(input, law, secrets, cache);
+    const service = await openFor(input, law, kept, cache);
     return project(input, workspace, law, service, store, readable);
+  };
+}
+
+/** What the rounds of a worker have in common. */
+interface Kept {
+  readonly secrets: Secrets;
+  readonly connectionsTo: ReturnType<typeof createSharedConnections>;
+  readonly readDialect: typeof readDialectText;
+}
+
+const mostDialects = 50;
+
+/** The dialects of a fleet's services are few, and each round reads one. */
+function remembering(read: typeof readDialectText): typeof readDialectText {
+  const known = new Map<string, ReturnType<typeof readDialectText>>();
+  return (text, file) => {
+    const key = `${file}\n${text}`;
+    const found = known.get(key) ?? read(text, file);
+    if (known.size >= mostDialects) known.clear();
+    known.set(key, found);
+    return found;
   };
 }
 
@@ -198,7 +229,7 @@ async function dialectOfService(service: FleetService | undefined, cache: string
 async function openFor(
   { service, budget, ear, stack }: ProjectInput,
   workspace: Workspace,
-  secrets: Secrets,
+  { secrets, connectionsTo, readDialect }: Kept,
   cache: string,
 ): Promise<OpenedService> {
   const baseUrl = baseUrlOfStack(service, workspace);
@@ -217,7 +248,7 @@ async function openFor(
     throw new CommandFailed([{ ...refused, fix: `name one of the fleet's services in the stack: service: NAME` }]);
   const fromFile = readDialectWith(workspace, {});
   const dialect = await dialectOfService(service, cache);
-  const given = dialect === undefined ? fromFile : { ...readDialectFile(dialect), folder: cache };
+  const given = dialect === undefined ? fromFile : { ...readDialectFile(dialect, dialect, readDialect), folder: cache };
   if (hasErrors(given.diagnostics)) throw new CommandFailed(given.diagnostics);
   const location: Location =
     baseUrl === "embedded"
@@ -231,7 +262,11 @@ async function openFor(
       dialectGiven: dialect !== undefined,
       timing: workspace.desired.service.timing,
       insecureHttp: service?.insecureHttp === true,
-      parallelism: 10,
+      parallelism,
+      // Where few are permitted, a request that waits for another round's would be too old to be sent.
+      ...(given.dialect?.limits.connections === undefined && {
+        connections: connectionsTo(location.url, parallelism * mostRounds),
+      }),
       pace: {
         async take(signal) {
           const isFree = budget === undefined || (await budget.take(signal));
