@@ -90,7 +90,11 @@ function chooserOf(selector: Selector): Chooser {
 
   function items(value: unknown): readonly unknown[] | undefined {
     const nodes = into === undefined ? [value] : nodesAt(value, into);
-    if (nodes.length === 0) return undefined;
+    // A star finds the members of an empty list or map: there are none.
+    if (nodes.length === 0)
+      return into?.at(-1) === "*" && nodesAt(value, into.slice(0, -1)).some((node) => typeof node === "object")
+        ? []
+        : undefined;
     if (into === undefined && keys === undefined) return nodes;
     return nodes.flatMap((node) => opened(node, keys));
   }

@@ -24,6 +24,8 @@ export function lifeIn(dialect: Dialect): readonly Chapter[] {
   const has = (operation: Operation): boolean => !isAssumed(operation) || dialect.operations[operation] !== null;
   const can = abilitiesOf(has, dialect.limits);
   const hasVms = can.canFindCreated("vm");
+  // Where no list of images says which id a name has, a file says the id.
+  const [first, second] = has("image.list") ? ["ubuntu-24.04", "debian-12"] : [imageOf(1), imageOf(2)];
   const named = (kind: Kind, name: string): string => fitting(dialect.names[kind], name);
   const vm = (key: string, more: ProvenBlock = {}): ProvenBlock => ({ name: named("vm", key), ...more });
   const volume = (key: string, more: ProvenBlock): ProvenBlock => ({ name: named("volume", key), ...more });
@@ -73,7 +75,7 @@ export function lifeIn(dialect: Dialect): readonly Chapter[] {
       "moved and rebuilt",
       {
         vms: {
-          web: vm("web-1", { flavor_id: "m1.medium", image_id: "debian-12" }),
+          web: vm("web-1", { flavor_id: "m1.medium", image_id: second }),
           base: vm("db-2", { power: "stopped" }),
         },
         volumes: { data: volume("data-1", { size: 30, ...on("web") }), spare: volume("spare-1", { size: 8, ...free }) },
@@ -84,7 +86,7 @@ export function lifeIn(dialect: Dialect): readonly Chapter[] {
   ];
   return chapters.map(([title, { vms, ...blocks }]) => ({
     title,
-    desired: desiredBlocks(hasVms && vms !== undefined ? { vms, ...blocks } : blocks),
+    desired: desiredBlocks(hasVms && vms !== undefined ? { vms, ...blocks } : blocks, first),
     destroy: title === "gone" ? (true as const) : undefined,
   }));
 }
@@ -105,8 +107,10 @@ function fitting(rule: NameRule | undefined, name: string): string {
   return tries.find(isRight) ?? name;
 }
 
-function desiredBlocks(blocks: Blocks): Desired {
-  const vm = { owner: "ops@acme.example", user_id: "1042", image_id: "ubuntu-24.04", flavor_id: "m1.small", size: 10 };
+const imageOf = (nth: number): string => `00000000-0000-4000-8000-00000000000${nth}`;
+
+function desiredBlocks(blocks: Blocks, image_id: string): Desired {
+  const vm = { owner: "ops@acme.example", user_id: "1042", image_id, flavor_id: "m1.small", size: 10 };
   const value = { version: 1, project: "acme", region: "in-west-1", defaults: { vm }, ...blocks };
   const { desired, diagnostics } = readDesired([{ file: "life.yaml", text: JSON.stringify(value) }]);
   if (desired === undefined)

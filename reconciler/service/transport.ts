@@ -235,7 +235,7 @@ function answerFrom(
   const retryAfter = single(headers["retry-after"]);
   const wait = spelling.wait === undefined ? undefined : single(headers[spelling.wait]);
   const date = single(headers["date"]);
-  const location = single(headers["location"]);
+  const location = single(headers["location"] ?? headers["operation-location"] ?? headers["azure-asyncoperation"]);
   const paging = pagingHeaders(headers);
   return {
     status,

@@ -15,8 +15,9 @@ import { minds } from "../support/odd/minds";
 import { chapters, projectAt } from "../support/odd/project";
 import { type RunningOdd, startOdd } from "../support/odd/server";
 import { odds as first, type Odd } from "../support/odd/shapes";
+import { strangers } from "../support/odd/strangers";
 
-const odds = [...first, ...further, ...minds];
+const odds = [...first, ...further, ...minds, ...strangers];
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {

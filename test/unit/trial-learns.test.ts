@@ -3,11 +3,13 @@ import { expect, test } from "vitest";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
 import { conditionOfJob } from "../../reconciler/dialect/conditions";
 import { readCurl } from "../../reconciler/dialect/learn/curl";
-import { translated } from "../../reconciler/dialect/learn/pages";
+import { findListIn } from "../../reconciler/dialect/learn/items";
+import { counting, translated, waysOn } from "../../reconciler/dialect/learn/pages";
 import { learnRecord } from "../../reconciler/dialect/learn/records";
 import { withLocation } from "../../reconciler/dialect/located";
-import { numberInUnit } from "../../reconciler/dialect/pointers";
+import { compilePointers, findArray, numberInUnit } from "../../reconciler/dialect/pointers";
 import { jobNamed } from "../../reconciler/engine/doctor/trial-jobs";
+import { placeThatDiffers } from "../../reconciler/engine/doctor/trial-states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial-versions";
 
 test.each([
@@ -99,12 +101,81 @@ test("a job that failed means what the dialect says of its message, and then wha
   expect(conditionOfJob("volume.resize", "the host is down", [])).toBe("refused");
 });
 
-test("only a create without a body is read by its Location", () => {
-  const at = "/api/v1/volume/v-1";
-  expect(withLocation("volume.create", undefined, at)).toEqual({ location: at });
-  expect(withLocation("volume.create", { id: "v-1" }, at)).toEqual({ id: "v-1" });
-  expect(withLocation("volume.resize", undefined, at)).toBeUndefined();
+test("what the Location of a write says stands beside its body", () => {
+  const location = "/api/v1/volume/v-1";
+  expect(withLocation("volume.create", undefined, location)).toEqual({ location });
+  expect(withLocation("volume.resize", { id: "v-1" }, location)).toEqual({ id: "v-1", location });
+  expect(withLocation("volume.get", { id: "v-1" }, location)).toEqual({ id: "v-1" });
   expect(withLocation("group.create", undefined, undefined)).toBeUndefined();
+});
+
+test("a credential is never taken over from a command, whatever its header or its parameter is called", () => {
+  const told = readCurl(
+    "vm.list",
+    "curl -H 'X-Acme-Session: s3cret' -H 'X-Action: Describe' 'https://c.example/api/v1/vms?api_key=s3cret&all=1'",
+    "https://c.example",
+    new Set(),
+  );
+  expect(told?.authorization).toEqual({ name: "X-Acme-Session", header: "{token}" });
+  expect(told?.route).toEqual({
+    method: "GET",
+    path: "/api/v1/vms",
+    query: { all: "1" },
+    headers: { "X-Action": "Describe" },
+  });
+});
+
+const nothingKnown = { volumes: new Set<string>(), flavors: new Set<string>(), images: new Set<string>() };
+const placesIn = (kind: "vm" | "volume" | "flavor", records: readonly object[], known: object = {}) =>
+  Object.fromEntries(
+    learnRecord(kind, builtInDialect, records, { ...nothingKnown, ...known }).fields.map(({ field, place }) => [
+      field,
+      place,
+    ]),
+  );
+
+test("an id and a name that are known are found under any key, and an id that is a path is not cut", () => {
+  const disks = ["a1", "b2"].map((id) => ({ sysno: `/acme/disks/${id}`, name: id, tags: { shown: `disk-${id}` } }));
+  const own = { id: new Set(["/acme/disks/a1"]), name: new Set(["disk-a1"]) };
+  expect(placesIn("volume", disks, { own, hasPaths: true })).toMatchObject({ id: "/sysno", name: "/tags/shown" });
+});
+
+test.each([
+  ["that other records refer to", "vm", { Uuid: "u-1", VpsRef: "v-1" }, { id: "/VpsRef" }],
+  ["that is named for its kind", "vm", { Uuid: "u-1", InstanceId: "i-1" }, { id: "/InstanceId" }],
+  ["that is called as its kind is", "flavor", { InstanceType: "f-1", TypeName: "m1" }, { id: "/InstanceType" }],
+  [
+    "and not the name that is shown",
+    "flavor",
+    { name: "f-1", displayName: "m1" },
+    { id: "/name", name: "/displayName" },
+  ],
+] as const)("of several ids it is the one %s", (_, kind, record, places) => {
+  expect(placesIn(kind, [record], { referred: new Set(["v-1"]) })).toMatchObject(places);
+});
+
+test("entries of a list that are null are passed over", () => {
+  const found = findListIn({ result: { machines: [{ id: "a" }, null] } }, ["machine"]);
+  expect(found).toEqual({ place: { in: "/result/machines/*" }, items: [{ id: "a" }] });
+  expect(findArray({ result: { machines: [] } }, compilePointers([{ in: "/result/machines/*" }]))).toEqual([]);
+});
+
+test("states are told by any word that comes and goes with them, also among others", () => {
+  const records = ["ready", "off"].map((word) => ({ label: "web", zustand: word }));
+  expect(placeThatDiffers(records, ["/status"])).toEqual({ words: ["ready", "off"], place: "/zustand" });
+  expect(placeThatDiffers(records.slice(0, 1), ["/status"])).toBeUndefined();
+  const among = ["running", "deallocated"].map((word) => ({
+    view: [{ code: "Provisioning/succeeded" }, { code: `Power/${word}` }],
+  }));
+  const place = { in: "/view", value: "/code", cut: "Power/{value}" };
+  expect(placeThatDiffers(among, ["/status"])).toEqual({ words: ["running", "deallocated"], place });
+});
+
+test("a cursor in a header is sent as the header calls it, and keys with capitals want such parameters", () => {
+  const page = { items: [{}], at: "", id: undefined, origin: "https://c.example" };
+  const ways = waysOn({ ...page, body: [{}], headers: { "x-next-cursor": "c:2" } });
+  expect(ways?.[0]).toEqual({ next_header: "x-next-cursor", param: "cursor" });
+  expect(counting({ ...page, body: { TotalCount: 4 }, headers: {} })[0]).toEqual({ offset: true, param: "Offset" });
 });
 
 test("bytes are counted in thousands where only that makes whole gigabytes", () => {

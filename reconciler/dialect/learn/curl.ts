@@ -27,7 +27,7 @@ export function readCurl(
   const segments = belowBase(at, base)
     .split("/")
     .map((segment) => decodeURIComponent(segment));
-  const params = [...at.searchParams];
+  const params = [...at.searchParams].filter(([name]) => !isSecret(name));
   const data = told.data === undefined ? undefined : parsed(told.data);
   const ids = new Placeholders(operation === "wait" ? ["id"] : idsInPath(operation), known, [
     ...segments,
@@ -37,9 +37,10 @@ export function readCurl(
   const path = segments.map((segment) => ids.put(segment)).join("/");
   const query = Object.fromEntries(params.map(([name, value]): [string, Scalar] => [name, ids.put(value)]));
   const body = ids.within(data);
-  const carrier = told.headers.find(([name]) => /^(authorization|x-auth-token|x-api-key|api-key)$/i.test(name));
+  const carrier =
+    told.headers.find(([name]) => /^authorization$/i.test(name)) ?? told.headers.find(([name]) => isSecret(name));
   const others = told.headers.filter(
-    ([name]) => name !== carrier?.[0] && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
+    ([name]) => !isSecret(name) && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
   );
   // JSON keeps the form of a value, and only its texts change.
   const isRuleAlone = operation === "group.rule.delete" && ids.count === 1;
@@ -57,6 +58,12 @@ export function readCurl(
     authorization: carrier === undefined ? undefined : { name: carrier[0], header: withoutToken(carrier[1]) },
   };
 }
+
+/** The name of a header, or of a part of the query, that carries a credential: what it says is written nowhere. */
+const isSecret = (name: string): boolean =>
+  /auth(?!or(?!iz))|token|secret|session|credential|password|signature|(^|[^a-z])(api|access|subscription)[-_]?key/i.test(
+    name,
+  );
 
 type Header = readonly [name: string, value: string];
 

@@ -49,7 +49,8 @@ export function volumesOfVm(
     }
   };
   for (const record of records) visit(record, "", 0);
-  const proven = lists.find(({ entries }) => entries.some((entry) => namesOne(entry, volumes)));
+  const naming = lists.filter(({ entries }) => entries.some((entry) => namesOne(entry, volumes)));
+  const proven = naming.find(({ place }) => typeof place === "string") ?? naming[0];
   // No dialect can say that volumes stand there by their names: the volumes themselves tell what they hang on.
   const areNames = (list: { readonly entries: readonly unknown[] }): boolean =>
     list.entries.some((entry) => volumeNames?.has(asText(entry) ?? "") === true);

@@ -25,7 +25,11 @@ export function findListIn(payload: unknown, nouns: readonly string[]): ItemsFin
   const visit = (value: unknown, at: string, key: string, depth: number): void => {
     if (/links?$|^errors?$|^(meta|page|paging|pagination|included)$/.test(lettersAndDigits(key))) return;
     if (Array.isArray(value)) {
-      if (value.every(isObject) || value.length === 0) arrays.push(unwrappedItems(value, at));
+      const items = value.filter(isObject);
+      if (items.length === value.length) arrays.push(unwrappedItems(items, { in: at }));
+      // An entry that is null is none: a star passes it over.
+      else if (items.length > 0 && value.every((item) => item === null || isObject(item)))
+        arrays.push(unwrappedItems(items, { in: `${at}/*` }));
       else if (value.every((item) => typeof item === "string")) arrays.push({ place: at, items: value });
       return;
     }
@@ -59,12 +63,13 @@ const lastKey = (place: RecordPlace): string =>
   (typeof place === "string" ? place : (place.in ?? "")).split("/").at(-1) ?? "";
 
 /** `[{ "server": { … } }]`: each record within an object of its own. */
-function unwrappedItems(items: readonly unknown[], at: string): FoundItems {
+function unwrappedItems(items: readonly unknown[], at: { readonly in: string }): FoundItems {
+  const plain = { place: at.in.endsWith("/*") ? at : at.in, items };
   const keys = new Set(items.flatMap((item) => Object.keys(fieldsIn(item))));
   const [key] = keys;
-  if (keys.size !== 1 || key === undefined) return { place: at, items };
+  if (keys.size !== 1 || key === undefined) return plain;
   const inner = items.map((item) => fieldsIn(item)[key]);
-  return inner.every(isObject) ? { place: { in: at, value: pointerTo(key) }, items: inner } : { place: at, items };
+  return inner.every(isObject) ? { place: { ...at, value: pointerTo(key) }, items: inner } : plain;
 }
 
 /** Objects under keys that are ids: a key with a digit in it, and members that look alike. */
@@ -87,20 +92,23 @@ export function findRecordIn(
   body: unknown,
   id: string,
 ): { readonly item: string; readonly record: unknown } | undefined {
-  const visit = (value: unknown, at: string, depth: number): { item: string; record: unknown } | undefined => {
-    if (!isObject(value) || depth > deepestItem) return undefined;
-    const shows = Object.entries(value).some(
-      ([key, member]) =>
-        (typeof member === "string" || typeof member === "number") &&
-        String(member) === id &&
-        /id$|^ref$|^uid$|^uuid$/.test(lettersAndDigits(key)),
-    );
-    if (shows) return { item: at, record: value };
-    for (const [key, member] of Object.entries(value)) {
-      const found = visit(member, at + pointerTo(key), depth + 1);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+  const under = (keys: RegExp) => {
+    const visit = (value: unknown, at: string, depth: number): { item: string; record: unknown } | undefined => {
+      if (!isObject(value) || depth > deepestItem) return undefined;
+      const shows = Object.entries(value).some(
+        ([key, member]) =>
+          (typeof member === "string" || typeof member === "number") &&
+          String(member) === id &&
+          keys.test(lettersAndDigits(key)),
+      );
+      if (shows) return { item: at, record: value };
+      for (const [key, member] of Object.entries(value)) {
+        const found = visit(member, at + pointerTo(key), depth + 1);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    };
+    return visit(body, "", 0);
   };
-  return visit(body, "", 0);
+  return under(/id$|^ref$|^uid$|^uuid$/) ?? under(/^/);
 }

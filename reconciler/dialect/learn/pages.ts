@@ -52,7 +52,11 @@ export function waysOn(page: FirstPage): readonly Way[] | undefined {
 }
 
 function waysAlong({ at }: Sign, page: FirstPage): readonly Way[] {
-  if (!at.startsWith("/")) return [{ next_header: at === "link" ? "Link" : at }];
+  if (!at.startsWith("/")) {
+    if (at === "link") return [{ next_header: "Link" }];
+    const isLink = /^[a-z][a-z0-9+.-]*:\/\/|^[/?]/i.test(page.headers[at] ?? "");
+    return isLink ? [{ next_header: at }] : parametersFor(`/${at}`).map((param) => ({ next_header: at, param }));
+  }
   const next = [placeOf(at, page.body)];
   const found = findAt(page.body, tokensOf(at));
   const value = typeof found === "string" ? found.trim() : String(found);
@@ -85,10 +89,10 @@ function placeOf(at: string, body: unknown): RecordPlace {
 /** The key's own words first: what `nextPageToken` says is mostly sent as `pageToken`. */
 function parametersFor(at: string): readonly string[] {
   const key = tokensOf(at).at(-1) ?? "";
-  const bare = key.replace(/^next[_-]?/i, "");
+  // A header may begin with the house that it is of: x-next-cursor, opc-next-page.
+  const bare = key.replace(/^([a-z]{1,4}-)?next[_-]?/i, "");
   const lower = bare.charAt(0).toLowerCase() + bare.slice(1);
-  const upper = bare.charAt(0).toUpperCase() + bare.slice(1);
-  const own = bare === "" ? [] : [lower, bare, upper];
+  const own = bare === "" ? [] : [lower, bare, capitalized(bare)];
   return [
     ...new Set([
       ...own,
@@ -108,18 +112,25 @@ function parametersFor(at: string): readonly string[] {
   ];
 }
 
+const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
 /** By a count or the last id, for lists that name nothing that leads on. */
 export function counting(page: FirstPage): readonly Way[] {
-  const { id } = page;
-  const offsets = ["offset", "skip", "start", "from", "page[offset]"].map((param): Way => ({ offset: true, param }));
-  const numbers = ["page", "p", "page_number", "pageNumber", "page[number]"].flatMap((param): Way[] => [
+  const { id, body } = page;
+  // A service that begins its keys with a capital mostly wants such parameters.
+  const isUpper = Object.keys(fieldsIn(body)).some((key) => /^[A-Z][a-z]/.test(key));
+  const params = (...names: readonly string[]): readonly string[] => (isUpper ? names.map(capitalized) : names);
+  const offsets = params("offset", "skip", "start", "from", "page[offset]").map(
+    (param): Way => ({ offset: true, param }),
+  );
+  const numbers = params("page", "p", "page_number", "pageNumber", "page[number]").flatMap((param): Way[] => [
     { number: 1, param },
     { number: 0, param },
   ]);
   const markers =
     id === undefined
       ? []
-      : ["marker", "after", "starting_after", "start_after", "last_id", "cursor"].map(
+      : params("marker", "after", "starting_after", "start_after", "last_id", "cursor").map(
           (param): Way => ({ marker: [id], param }),
         );
   return [...offsets, ...numbers, ...markers].flatMap(sentIn(page));

@@ -15,6 +15,12 @@ export interface KnownThings {
   readonly flavors: ReadonlySet<string>;
   readonly images: ReadonlySet<string>;
   readonly made?: Made | undefined;
+  /** Ids and names that records of this kind are known to have. */
+  readonly own?: { readonly id: ReadonlySet<string>; readonly name: ReadonlySet<string> };
+  /** What records of other kinds show: an id to which they refer is the one that counts. */
+  readonly referred?: ReadonlySet<string>;
+  /** An id that is written as a path is the whole of it. */
+  readonly hasPaths?: boolean | undefined;
 }
 
 /** What a trial knows of the things that it has made itself. */
@@ -55,7 +61,7 @@ export interface PlaceRule {
   /** The value is enough to recognise the field, where only one place shows such values. */
   readonly byValue?: true;
   /** The field belongs to the record itself, and not to something within it: `/state/name` is no name of a VM. */
-  readonly own?: true;
+  readonly own?: true | undefined;
   /** A link stands for what it ends with. */
   readonly links?: true;
   /** A record that does not show the field has no value, once another record has shown one. */
@@ -63,11 +69,12 @@ export interface PlaceRule {
 }
 
 export const noun = `(${anyNoun}|sec(urity)?group|secgroup|sg)`;
-export const idWord = "(id|uuid|uid|guid|no|number|code|slug|ref|reference|identifier|key|urn)";
+export const idWord = "(id|uuid|uid|guid|no|number|code|slug|ref|reference|ident|identifier|key|urn)";
 export const idNames = [
-  /^(id|uuid|uid|guid)$/,
-  new RegExp(`^${noun}(id|uuid|uid|guid)$`),
-  /^(ref|key|urn|slug|identifier|resourceid)$/,
+  /^id$/,
+  new RegExp(`^${noun}id$`),
+  new RegExp(`^${noun}?(uuid|uid|guid)$`),
+  /^(ref|key|urn|slug|ident|identifier|resourceid)$/,
   new RegExp(`^${noun}${idWord}$`),
   /^(code|no|number|self|selflink|href|arn|serial)$/,
 ];
@@ -106,7 +113,11 @@ export function learnPlace(
     const simple = (typeof place === "string" ? 5 - place.split("/").length : 0) + (shown.length / leaves.length) * 10;
     if (wanted !== undefined) return referring(place, wanted, values, shown, 200 + byName + simple);
     if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) return [];
-    return byName === 0 && rule.byValue !== true ? [] : [{ place, score: byName + simple, values }];
+    // The key of a tag stands in records of every kind.
+    const isOfRecord = rule.unique === true && typeof place === "string";
+    const isReferred = isOfRecord && shown.some((text) => /\d/.test(text) && evidence.referred?.has(text) === true);
+    const score = byName + simple + (isReferred ? 100 : 0);
+    return byName === 0 && rule.byValue !== true ? [] : [{ place, score, values }];
   });
   const best = candidates.sort((one, other) => other.score - one.score)[0];
   if (best === undefined) return undefined;
@@ -115,7 +126,7 @@ export function learnPlace(
   const none = rule.refersTo !== undefined && shows !== undefined && saysNone.test(shows) ? shows : undefined;
   const told = none === undefined ? best.place : withNone(best.place, none);
   const place = rule.absentIsNone === true && isAbsent ? absentIsNone(told) : told;
-  const cut = rule.links === true ? cutOfLinks(best.values) : undefined;
+  const cut = rule.links === true && evidence.hasPaths !== true ? cutOfLinks(best.values) : undefined;
   return { place: withUnit(withCut(place, cut), shows), shows };
 }
 

@@ -20,7 +20,7 @@ import {
   type PlaceRule,
   saysNone,
 } from "./place";
-import { addressKind, type Leaf, leavesOf, lettersAndDigits, samePlace } from "./values";
+import { addressKind, knownReferenceIn, type Leaf, leavesOf, lettersAndDigits, samePlace } from "./values";
 import type { Learnt } from "./where";
 
 export type ReadKind = Learnt;
@@ -35,7 +35,7 @@ export interface RecordFinding {
 const mostLooked = 200;
 
 /** A flavor, an image or a region may have nothing but its name. */
-const catalogueIds = [...idNames, /^name$/, new RegExp(`^${noun}name$`)];
+const catalogueIds = [...idNames, new RegExp(`^${noun}$`), /^name$/, new RegExp(`^${noun}name$`)];
 const nameNames = [
   /^(name|displayname)$/,
   new RegExp(`^${noun}?(name|title|label)$`),
@@ -112,7 +112,7 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
   group: {
     id: { names: idNames, fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, everywhere: true, own: true },
-    description: { names: [new RegExp(`^${noun}?description$`), /^(note|notes|about|comment|summary|desc|remark)$/] },
+    description: { names: [new RegExp(`^${noun}?desc(ription)?$`), /^(note|notes|about|comment|summary|remark)$/] },
   },
   flavor: {
     id: { names: catalogueIds, fits: isId, unique: true, own: true, links: true },
@@ -150,10 +150,17 @@ export function learnRecord(
       rule.refersTo === undefined
         ? leaves
         : leaves.map((all) => all.filter(({ place }) => !own.some((one) => sameValueAt(one, place))));
-    const known = whereItIsSaid(said[field] ?? [], looked, rule, evidence);
-    const learnt = known ?? learnPlace(rule, free, evidence) ?? learnName(rule, free, evidence);
+    const owned = field === "id" || field === "name" ? ownPlaces(leaves, evidence.own?.[field]) : undefined;
+    const known = whereItIsSaid(said[field] ?? [], looked, rule, evidence, owned);
+    const learnt =
+      known ??
+      (owned === undefined ? undefined : learnPlace({ ...rule, byValue: true, own: undefined }, owned, evidence)) ??
+      learnPlace(rule, free, evidence) ??
+      learnName(rule, free, evidence);
     const unit = field === "size" ? unitOf(learnt?.place, looked, fields, evidence) : undefined;
+    const other = field === "name" ? otherName(learnt?.place, fields, rule, leaves, evidence) : undefined;
     if (learnt === undefined) fields.push({ field });
+    else if (other !== undefined) fields.push({ field, ...other, learnt: true });
     else if (unit !== undefined) fields.push({ field, ...learnt, place: unit, learnt: true });
     else fields.push(known === undefined ? { field, ...learnt, learnt: true } : { field, ...learnt });
   }
@@ -165,12 +172,25 @@ export function learnRecord(
   return { record: kind, looked: looked.length, keys, fields };
 }
 
+/** The leaves at places where one of the known ids stands; `undefined`: there is none. */
+function ownPlaces(
+  leaves: readonly (readonly Leaf[])[],
+  own: ReadonlySet<string> = new Set(),
+): readonly (readonly Leaf[])[] | undefined {
+  const places = leaves
+    .flat()
+    .flatMap(({ place, value }) => (knownReferenceIn(String(value), own) === undefined ? [] : [place]));
+  if (places.length === 0) return undefined;
+  return leaves.map((all) => all.filter(({ place }) => places.some((one) => samePlace(one, place))));
+}
+
 /** A place that the dialect names, where it holds in every record that shows anything there. */
 function whereItIsSaid(
   places: Pointers,
   records: readonly unknown[],
   rule: PlaceRule,
   evidence: KnownThings,
+  owned?: readonly (readonly Leaf[])[],
 ): { readonly place: RecordPlace; readonly shows?: string } | undefined {
   const wanted = rule.refersTo?.(evidence);
   for (const place of places) {
@@ -183,9 +203,16 @@ function whereItIsSaid(
     const texts = records.map((record) => findText(record, path) ?? findWord(record, path));
     const shown = texts.filter((text): text is string => typeof text === "string" && text !== "");
     if (rule.unique === true && new Set(shown).size !== records.length) continue;
+    if (owned?.flat().some((leaf) => sameValueAt(place, leaf.place)) === false) continue;
     if (rule.everywhere === true && shown.length < records.length) continue;
     if (wanted !== undefined && shown.some((text) => !wanted.has(text))) continue;
-    if (rule.links === true && typeof place === "string" && cutOfLinks(shown) !== undefined) continue;
+    if (
+      rule.links === true &&
+      evidence.hasPaths !== true &&
+      typeof place === "string" &&
+      cutOfLinks(shown) !== undefined
+    )
+      continue;
     if (rule.refersTo !== undefined && shown.some((text) => saysNone.test(text))) continue;
     if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) continue;
     // Only some records have the place: the dialect has to say what its absence means.
@@ -194,6 +221,23 @@ function whereItIsSaid(
     return { place, shows: shown[0] };
   }
   return undefined;
+}
+
+/** What is called a name and is the id: a place that is a name as well is the name. */
+function otherName(
+  place: RecordPlace | undefined,
+  fields: readonly FieldFinding[],
+  rule: PlaceRule,
+  leaves: readonly (readonly Leaf[])[],
+  evidence: KnownThings,
+): ReturnType<typeof learnPlace> {
+  const id = fields.find(({ field }) => field === "id")?.place;
+  if (place === undefined || id === undefined || !sameValueAt(id, place)) return undefined;
+  return learnPlace(
+    rule,
+    leaves.map((all) => all.filter((leaf) => !sameValueAt(id, leaf.place))),
+    evidence,
+  );
 }
 
 const sameValueAt = (one: RecordPlace, other: RecordPlace): boolean =>

@@ -17,10 +17,11 @@ import { keysOf, onlyDefined } from "../../core/text/objects";
 import type { Dialect } from "../../dialect/dialect";
 import { type LearntEnvelope, learnRefusal } from "../../dialect/learn/envelope";
 import type { Made } from "../../dialect/learn/place";
+import { styleOf } from "../../dialect/learn/where";
 import { learnFromAnswer, type ShownAnswer } from "./answers";
 import { answersEverythingAlike, enter, judgeFirst, notThisService } from "./enter";
 import { findList } from "./find-list";
-import { findOne, readRules, tryVolumeRead } from "./find-one";
+import { findOne, readIdsThatArePaths, readRules, tryVolumeRead } from "./find-one";
 import { fittingDialect, withRegionFields } from "./fit";
 import { Learnings } from "./learnings";
 import type { DoctorPorts, SeenAnswer } from "./look";
@@ -84,13 +85,22 @@ async function examine(
   isLookedFor: (operation: AssumedOperation) => boolean,
   { none, answers }: Required<Pick<DiagnoseOptions, "none" | "answers">>,
 ): Promise<void> {
+  // What a person told of one list tells how the others are written.
+  for (const kind of [...keysOf(kindRows), "flavor", "image", "region"] as const) {
+    const route = learnings.given.operations[`${kind}.list`];
+    const isTold = route !== null && route.path !== rowOf(`${kind}.list`).path;
+    learnings.styles.push(...(isTold ? [styleOf(route.path, kind) ?? []].flat() : []));
+  }
   // Kinds to which others refer come first: the list of flavors tells a VM's flavor.
   for (const kind of ["flavor", "image", "region", ...keysOf(kindRows)] as const) {
     if (!none.has(`${kind}.list`)) await findList(learnings, `${kind}.list`, isLookedFor(`${kind}.list`));
     learnings.learn(kind);
   }
+  // What volumes refer to tells which id of a VM counts.
+  learnings.learn("vm");
   learnings.goOnAlike();
   await goOnUnsaid(learnings);
+  await readIdsThatArePaths(learnings);
   for (const operation of ["vm.get", "group.get"] as const)
     if (!none.has(operation)) await findOne(learnings, operation, isLookedFor(operation));
   await tryVolumeRead(learnings);

@@ -10,6 +10,18 @@ import type { DoctorReport } from "./report";
 /** An id that no resource has, so that every deployment answers with not-found. */
 export const nobody = "00000000-0000-0000-0000-000000000000";
 
+/** The reads of the contract that show whether something has an id. */
+const contractReads = { volume: "volume.get", group: "group.rule.list" } as const;
+
+export function contractRead(kind: keyof typeof contractReads, id: string) {
+  const operation = contractReads[kind];
+  return {
+    operation,
+    method: "GET",
+    path: operations[operation].path.replace("{id}", () => encodeURIComponent(id)),
+  } as const;
+}
+
 export const volumePath = (id: string): string =>
   operations["volume.get"].path.replace("{id}", () => encodeURIComponent(id));
 

@@ -2,7 +2,7 @@
 import { kindRows } from "../../core/model/kinds";
 import { operations } from "../../core/model/operation";
 import { isObject, keysOf, onlyDefined } from "../../core/text/objects";
-import type { Pointers, Route } from "../../dialect/dialect";
+import type { Pointers, RecordPlace, Route } from "../../dialect/dialect";
 import { findListIn, findRecordIn } from "../../dialect/learn/items";
 import { placeOfText } from "../../dialect/learn/values";
 import { placesOfOne } from "../../dialect/learn/where";
@@ -10,7 +10,7 @@ import { pointerTo } from "../../dialect/likely-key";
 import { findAt, findAtPath, tokensOf } from "../../dialect/places";
 import { compilePointers, findArray, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
-import { volumePath } from "./enter";
+import { contractRead, volumePath } from "./enter";
 import type { Learnings } from "./learnings";
 import { describe, isSuccess, leavesUndecided, look } from "./look";
 import { operationNotFound } from "./report";
@@ -105,6 +105,27 @@ const findIn = (payload: unknown, places: Pointers): unknown =>
 function routeOf(path: string): Route {
   const [before = path, query] = path.split("?id=");
   return { method: "GET", path: before, ...onlyDefined({ query: query === undefined ? undefined : { id: query } }) };
+}
+
+/**
+ * An id that looks like a link mostly is what the link ends with. Where a read of the contract finds a volume or a group
+ * by the whole of it alone, the whole is the id, of every kind.
+ */
+export async function readIdsThatArePaths(learnings: Learnings): Promise<void> {
+  for (const kind of ["volume", "group"] as const) {
+    const place = learnings.placeOf(kind, "id");
+    const [record] = learnings.samples.get(kind) ?? [];
+    if (typeof place !== "object" || place.cut === undefined || record === undefined) continue;
+    const { cut: _, ...uncut } = place;
+    const isRead = async (at: RecordPlace): Promise<boolean> => {
+      const id = findText(record, compilePointers([at]));
+      return isSuccess(await look(learnings.ports, contractRead(kind, id ?? "")));
+    };
+    if ((await isRead(place)) || !(await isRead(uncut))) continue;
+    learnings.hasPaths = true;
+    for (const one of keysOf(kindRows)) learnings.learn(one);
+    return;
+  }
 }
 
 /** Volumes can always be read by id: it tells how a record is wrapped, and what it shows where no list does. */

@@ -1,11 +1,12 @@
 /** What has been learnt so far: lists and their records, from which the rest follows. */
+import { kindRows } from "../../core/model/kinds";
 import type { AssumedOperation, ListOperation, Operation } from "../../core/model/operation";
 import { payloadOf } from "../../dialect/answers";
 import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { isSameWay, translated, type Way } from "../../dialect/learn/pages";
 import type { KnownThings, Made } from "../../dialect/learn/place";
 import { learnRecord, type RecordFinding } from "../../dialect/learn/records";
-import { samePlace } from "../../dialect/learn/values";
+import { leavesOf, samePlace } from "../../dialect/learn/values";
 import { type Learnt, recordOfOperation, type Style } from "../../dialect/learn/where";
 import { findAtPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
@@ -34,6 +35,8 @@ export class Learnings {
   readonly emptied = new Set<ListOperation>();
   /** The header that says when a limit ends, and how. */
   waitHeader: { readonly header: string; readonly as: "epoch" | "seconds" } | undefined;
+  /** An id that is a path was read as the whole of it, and not by its end. */
+  hasPaths = false;
   /** A list was asked for one item, to see how it goes on. */
   isAskedByOnes = false;
   volumeItem: string | undefined;
@@ -71,7 +74,10 @@ export class Learnings {
   learn(kind: Learnt): void {
     const records = this.samples.get(kind) ?? [];
     if (records.length === 0) return;
-    const finding = learnRecord(kind, this.given, records, this.#evidence());
+    const own = { id: this.#ownIds(kind), name: new Set(this.known.names?.[kind]) };
+    const others = [...this.samples].flatMap(([other, all]) => (other in kindRows && other !== kind ? all : []));
+    const referred = new Set(others.flatMap(textsIn));
+    const finding = learnRecord(kind, this.given, records, { ...this.#evidence(), own, referred });
     const also = this.idAlone.get(kind);
     const isSaid = also !== undefined && (this.given.records[kind].id ?? []).some((place) => samePlace(place, also));
     this.records.set(kind, also === undefined || isSaid ? finding : withIdAlone(finding, also));
@@ -109,6 +115,22 @@ export class Learnings {
     }
   }
 
+  #ownIds(kind: Learnt): ReadonlySet<string> {
+    const { vm, volume, volumes = [], group, groups = [] } = this.known;
+    const ids: Partial<Record<Learnt, readonly (string | undefined)[]>> = {
+      vm: [vm],
+      volume: [volume, ...volumes],
+      group: [group, ...groups],
+    };
+    return new Set((ids[kind] ?? []).flatMap((id) => id ?? []));
+  }
+
+  /** Ids that were found to be paths show that those of the other kinds are as well. */
+  #hasPaths(): boolean {
+    const { volume = "", group = "" } = this.known;
+    return this.hasPaths || volume.includes("/") || group.includes("/");
+  }
+
   #evidence(): KnownThings {
     const set = (kind: Learnt, ...fields: string[]): ReadonlySet<string> =>
       new Set(fields.flatMap((field) => this.texts(kind, field)));
@@ -119,6 +141,7 @@ export class Learnings {
         ? new Set(names.filter((name) => names.indexOf(name) === names.lastIndexOf(name)))
         : undefined,
       made: this.made,
+      hasPaths: this.#hasPaths(),
       volumes: set("volume", "id"),
       volumeNames: set("volume", "name"),
       flavors: set("flavor", "id", "name"),
@@ -126,6 +149,8 @@ export class Learnings {
     };
   }
 }
+
+const textsIn = (record: unknown): readonly string[] => leavesOf(record).map(({ value }) => String(value));
 
 const withIdAlone = (finding: RecordFinding, also: RecordPlace): RecordFinding => ({
   ...finding,

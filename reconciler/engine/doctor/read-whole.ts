@@ -115,7 +115,8 @@ const sizeParameters = ["limit", "per_page", "page_size", "pageSize", "size", "p
 /** How many items services mostly show on a page. */
 const usualPages: ReadonlySet<number> = new Set([10, 15, 20, 25, 30, 50, 100, 200, 250, 500, 1000]);
 
-const pointerOf = (place: RecordPlace): string => (typeof place === "string" ? place : (place.in ?? ""));
+const pointerOf = (place: RecordPlace): string =>
+  typeof place === "string" ? place : (place.in ?? "").replace(/\/\*$/, "");
 
 /** Whether it shows as many as a page may hold, or leaves out an own resource of the trial that is known to be there. */
 function isCut({ known }: Learnings, operation: ListOperation, items: readonly unknown[]): boolean {

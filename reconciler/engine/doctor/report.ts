@@ -39,6 +39,8 @@ export interface KnownIds {
   readonly volumes?: readonly string[];
   readonly group?: string;
   readonly groups?: readonly string[];
+  /** Names that only the trial's own have. */
+  readonly names?: Readonly<Partial<Record<Learnt, readonly string[]>>>;
 }
 
 export interface OperationFinding {

@@ -1,5 +1,6 @@
 /** An act of a trial: what it is about, what it does there, and refusals that are to be expected. */
 import type { NewVm } from "../../core/model/desired";
+import type { Outcome } from "../../core/model/outcome";
 import { onlyDefined } from "../../core/text/objects";
 import type { ErrorRule } from "../../dialect/dialect";
 import type { DoctorRequest } from "./look";
@@ -57,7 +58,15 @@ export async function refusedAs(
   of?: { readonly kind: TrialThing["kind"]; readonly id: string },
 ): Promise<boolean> {
   trial.goOn();
-  const outcome = await trial.write(request, of);
+  return isRefusedAs(trial, is, request, await trial.write(request, of));
+}
+
+export function isRefusedAs(
+  trial: Trial,
+  is: ErrorRule["is"],
+  request: DoctorRequest,
+  outcome: Outcome<unknown>,
+): boolean {
   if (outcome.status === "accepted") {
     trial.say(`${request.operation} is not refused where ${is} was to be expected.`);
     return false;
@@ -65,10 +74,21 @@ export async function refusedAs(
   if (outcome.status !== "rejected") return false;
   const isMeant = outcome.condition === is || (is === "name_taken" && outcome.condition === "conflict");
   const message = telling(outcome.message);
-  if (!isMeant && message !== undefined && !trial.errors.some((rule) => rule.is === is))
+  const isOfRequest = !otherRefusals.has(outcome.condition);
+  if (!isMeant && isOfRequest && message !== undefined && !trial.errors.some((rule) => rule.is === is))
     trial.errors.push({ is, ...onlyDefined({ status: outcome.httpStatus }), message });
   return true;
 }
+
+/** What is refused so would be refused of anything. */
+const otherRefusals: ReadonlySet<string> = new Set([
+  "not_found",
+  "invalid_id",
+  "unauthenticated",
+  "forbidden",
+  "throttled",
+  "unsupported",
+]);
 
 /** A message without the parts that differ each time: ids, names, numbers and quotes. */
 function telling(message: string): string | undefined {

@@ -128,8 +128,7 @@ async function deleteGroup(trial: Trial, id: string): Promise<string | undefined
   const isAway = outcome.status === "accepted" || isGone(outcome) || (await trial.isListed("group", id)) === false;
   if (!isAway) return wordsOf(outcome);
   // One that is listed a while longer was taken away all the same, unless it is listed for good.
-  if (outcome.status === "accepted" && !(await trial.until(async () => (await trial.isListed("group", id)) !== true)))
-    return "it is there still";
+  if (!(await trial.until(async () => (await trial.isListed("group", id)) !== true))) return "it is there still";
   trial.markDeleted("group", id);
   return undefined;
 }

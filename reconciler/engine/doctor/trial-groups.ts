@@ -1,7 +1,8 @@
 /** Rules of the trial's groups: made, refused a second time, deleted, with a range of ports, and as a name of a group. */
 import { operations } from "../../core/model/operation";
 import type { DoctorRequest } from "./look";
-import { partName, refusedAs, type TrialAct, trialAct } from "./trial-act";
+import { isRefusedAs, partName, refusedAs, type TrialAct, trialAct } from "./trial-act";
+import { idIn } from "./trial-ids";
 import type { TrialThing } from "./trial-notes";
 import { type Trial, wordsOf } from "./trial-watch";
 import { tryWrites } from "./trial-writes";
@@ -121,10 +122,17 @@ async function nameTwice(trial: Trial, name: string): Promise<void> {
   trial.notes.add(again);
   const { path } = operations["group.create"];
   const request = { operation: "group.create", method: "POST", path, body: { name } } as const;
-  if (await refusedAs(trial, "name_taken", request)) {
+  const outcome = await trial.write(request);
+  if (isRefusedAs(trial, "name_taken", request, outcome)) {
     trial.notes.drop(again, "was refused, as it was to be");
     return;
   }
   trial.limits = { ...trial.limits, unique: [] };
+  // Where no list shows groups, the answer alone tells which one it is.
+  const id =
+    outcome.status !== "accepted" || trial.canList("group")
+      ? undefined
+      : await idIn(trial, "group", outcome.value, name, again.askedAt);
+  if (id !== undefined && !trial.isNoted("group", id)) trial.notes.note(again, { id, isTaken: true });
   await trial.find();
 }

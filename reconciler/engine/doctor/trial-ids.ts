@@ -1,7 +1,7 @@
 /** The id that the answer to a create of the trial's own shows, where no reader knows its place. */
-import { operations } from "../../core/model/operation";
 import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
+import { contractRead } from "./enter";
 import type { Trial } from "./trial-watch";
 
 /** The id that the answer to a create of the trial's own shows: the text in it at which the resource is found. */
@@ -33,11 +33,11 @@ export async function idIn(
 }
 
 /** Whether what was just made has this id, by the operation of the contract that reads it. */
-async function isOwnId(trial: Trial, kind: "volume" | "group", id: string, name: string): Promise<boolean> {
-  const operation = readOfMade[kind];
-  const path = operations[operation].path.replace("{id}", () => encodeURIComponent(id));
-  const { outcome, answer } = await trial.ports.doctor.probe({ operation, method: "GET", path });
-  return outcome.status === "accepted" && (operation === "group.rule.list" || answer?.text.includes(name) === true);
+export async function isOwnId(trial: Trial, kind: "volume" | "group", id: string, name: string): Promise<boolean> {
+  const request = contractRead(kind, id);
+  const { outcome, answer } = await trial.ports.doctor.probe(request);
+  const isShown = request.operation === "group.rule.list" || answer?.text.includes(name) === true;
+  return outcome.status === "accepted" && isShown;
 }
 
 /** What a link ends with. */
@@ -49,6 +49,3 @@ function decodedEnd(text: string): string | undefined {
     return undefined;
   }
 }
-
-/** The contract's own reads of what a trial makes. */
-const readOfMade = { volume: "volume.get", group: "group.rule.list" } as const;

@@ -18,6 +18,8 @@ interface Watching {
   readonly report: Pick<DoctorReport, "dialect">;
   readonly ports: Pick<TrialPorts, "doctor" | "clock" | "timing">;
   readonly open: string[];
+  /** A write was answered, and no job of it was found. */
+  isJobless: boolean;
   learn(more: Pick<Dialect, "wait">): void;
   say(line: string): void;
 }
@@ -27,6 +29,8 @@ interface NamedJob {
   readonly place: RecordPlace;
   /** What the service calls its jobs. */
   readonly noun: string;
+  /** Where the answer itself says that it is. */
+  readonly path?: string;
 }
 
 /** The usual words for a job, and that of the path at which a person asks for one. */
@@ -62,11 +66,44 @@ export function jobNamed(body: unknown, told?: Asking): NamedJob | undefined {
   return undefined;
 }
 
+/** The jobs that an answer may name: by its words, by where it leads to, and by an id of its own. */
+function jobsIn(body: unknown, ports: Watching["ports"]["doctor"]): readonly NamedJob[] {
+  const told = ports.told?.job;
+  const named = jobNamed(body, told);
+  const leaves = isObject(body) ? leavesOf(body) : [];
+  const ids = leaves.flatMap(({ place, names: [name = ""], value }): NamedJob[] =>
+    typeof place === "string" && /^(id|uuid|uid|ref|key|name)$/.test(name) && /\d/.test(String(value))
+      ? [{ id: String(value), place, noun: "operation" }]
+      : [],
+  );
+  const isUnderWay = leaves.some((leaf) => showsState(leaf) && underWay.test(String(leaf.value)));
+  return [
+    ...(named === undefined ? [] : [named]),
+    ...locatedJob(leaves, new URL(ports.baseUrl ?? "http://service.invalid")),
+    ...(told !== undefined || isUnderWay ? ids : []),
+  ];
+}
+
+const underWay = /^(pending|queued|accepted|submitted|scheduled|new|started|running|in[-_ ]?progress|processing)$/i;
+
+/** What the Location of an answer leads to: its end is the id. */
+function locatedJob(leaves: readonly Leaf[], { origin, pathname }: URL): readonly NamedJob[] {
+  const value = leaves.find(({ place }) => place === "/location")?.value;
+  if (typeof value !== "string" || !URL.canParse(value, origin)) return [];
+  const at = new URL(value, origin).pathname;
+  const below = at.startsWith(pathname) ? `/${at.slice(pathname.length).replace(/^\//, "")}` : at;
+  const [, before, folder, id] = /^(.*\/([^/]+)\/)([^/]+)$/.exec(below) ?? [];
+  if (before === undefined || id === undefined) return [];
+  const place = { value: "/location", cut: `*/${folder}/{value}` };
+  return [{ id: decodeURIComponent(id), place, noun: "operation", path: `${before}{id}` }];
+}
+
 type Asking = Pick<JobRoute, "method" | "path" | "query" | "headers" | "body">;
 
 /** As a person showed it; below the paths of the lists, the longest first; the usual command where commands are sent. */
-function waysToAsk(noun: string, { report: { dialect }, ports }: Watching): readonly Asking[] {
+function waysToAsk({ noun, path }: NamedJob, { report: { dialect }, ports }: Watching): readonly Asking[] {
   const told = ports.doctor.told?.job;
+  if (path !== undefined) return [{ method: "GET", path }, ...(told === undefined ? [] : [told])];
   const plural = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
   const lists = Object.values(dialect.operations).flatMap((route) => (route === null ? [] : [route.path]));
   const bases = new Set<string>();
@@ -102,25 +139,37 @@ export const lineFor = ({ place, noun }: NamedJob): string =>
   `operations.wait: answers to writes name a job (${typeof place === "string" ? place : place.value}), and no usual path shows it; if it is to be waited for, show how it is asked for (--curl wait='curl …'), or write wait: { id: ${JSON.stringify(place)}, method: GET, path: "/api/v1/${noun}s/{id}", status: /status, done: [done], failed: [failed] }`;
 
 /** Learns where the job of an answer is asked for and what it shows once it is done. */
-export async function learnJob(trial: Watching, body: unknown): Promise<void> {
-  if (trial.report.dialect.wait !== undefined) return;
-  const job = jobNamed(body, trial.ports.doctor.told?.job);
-  // What was looked for in vain once is not looked for at every write.
-  if (job === undefined || trial.open.includes(lineFor(job))) return;
-  for (const route of waysToAsk(job.noun, trial)) {
-    const first = await jobShown(trial, route, job.id);
-    const status = first === undefined ? undefined : leavesOf(first).find((leaf) => showsState(leaf));
-    if (status === undefined) continue;
-    const words = await jobWords(trial, route, job.id, status.place);
-    const last = words.at(-1);
-    if (last === undefined) continue;
-    const wait: JobRoute = { ...route, id: [job.place], status: [status.place], done: [last], failed: [], message: [] };
-    trial.learn({ wait });
-    trial.say(`A write is answered with a job, which GET ${route.path} shows; done is ${last}.`);
-    await learnFailure(trial, new Set(words));
-    return;
+export async function learnJob(
+  trial: Watching,
+  body: unknown,
+  isResource: (id: string) => Promise<boolean> = async () => false,
+): Promise<void> {
+  if (trial.report.dialect.wait !== undefined || trial.isJobless) return;
+  const jobs = jobsIn(body, trial.ports.doctor);
+  for (const job of jobs) {
+    // What is named as a job is one; any other id may be that of what was made.
+    const isNamed = job === jobs[0] && jobNamed(body, trial.ports.doctor.told?.job) !== undefined;
+    if (!isNamed && (await isResource(job.id))) continue;
+    for (const route of waysToAsk(job, trial)) if (await isJobAt(trial, job, route)) return;
+    if (isNamed) trial.open.push(lineFor(job));
   }
-  trial.open.push(lineFor(job));
+  // What was looked for in vain once is not looked for at every write.
+  trial.isJobless = true;
+}
+
+/** Whether a job is shown there: then it is waited for, and what it goes through is learnt. */
+async function isJobAt(trial: Watching, { id, place }: NamedJob, route: Asking): Promise<boolean> {
+  const first = await jobShown(trial, route, id);
+  const status = first === undefined ? undefined : leavesOf(first).find((leaf) => showsState(leaf));
+  const words = status === undefined ? [] : await jobWords(trial, route, id, status.place);
+  const last = words.at(-1);
+  if (status === undefined || last === undefined) return false;
+  trial.learn({
+    wait: { ...route, id: [place], status: [status.place], done: [last], failed: [], message: [] },
+  });
+  trial.say(`A write is answered with a job, which GET ${route.path} shows; done is ${last}.`);
+  await learnFailure(trial, new Set(words));
+  return true;
 }
 
 async function jobShown(trial: Watching, route: Asking, id: string): Promise<unknown> {

@@ -8,7 +8,7 @@ import { compilePointers, findText } from "../../dialect/pointers";
 import { look } from "./look";
 import { partName, type Stage, type TrialAct, trialAct } from "./trial-act";
 import { takeAwayOne } from "./trial-away";
-import { idIn } from "./trial-ids";
+import { idIn, isOwnId } from "./trial-ids";
 import { learnJob } from "./trial-jobs";
 import type { TrialThing } from "./trial-notes";
 import { nounOf, type Trial, wordsOf } from "./trial-watch";
@@ -76,7 +76,7 @@ async function askFor(
     return outcome;
   });
   if (made === undefined || made.id !== undefined || shown === undefined) return made;
-  await learnJob(trial, shown);
+  await learnJob(trial, shown, (id) => isOwnId(trial, kind, id, name));
   const id = await idIn(trial, kind, shown, name, askedAt);
   if (id === undefined) return made;
   trial.answers.set(operation, { body: shown, id });

@@ -19,21 +19,30 @@ export function placeThatDiffers(records: readonly unknown[], given: Pointers): 
   };
   const already = wordsAt(given);
   if (already !== undefined) return { words: already };
-  const telling = records.flatMap((record) =>
-    leavesOf(record)
-      .filter(isOfStates)
-      .map(({ place }) => place),
-  );
-  const pointers = [...new Set(telling)].filter((place): place is string => typeof place === "string");
+  const leaves = records.flatMap((record) => leavesOf(record));
+  const pointersOf = (telling: readonly Leaf[]): readonly string[] =>
+    [...new Set(telling.map(({ place }) => place))].filter((place) => typeof place === "string");
+  const pointers = pointersOf(leaves.filter(isOfStates));
   const pairs = pointers.flatMap((one, index) =>
     pointers.slice(index + 1).map((other): RecordPlace => ({ join: [one, other] })),
   );
-  for (const place of [...pointers, ...pairs]) {
+  // Where no key speaks of states, words that come and go with them do. One record alone tells nothing of that.
+  const words = records.length < 2 ? [] : pointersOf(leaves.filter(({ value }) => isWord(value)));
+  // PowerState/running among other states.
+  const prefixed = leaves.flatMap(({ place, value }): readonly RecordPlace[] => {
+    const [, before] = /^([A-Za-z]+[/:])[A-Za-z]/.exec(String(value)) ?? [];
+    const isListed = typeof place === "object" && place.where === undefined;
+    return records.length > 1 && isListed && before !== undefined ? [{ ...place, cut: `${before}{value}` }] : [];
+  });
+  for (const place of [...pointers, ...pairs, ...words, ...prefixed]) {
     const words = wordsAt([place]);
     if (words !== undefined) return { words, place };
   }
   return undefined;
 }
+
+const isWord = (value: Leaf["value"]): boolean =>
+  typeof value === "boolean" || (typeof value === "string" && /^\p{L}[\p{L} _-]{0,39}$/u.test(value));
 
 const isOfStates = ({ names }: Leaf): boolean =>
   names.some((name) =>

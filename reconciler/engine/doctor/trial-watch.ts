@@ -59,6 +59,7 @@ export class Trial {
   readonly routes: Partial<Record<TriedOperation, Route>> = {};
   readonly inVain: Partial<Record<TriedOperation, OperationFinding["tried"]>> = {};
   readonly errors: ErrorRule[] = [];
+  isJobless = false;
   /** Volumes that nothing can delete may stay. */
   mayStay = false;
   rules: TrialFindings["rules"] = {};
@@ -115,7 +116,10 @@ export class Trial {
       this.notes.made.flatMap((one) => (one.kind === kind && one.id !== undefined ? [one.id] : []));
     const volumes = idsOf("volume");
     const groups = idsOf("group");
-    const known = { volume: volumes[0], volumes, group: groups[0], groups };
+    const namesOf = (kind: TrialThing["kind"]): readonly string[] =>
+      this.notes.made.flatMap((one) => (one.kind === kind ? (one.name ?? []) : []));
+    const names = { vm: namesOf("vm"), volume: namesOf("volume"), group: namesOf("group") };
+    const known = { volume: volumes[0], volumes, group: groups[0], groups, names };
     const again = await diagnoseService(this.ports.doctor, dialect, {
       none: new Set(this.report.operations.flatMap(({ operation, isSaid }) => (isSaid === true ? [operation] : []))),
       notAgain,
@@ -126,6 +130,9 @@ export class Trial {
       made: this.made,
     });
     if (again.operations.length === 0) return;
+    // A list that was long once and could not be followed is a question, however short it is at the end.
+    for (const line of again.todo)
+      if (/\.pagination: the list at/.test(line) && !this.open.includes(line)) this.open.push(line);
     // Operations that were found or missing before keep their verdict.
     const operations = again.operations.map((finding) => {
       const earlier = this.report.operations.find(({ operation }) => operation === finding.operation);
@@ -234,7 +241,8 @@ export class Trial {
       outcome = await ask();
     }
     if (outcome.status === "accepted") return { word: outcome.value.status, live: outcome.value };
-    if (isGone(outcome)) return undefined;
+    // What is not found by an id that a list shows is there, and the id is read in a wrong way.
+    if (isGone(outcome)) return byItself ? this.#listedAs(kind, id) : undefined;
     if (byItself && outcome.status === "rejected") {
       const listed = await this.isListed(kind, id);
       const isKnown = this.errors.some((rule) => rule.is === "not_found" && rule.status === outcome.httpStatus);
@@ -244,6 +252,13 @@ export class Trial {
       if (isAway) return undefined;
     }
     throw new TrialProblem(`the ${nounOf(kind)} of the trial cannot be read: ${wordsOf(outcome)}`);
+  }
+
+  async #listedAs(kind: "vm" | "volume", id: string): Promise<TrialLook | undefined> {
+    if (!this.client.can.canFindCreated(kind)) return undefined;
+    const listed = await this.orNothing<LiveVm | LiveVolume>(`${kind}.list`, () => listOfKind(kind, this.client));
+    const live = listed.status === "accepted" ? listed.value.find((one) => one.id === id) : undefined;
+    return live === undefined ? undefined : { word: live.status, live };
   }
 
   /** What a read answers about the trial's own, once it is gone, means "not found". */
@@ -259,12 +274,12 @@ export class Trial {
     this.client = this.#watcher();
   }
 
-  /** Sends a write by itself, with the version that it needs, and waits for its job. */
+  /** Sends a write by itself, with the version that it needs, and waits for its job; ends with the body of the answer. */
   async write(request: DoctorRequest, of?: WriteTarget): Promise<Outcome<unknown>> {
     return this.versioned(async () => {
       const { outcome, body } = await look(this.ports.doctor, await this.#withVersion(request, of));
       const failure = outcome.status === "accepted" ? await failureOfJob(this, body) : undefined;
-      if (failure === undefined) return outcome;
+      if (failure === undefined) return outcome.status === "accepted" ? { ...outcome, value: body } : outcome;
       const condition = conditionOfJob(request.operation, failure, this.report.dialect.errors);
       return { status: "rejected", condition, message: failure };
     });

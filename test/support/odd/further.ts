@@ -21,7 +21,10 @@ export type Shown = Readonly<Record<"vm" | "volume" | "group" | "flavor" | "imag
 type Page = (items: readonly Raw[], asked: Asked, operation: ListName) => Said;
 
 interface Parts
-  extends Pick<OddShape, "title" | "world" | "withJob" | "job" | "showJob" | "refuses" | "refuse" | "deferred">,
+  extends Pick<
+      OddShape,
+      "title" | "world" | "withJob" | "jobHeaders" | "job" | "showJob" | "refuses" | "refuse" | "deferred"
+    >,
     Pick<Odd, "told" | "env" | "keepsVolumes"> {
   readonly credential?: OddShape["credential"];
   readonly shown: Shown;

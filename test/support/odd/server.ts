@@ -13,6 +13,8 @@ export interface OddShape extends Deployment {
   readonly connections?: number;
   /** An answer to a write with the job that it began. */
   withJob?(body: unknown, job: string, operation: string): unknown;
+  /** Headers of an answer to a write with the job that it began. */
+  jobHeaders?(job: string, base: string): Readonly<Record<string, string>>;
   /** What is asked for a job, and what it shows. */
   job?(asked: Asked): string | undefined;
   showJob?(job: string, isDone: boolean, failure: string | undefined): Said;
@@ -110,7 +112,11 @@ export async function startOdd(shape: OddShape): Promise<RunningOdd> {
     if (isWrite && shape.withJob !== undefined) {
       const id = `j${jobs.size + 1}`;
       jobs.set(id, { until: Date.now() + (shape.world?.delayMs ?? 40) });
-      said = { ...said, body: shape.withJob(said.body, id, operation) };
+      said = {
+        ...said,
+        body: shape.withJob(said.body, id, operation),
+        ...(shape.jobHeaders && { headers: { ...said.headers, ...shape.jobHeaders(id, running.url) } }),
+      };
     }
     return isWrite && running.onWrite?.(nth, "after") === true ? undefined : said;
   }
