@@ -66,9 +66,9 @@ export function writesFor(
   const { method, path } = rowOf(operation);
   const routes: Route[] = [...(said === null ? [] : [said]), { method, path }];
   for (const list of lists)
-    for (const KEY of idKeys) {
-      const words = { BASE: list.replace(listing, ""), KEY, ID: isNumber ? "{id:number}" : "{id}" };
-      routes.push(...usualRequests[operation].map((request) => routeOf(request, words)));
+    for (const key of idKeys) {
+      const base = list.replace(listing, "");
+      routes.push(...usualRequests[operation]({ base, key, id: isNumber ? "{id:number}" : "{id}" }));
     }
   const seen = new Set<string>();
   return routes.filter((route) => {
@@ -77,62 +77,64 @@ export function writesFor(
   });
 }
 
-/** A request of the table: a method, a path with its query, and a body. */
-function routeOf(request: string, words: Readonly<Record<string, string>>): Route {
-  const [, method, at = "", body] = /^(POST|DELETE) (\S+) ?(.*)$/.exec(request) ?? [];
-  const put = (text: string): string =>
-    text.replaceAll(/BASE1|BASE|KEY|ID/g, (word) => words[word] ?? words["BASE"]?.replace(/s$/, "") ?? word);
-  const [path = "", query] = at.split("?").map(put);
-  return onlyDefined({
-    method: method === "DELETE" ? ("DELETE" as const) : ("POST" as const),
-    path,
-    query: query === undefined ? undefined : Object.fromEntries([query.split("=")]),
-    body: body === "" || body === undefined ? undefined : JSON.parse(put(body)),
-  });
+interface Whereabouts {
+  /** Where the list is. */
+  readonly base: string;
+  /** What the records call their id, and how a body holds it. */
+  readonly key: string;
+  readonly id: string;
 }
 
-/** With the verb as it is written in paths, as a word of its own and before `resize`. */
-const resizing = (...verbs: readonly string[]): readonly string[] =>
-  verbs.flatMap((verb) => {
-    const [camel, snake, kebab] = [`${verb}Resize`, `${verb}_resize`, `${verb}-resize`];
-    return [
-      ...[`resize/${verb}`, kebab, snake, camel, verb, `resize-${verb}`].map((end) => `POST BASE/{id}/${end}`),
-      `POST BASE/{id}/action {"${camel}":null}`,
-      ...["actions", "action"].flatMap((actions) =>
-        [`/${snake}`, `/${kebab}`, ` {"type":"${snake}"}`, ` {"action":"${snake}"}`, ` {"action":"${camel}"}`].map(
-          (end) => `POST BASE/{id}/${actions}${end}`,
-        ),
-      ),
-      `POST BASE/${kebab}/{id}`,
-      `POST BASE:${camel} {"KEY":"ID"}`,
-      `POST BASE/{id}:${camel}`,
-      `POST BASE/${camel} {"KEY":"ID"}`,
-      `POST BASE/resize/${verb}/{id}`,
-    ];
-  });
+const post = (path: string, body?: object): Route => ({ method: "POST", path, ...onlyDefined({ body }) });
+const remove = (path: string, body?: object): Route => ({ method: "DELETE", path, ...onlyDefined({ body }) });
 
-/** `BASE`: where the list is, `BASE1` in the singular; `KEY`: what the records call their id, `ID` as they show it. */
-const usualRequests: Readonly<Record<TriedOperation, readonly string[]>> = {
+/** With the verb as it is written in paths, as a word of its own and before `resize`. */
+const resizing =
+  (...verbs: readonly string[]) =>
+  ({ base, key, id }: Whereabouts): readonly Route[] =>
+    verbs.flatMap((verb) => {
+      const [camel, snake, kebab] = [`${verb}Resize`, `${verb}_resize`, `${verb}-resize`];
+      const ends = [`resize/${verb}`, kebab, snake, camel, verb, `resize-${verb}`];
+      return [
+        ...ends.map((end) => post(`${base}/{id}/${end}`)),
+        post(`${base}/{id}/action`, { [camel]: null }),
+        ...[`${base}/{id}/actions`, `${base}/{id}/action`].flatMap((at) => [
+          ...[snake, kebab].map((end) => post(`${at}/${end}`)),
+          ...[{ type: snake }, { action: snake }, { action: camel }].map((body) => post(at, body)),
+        ]),
+        post(`${base}/${kebab}/{id}`),
+        post(`${base}:${camel}`, { [key]: id }),
+        post(`${base}/{id}:${camel}`),
+        post(`${base}/${camel}`, { [key]: id }),
+        post(`${base}/resize/${verb}/{id}`),
+      ];
+    });
+
+const usualRequests: Readonly<Record<TriedOperation, (at: Whereabouts) => readonly Route[]>> = {
   "vm.resize.confirm": resizing("confirm", "accept", "commit"),
   "vm.resize.revert": resizing("revert", "cancel", "rollback", "undo"),
-  "volume.delete": [
-    ...["DELETE BASE/{id}", "DELETE BASE/delete/{id}", "POST BASE/{id}/delete", "POST BASE/delete/{id}"],
-    ...[":delete", "/delete", "/remove"].map((end) => `POST BASE${end} {"KEY":"ID"}`),
-    ...["POST BASE/{id}/destroy", 'POST BASE/{id}/actions {"type":"delete"}'],
-    ...['DELETE BASE {"KEY":"ID"}', "DELETE BASE?KEY={id}"],
+  "volume.delete": ({ base, key, id }) => [
+    ...[`${base}/{id}`, `${base}/delete/{id}`].map((path) => remove(path)),
+    ...[`${base}/{id}/delete`, `${base}/delete/{id}`].map((path) => post(path)),
+    ...[":delete", "/delete", "/remove"].map((end) => post(base + end, { [key]: id })),
+    post(`${base}/{id}/destroy`),
+    post(`${base}/{id}/actions`, { type: "delete" }),
+    remove(base, { [key]: id }),
+    { ...remove(base), query: { [key]: "{id}" } },
   ],
-  "group.rule.delete": [
-    ...["BASE/{id}/rules", "BASE/{id}/rule", "BASE/rule", "BASE/rules", "BASE1_rules", "BASE1-rules"],
-    ...["/api/v1/security-group-rules", "/api/v1/security-group-rule", "/api/v1/rules"],
-  ]
-    .map((path) => `DELETE ${path}/{rule_id}`)
-    .concat(
-      ["ruleId", "rule_id", "rule"].flatMap((key) => [
-        `DELETE BASE/{id}/rules {"${key}":"{rule_id}"}`,
-        ...["rules/delete", "remove-rule"].map((end) => `POST BASE/{id}/${end} {"${key}":"{rule_id}"}`),
-        ...[":removeRule", "/remove-rule", "/remove"].map((end) => `POST BASE${end} {"KEY":"ID","${key}":"{rule_id}"}`),
-      ]),
-    ),
+  "group.rule.delete": ({ base, key, id }) => [
+    ...["/{id}/rules", "/{id}/rule", "/rule", "/rules"].map((end) => remove(`${base}${end}/{rule_id}`)),
+    ...["_rules", "-rules"].map((end) => remove(`${base.replace(/s$/, "")}${end}/{rule_id}`)),
+    ...["security-group-rules", "security-group-rule", "rules"].map((name) => remove(`/api/v1/${name}/{rule_id}`)),
+    ...["ruleId", "rule_id", "rule"].flatMap((rule) => {
+      const body = { [rule]: "{rule_id}" };
+      return [
+        remove(`${base}/{id}/rules`, body),
+        ...["rules/delete", "remove-rule"].map((end) => post(`${base}/{id}/${end}`, body)),
+        ...[":removeRule", "/remove-rule", "/remove"].map((end) => post(base + end, { [key]: id, ...body })),
+      ];
+    }),
+  ],
 };
 
 /** There is such a request, and what it is about is in another state just now. */
