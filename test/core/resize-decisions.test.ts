@@ -1,6 +1,8 @@
 /** What becomes of a resize that waits in VERIFY_RESIZE, and which steps decide it, as tables. */
 import { describe, expect, it } from "vitest";
 import type { Need } from "../../reconciler/core/plan/step";
+import { dataVolumeMoved, resizeEnded } from "../../reconciler/kinds/vm/answers";
+import { volumeMoved } from "../../reconciler/kinds/volume/answers";
 import { planFor, vm, type World } from "../support/sample-plans";
 
 const check = { kind: "tcp", port: 22 } as const;
@@ -110,5 +112,24 @@ describe("a VM that waits in VERIFY_RESIZE", () => {
     ],
   ])("%s", (_, world, operations) => {
     expect(planFor(world).steps.map(({ action }) => action.operation)).toEqual(operations);
+  });
+});
+
+describe("what a person says of a request whose outcome is unknown", () => {
+  const resizing = { from: "m1.small", to: "m1.large" };
+  it.each<[what: string, ended: object | undefined, fields: object | undefined]>([
+    ["a resize was confirmed", resizeEnded({ resizing }, "confirmed"), { flavor: "m1.large" }],
+    ["a resize was taken back", resizeEnded({ resizing }, "reverted"), { flavor: "m1.small" }],
+    ["from a flavor that nobody saw", resizeEnded({ resizing: { to: "x" }, flavor: "y" }, "reverted"), { flavor: "y" }],
+    ["no resize was open", resizeEnded({ flavor: "y" }, "confirmed"), undefined],
+    ["a data volume is off", dataVolumeMoved({ dataVolumeMoving: "detaching" }, false), { dataVolumeDetached: true }],
+    ["a data volume is on", dataVolumeMoved({ dataVolumeMoving: "attaching" }, true), {}],
+    ["no move of a data volume was open", dataVolumeMoved({}, true), undefined],
+    ["a volume was attached", volumeMoved({ attaching: "1" }, true), { attachedTo: "1" }],
+    ["a volume was not attached", volumeMoved({ attaching: "1", attachedTo: "2" }, false), { attachedTo: "2" }],
+    ["a volume was detached", volumeMoved({ detaching: "1", attachedTo: "1" }, false), {}],
+    ["no move of a volume was open", volumeMoved({ attachedTo: "1" }, true), undefined],
+  ])("%s", (_, ended, fields) => {
+    expect(ended && JSON.parse(JSON.stringify(ended))).toEqual(fields);
   });
 });

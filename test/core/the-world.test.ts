@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { Rule } from "../../reconciler/core/model/rule";
 import { type GroupExposure, opensToWorld } from "../../reconciler/kinds/group/exposure/exposure";
 import { type Intervals, intervalOf, normalize } from "../../reconciler/kinds/group/exposure/intervals";
+import { describeSpan, spanOf } from "../../reconciler/kinds/group/exposure/protocols";
 import { inDirection, noTraffic, subtractTraffic, trafficOf } from "../../reconciler/kinds/group/exposure/traffic";
 import { asIpv4, worldIn } from "../../reconciler/kinds/group/exposure/world";
 
@@ -134,4 +135,18 @@ describe("a plan opens a group to the world", () => {
     const one = exposed([], [rule("8.0.0.0/8")]);
     expect([opensToWorld(one), opensToWorld(one, 8)]).toEqual([[], ["group.x"]]);
   });
+});
+
+it.each<[rule: Parameters<typeof spanOf>[0], words: readonly string[] | undefined]>([
+  [{ protocol: "any", ethertype: "IPv4" }, ["any protocol"]],
+  [{ protocol: "tcp", ethertype: "IPv4" }, ["tcp"]],
+  [{ protocol: "tcp", ethertype: "IPv4", ports: { min: 22, max: 22 } }, ["tcp 22"]],
+  [{ protocol: "17", ethertype: "IPv4", ports: { min: 6000, max: 6100 } }, ["udp 6000-6100"]],
+  [{ protocol: "icmp", ethertype: "IPv6" }, ["icmp"]],
+  [{ protocol: "tcp", ethertype: "IPv4", ports: { min: -1, max: 99_999 } }, ["tcp"]],
+  [{ protocol: "256", ethertype: "IPv4" }, undefined],
+  [{ protocol: "toString", ethertype: "IPv4" }, undefined],
+])("a rule for %o is a stretch of the line of all protocols and ports", (rule, words) => {
+  const span = spanOf(rule);
+  expect(span && describeSpan(span)).toEqual(words);
 });
