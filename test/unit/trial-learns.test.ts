@@ -45,6 +45,11 @@ test.each([
   ],
   [
     "volume.delete",
+    `curl -X POST -d '{"query":"mutation($id: ID!) { drop(id: $id) {id} }","variables":{"id":"42"}}' https://c.example/api/v1/graphql`,
+    { body: { query: "mutation($id: ID!) { drop(id: $id) { id } }", variables: { id: "{id}" } } },
+  ],
+  [
+    "volume.delete",
     `curl -X POST -d '{"disk":"42"}' https://c.example/api/v1/remove`,
     { path: "/api/v1/remove", body: { disk: "{id}" } },
   ],

@@ -160,7 +160,9 @@ class Placeholders {
   /** The same within a body. */
   within(value: unknown): unknown {
     if (typeof value === "number") return this.#names.get(String(value))?.replace("}", ":number}") ?? value;
-    if (typeof value === "string") return this.put(value);
+    // A selection of GraphQL, such as {id}, is no placeholder; it says the same with room around the word.
+    if (typeof value === "string")
+      return this.put(/^\s*(query|mutation|\{)/.test(value) ? value.replaceAll(/\{(\w+)\}/g, "{ $1 }") : value);
     if (Array.isArray(value)) return value.map((item) => this.within(item));
     if (!isObject(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.within(inner)]));
