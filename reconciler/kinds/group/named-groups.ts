@@ -82,10 +82,12 @@ export function deleteNamedGroupsLast(draft: Draft): void {
     const circle = stuck.has(id) ? namers.filter((namer) => stuck.has(namer.id)) : [];
     const before: StepId[] = [];
     const later: Namer[] = [];
-    for (const rule of takenAway.get(id) ?? []) {
-      if (waitsFor(rule, step.id, needs)) continue;
-      before.push(rule);
-      mustGet(needs, step.id).push(rule);
+    const cleared = new Set<string>();
+    for (const taken of takenAway.get(id) ?? []) {
+      if (waitsFor(taken.step, step.id, needs)) continue;
+      before.push(taken.step);
+      cleared.add(taken.rule);
+      mustGet(needs, step.id).push(taken.step);
     }
     for (const namer of namers) {
       if (circle.includes(namer)) continue;
@@ -98,7 +100,7 @@ export function deleteNamedGroupsLast(draft: Draft): void {
       }
     }
     const isCleared = (namer: Namer): boolean =>
-      namer.rules.every((rule) => before.some((one) => takes(draft.steps, one, namer, rule)));
+      namer.rules.every((rule) => cleared.has(`${namer.address} ${ruleKey(rule)}`));
     const staying = [...namersOf(id).filter((namer) => !deletes.has(namer.id) && !isCleared(namer)), ...later];
     draft.diagnostics.push(...warnings(step, circle, staying, keepsNamedGroups));
     if (circle.length + before.length === 0) continue;
@@ -117,24 +119,21 @@ export function deleteNamedGroupsLast(draft: Draft): void {
 }
 
 /** By the id of a group: the steps that take away single rules which name it. */
-function rulesTakenAway(steps: readonly Step[]): ReadonlyMap<string, readonly StepId[]> {
-  const taken = new Map<string, StepId[]>();
-  for (const { id, action } of steps) {
-    const target = action.operation === "group.rule.delete" ? groupIdNamed(action.rule) : undefined;
-    if (target !== undefined) appendTo(taken, target, id);
+function rulesTakenAway(steps: readonly Step[]): ReadonlyMap<string, readonly TakenAway[]> {
+  const taken = new Map<string, TakenAway[]>();
+  for (const { id, address, action } of steps) {
+    if (action.operation !== "group.rule.delete") continue;
+    const target = groupIdNamed(action.rule);
+    if (target !== undefined) appendTo(taken, target, { step: id, rule: `${address} ${ruleKey(action.rule)}` });
   }
   return taken;
 }
 
-/** Whether the step takes this rule from this group. */
-const takes = (steps: readonly Step[], id: string, namer: Namer, rule: Rule): boolean =>
-  steps.some(
-    (step) =>
-      step.id === id &&
-      step.action.operation === "group.rule.delete" &&
-      step.address === namer.address &&
-      ruleKey(step.action.rule) === ruleKey(rule),
-  );
+interface TakenAway {
+  readonly step: StepId;
+  /** The rule, with the address of its group. */
+  readonly rule: string;
+}
 
 /** Whether `step` comes after `other`, however many steps lie between. */
 function waitsFor(step: string, other: string, needs: ReadonlyMap<string, readonly string[]>): boolean {

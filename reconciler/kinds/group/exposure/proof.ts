@@ -111,20 +111,39 @@ function byStep(facts: readonly Fact[], stepsOf: (fact: Fact) => readonly string
   return groups;
 }
 
-/** Which of the wanted steps are done whenever this step has begun. */
+/** What is done before a step, by the steps of a plan; `undefined`: it was asked about once. */
+const asked = new WeakMap<ReadonlyMap<string, Step>, Map<string, ReadonlySet<string> | undefined>>();
+
+/**
+ * Which of the wanted steps, and maybe others, are done whenever this step has begun. A step that many groups ask about
+ * is walked from twice: once until what is wanted is found, and once for all of them.
+ */
 export function stepsBefore(
   step: string,
   wanted: ReadonlySet<string>,
   steps: ReadonlyMap<string, Step>,
 ): ReadonlySet<string> {
+  const known = asked.get(steps) ?? new Map<string, ReadonlySet<string> | undefined>();
+  asked.set(steps, known);
+  const all = known.get(step) ?? walkBack(step, steps, known.has(step) ? undefined : wanted);
+  known.set(step, known.has(step) ? all : undefined);
+  return all;
+}
+
+/** Everything that is done before the step, or what of it is wanted. */
+function walkBack(
+  step: string,
+  steps: ReadonlyMap<string, Step>,
+  wanted: ReadonlySet<string> | undefined,
+): ReadonlySet<string> {
   const found = new Set<string>();
   const seen = new Set([step]);
   const open = [step];
-  for (let next = open.pop(); next !== undefined && found.size < wanted.size; next = open.pop())
+  for (let next = open.pop(); next !== undefined && found.size !== wanted?.size; next = open.pop())
     for (const { step: needed, on } of steps.get(next)?.needs ?? []) {
       if (on !== "done" || seen.has(needed)) continue;
       seen.add(needed);
-      if (wanted.has(needed)) found.add(needed);
+      if (wanted?.has(needed) !== false) found.add(needed);
       open.push(needed);
     }
   return found;
