@@ -18,7 +18,7 @@ function leaveRules(): readonly Rule[] {
     if (method === "DELETE" && id !== undefined)
       left.push(...place.emulator.dump().rules.filter(({ remote_group_id }) => remote_group_id === id));
     const answer = await forward();
-    if (method !== "GET" || !path.endsWith("/rule")) return answer;
+    if (method !== "GET" || !path.endsWith("/rule") || answer.status !== 200) return answer;
     const { data } = JSON.parse(answer.body) as { readonly data: readonly Rule[] };
     return json({ data: [...data, ...left.filter((rule) => rule.security_group_id === id)] });
   });
