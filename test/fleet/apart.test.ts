@@ -165,10 +165,11 @@ test("a plan that does not end is ended with its reason, and at once when nobody
     ).errors,
   ).toEqual([]);
   const plan = project.plan(stop.signal).then(
-    () => "planned",
+    ({ errors }) => errors.join("\n"),
     (error: Error) => error.message,
   );
   setTimeout(() => stop.abort(), 1000);
-  expect(await plan).toMatch(/its planning was stopped/);
+  // On a busy machine it has not come to judging by then, and hears that it is to stop.
+  expect(await plan).toMatch(/its planning was stopped|cancelled/);
   await project.close();
 });
