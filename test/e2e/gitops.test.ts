@@ -186,7 +186,7 @@ describe.each<[string, () => Promise<Pipeline>, RegExp]>([
     host.keep(
       artifact,
       // Not the last character: of that one, base64 may leave bits unused.
-      host.kept(artifact)!.replace(/[A-Za-z0-9](?=[^"]{20}[^A-Za-z0-9]*$)/, (one) => (one === "A" ? "B" : "A")),
+      host.kept(artifact)!.replace(/[A-Za-z0-9+/](?=[^"]{20}[^A-Za-z0-9]*$)/, (one) => (one === "A" ? "B" : "A")),
     );
     const tampered = await pipeline.apply(checkout(larger));
     expect([tampered.exitCode, tampered.stderr]).toEqual([1, expect.stringMatching(/state\/damaged|plan\/tampered/)]);
