@@ -15,6 +15,8 @@ import { makeFolder } from "../support/folder";
 // What the first version with a fleet asks of its tables, taken from its own build.
 import firstVersion from "./first-version.json";
 
+const idleWorker = { version: "x", concurrency: 1, doing: [], draining: false, services: [], troubles: [] };
+
 describe("what a fleet keeps", () => {
   let database: Database;
   let records: Records;
@@ -94,15 +96,7 @@ describe("what a fleet keeps", () => {
     expect(await start("lost", "b:1")).toMatchObject({ tookOver: true, lost: 1 });
     expect(await start("lost", "c:1")).toMatchObject({ tookOver: true, lost: 2 });
     // One of them was only cut off.
-    await records.beat({
-      name: "a:1",
-      version: "x",
-      concurrency: 1,
-      doing: [],
-      draining: false,
-      services: [],
-      troubles: [],
-    });
+    await records.beat({ ...idleWorker, name: "a:1" });
     const handing = await start("lost", "d:1");
     expect(handing).toMatchObject({ tookOver: true, lost: 2 });
     const end = { result: "taken_over" as const, reason: "its worker was stopped", counts: {} };
@@ -121,8 +115,7 @@ describe("what a fleet keeps", () => {
 
   test("a worker whose machine was taken away after it was told to end counts against no stack", async () => {
     const name = "preempted:1";
-    const beat = (draining: boolean) =>
-      records.beat({ name, version: "x", concurrency: 1, doing: [], draining, services: [], troubles: [] });
+    const beat = (draining: boolean) => records.beat({ ...idleWorker, name, draining });
     await beat(false);
     await start("moved", name);
     await beat(true);
@@ -139,21 +132,12 @@ describe("what a fleet keeps", () => {
     await start("restarted", first);
     await start("restarted", second);
     // The new one lives, which says nothing of the dead one.
-    await records.beat({
-      name: second,
-      version: "x",
-      concurrency: 1,
-      doing: [],
-      draining: false,
-      services: [],
-      troubles: [],
-    });
+    await records.beat({ ...idleWorker, name: second });
     expect(await start("restarted", workerName())).toMatchObject({ lost: 2 });
   });
 
   test("three machines that are taken away without a word are not blamed on a stack, and six are", async () => {
-    const beat = (name: string) =>
-      records.beat({ name, version: "x", concurrency: 1, doing: [], draining: false, services: [], troubles: [] });
+    const beat = (name: string) => records.beat({ ...idleWorker, name });
     const blamed: number[] = [];
     for (let nth = 1; nth <= 7; nth++) {
       await beat(`node${nth}:1`);

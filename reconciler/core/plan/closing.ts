@@ -8,7 +8,7 @@ import { type EffectField, type Expected, type WhyUnseen, type Written, writeKey
 import type { Kind } from "../model/kinds";
 import { type Live, type LiveOf, sight } from "../model/live";
 import type { RecordedResource, State } from "../model/recorded";
-import { fieldsIn, onlyDefined } from "../text/objects";
+import { fieldsIn, groupedBy, onlyDefined } from "../text/objects";
 import type { StepChange, UnseenChanges } from "./record-patch";
 import type { Step, StepOperation } from "./step";
 
@@ -59,15 +59,11 @@ const ofRules: ReadonlySet<EffectField> = new Set(["rule", "removed rule"]);
  * change: a service may take it back with the change of something else.
  */
 export function besides(open: readonly OpenWrite[], { resources }: Pick<State, "resources">, live: Live): OpenWrite[] {
-  const byId = new Map<string, OpenWrite[]>();
-  for (const write of open) {
-    if (write.blind !== undefined || write.field === "absence") continue;
-    const key = `${write.kind}:${write.id}`;
-    byId.set(key, [...(byId.get(key) ?? []), write]);
-  }
+  const byId = groupedBy(open, (write) =>
+    write.blind !== undefined || write.field === "absence" ? undefined : `${write.kind}:${write.id}`,
+  );
   return [...byId.values()].flatMap((writes) => {
     const [first] = writes;
-    if (first === undefined) return [];
     const { kind, id, step } = first;
     const [before, record] = [sight(live, kind, id), resources.get(step.address)];
     if (before.seen !== "yes" || record?.id !== id) return [];
