@@ -42,7 +42,7 @@ if (values.help) {
   --alchemy      Alchemy too, which is installed for the occasion
   --out FOLDER   for performance.json and performance.svg; otherwise bench/out
 
-Terraform and Pulumi are measured where they are on PATH. The exit code is 1 where a section could not be measured.
+Terraform, OpenTofu and Pulumi are measured where they are on PATH. The exit code is 1 where a section could not be measured.
 `);
   process.exit();
 }

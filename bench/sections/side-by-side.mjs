@@ -1,4 +1,4 @@
-// Ours, and Terraform's and Pulumi's own work for as many things, in one run: M VMs with a volume each, applied and planned
+// Ours, and Terraform's, OpenTofu's and Pulumi's own work for as many things, in one run: M VMs with a volume each, applied and planned
 // again. Ours sends every request to the emulated service; Terraform's built-in resource and Pulumi's dynamic one have no
 // API at all, since the provider of a cloud cannot be fetched without its registry. So what is compared is what the tools
 // themselves cost, with ours at a disadvantage.
@@ -8,12 +8,12 @@ import { cli, inTurns, runOnce, startService } from "../processes.mjs";
 import { noPulumi, pulumiEnv, pulumiName, writeProgram } from "../pulumi-command.mjs";
 import { fleet } from "../shapes.mjs";
 import { number } from "../table.mjs";
-import { noTerraform, terraformBegins, terraformEnv, terraformName } from "../terraform-command.mjs";
+import { noTerraform, terraformBegins, terraformEnv, terraforms } from "../terraform-command.mjs";
 
 export async function measure({ scratch, full, note }) {
-  const [terraform, pulumi] = [terraformName(), pulumiName()];
-  const rows = [...(terraform === undefined ? [noTerraform] : []), ...(pulumi === undefined ? [noPulumi] : [])];
-  if (terraform === undefined && pulumi === undefined) return rows;
+  const [likes, pulumi] = [terraforms(), pulumiName()];
+  const rows = [...(likes.length === 0 ? [noTerraform] : []), ...(pulumi === undefined ? [noPulumi] : [])];
+  if (likes.length === 0 && pulumi === undefined) return rows;
   let turn = 0;
   const newFolder = () => {
     const cwd = join(scratch, `side-${turn++}`);
@@ -38,7 +38,7 @@ export async function measure({ scratch, full, note }) {
         await service.close();
       }
     };
-    const terraformRuns = async () => {
+    const runsOf = (command) => async () => {
       const cwd = newFolder();
       const each = `\${toset([for i in range(${m}) : tostring(i)])}`;
       const terraform_data = {
@@ -46,8 +46,8 @@ export async function measure({ scratch, full, note }) {
         disk: { for_each: each, input: "${terraform_data.web[each.key].id}" },
       };
       writeFileSync(join(cwd, "main.tf.json"), JSON.stringify({ resource: { terraform_data } }));
-      terraformBegins(cwd);
-      const argv = (...words) => ["terraform", ...words, "-input=false", "-no-color"];
+      terraformBegins(cwd, command);
+      const argv = (...words) => [command, ...words, "-input=false", "-no-color"];
       const at = { cwd, env: terraformEnv };
       return twice({ argv: argv("apply", "-auto-approve"), ...at }, { argv: argv("plan"), ...at });
     };
@@ -68,15 +68,14 @@ export async function measure({ scratch, full, note }) {
     const ran = await inTurns(
       {
         ours,
-        ...(terraform === undefined ? {} : { terraform: terraformRuns }),
+        ...Object.fromEntries(likes.map(({ command }) => [command, runsOf(command)])),
         ...(pulumi === undefined ? {} : { pulumi: pulumiRuns }),
       },
       full ? 3 : 1,
     );
-    const peers = [
-      [terraform, ran.terraform],
-      [pulumi, ran.pulumi],
-    ].filter(([, theirs]) => theirs !== undefined);
+    const peers = [...likes.map(({ command, name }) => [name, ran[command]]), [pulumi, ran.pulumi]].filter(
+      ([, theirs]) => theirs !== undefined,
+    );
     // A plan of things without an API looks at nothing at all; only its size says something.
     const beside = (what, of, isPlan) =>
       peers.map(([name, theirs]) =>
@@ -84,7 +83,7 @@ export async function measure({ scratch, full, note }) {
           floor: `${(of(theirs) / 1000).toFixed(2)} s`,
           spread: `${(of(ran.ours) / 1000).toFixed(2)} s`,
           ratio: of(ran.ours) / of(theirs),
-          ...(m >= 100 && !(isPlan && name === terraform) ? { most: 1 } : {}),
+          ...(m >= 100 && !(isPlan && name !== pulumi) ? { most: 1 } : {}),
         }),
       );
     rows.push(

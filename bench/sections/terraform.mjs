@@ -1,15 +1,19 @@
-// The same shapes in Terraform with its built-in resource, where there is a terraform on PATH: no provider to fetch, no
+// The same shapes in Terraform and OpenTofu with their built-in resource, where they are on PATH: no provider to fetch, no
 // network. Its state is written here as its own apply would leave it, because applying 10,000 takes it half an hour.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cli, inTurns } from "../processes.mjs";
 import { number, remark } from "../table.mjs";
-import { noTerraform, terraformBegins, terraformEnv, terraformName } from "../terraform-command.mjs";
+import { noTerraform, terraformBegins, terraformEnv, terraforms } from "../terraform-command.mjs";
 import { preparedFolder } from "./plan-from-memory.mjs";
 
-export async function measure({ scratch, full, note }) {
-  const name = terraformName();
-  if (name === undefined) return [noTerraform];
+export async function measure(bench) {
+  const rows = [];
+  for (const one of terraforms()) rows.push(...(await besideOne(one, bench)));
+  return rows.length === 0 ? [noTerraform] : rows;
+}
+
+async function besideOne({ command, name }, { scratch, full, note }) {
   const rows = [];
   // Chains cost it the square of their length: 10,000 would take it half an hour.
   const cases = [
@@ -20,17 +24,17 @@ export async function measure({ scratch, full, note }) {
   ];
   for (const [shape, n] of cases) {
     note(`${name}: ${shape}, ${n}`);
-    const folder = join(scratch, `terraform-${shape}-${n}`);
+    const folder = join(scratch, `${command}-${shape}-${n}`);
     mkdirSync(folder);
     writeFileSync(join(folder, "main.tf.json"), JSON.stringify(configuration[shape](n)));
     writeFileSync(join(folder, "terraform.tfstate"), JSON.stringify(stateOf(shape, n)));
-    if (!terraformBegins(folder))
-      return [...rows, remark(`${name} beside ours`, "terraform init failed without a network")];
+    if (!terraformBegins(folder, command))
+      return [...rows, remark(`${name} beside ours`, `${command} init failed without a network`)];
     const cwd = preparedFolder(scratch, shape, n);
     const { ours, theirs } = await inTurns(
       {
         ours: { argv: [process.execPath, cli, "plan", "--no-refresh", "--base-url", "http://127.0.0.1:9"], cwd },
-        theirs: { argv: ["terraform", "plan", "-input=false", "-no-color"], cwd: folder, env: terraformEnv },
+        theirs: { argv: [command, "plan", "-input=false", "-no-color"], cwd: folder, env: terraformEnv },
       },
       full ? 3 : 1,
       { memory: true },

@@ -3,11 +3,11 @@ import { type Kind, kindOf } from "../core/model/address";
 import type { EffectField } from "../core/model/effect";
 import { sight } from "../core/model/live";
 import { isGone, type Outcome } from "../core/model/outcome";
-import { orphanKey, type RecordedResource } from "../core/model/recorded";
+import { type Orphan, orphanKey, type RecordedResource } from "../core/model/recorded";
 import { missingOrphan } from "../core/plan/missing";
 import { type FieldsOf, type StepChange, stepChangesOf } from "../core/plan/record-patch";
 import type { RecordPatch, Step, StepOperation } from "../core/plan/step";
-import { fieldsIn } from "../core/text/objects";
+import { fieldsIn, onlyDefined } from "../core/text/objects";
 import { type DoneStep, doneAndSeen, doneUnseen, isoNow, type Run, type StepResult, type StepWrite } from "./run";
 
 /** The changes of the state after a successful step, with whatever else the step found out. */
@@ -70,15 +70,18 @@ export async function noteDeleting(
     sentBefore = record.deleting === true;
     changes.push({ type: "patch", address, of: id, fields: { ...beside, deleting } });
   }
-  const key = orphanKey({ kind: kindOf(step.address), id });
-  const orphan = orphans.get(key);
+  const orphan = orphans.get(orphanKey({ kind: kindOf(step.address), id }));
   if (orphan !== undefined) {
-    const { deleting: before, ...kept } = orphan;
-    sentBefore ||= before === true;
-    changes.push({ type: "orphan", key, orphan: deleting === true ? { ...kept, deleting } : kept });
+    sentBefore ||= orphan.deleting === true;
+    changes.push(orphanDeleting(orphan, deleting));
   }
   await run.recorder.record(changes);
   return sentBefore;
+}
+
+/** The same note about what a step has just left behind and deletes itself. */
+export function orphanDeleting({ deleting: _, ...orphan }: Orphan, deleting: true | undefined): StepChange {
+  return { type: "orphan", key: orphanKey(orphan), orphan: { ...orphan, ...onlyDefined({ deleting }) } };
 }
 
 /**

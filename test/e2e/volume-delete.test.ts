@@ -88,6 +88,24 @@ describe("orphans delete", () => {
     expect(Object.keys(orphans())).toEqual([`volume:${id}`]);
   });
 
+  it("remembers that it sent the delete: what is gone after a lost answer was meant to go", async () => {
+    const id = await leaveOne();
+    let isDeleted = false;
+    place.proxy.meddle(async ({ method, path }, forward) => {
+      if (!path.endsWith(id)) return forward();
+      if (method === "DELETE") isDeleted = (await forward()).status < 300 || isDeleted;
+      return isDeleted ? json({ message: "later" }, 503) : forward();
+    });
+    const lost = await end(id);
+    expect([lost.exitCode, Object.keys(orphans())], said(lost)).toEqual([1, [`volume:${id}`]]);
+    place.proxy.meddle((_, forward) => forward());
+    declare({ vms: { web: {} } });
+    const next = await apply();
+    expect(next.exitCode, said(next)).toBe(0);
+    const again = await end(id);
+    expect([again.exitCode, orphans()], said(again)).toEqual([0, {}]);
+  });
+
   it("deletes nothing that hangs on a VM or has grown since it was left", async () => {
     const id = await leaveOne();
     await grow(id, 30);

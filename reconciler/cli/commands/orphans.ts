@@ -12,6 +12,7 @@ import { costOfOrphans } from "../../core/plan/cost";
 import { nearestName } from "../../core/text/nearest";
 import { canDeleteOrphan, deleteOrphan } from "../../engine/delete-orphan";
 import { openStoredState } from "../../engine/plan";
+import { orphanDeleting } from "../../engine/record-step";
 import { observeOrphans } from "../../engine/refresh";
 import { assertSameScope, scopeOf } from "../../engine/scope";
 import type { Watch } from "../../kinds/volume/watch";
@@ -136,18 +137,19 @@ function removeOrphans(invocation: Invocation): Promise<number> {
     // Volumes last: what can be lost with one is lost only when everything else went well.
     const inOrder = [...deletable.filter((orphan) => ofKind(orphan, "volume") === undefined), ...volumes];
     for (const orphan of inOrder) {
+      // A run that is cut off after the request leaves an orphan behind that was meant to go.
+      await changeState(invocation, store, () => [orphanDeleting(orphan, true)]);
       const result = await deleteOrphan(orphan, watch);
       // A credential of another project is answered "not found" as well, so this orphan is forgotten only with the
       // proof that every "gone" takes.
       if (result === "not-found") {
+        await changeState(invocation, store, () => [asBefore(orphan)]);
         const problems = await forgetGone([orphan], invocation, store, state, asked);
         if (problems.length > 0) return output.finish({ exitCode: 1, diagnostics: problems });
         continue;
       }
-      if (result.learnt !== undefined) {
-        const known = { ...orphan, ...result.learnt };
-        await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: known }]);
-      }
+      if (result.end === "failed")
+        await changeState(invocation, store, () => [asBefore({ ...orphan, ...result.learnt })]);
       if (result.end !== "done")
         throw fail(
           result.code ?? "service/unknown",
@@ -169,6 +171,9 @@ function removeOrphans(invocation: Invocation): Promise<number> {
     return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
   });
 }
+
+/** What was noted before the delete is taken back, unless an earlier command has sent one. */
+const asBefore = (orphan: Orphan) => orphanDeleting(orphan, orphan.deleting === true ? true : undefined);
 
 /** The service has accepted it, and nobody can look whether it is gone. */
 const unseenDeletion = ({ kind, id }: Orphan, writes: readonly { readonly blind?: string }[]): string =>

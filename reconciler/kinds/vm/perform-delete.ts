@@ -13,7 +13,7 @@ import { type FieldsOf, withFields } from "../../core/plan/record-patch";
 import type { ActionOf, Step } from "../../core/plan/step";
 import { onlyDefined } from "../../core/text/objects";
 import { confirmGone, confirmVolumeGone, doubtOf } from "../../engine/confirm-gone";
-import { missingInstead, noteDeleting, recordOf } from "../../engine/record-step";
+import { missingInstead, noteDeleting, orphanDeleting, recordOf } from "../../engine/record-step";
 import {
   doneAndSeen,
   failedBy,
@@ -214,9 +214,13 @@ async function deleteOwnVolume(
     return { ...isNotDeleted(failedBy(look)), end: "failed" };
   }
   const watch = watchOf(step, run);
+  await run.recorder.record([orphanDeleting(orphan, true)]);
   const deleted = await onceVolumeSteady(watch, orphan.id, () => client.deleteVolume(orphan.id, optionsFor(step, run)));
   const outcome = await confirmVolumeGone(deleted, orphan.id, client);
-  if (outcome.status !== "accepted") return isNotDeleted(failedBy(outcome));
+  if (outcome.status !== "accepted") {
+    if (outcome.status !== "unknown") await run.recorder.record([orphanDeleting(orphan, undefined)]);
+    return isNotDeleted(failedBy(outcome));
+  }
   const settled = await waitForVolume(watch, orphan.id, { for: "gone" });
   if (settled.end !== "done") return isNotDeleted(settled);
   await run.recorder.record([{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
