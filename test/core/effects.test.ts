@@ -152,6 +152,24 @@ describe("what a run has to look for at its end", () => {
     expect(left({ ...volume, name: "data", sizeGb: 1 })).toEqual(["size"]);
   });
 
+  it("asks of each write once whether a later step of its address overtakes it, however many others there are", () => {
+    const readsOf = (count: number): number => {
+      let reads = 0;
+      const ended = Array.from({ length: count }, (_, nth) => {
+        const step = Object.defineProperty({ ...stepOf("volume.create", "volume.d") }, "address", {
+          get: () => {
+            reads++;
+            return `volume.d${nth}`;
+          },
+        });
+        return { step, writes: [writeOf("existence", `v${nth}`, { kind: "volume", id: `v${nth}` })] };
+      });
+      expect(toLookFor(ended, new Set())).toHaveLength(count);
+      return reads;
+    };
+    expect(readsOf(80)).toBe(4 * readsOf(20));
+  });
+
   it("puts a name back that was there before the first of two", () => {
     const former = (name: string): StepChange[] => [{ type: "patch", address: "group.web", fields: { name } }];
     const open = toLookFor(

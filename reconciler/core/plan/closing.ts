@@ -8,6 +8,7 @@ import { type EffectField, type Expected, type WhyUnseen, type Written, writeKey
 import type { Kind } from "../model/kinds";
 import { type Live, type LiveOf, sight } from "../model/live";
 import type { RecordedResource, State } from "../model/recorded";
+import { mustGet } from "../text/invariant";
 import { fieldsIn, groupedBy, onlyDefined } from "../text/objects";
 import type { StepChange, UnseenChanges } from "./record-patch";
 import type { Step, StepOperation } from "./step";
@@ -32,15 +33,25 @@ export function toLookFor(
   shown: ReadonlyMap<string, LiveOf[Kind]> = new Map(),
 ): OpenWrite[] {
   const open = new Map<string, OpenWrite>();
+  /** Which of them are of an address, for only a step of the same one overtakes them. */
+  const keysOf = new Map<string, Set<string>>();
   for (const { step, writes } of ended) {
-    for (const [key, write] of open) if (isOvertaken(write, step, writes.length === 0)) open.delete(key);
+    const keys = keysOf.get(step.address) ?? new Set();
+    for (const key of keys)
+      if (isOvertaken(mustGet(open, key), step, writes.length === 0)) {
+        open.delete(key);
+        keys.delete(key);
+      }
     for (const write of writes) {
       const key = `${write.kind}:${write.id} ${writeKey(write)}`;
       const earlier = open.get(key);
+      if (earlier !== undefined) keysOf.get(earlier.step.address)?.delete(key);
       // The field is put back to what it was before the first of them.
       const ifNot = earlier?.ifNot ?? write.ifNot;
       open.set(key, { ...write, step, ...onlyDefined({ ifNot }) });
+      keys.add(key);
     }
+    if (keys.size > 0) keysOf.set(step.address, keys);
   }
   return [...open.values()].filter((write) => {
     const { kind, id, field, ofCreate, answered } = write;
@@ -107,8 +118,8 @@ const startingOperations: ReadonlySet<StepOperation> = new Set([
   "vm.resize.revert",
 ]);
 
-function isOvertaken({ field, step: earlier }: OpenWrite, { address, action }: Step, isSeen: boolean): boolean {
-  if (earlier.address !== address) return false;
+/** By a later step of the same address. */
+function isOvertaken({ field }: OpenWrite, { action }: Step, isSeen: boolean): boolean {
   if (field === "power") return startingOperations.has(action.operation);
   // A volume that was seen at its attach or its resize exists, and its size is the one that the resize was to bring.
   if (field === "size" && action.operation === "volume.resize") return true;
