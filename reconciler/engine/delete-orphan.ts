@@ -8,8 +8,13 @@ import { onceVolumeSteady, type Watch, waitForVolume } from "../kinds/volume/wat
 import { confirmVolumeGone } from "./confirm-gone";
 import { failedBy, type StepResult } from "./run";
 
-/** `learnt`: what the orphan's entry in the state has wrong. */
-export type OrphanResult = (StepResult & { readonly learnt?: Pick<Orphan, "sizeGb"> }) | "not-found";
+/**
+ * `learnt`: what the orphan's entry in the state has wrong. `isSent`: the service has accepted the delete, so that what
+ * is gone later was meant to go, however the wait for it ended.
+ */
+export type OrphanResult =
+  | (StepResult & { readonly learnt?: Pick<Orphan, "sizeGb">; readonly isSent?: true })
+  | "not-found";
 
 const volumeChanged = (how: string, fix: string): StepResult => ({
   end: "failed",
@@ -42,7 +47,8 @@ async function deleteOrphanGroup({ id, name }: Orphan, watch: Watch): Promise<Or
   const outcome = await client.deleteGroup(id, { signal });
   if (isGone(outcome)) return "not-found";
   if (outcome.status !== "accepted") return failedBy(outcome);
-  return waitUntilGroupGone(id, name, { ...watch, listGroups: () => client.listGroups({ signal }) });
+  const listGroups = () => client.listGroups({ signal });
+  return { ...(await waitUntilGroupGone(id, name, { ...watch, listGroups })), isSent: true };
 }
 
 async function deleteOrphanVolume({ id, sizeGb }: Orphan, watch: Watch): Promise<OrphanResult> {
@@ -65,6 +71,5 @@ async function deleteOrphanVolume({ id, sizeGb }: Orphan, watch: Watch): Promise
   if (isGone(deleted)) return "not-found";
   const outcome = await confirmVolumeGone(deleted, id, client);
   if (outcome.status !== "accepted") return failedBy(outcome);
-  const settled = await waitForVolume(watch, id, { for: "gone" });
-  return settled;
+  return { ...(await waitForVolume(watch, id, { for: "gone" })), isSent: true };
 }

@@ -5,6 +5,7 @@ import { parseAddress } from "../../core/model/address";
 import { hasErrors } from "../../core/model/diagnostic";
 import { findDrift } from "../../engine/drift";
 import { openStoredState } from "../../engine/plan";
+import { assertSameScope, scopeOf } from "../../engine/scope";
 import { judgeReachability } from "../../kinds/group/reachability/findings";
 import { owedIn } from "../../kinds/vm/guest-steps";
 import { todayUtc } from "../../outside/clock";
@@ -38,6 +39,7 @@ export const driftCommand = command({
     });
     return withSession(invocation, workspace, async ({ store, service }) => {
       const { state } = openStoredState(await store.read(), store.location, newLineage());
+      assertSameScope(state, scopeOf(service.client, workspace.desired));
       const report = await findDrift(service.client, state);
       for (const drift of report.drifts)
         output.event({

@@ -90,6 +90,7 @@ async function undoRun(invocation: Invocation<FlagName, readonly [string]>): Pro
         invocation,
         "run",
         async (held) => {
+          await projectOfSession(held).settle(stop.soft);
           const back = await wayBackOf(held, named);
           const planned = await prepare({ ...held, signal: stop.soft }, planOptions(invocation.flags), back.desired);
           const prepared = { ...planned, plan: wayBackPlan(planned.plan, back) };

@@ -8,13 +8,13 @@ import { isUuid } from "../../core/canonical/catalogue";
 import { nameProblem } from "../../core/canonical/names";
 import type { Change } from "../../core/diff/changes";
 import { type Address, type AddressParts, type Kind, kindOf, parseAddress } from "../../core/model/address";
-import { type Closed, closedWith, nothingDesired } from "../../core/model/desired";
+import { type Closed, closedWith, type Desired, nothingDesired } from "../../core/model/desired";
 import { type Diagnostic, hasErrors } from "../../core/model/diagnostic";
 import type { Sighting } from "../../core/model/evidence";
 import { type FieldRow, fieldsOf } from "../../core/model/fields";
 import { fixText, toRun } from "../../core/model/fix";
 import { definitionOf, kindRows, ofKind } from "../../core/model/kinds";
-import { comparedOf, type LiveOf, sight } from "../../core/model/live";
+import { comparedOf, type Live, type LiveOf, sight } from "../../core/model/live";
 import {
   type Intent,
   type PlannedChange,
@@ -34,7 +34,7 @@ import { printable } from "../../core/text/printable";
 import { listOfKind } from "../../engine/observe";
 import { openStoredState } from "../../engine/plan";
 import { refresh } from "../../engine/refresh";
-import { assertSameScope, scopeOf } from "../../engine/scope";
+import { assertSameScope, assertShown, scopeOf, scopeToRemember } from "../../engine/scope";
 import type { ServiceClient } from "../../service/client";
 import type { StateStore } from "../../store/store";
 import { type CompletionSources, command, type Invocation, type Suggestion, two } from "../command";
@@ -184,7 +184,8 @@ async function settleUndeclared(
 ): Promise<number> {
   const { output } = invocation;
   const live = await assertExists(client, workspace, state, { to: address, id });
-  await changeState(invocation, store, () => settledByImport(address, made, id, { can: client.can, live }));
+  const settled = settledByImport(address, made, id, { can: client.can, live });
+  await changeState(invocation, store, () => withScope(settled, state, client, workspace.desired, live));
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now. The file does not declare it: reconcile plan shows what would happen to it.`);
   return output.finish({ exitCode: 0 });
@@ -198,6 +199,7 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
   const bare =
     made === undefined && gone === undefined ? withoutDamaged(state, address) : withoutResource(state, address);
   const seen = await refresh(client, desired, bare);
+  assertShown(bare, seen.live, seen.findings);
   const planFor = (wished: Closed): Plan =>
     makePlan({
       desired: wished,
@@ -226,7 +228,7 @@ async function takeOverResource(wish: Wish, closed: Closed): Promise<number> {
           live: seen.live,
           declared: declaredRules(closed, address),
         });
-  await changeState(invocation, store, () => changes);
+  await changeState(invocation, store, () => withScope(changes, state, client, closed, seen.live));
   output.event({ type: "change", address, action: "import", fields: [], id });
   output.print(`${address} is ${id} now.`);
   const kind = kindOf(address);
@@ -300,6 +302,22 @@ const settledByImport = (address: Address, made: MadeRecord, id: string, seen: S
   { type: "intent", address, intent: null },
 ];
 
+/** A state that begins with an import knows from then on of which service, project and environment it is. */
+function withScope(
+  changes: readonly StateChange[],
+  state: State,
+  client: ServiceClient,
+  desired: Desired,
+  live: Live,
+): readonly StateChange[] {
+  const resources = new Map(state.resources);
+  // What is taken over is the state's own, and no stranger by which the project may be recognised.
+  for (const change of changes)
+    if (change.type === "resource" && change.record !== null) resources.set(change.address, change.record);
+  const scope = scopeToRemember({ ...state, resources }, scopeOf(client, desired), live, false, true);
+  return scope === undefined ? changes : [...changes, { type: "scope", scope }];
+}
+
 /**
  * The changes of the state that forget the recorded resource of an address when the service no longer has it, so that
  * another one may take the address; `undefined` while the service has it.
@@ -338,6 +356,7 @@ async function assertExists(
 ) {
   const desired = { ...workspace.desired, resources: [], imports: [entry], moved: [], removed: [] };
   const { live, findings } = await refresh(client, desired, withoutResource(state, entry.to));
+  assertShown(state, live, findings);
   if (hasErrors(findings)) throw new CommandFailed(findings.filter(({ severity }) => severity === "error"));
   const kind = parseAddress(entry.to)?.kind;
   if (kind !== undefined && sight(live, kind, entry.id).seen === "gone")

@@ -115,11 +115,11 @@ function removeOrphans(invocation: Invocation): Promise<number> {
     const asked: SearchedFrom = { client, desired: workspace.desired };
     const isThere = ({ missingSince }: Orphan): boolean => missingSince === undefined;
     const deletable = wanted.filter((orphan) => isThere(orphan) && canDeleteOrphan(orphan, client.can));
-    const volumes = allOfKind(deletable, "volume");
-    if (volumes.length > 0 && flags["allow-data-loss"] !== true)
+    const doomed = allOfKind(deletable, "volume");
+    if (doomed.length > 0 && flags["allow-data-loss"] !== true)
       return output.finish({
         exitCode: 3,
-        diagnostics: volumes.map((orphan) => ({
+        diagnostics: doomed.map((orphan) => ({
           severity: "error",
           code: "consent/data-loss",
           summary: `volume ${orphan.name} (${orphan.id}) would be deleted with its data`,
@@ -134,8 +134,19 @@ function removeOrphans(invocation: Invocation): Promise<number> {
       progress: (message) => output.note(message),
       waited: () => undefined,
     };
+    const forget = async (orphan: Orphan): Promise<void> => {
+      await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
+      output.print(`Forgot ${orphan.kind} ${orphan.name} (${orphan.id}): the service does not find it.`);
+    };
+    // Together, and before anything goes: one that shows is the proof that the others would be shown.
+    const { sight } = await observeOrphans(client, asked.desired, state, deletable);
+    const there = deletable.filter((orphan) => sight(orphan).seen !== "gone");
+    for (const orphan of deletable) if (!there.includes(orphan)) await forget(orphan);
     // Volumes last: what can be lost with one is lost only when everything else went well.
-    const inOrder = [...deletable.filter((orphan) => ofKind(orphan, "volume") === undefined), ...volumes];
+    const inOrder = [
+      ...there.filter((orphan) => ofKind(orphan, "volume") === undefined),
+      ...allOfKind(there, "volume"),
+    ];
     for (const orphan of inOrder) {
       // A run that is cut off after the request leaves an orphan behind that was meant to go.
       await changeState(invocation, store, () => [orphanDeleting(orphan, true)]);
@@ -144,11 +155,11 @@ function removeOrphans(invocation: Invocation): Promise<number> {
       // proof that every "gone" takes.
       if (result === "not-found") {
         await changeState(invocation, store, () => [asBefore(orphan)]);
-        const problems = await forgetGone([orphan], invocation, store, state, asked);
+        const problems = await problemsOfGone([orphan], forget, store, asked);
         if (problems.length > 0) return output.finish({ exitCode: 1, diagnostics: problems });
         continue;
       }
-      if (result.end === "failed")
+      if (result.end === "failed" && result.isSent !== true)
         await changeState(invocation, store, () => [asBefore({ ...orphan, ...result.learnt })]);
       if (result.end !== "done")
         throw fail(
@@ -161,11 +172,10 @@ function removeOrphans(invocation: Invocation): Promise<number> {
       if (!result.effect.seen) output.note(unseenDeletion(orphan, result.effect.writes));
     }
     const ended = new Set(deletable);
-    const diagnostics = await forgetGone(
+    const diagnostics = await problemsOfGone(
       wanted.filter((orphan) => !ended.has(orphan)),
-      invocation,
+      forget,
       store,
-      state,
       asked,
     );
     return output.finish({ exitCode: hasErrors(diagnostics) ? 1 : 0, diagnostics });
@@ -202,25 +212,25 @@ function orphanCalled(id: string, { orphans }: State): Orphan {
 }
 
 /**
- * Takes an orphan off the list that was deleted in the service's console: its user says so, and the service proves it.
+ * Takes orphans off the list that were deleted in the service's console: their user says so, and the service proves it.
+ * The answer is what it does not prove.
  */
-async function forgetGone(
+async function problemsOfGone(
   wanted: readonly Orphan[],
-  invocation: Invocation,
+  forget: (orphan: Orphan) => Promise<void>,
   store: StateStore,
-  state: State,
   { client, desired }: SearchedFrom,
 ): Promise<readonly Diagnostic[]> {
   if (wanted.length === 0) return [];
+  // What this command has deleted by now is not looked for.
+  const { state } = openStoredState(await store.read(), store.location, newLineage());
   const { sight, findings } = await observeOrphans(client, desired, state, wanted);
   const diagnostics = [...findings];
   for (const orphan of wanted) {
     const { kind, name, id } = orphan;
     const sighting = sight(orphan);
-    if (sighting.seen === "gone") {
-      await changeState(invocation, store, () => [{ type: "orphan", key: orphanKey(orphan), orphan: null }]);
-      invocation.output.print(`Forgot ${kind} ${name} (${id}): the service does not find it.`);
-    } else if (sighting.seen === "yes" && canDeleteOrphan(orphan, client.can))
+    if (sighting.seen === "gone") await forget(orphan);
+    else if (sighting.seen === "yes" && canDeleteOrphan(orphan, client.can))
       diagnostics.push({
         severity: "error",
         code: "plan/shown-again",

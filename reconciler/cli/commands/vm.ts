@@ -1,6 +1,7 @@
 /** `reconcile vm …`: lists VMs, and acts on one in ways that the state does not remember. */
 
 import { nothingDesired } from "../../core/model/desired";
+import { hasErrors } from "../../core/model/diagnostic";
 import { ofKind } from "../../core/model/kinds";
 import { noGrants } from "../../core/plan/consent";
 import { estimateMs } from "../../core/plan/estimate";
@@ -12,6 +13,7 @@ import { openStoredState } from "../../engine/plan";
 import { createRecorder } from "../../engine/recorder";
 import { failedBy } from "../../engine/run";
 import { runPlan } from "../../engine/run-plan";
+import { assertSameScope, scopeOf } from "../../engine/scope";
 import { runText } from "../../report/run-text";
 import { vmListText, vmRows } from "../../report/vm-list";
 import { type CompletionSources, command, type Invocation, noArguments, oneArgument } from "../command";
@@ -127,7 +129,13 @@ function actOnVm(
       holds: [`vm:${address}`],
       estimateMs: estimateMs(action.operation),
     };
+    assertSameScope(state, scopeOf(session.service.client, workspace.desired));
     const { plan: empty, live } = await prepare(session, { targets: [address] }, nothingDesired);
+    // What could not be looked at is acted on no more than by a plan.
+    const unread = empty.diagnostics.filter(
+      ({ severity, code }) => severity === "error" && code.startsWith("service/"),
+    );
+    if (hasErrors(unread)) return output.finish({ exitCode: 1, diagnostics: unread });
     const plan: Plan = { ...empty, changes: [], steps: [step], bookkeeping: [], consents: [], diagnostics: [] };
     const progress = startProgress(output, plan, session.service.timeScale);
     try {
