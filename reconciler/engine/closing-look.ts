@@ -78,9 +78,9 @@ function noteLooked(
 
 /** Writes that the service answered and shows. */
 function noteAnswered({ shown }: Samples, read: readonly OpenWrite[], missing: readonly OpenWrite[]): void {
+  const missed = new Set(missing.map(({ id }) => id));
   for (const { kind, answered, id } of read)
-    if (answered === true && !missing.some((one) => one.id === id))
-      shown.set(kind, (shown.get(kind) ?? new Set()).add(id));
+    if (answered === true && !missed.has(id)) shown.set(kind, (shown.get(kind) ?? new Set()).add(id));
 }
 
 const growth = 1.6;
@@ -227,14 +227,16 @@ async function lookAtGroups(writes: readonly OpenWrite[], looking: ClosingPorts)
   const hasHeads = client.can.seesGroups !== "rules";
   const changed = new Set(writtenIds(writes.filter((write) => isOfRules(write) && write.answered !== true)));
   // The rules of a group show that it exists.
-  const ofHead = writes.filter((write) => !isOfRules(write) && (write.field !== "existence" || !changed.has(write.id)));
-  const heads = hasHeads && ofHead.length > 0 ? await readWritten("group", writtenIds(ofHead), looking) : undefined;
+  const isOfHead = (write: OpenWrite): boolean =>
+    !isOfRules(write) && (write.field !== "existence" || !changed.has(write.id));
+  const headIds = writtenIds(writes.filter(isOfHead));
+  const heads = hasHeads && headIds.length > 0 ? await readWritten("group", headIds, looking) : undefined;
+  const withHead = new Set(headIds);
   const headShows = (write: OpenWrite): boolean =>
-    heads !== undefined && ofHead.some(({ id }) => id === write.id) && whyNotSeen(write, heads(write.id)) === undefined;
-  const byRules = writes.filter((write) => {
-    if (ofHead.includes(write)) return !hasHeads;
-    return write.answered !== true || !headShows(write);
-  });
+    heads !== undefined && withHead.has(write.id) && whyNotSeen(write, heads(write.id)) === undefined;
+  const byRules = writes.filter((write) =>
+    isOfHead(write) ? !hasHeads : write.answered !== true || !headShows(write),
+  );
   const rules = await readEach<"group">(
     writtenIds(byRules),
     (id) => `the rules of security group ${id} (group.rule.list)`,
