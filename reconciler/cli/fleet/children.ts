@@ -52,6 +52,8 @@ const tickMs = 1000;
 const lastOfAll = 19;
 /** A process that gets little of the machine is busy for longer: of this many times the limit at most. */
 const longestWait = 5;
+/** What took so much of a processor without a turn of its loop comes after everything else: others are soon done. */
+const givesWayMs = 1000;
 /** So long a process may be busy once nobody wants its answer any more. */
 const graceMs = 4000;
 
@@ -196,9 +198,15 @@ function createPool({ timeMs, memoryMb, most, slowMs, niceness }: ChildLimits, s
       if (busyMs <= timeMs) return false;
       return now === undefined || cpuMs === undefined || now - cpuMs > timeMs / 2 || busyMs > longestWait * timeMs;
     };
+    let givesWay = false;
     const watch = setInterval(() => {
-      if (missed === 0) cpuMs = cpuMsOf(child);
+      const now = cpuMsOf(child);
+      if (missed === 0) cpuMs = now;
       missed += 1;
+      if (!givesWay && now !== undefined && cpuMs !== undefined && now - cpuMs > givesWayMs) {
+        givesWay = true;
+        if (child.pid !== undefined) lower(child.pid, lastOfAll);
+      }
       if (!isWanted() && missed * tickMs > graceMs) cut(`${text.stopped} was stopped`);
       else if (isTooLong()) cut(`${text.ended} within ${timeMs / 1000} s, and was given up`);
       else
@@ -220,7 +228,9 @@ function createPool({ timeMs, memoryMb, most, slowMs, niceness }: ChildLimits, s
         peer.close();
         child.removeListener("exit", onExit);
         if (child.exitCode !== null || child.signalCode !== null || child.killed) return;
-        rest(child);
+        // Only the system's own user could raise its priority again.
+        if (givesWay) child.kill("SIGKILL");
+        else rest(child);
         serve();
       },
     };
