@@ -26,8 +26,11 @@ export interface Job {
   readonly pull?: number;
   /** Fires when the round is no longer this worker's. */
   readonly signal: AbortSignal;
-  /** Lets another round run in the place of this one until the result is called. */
-  lend(): () => void;
+  /**
+   * Lets another round run in the place of this one until the result is called. `undefined`: so many places are lent that
+   * there is none to lend now.
+   */
+  lend(): (() => void) | undefined;
 }
 
 export type Cause =
@@ -119,6 +122,8 @@ const rounds = "rounds";
 const dayS = 86_400;
 /** Where the queue announces rounds that are sent for now; `tend` announces the others there. */
 export const roundChannel = `pgboss_${createHash("sha224").update("reconcile_queue").digest("hex").slice(0, 24)}`;
+/** So many rounds that wait for what does not answer leave their places to others, also where one round at a time runs. */
+const leastLent = 8;
 /** A worker that is told of rounds looks for some itself once in so long, should an announcement be lost. */
 const quietS = 120;
 const lookS = 0.5;
@@ -358,9 +363,9 @@ export async function openQueue({ database, onError, sendsOnly = false }: QueueS
         places -= 1;
         if (place.id !== undefined) void boss.offWork(rounds, { id: place.id, wait: false }).catch(onError);
       };
-      const lend = (): (() => void) => {
-        // Rounds in lent places may come to wait as well: at most as many places again are opened.
-        if (isDraining || lent >= concurrency) return () => undefined;
+      const lend = (): (() => void) | undefined => {
+        // Rounds in lent places may come to wait as well, and those that wait may all go on at once.
+        if (isDraining || lent >= Math.max(concurrency, leastLent)) return undefined;
         lent += 1;
         open().catch(onError);
         return () => {

@@ -26,6 +26,12 @@ export interface RoundPorts extends OpeningPorts {
   readonly openProject: OpenProject;
   readonly checkOut: (stack: StackRecord, signal: AbortSignal) => Promise<Checkout>;
   readonly emit: (event: EngineEvent) => void;
+  /** The plan is about to be carried out: written down before anything is sent. */
+  readonly begins: (plan: {
+    readonly digest: string;
+    readonly revision: string;
+    readonly body: PlanBody;
+  }) => Promise<void>;
   readonly now: () => Date;
   /** What people approved of this plan in a pull request, before it was merged. */
   readonly approvedBefore: (digest: string) => Promise<Approval | undefined>;
@@ -266,6 +272,8 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
   if (isCutShort(input, planned)) return leftToAnother;
   const decision = await decisionOf(input, ports, planned, checkout);
   if (decision?.do !== "apply") return withChange(conclude(planned, decision, checkout, input.stack), input, checkout);
+  const carried = { digest: digestOf(planned, checkout), body: { ...planned.body, why: "" } };
+  if (planned.facts.steps > 0) await ports.begins({ ...carried, revision: checkout.revision });
   const { report, outputs, picture } = await planned.apply(
     decision.grants,
     { soft: anyOf(input), hard: input.signal },
@@ -281,7 +289,7 @@ async function act(input: RoundInput, ports: RoundPorts, planned: Planned, check
     corrected: isDone && planned.facts.drifted.length > 0 ? planned.facts.drifted : undefined,
     counts: { ...planned.counts, ...report.counts },
     gone: input.stack.leaving && isDone,
-    plan: { digest: digestOf(planned, checkout), body: { ...planned.body, why: "" } },
+    plan: carried,
     begun: planned.facts.steps > 0 ? (true as const) : undefined,
     outputs,
     // A run that did not finish leaves the picture as it was seen before.

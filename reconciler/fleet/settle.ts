@@ -134,7 +134,7 @@ async function saveUndo(
   await records.note({ who: "fleet", what: undo === "done" ? "undone" : "cannot undo", stack: name, detail });
 }
 
-const storedReport = ({ text, consents, opens, exposure }: PlanBody): StoredReport => ({
+export const storedReport = ({ text, consents, opens, exposure }: PlanBody): StoredReport => ({
   plan: text,
   consents: consents.map(({ detail }) => detail),
   opens,

@@ -18,7 +18,7 @@ import { tellPulls } from "./pulls/tell";
 import { type Cause, type Job, type TakenRounds, triggerOf } from "./queue";
 import { type RoundOutcome, runRound } from "./round";
 import { createRunLog } from "./run-log";
-import { giveUp, settle } from "./settle";
+import { giveUp, settle, storedReport } from "./settle";
 import { createShared, listenForNews, type Shared, type WorkerSetting } from "./shared";
 import { createSilences, type Ear } from "./silence";
 import { NotInSource, SourceFailed } from "./sources/checkout";
@@ -291,6 +291,8 @@ async function oneRound(
         ...openingPorts(setting, shared, settings, ear),
         approvedBefore: (digest) => records.approvalBeforeMerge(stack.name, digest),
         emit: log.emit,
+        begins: ({ digest, revision, body }) =>
+          records.carryRun(run.id, { plan: digest, revision, report: storedReport(body) }),
         now: clock,
       },
     );

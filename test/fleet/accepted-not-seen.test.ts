@@ -59,6 +59,7 @@ function roundsOf(folder: string, state: string) {
         outputsOf: async () => undefined,
         dependentsOf: async () => [],
         approvedBefore: async () => undefined,
+        begins: async () => undefined,
         statesWith: async () => [],
         siblingsOf: async () => [],
         emit: () => undefined,

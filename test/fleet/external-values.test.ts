@@ -114,6 +114,7 @@ describe("a stack whose files read elsewhere", () => {
         outputsOf: async () => undefined,
         dependentsOf: async () => [],
         approvedBefore: async () => undefined,
+        begins: async () => undefined,
         statesWith: async () => stacks,
         siblingsOf: async () => [],
         emit: () => undefined,

@@ -55,6 +55,35 @@ describe.skipIf(postgresMissing !== undefined)("rounds of several tenants", () =
     await eventually(`${most} rounds`, () => (served.length >= most ? true : undefined));
     return served;
   }
+  test.each([1, 2])(
+    "%i at a time: rounds that wait for what does not answer leave their places to others",
+    async (concurrency) => {
+      const [silent, healthy] = [names("silent", 6), names("healthy", 3)];
+      await queue.hastenAll([...silent, ...healthy].map((stack) => ({ stack, tenant: "a", cause: "push" })));
+      const served: string[] = [];
+      let answer = (): void => undefined;
+      const answered = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      await queue.work({
+        concurrency,
+        tenants: [],
+        round: async ({ stack, lend }) => {
+          if (!stack.startsWith("silent")) return void served.push(stack);
+          const takeBack = lend();
+          await answered;
+          takeBack?.();
+        },
+      });
+      try {
+        await eventually("all healthy rounds", () => (served.length === healthy.length ? true : undefined));
+      } finally {
+        answer();
+        await queue.drain();
+      }
+    },
+  );
+
   test("a round for later is due by the database's clock, whatever the worker's shows", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
     try {

@@ -64,6 +64,7 @@ describe("a round of a stack from a repository", () => {
       outputsOf: async () => undefined,
       dependentsOf: async () => [],
       approvedBefore: async () => undefined,
+      begins: async () => undefined,
       statesWith: async () => [],
       siblingsOf: async () => [],
       emit: () => undefined,

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { StackRecord } from "../../reconciler/fleet/database/stacks";
 import { decide } from "../../reconciler/fleet/decide";
+import { eventually } from "../support/eventually";
 import { type FleetStage, openFleetStage } from "../support/fleet-processes";
 import { planFacts as facts } from "../support/fleet-stage";
 import { postgresMissing } from "../support/postgres-server";
@@ -137,5 +138,47 @@ stacks:
     await stage.until("shop", (stack) => ended(stack) && stack.undoing === undefined);
     expect((await records.decisions("shop", 1))[0]).toMatchObject({ who: "fleet", what: "cannot undo" });
     await stage.until("shop", (stack) => ended(stack) && stack.status.ready);
+  });
+});
+
+describe.skipIf(postgresMissing !== undefined)("a run whose worker died", () => {
+  let stage: FleetStage;
+  afterAll(() => stage.close());
+
+  test("is undone with what another worker finished of it", { timeout: 0 }, async () => {
+    // A VM takes some seconds to be built, in which its worker dies.
+    stage = await openFleetStage({ timeScale: 15 });
+    const vm = (name: string): string =>
+      `{ name: ${name}, owner: ops@acme.example, user_id: "1042", image_id: ubuntu-24.04, flavor_id: m1.small, size: 10 }`;
+    const file = (more: string): string =>
+      `version: 1\nproject: acme\nregion: in-west-1\nvolumes: { data: { name: shop-data, size: 1 } }\n${more}`;
+    stage.write("shop/reconcile.yaml", file(""));
+    await stage.sync(`version: 1
+${stage.services}
+defaults: { service: here, interval: 1h, state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 2s } }
+stacks:
+  shop: { source: { folder: ./shop } }
+`);
+    const first = await stage.worker();
+    await stage.untilSettled("shop");
+    stage.write("shop/reconcile.yaml", file(`vms: { web: ${vm("shop-web")} }\n`));
+    await stage.hasten("shop");
+    const names = (): readonly string[] => readDump(stage.emulator.dump()).vm.map(({ name }) => name);
+    await eventually("a VM that is being built", async () => names().includes("shop-web") || undefined);
+    await stage.kill(first);
+    await stage.worker();
+    await stage.untilSettled("shop");
+
+    const [died] = (await stage.session.records.runs("shop", 9)).filter(({ result }) => result === "taken_over");
+    const asked = await stage.run("fleet", "undo", String(died?.id));
+    expect([asked.exitCode, asked.stderr]).toEqual([0, ""]);
+    const { status } = await stage.until(
+      "shop",
+      (stack) => stack.lastRun?.endedAt !== undefined && stack.status.awaitingApproval,
+    );
+    expect(status.reason).toContain(`it undoes run ${died?.id}, `);
+    await stage.run("fleet", "approve", "shop", String(status.plan), "--why", "it died");
+    await stage.until("shop", (stack) => stack.undoing?.held !== undefined);
+    expect(names()).toEqual([]);
   });
 });

@@ -111,6 +111,21 @@ export const runStatements = ({ query }: Database) => ({
     );
   },
   /**
+   * The run begins to carry its plan out. If its worker dies then, this is what tells what it was about, and what there is
+   * to undo.
+   */
+  async carryRun(
+    id: number,
+    { plan, revision, report }: { readonly plan: string; readonly revision: string; readonly report: StoredReport },
+  ): Promise<void> {
+    await query(`UPDATE ${schema}.runs SET plan = $2, revision = $3, report = $4 WHERE id = $1 AND ended_at IS NULL`, [
+      id,
+      plan,
+      revision,
+      JSON.stringify(report),
+    ]);
+  },
+  /**
    * Records how the run ended, the stack's status and what receivers are to be told of it in one statement; false when
    * another worker has taken the stack over.
    */
@@ -130,8 +145,8 @@ export const runStatements = ({ query }: Database) => ({
     letters: readonly Letter[] = [],
   ): Promise<boolean> {
     const rows = await query(
-      `WITH mine AS (UPDATE ${schema}.runs SET ended_at = now(), result = $2, reason = $3, revision = $4, plan = $5,
-           approval = $6, counts = $7, report = $10 WHERE id = $1 AND ended_at IS NULL RETURNING stack),
+      `WITH mine AS (UPDATE ${schema}.runs SET ended_at = now(), result = $2, reason = $3,
+           revision = coalesce($4, revision), plan = coalesce($5, plan), approval = $6, counts = $7, report = coalesce($10, report) WHERE id = $1 AND ended_at IS NULL RETURNING stack),
          told AS (INSERT INTO ${schema}.letters (place, receiver, body)
            SELECT letter ->> 'place', letter -> 'receiver', letter -> 'body' FROM mine, jsonb_array_elements($11::jsonb) AS letter)
        UPDATE ${schema}.stacks s SET status = $8, next_at = $9, changed_at = now() FROM mine WHERE s.name = mine.stack RETURNING s.name`,
