@@ -4,6 +4,7 @@
  * the plan says what to do about it.
  */
 
+import { mayBeCut } from "../core/canonical/names";
 import type { Kind } from "../core/model/address";
 import { addressesByIdentity, identity, lookUpIn } from "../core/model/identity";
 import { allOfKind, kindRows, perKind } from "../core/model/kinds";
@@ -115,8 +116,8 @@ async function lookForCreates(
   }
 }
 
-const isMadeByIntent = (one: Listed, intent: Intent): boolean =>
-  one.name?.toLowerCase() === intent.name.toLowerCase() && !intent.idsBefore.includes(one.id);
+const isMadeByIntent = ({ id, name }: Listed, intent: Intent): boolean =>
+  (name?.toLowerCase() === intent.name.toLowerCase() || mayBeCut(name, intent.name)) && !intent.idsBefore.includes(id);
 
 /**
  * A plan that takes an open create for not done was made from one look, perhaps before its window was over and perhaps

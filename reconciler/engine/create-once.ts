@@ -13,7 +13,8 @@
  * does not settle it, the run stops and says what a person has to find out.
  */
 
-import { describeStrangers, type Judged, judgeMade, type Made } from "../core/diff/evidence";
+import { cutNames, mayBeCut } from "../core/canonical/names";
+import { describeStrangers, type Judged, judgeMade, type Made, saysCut } from "../core/diff/evidence";
 import { outcomeUnknownFix } from "../core/diff/findings";
 import type { Kind } from "../core/model/address";
 import { fixText, toAsk, toRun } from "../core/model/fix";
@@ -91,7 +92,7 @@ async function createLooking<K extends Kind>(
     name,
     sentAt: isoNow(run),
     // An earlier run's create may have made something, so the ids from before that create count.
-    idsBefore: earlier?.idsBefore ?? run.idsBefore(kind, name),
+    idsBefore: earlier?.idsBefore ?? [name, ...cutNames(name)].flatMap((one) => run.idsBefore(kind, one)),
     record: creation.record,
   };
   const madeBy = (outcome: Outcome<LiveOf[K] | undefined>): LiveOf[K] | undefined => {
@@ -212,6 +213,10 @@ async function findAfterCreate<K extends Kind>(
   if (ours.length + doubtful.length > 1)
     return { settled: await severalFound(what, intent, [...ours, ...doubtful], run) };
   if (ours[0] !== undefined) return { settled: await keepOrShowId(step, creation, ours[0], "seen") };
+  const isCut = (one: LiveOf[K]): boolean => mayBeCut(one.name, name) && sight(run.live, kind, one.id).seen !== "yes";
+  const cut = ours.length + doubtful.length > 0 ? undefined : judge(looked.all.filter(isCut));
+  const [shortened] = [...(cut?.ours ?? []), ...(cut?.doubtful ?? [])];
+  if (shortened !== undefined) return { evidence: saysCut(shortened, name), isOther: false, isDoubtful: true };
   if (doubtful[0] !== undefined)
     return {
       evidence: `${doubtful[0].id} has its name, and the service shows nothing else that tells whether this create made it`,

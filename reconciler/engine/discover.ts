@@ -20,9 +20,12 @@ export interface Search<L> {
   readonly windowMs: number;
 }
 
-/** `seen`: the last whole list. Unless it showed what was looked for, it was asked for when the time was over. */
+/**
+ * `seen`: the last whole list. Unless it showed what was looked for, it was asked for when the time was over. `all`: empty
+ * where it did show that.
+ */
 export type Looked<L> =
-  | { readonly status: "seen"; readonly named: readonly L[] }
+  | { readonly status: "seen"; readonly named: readonly L[]; readonly all: readonly L[] }
   | { readonly status: "blind"; readonly failure: Failure }
   | { readonly status: "aborted" };
 
@@ -52,12 +55,12 @@ async function watchVms({ step, name, isEnough, windowMs }: Search<LiveVm>, run:
   run.waited(step, run.ports.clock.now() - started);
   if (waited.ended === "aborted") return { status: "aborted" };
   if (waited.ended === "blind") return { status: "blind", failure: waited.failure };
-  if (isEnough(named)) return { status: "seen", named };
+  if (isEnough(named)) return { status: "seen", named, all: [] };
   // After this list the create counts as not done, so the list has to prove that it is whole.
   const last = await run.ports.client.listVms({ signal: run.signal, proves: true });
   if (last.status !== "accepted")
     return run.signal.aborted ? { status: "aborted" } : { status: "blind", failure: last };
-  return { status: "seen", named: last.value.filter((vm) => vm.name.toLowerCase() === name) };
+  return { status: "seen", named: last.value.filter((vm) => vm.name.toLowerCase() === name), all: last.value };
 }
 
 /**
@@ -81,7 +84,8 @@ async function lookThrough<K extends Kind>(
     if (listed.status === "accepted") {
       failures = 0;
       const named = listed.value.filter(isNamed);
-      if (over || isEnough(named)) return { status: "seen", named };
+      if (isEnough(named)) return { status: "seen", named, all: [] };
+      if (over) return { status: "seen", named, all: listed.value };
     } else if (over || listed.status === "rejected" || ++failures >= blindAfter)
       return { status: "blind", failure: listed };
   }

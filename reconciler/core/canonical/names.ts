@@ -10,6 +10,20 @@ export function nameProblem(name: string): string | undefined {
   return odd === undefined ? undefined : `contains ${JSON.stringify(odd)}; only a-z, 0-9 and hyphens are allowed`;
 }
 
+/** A service that cuts names leaves at least so much of them. */
+const leastLeft = 8;
+
+/** Whether a service that cuts long names may show this one so. */
+export const mayBeCut = (shown: string | undefined, name: string): boolean =>
+  shown !== undefined &&
+  shown.length >= leastLeft &&
+  shown.length < name.length &&
+  canonicalName(name).startsWith(canonicalName(shown));
+
+/** All that such a service may have left of a name. */
+export const cutNames = (name: string): readonly string[] =>
+  Array.from({ length: Math.max(0, name.length - leastLeft) }, (_, index) => name.slice(0, leastLeft + index));
+
 /**
  * Owners. The service stores the e-mail whichever was sent, and nothing tells a username's e-mail, so a username
  * against an e-mail is never a difference; two of the same sort differ by their text.

@@ -9,7 +9,7 @@
  * wrong text in the service whenever a run dies between the two. The rules and the description that were sent tell as much.
  */
 import { type Index, isUuid, resolveEntry } from "../canonical/catalogue";
-import { sameOwner } from "../canonical/names";
+import { cutNames, sameOwner } from "../canonical/names";
 import { canonicalLiveRule, describeRule, ruleKey } from "../canonical/rules";
 import type { DesiredResource } from "../model/desired";
 import { type FieldRow, fieldsOf } from "../model/fields";
@@ -63,6 +63,28 @@ export function judgeMade<L extends Made>(
     else doubtful.push(live);
   }
   return { ours, doubtful, strangers };
+}
+
+/** A service that cuts names shows what it made under another one than was sent. */
+export const saysCut = ({ id, name: shown }: Pick<Made, "id" | "name">, name: string): string =>
+  `${id} was not there before and is called ${shown}, which may be all that the service left of ${name}`;
+
+/**
+ * What an open create may have made where nothing bears its name: what bears the beginning of it, was not there before, is
+ * nobody else's, and differs in nothing else.
+ */
+export function cutByService<L extends Made>(
+  intent: Intent,
+  named: (name: string) => readonly L[],
+  lookup: NameIndexes,
+  desired?: DesiredResource,
+): string | undefined {
+  const candidates = cutNames(intent.name.toLowerCase())
+    .flatMap(named)
+    .filter(({ id }) => !intent.idsBefore.includes(id));
+  const { ours, doubtful } = judgeMade(intent, candidates, lookup, desired);
+  const [found] = [...ours, ...doubtful];
+  return found === undefined ? undefined : saysCut(found, intent.name);
 }
 
 type SentCreate = Intent["record"] | DesiredResource;

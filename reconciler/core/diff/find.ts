@@ -11,7 +11,7 @@ import type { LiveOf } from "../model/live";
 import type { Intent } from "../model/recorded";
 import type { Reason } from "./changes";
 import { type DiffContext, isUnclaimed, type KindSeen, seenOf } from "./context";
-import { describeStrangers, type Judged, judgeMade, type Made } from "./evidence";
+import { cutByService, describeStrangers, type Judged, judgeMade, type Made } from "./evidence";
 import {
   importGone,
   importManaged,
@@ -67,6 +67,8 @@ function findMade<L extends LiveOf[Kind]>(
   if (unclear !== undefined) return failed(unclear);
   const only = judged.ours[0];
   if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
+  const cut = cutByService(intent, (name) => strangersNamed(name, pair, seen, context), context, pair.desired);
+  if (cut !== undefined) return failed(unsettledIntent(pair, intent, what, cut));
   const inItsPlace = judged.strangers.find(({ live }) => isNamed(live, pair.desired?.name));
   if (inItsPlace !== undefined)
     return failed(nameTaken(pair, what, inItsPlace.live, judged.strangers, orphanAt(pair, inItsPlace.live, context)));

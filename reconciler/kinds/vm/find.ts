@@ -1,9 +1,9 @@
 /** Which live VM an address means: found by its record, an open create, an import or its name, or none. */
 
 import { type DiffContext, isUnclaimed } from "../../core/diff/context";
-import { judgeMade } from "../../core/diff/evidence";
+import { cutByService, judgeMade } from "../../core/diff/evidence";
 import { type FoundLive, orphanAt, unclearCreate, unseenCreate, vanishedAs } from "../../core/diff/find";
-import { importManaged, nameTaken, severalNamed } from "../../core/diff/findings";
+import { importManaged, nameTaken, severalNamed, unsettledIntent } from "../../core/diff/findings";
 import type { PairOf } from "../../core/diff/pair";
 import { identity } from "../../core/model/identity";
 import { type LiveVm, type Sighting, sight } from "../../core/model/live";
@@ -96,6 +96,11 @@ function findInterrupted(pair: VmPair, intent: Intent, candidates: readonly Live
   if (unclear !== undefined) return { how: "error", diagnostic: unclear };
   const only = judged.ours[0];
   if (only !== undefined) return { how: "known", id: only.id, live: only, adopted: "interrupted" };
+  const cut =
+    pair.intent === undefined
+      ? undefined
+      : cutByService(intent, (name) => otherVmsNamed(name, pair, context), context, pair.desired);
+  if (cut !== undefined) return { how: "error", diagnostic: unsettledIntent(pair, intent, "VM", cut) };
   const inItsPlace = judged.strangers.find(({ live }) => live.name.toLowerCase() === pair.desired?.name);
   if (inItsPlace !== undefined)
     return {
