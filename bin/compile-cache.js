@@ -36,9 +36,11 @@ exports.keepCompiled = (folder) => {
   const compile = Module.prototype._compile;
   Module.prototype._compile = function (text, path, ...format) {
     const byNode = () => compile.call(this, text, path, ...format);
-    if (format[0] === "module" || text.startsWith("#!") || importsLater(text)) return byNode();
+    if (format[0] === "module" || text.startsWith("#!")) return byNode();
     const key = keyOf(path);
     const cachedData = known.get(key)?.();
+    // What is kept was looked through when it was compiled.
+    if (cachedData === undefined && importsLater(text)) return byNode();
     let script;
     try {
       script = new Script(Module.wrap(text), { filename: path, cachedData });

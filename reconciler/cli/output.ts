@@ -73,7 +73,7 @@ export interface Output {
 }
 
 export function createOutput(command: string, flags: Flags): Output {
-  const startedAt = performance.now();
+  const startedAt = process.uptime();
   const json = flags.json === true;
   const silent = flags["log-level"] === "silent";
   const colour =
@@ -171,7 +171,7 @@ export function createOutput(command: string, flags: Flags): Output {
       extra,
     }) {
       if (json || into !== undefined) {
-        const durationMs = Math.round(performance.now() - startedAt);
+        const durationMs = Math.round((process.uptime() - startedAt) * 1000);
         writeLine(
           summaryLine({
             command,
