@@ -7,9 +7,9 @@ import { type Diagnostic, diagnosticsIn } from "../core/model/diagnostic";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { printable } from "../core/text/printable";
 import { isExplained } from "../report/explanations";
+import { StateLocked } from "../store/store";
 
 const fixesOfCrash: Record<string, string> = {
-  "state/locked": "wait for it (--lock-timeout 5m), or if that process is gone: reconcile state unlock",
   "state/lease-lost": "run the same command again",
   "state/moved-on": "run the same command again: it plans anew",
   "state/unreadable":
@@ -31,11 +31,16 @@ export function asDiagnostics(error: unknown): readonly Diagnostic[] | undefined
   if (carried !== undefined) return carried;
   const code = errorCode(error);
   const message = errorMessage(error);
-  if (isExplained(code)) return [{ severity: "error", code, summary: message, fix: fixesOfCrash[code] }];
+  const fix = error instanceof StateLocked ? fixOfLocked(error) : fixesOfCrash[code ?? ""];
+  if (isExplained(code)) return [{ severity: "error", code, summary: message, fix }];
   if (typeof code === "string" && /^E[A-Z]+$/.test(code))
     return [{ severity: "error", code: "cli/system", summary: message }];
   return undefined;
 }
+
+/** A lock without a lease is taken with --force alone: nothing shows whether its holder lives. */
+const fixOfLocked = ({ leases }: StateLocked): string =>
+  `wait for it (--lock-timeout 5m), or if that process is gone: reconcile state unlock${leases ? "" : " --force"}`;
 
 export function reportCrash(error: unknown, argv: readonly string[]): void {
   const text = error instanceof Error ? error.message : String(error);

@@ -13,7 +13,7 @@ import type { Owed } from "../kinds/vm/guest-steps";
 import { keepOutOfTraces } from "../outside/tracing";
 import { diagnosticsText } from "../report/diagnostics-text";
 import { jsonLine, summaryLine, type Where } from "../report/json-lines";
-import { displayColumns } from "../report/style";
+import { displayColumns, wrapText } from "../report/style";
 import { createMasking, type Masking } from "../service/masking";
 import type { Flags } from "./flags";
 import { openJsonFile } from "./json-file";
@@ -100,9 +100,18 @@ export function createOutput(command: string, flags: Flags): Output {
     return shown.reduce((rows, line) => rows + rowsOf(line), 0);
   };
   const frameGone = (): string => (shown.length === 0 ? "" : `\u001b[${rowsShown()}A\r\u001b[J`);
+  /** A terminal breaks a long line anywhere, also within a word. What is no terminal breaks none. */
+  const fitted = (text: string): string => {
+    const columns = process.stderr.isTTY === true ? process.stderr.columns || 80 : Infinity;
+    const isLong = (line: string): boolean => displayColumns(stripVTControlCharacters(line)) > columns;
+    return text
+      .split("\n")
+      .flatMap((line) => (isLong(line) ? wrapText(line, columns) : [line]))
+      .join("\n");
+  };
   const note = (text: string): void => {
-    if (!silent)
-      process.stderr.write(masked(`${frameGone()}${text.endsWith("\n") ? text : `${text}\n`}${frameText(shown)}`));
+    const whole = text.endsWith("\n") ? text : `${text}\n`;
+    if (!silent) process.stderr.write(masked(`${frameGone()}${fitted(whole)}${frameText(shown)}`));
   };
   const tell = (diagnostics: readonly Diagnostic[]): void => {
     if (json || diagnostics.length === 0) return;

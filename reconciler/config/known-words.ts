@@ -13,16 +13,30 @@ export function withKnownWords(schema: unknown, roots: readonly unknown[], known
     roots.flatMap((root) => keysIn(isMap(root) ? root[sectionOf[kind]] : undefined));
   const [vms, groups] = [keysOf("vm"), keysOf("group")];
   const addresses = kinds.flatMap((kind) => keysOf(kind).map((key) => `${kind}.${key}`));
-  const words: Readonly<Record<string, readonly string[]>> = {
+  const named = {
     attach_to: vms,
     remote_group: groups,
     flavor_id: known.flavors,
     image_id: known.images,
     region: known.regions,
-    to: addresses,
+  };
+  // A field called `to` may be an address, somebody of an assertion, or a time of day: its type says which.
+  const words: OfferedWords = {
+    named,
+    typed: { "#/$defs/address": addresses, "#/$defs/parties": addresses.filter(isParty) },
   };
   return offered(schema, words);
 }
+
+interface OfferedWords {
+  /** For a field of this name. */
+  readonly named: Readonly<Record<string, readonly string[]>>;
+  /** For a field `to` of this type. */
+  readonly typed: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Who may stand in an assertion. */
+const isParty = (address: string): boolean => /^(?:vm|group)\./.test(address);
 
 const mostWordsKnown = 50;
 
@@ -42,8 +56,7 @@ function instancesOf(each: unknown): readonly unknown[] {
   return Number.isInteger(count) ? Array.from({ length: Math.min(count, mostWordsKnown) }, (_, index) => index) : [""];
 }
 
-/** Fields with one of these names offer these words. */
-function offered(node: unknown, words: Readonly<Record<string, readonly string[]>>): unknown {
+function offered(node: unknown, words: OfferedWords): unknown {
   if (Array.isArray(node)) return node.map((item) => offered(item, words));
   if (!isMap(node)) return node;
   return Object.fromEntries(
@@ -54,11 +67,13 @@ function offered(node: unknown, words: Readonly<Record<string, readonly string[]
   );
 }
 
-const fieldsWith = (fields: Readonly<Record<string, unknown>>, words: Readonly<Record<string, readonly string[]>>) =>
+const fieldsWith = (fields: Readonly<Record<string, unknown>>, { named, typed }: OfferedWords) =>
   Object.fromEntries(
     Object.entries(fields).map(([name, field]) => {
-      const examples = Object.hasOwn(words, name) ? (words[name] ?? []) : [];
-      const inner = offered(field, words);
+      const type = isMap(field) ? String(field["$ref"] ?? "") : "";
+      const [words, key] = name === "to" ? [typed, type] : [named, name];
+      const examples = Object.hasOwn(words, key) ? (words[key] ?? []) : [];
+      const inner = offered(field, { named, typed });
       return [name, examples.length === 0 || !isMap(inner) ? inner : { ...inner, examples }];
     }),
   );

@@ -1,4 +1,5 @@
 /** The rounds of a watcher so far, as /metrics for Prometheus and as /healthz. */
+import type { Diagnostic } from "../core/model/diagnostic";
 import type { Elapsed, Instant } from "../core/model/time";
 import { onlyDefined } from "../core/text/objects";
 import { printable } from "../core/text/printable";
@@ -196,7 +197,7 @@ function roundText(result: RoundResult, seen: Round["seen"]): string {
     case "pending":
       return seenText(seen);
     case "applied":
-      return `corrected: ${seenText(seen)}`;
+      return `corrected${correctedText(seen)}`;
     case "blocked":
       return `blocked: ${result.why}; ${seenText(seen)}`;
     case "standby":
@@ -206,6 +207,24 @@ function roundText(result: RoundResult, seen: Round["seen"]): string {
     default:
       return result satisfies never;
   }
+}
+
+/** Why a round failed, in one line: the first problems with their places. */
+export function placedTexts(problems: readonly Diagnostic[]): string {
+  const texts = problems.map(({ source, summary }) =>
+    source === undefined ? summary : `${source.file}:${source.line}: ${summary}`,
+  );
+  const shown = texts.slice(0, mostProblemsInStatus).join("; ");
+  return texts.length > mostProblemsInStatus ? `${shown}; and ${texts.length - mostProblemsInStatus} more` : shown;
+}
+
+const mostProblemsInStatus = 3;
+
+/** What the round carried out: it is pending no more. */
+function correctedText(seen: Round["seen"]): string {
+  const { differs = [], drifted = [] } = seen ?? {};
+  const done = differs.length === 0 ? "" : `: ${firstNames(differs)}`;
+  return drifted.length === 0 ? done : `${done}; had drifted: ${firstNames(drifted)}`;
 }
 
 function seenText(seen: Round["seen"]): string {

@@ -163,7 +163,7 @@ export function createHttpStore(address: string, options: HttpStoreOptions): Sta
     async lock(holder) {
       const id = lockId(holder);
       const present = await askForLock(id, holder);
-      if (present !== undefined) throw new StateLocked(present.holder);
+      if (present !== undefined) throw new StateLocked(present.holder, false);
       try {
         return await openSession(id, holder);
       } catch (error) {

@@ -71,7 +71,11 @@ export const defaultLease: LeaseTimes = { leaseMs: 60_000, heartbeatMs: 10_000 }
 export class StateLocked extends Error {
   override readonly name = "StateLocked";
   readonly code = "state/locked" satisfies DiagnosticCode;
-  constructor(readonly holder: Holder) {
+  /** `leases`: a lock here ends when its holder gives no sign of life. */
+  constructor(
+    readonly holder: Holder,
+    readonly leases = true,
+  ) {
     super(`the state is locked by ${describeHolder(holder)}`);
   }
 }

@@ -12,8 +12,15 @@ service: { base_url: embedded }
 vms: { app: {}, web: { for_each: 2 }, api: { for_each: [east, west] }, job: { for_each: "\${var.jobs}" } }
 groups: { front: {}, back: { rules: [ { protocol: tcp, remote_group: `;
 
+interface Fields {
+  readonly properties: Record<string, { readonly examples?: readonly string[] }>;
+}
 interface Schema {
-  readonly $defs: Record<string, { readonly properties: Record<string, { readonly examples?: readonly string[] }> }>;
+  readonly $defs: Record<string, Fields>;
+  readonly properties: {
+    readonly imports: { readonly items: Fields };
+    readonly checks: { readonly properties: { readonly hours: Fields } };
+  };
 }
 
 it("offers the keys of a file that is half written, and what the service lists where the file can be read", async () => {
@@ -23,11 +30,16 @@ it("offers the keys of a file that is half written, and what the service lists w
     0,
     expect.stringContaining("Wrote .reconcile/schema.json"),
   ]);
-  const { $defs }: Schema = JSON.parse(readFileSync(join(cwd, ".reconcile/schema.json"), "utf8"));
+  const { $defs, properties }: Schema = JSON.parse(readFileSync(join(cwd, ".reconcile/schema.json"), "utf8"));
   expect($defs["volume"]?.properties["attach_to"]?.examples).toEqual([
     ...["app", "web[0]", "web[1]", "api[east]", "api[west]", "job[]"],
   ]);
   expect($defs["rule"]?.properties["remote_group"]?.examples).toEqual(["front", "back"]);
+  // Three fields are called `to`: an address, somebody of an assertion, and a time of day.
+  const addressed = properties.imports.items.properties["to"]?.examples;
+  expect(addressed).toContain("vm.app");
+  expect($defs["flow"]?.properties["to"]?.examples).toContain("group.front");
+  expect(properties.checks.properties.hours.properties["to"]?.examples).toBeUndefined();
   // The VMs have no owner yet: nobody is asked, which is a warning with what to mend.
   expect($defs["vm"]?.properties["flavor_id"]?.examples).toBeUndefined();
   expect(told.stderr).toContain("warning[config/missing]");

@@ -171,6 +171,11 @@ describe.each(Object.keys(places))("with the state in %s", (kind) => {
       since: new Date().toISOString(),
       command: "reconcile apply",
     });
+    // Without leases only --force takes a lock, and the first message says so.
+    const locked = await reconcile(["apply", "-y", "--state", state]);
+    expect(locked.stderr).toContain(
+      `that process is gone: reconcile state unlock${kind === "http" ? " --force" : ""}\n`,
+    );
     const refused = await reconcile(["state", "unlock", "--state", state]);
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("--force")]);
     const forced = await reconcile(["state", "unlock", "--force", "--state", state]);

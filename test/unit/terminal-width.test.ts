@@ -1,8 +1,9 @@
 /** What a terminal shows is broken between parts and words, and the axis of a short run has marks that differ. */
 import { PassThrough } from "node:stream";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { askForWord } from "../../reconciler/cli/ask";
 import { onceAProject } from "../../reconciler/cli/once-a-project";
+import { createOutput } from "../../reconciler/cli/output";
 import { whereLines, whereText } from "../../reconciler/report/where-text";
 
 const where = {
@@ -20,6 +21,33 @@ describe("the line that says where", () => {
     for (const whole of ["environment prod", "project acme", "state reconcile.prod.state.json", "commit 4801ef3f935b"])
       expect(lines.some((line) => line.includes(whole))).toBe(true);
     expect(lines.join(" ")).toBe(whereText(where));
+  });
+});
+
+describe("a note", () => {
+  const text = "Embedded service: no cloud; .reconcile/world, 20 times faster than planned.";
+  const noted = (isTTY: boolean): string => {
+    const written: string[] = [];
+    const before = Object.getOwnPropertyDescriptors(process.stderr);
+    const write = vi.spyOn(process.stderr, "write").mockImplementation((said) => {
+      written.push(String(said));
+      return true;
+    });
+    Object.assign(process.stderr, { isTTY, columns: 40 });
+    try {
+      createOutput("apply", {}).note(text);
+    } finally {
+      write.mockRestore();
+      Object.assign(process.stderr, { isTTY: before["isTTY"]?.value, columns: before["columns"]?.value });
+    }
+    return written.join("");
+  };
+
+  it("is broken between words in a terminal, and nowhere else", () => {
+    const lines = noted(true).trimEnd().split("\n");
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(40);
+    expect(lines.join(" ")).toBe(text);
+    expect(noted(false)).toBe(`${text}\n`);
   });
 });
 

@@ -4,6 +4,8 @@ import { pauseMs, type Round, watch } from "../../reconciler/engine/watch";
 import {
   afterStep,
   healthOf,
+  placedTexts,
+  roundLine,
   startStatus,
   statusAfterRound,
   watchMetricsText,
@@ -106,6 +108,27 @@ describe("metrics and health", () => {
     // Every sample stands under its own HELP and TYPE.
     for (const line of text.trimEnd().split("\n"))
       expect(line).toMatch(/^(# (HELP|TYPE) reconcile_|reconcile_[a-z_]+(\{[a-z]+="[a-z._]+"\})? [\d.]+$)/);
+  });
+
+  it("a line says what a round carried out, and not that it is pending still", () => {
+    const applied: Round = { ...round("pending", 0), result: { end: "applied" } };
+    expect(roundLine(applied, 2000)).toMatch(/ {2}corrected: vm\.db \(size\); had drifted: vm\.db; next in 2 s$/);
+    const made: Round = { ...round("in_sync", 0), result: { end: "applied" } };
+    expect(roundLine(made, 2000)).toMatch(/ {2}corrected: vm\.db \(size\); next in 2 s$/);
+    expect(roundLine(round("pending", 0), 2000)).toContain("drifted: vm.db; pending: 2 to update: vm.db (size)");
+  });
+
+  it("a round that failed at its files says where, and of many problems the first", () => {
+    const problem = (line: number) => ({
+      severity: "error" as const,
+      code: "config/unknown-key" as const,
+      summary: "the key szie is not known here",
+      source: { file: "reconcile.yaml", line, column: 5 },
+    });
+    expect(placedTexts([problem(12)])).toBe("reconcile.yaml:12: the key szie is not known here");
+    expect(placedTexts([1, 2, 3, 4, 5].map(problem))).toMatch(
+      /^reconcile\.yaml:1: .*reconcile\.yaml:3: [^;]*; and 2 more$/,
+    );
   });
 
   it("keeps what was last seen and the last success through failures, and is ill after the second", () => {

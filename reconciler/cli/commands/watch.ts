@@ -23,7 +23,14 @@ import { countOpenPorts, exposureOf } from "../../kinds/group/exposure/exposure"
 import { judgeReachability } from "../../kinds/group/reachability/findings";
 import { todayUtc } from "../../outside/clock";
 import { textIfThere } from "../../outside/commit";
-import { afterStep, roundEvent, roundLine, startStatus, statusAfterRound } from "../../report/watch-status";
+import {
+  afterStep,
+  placedTexts,
+  roundEvent,
+  roundLine,
+  startStatus,
+  statusAfterRound,
+} from "../../report/watch-status";
 import { LeaseLost, StateLocked, type StateSession, type StateStore } from "../../store/store";
 import { command, type Invocation } from "../command";
 import {
@@ -167,7 +174,7 @@ async function watchRound(
     if (error instanceof LeaseLost) lease?.lost();
     const diagnostics = asDiagnostics(error);
     if (diagnostics === undefined) throw error;
-    return { result: { end: "failed", why: diagnostics.map(({ summary }) => summary).join("; ") } };
+    return { result: { end: "failed", why: placedTexts(diagnostics) } };
   }
 }
 
@@ -278,8 +285,7 @@ async function lookAtService(
   const seen = observation(prepared, drifted);
   const review = await reviewPlan(session, prepared);
   const problems = review.diagnostics.filter(({ severity }) => severity === "error");
-  if (review.exitCode === 1)
-    return { result: { end: "failed", why: problems.map(({ summary }) => summary).join("; ") }, seen };
+  if (review.exitCode === 1) return { result: { end: "failed", why: placedTexts(problems) }, seen };
   const { plan } = prepared;
   if (hasNothingToDo(plan, prepared) || (!applies && plan.steps.length === 0 && drift.drifts.length === 0))
     return { result: { end: drift.drifts.length === 0 ? "in_sync" : "pending" }, seen };
