@@ -1,5 +1,6 @@
 /** One question at the terminal; anything but yes is no: Ctrl-C, Ctrl-D, and a terminal that is gone, too. */
 import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
 import { wrapText } from "../report/style";
 
 /** Asks once. Aborting `signal` withdraws the question, and the answer is then no. */
@@ -16,8 +17,10 @@ export function askForWord(
   signal: AbortSignal,
   input: NodeJS.ReadableStream,
   output: NodeJS.WritableStream,
+  isShown = true,
 ): Promise<string | undefined> {
-  const terminal = createInterface({ input, output });
+  // Without `terminal: true` the terminal itself shows what is typed, whatever becomes of the output.
+  const terminal = createInterface({ input, output, ...(isShown ? {} : { terminal: true }) });
   const withdraw = (): void => terminal.close();
   return new Promise<string | undefined>((resolve) => {
     let answered = false;
@@ -35,6 +38,20 @@ export function askForWord(
     signal.removeEventListener("abort", withdraw);
     terminal.close();
   });
+}
+
+/** The same for a word that the terminal does not show while it is typed. */
+export async function askForSecret(
+  question: string,
+  signal: AbortSignal,
+  input: NodeJS.ReadableStream,
+  output: NodeJS.WritableStream,
+): Promise<string | undefined> {
+  output.write(`${wrapText(question, terminalColumns(output)).join("\n")} `);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const word = await askForWord("", signal, input, silent, false);
+  output.write("\n");
+  return word;
 }
 
 /** A terminal breaks a long line anywhere, also within a word. What is no terminal breaks none. */

@@ -1,7 +1,21 @@
 /** The question before a plan is carried out: only a yes is a yes, whatever else ends it. */
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { ask } from "../../reconciler/cli/ask";
+import { ask, askForSecret } from "../../reconciler/cli/ask";
+
+it("a secret word is read by us key by key, so that the terminal does not show it", async () => {
+  const modes: boolean[] = [];
+  const input = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (mode: boolean) => modes.push(mode),
+  });
+  const output = Object.assign(new PassThrough(), { isTTY: true, columns: 80 });
+  const answer = askForSecret("Your passphrase:", new AbortController().signal, input, output);
+  input.write("correct horse\r");
+  expect(await answer).toBe("correct horse");
+  expect(modes).toEqual([true, false]);
+  expect(String(output.read())).toBe("Your passphrase: \n");
+});
 
 describe("the answer to a question", () => {
   it.each([

@@ -9,7 +9,6 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { Writable } from "node:stream";
 import type { Plan } from "../../core/plan/plan";
 import { errorMessage } from "../../core/text/errors";
 import { setting } from "../../outside/environment";
@@ -18,7 +17,7 @@ import { planLines } from "../../report/plan-text";
 import { planOfSaved } from "../../saved-plan";
 import { shortestPassphrase } from "../../store/seal";
 import { type Approver, approvalOf, approved, newApprover, readApprover, writeApprover } from "../approvals";
-import { ask, askForWord } from "../ask";
+import { ask, askForSecret } from "../ask";
 import { command, type Invocation, noArguments } from "../command";
 import { fail } from "../compose";
 import type { Flags } from "../flags";
@@ -141,14 +140,8 @@ const needsPrograms = ({ steps }: Plan): boolean =>
 
 const never = new AbortController().signal;
 
-/** A word that the terminal does not show while it is typed. */
-async function askSecretly(question: string): Promise<string> {
-  process.stderr.write(`${question} `);
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const word = await askForWord("", never, process.stdin, silent);
-  process.stderr.write("\n");
-  return word ?? "";
-}
+const askSecretly = async (question: string): Promise<string> =>
+  (await askForSecret(question, never, process.stdin, process.stderr)) ?? "";
 
 async function showApprover({ output }: Pick<Invocation, "output">): Promise<number> {
   if (process.stdin.isTTY !== true)
