@@ -62,6 +62,16 @@ describe("a file in its usual form", () => {
     expect(textOf(tidy)).toBe(tidy);
   });
 
+  it("is the form of every file of the examples", () => {
+    const examples = join(__dirname, "../../examples");
+    const files = readdirSync(examples, { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.ya?ml$/.test(name) && !/^(fleet|gitops|pulumi-\w+-language)\b|node_modules/.test(name))
+      .map((name) => ({ name, text: readFileSync(join(examples, name), "utf8") }))
+      .filter(({ text }) => /^(?:version|component): 1$/m.test(text));
+    expect(files.length).toBeGreaterThan(12);
+    expect(files.filter(({ text }) => textOf(text) !== text).map(({ name }) => name)).toEqual([]);
+  });
+
   it("says the same, for every example, and is formatted once and for all", () => {
     const examples = join(__dirname, "../../examples");
     for (const name of readdirSync(examples)) {
