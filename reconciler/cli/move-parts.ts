@@ -373,7 +373,7 @@ function refuseOtherWorlds(
     throw fail(
       "move/cannot",
       `the two projects are of different services: ${baseUrl} and ${there}`,
-      "a resource is moved within one service",
+      "name a project of the same service",
     );
   if (baseUrl !== "embedded") return;
   const worlds = [source.folder, target.folder].map((folder) => join(folder, ".reconcile", "world"));

@@ -127,7 +127,7 @@ export function handoverDiagnostic(problem: HandoverProblem, { sides }: Pick<Mov
         severity: "error",
         code: "consent/accept-service",
         summary: `the states ${giving} and ${taking} are not of one service and project: ${problem.why}`,
-        detail: "A record means nothing in another one.",
+        detail: "A record is of one service and one project.",
         fix: "name a state of the same service and project",
       };
     default:

@@ -73,5 +73,5 @@ export const stateUnclosed = ({ message, code }: Error & { readonly code?: unkno
   code: isExplained(code) && code.startsWith("state/") ? code : "state/store-failed",
   summary: message,
   detail: "Everything that was done is recorded; only the end of the run is not: the lock may still be there.",
-  fix: "check the place of the state, then run the same command again; a lock that stays: reconcile state unlock",
+  fix: "check the place of the state, then run the same command again; if its lock stays: reconcile state unlock",
 });

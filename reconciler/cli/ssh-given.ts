@@ -14,7 +14,7 @@ export function sshGiven({ jump: text, user }: Pick<Flags, "jump" | "user">, vms
     throw fail(
       "cli/bad-flag",
       `--jump ${text} is no machine`,
-      "the address of a VM such as vm.bastion, user@host, or none",
+      "give the address of a VM such as vm.bastion, user@host, or none",
     );
   if (jump !== undefined && jump !== "none" && "vm" in jump && !vms.includes(jump.vm)) {
     const near = nearestName(jump.vm, vms);

@@ -190,7 +190,7 @@ function fixOfComma(key: string, map: unknown): string | undefined {
   const alike = (value: unknown): boolean =>
     /^\d[\d.:/-]*$/.test(String(value)) && /[.:]/.test(key) === /[.:]/.test(String(value));
   const [field, first] = Object.entries(map).find(([, value]) => value !== null && alike(value)) ?? [];
-  return field === undefined ? undefined : `several are a list: ${field}: [${String(first)}, ${key}]`;
+  return field === undefined ? undefined : `write several as a list: ${field}: [${String(first)}, ${key}]`;
 }
 
 /** What the service, and other tools, call a section or a field of ours, where it stands. */
@@ -226,13 +226,21 @@ const elsewhere: readonly (readonly [string, RegExp, string])[] = [
   [
     "image_id",
     /^(userdata|cloudinit|provisioners?)$/,
-    "there is no call for it: after_ready runs a command on a new VM",
+    "the service takes no user data: after_ready runs a command on a new VM",
   ],
-  ["image_id", /^(sshkeys?|key(name|pair)s?)$/, "there is no call for it: put the key into the image, or after_ready"],
-  ["lifecycle", /^(tags?|labels?|metadata)$/, "the service has none: put what you want to find into the name"],
+  [
+    "image_id",
+    /^(sshkeys?|key(name|pair)s?)$/,
+    "the service takes no SSH key: put it into the image, or let after_ready do it",
+  ],
+  [
+    "lifecycle",
+    /^(tags?|labels?|metadata)$/,
+    "the service has no tags or labels: put what you want to find into the name",
+  ],
   ["lifecycle", /^dependson$/, "remove it: the references decide the order"],
   ["lifecycle", /^(deletionprotection|protect(ed)?|preventdestroy)$/, "write lifecycle: { prevent_destroy: true }"],
-  ["lifecycle", /^ignorechanges$/, "it stands under lifecycle:"],
+  ["lifecycle", /^ignorechanges$/, "write it under lifecycle:"],
   ["vms", /^backend$/, "write state: and its URL"],
   ["vms", /^resources?$/, "VMs, volumes and groups stand in sections of their own: vms:, volumes: and groups:"],
   ["vms", /^locals$/, "write vars: { NAME: { default: … } }"],

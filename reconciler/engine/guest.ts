@@ -149,7 +149,7 @@ function notPaid(address: Address, duty: Duty, result: CommandResult, argv: read
     code: "apply/owed",
     message,
     ...onlyDefined({ output }),
-    fix: `try it by hand: ${argv.map(shellWord).join(" ")}; the next run pays it first, and after it was done by hand: reconcile state resolve ${address} --paid`,
+    fix: `try it by hand: ${argv.map(shellWord).join(" ")}; the next run runs it first; if you have done it by hand: reconcile state resolve ${address} --paid`,
   };
 }
 

@@ -90,7 +90,7 @@ const trustRefusal = (
   severity: "error",
   code,
   summary,
-  detail: `${closedBy} closes this run: what its files name is not obeyed further than docs/safety.md says`,
+  detail: `${closedBy} closes this run: docs/safety.md says what its files may name`,
   fix,
   source,
 });

@@ -55,7 +55,7 @@ const rangeRefused = (min: number, max: number): Rejection => ({
   status: "rejected",
   condition: "unsupported",
   message: `the ports ${min} to ${max} are a range, and the dialect does not say how this service takes ranges`,
-  hint: 'in the dialect: rules: { port_range: "{min}-{max}" }, or one rule for each port',
+  hint: 'write rules: { port_range: "{min}-{max}" } in the dialect, or one rule for each port',
 });
 
 export const isRejection = (value: object): value is Rejection => "status" in value && value.status === "rejected";

@@ -45,7 +45,7 @@ describe("shape", () => {
     ],
     "what the service has not": [
       "groups: { web: { tags: {} } }",
-      "unknown-key 1:18 | the key tags is not known here | the service has none: put what you want to find into the name",
+      "unknown-key 1:18 | the key tags is not known here | the service has no tags or labels: put what you want to find into the name",
     ],
     "what stands elsewhere here": [
       "volumes: { data: { size: 1, deletion_protection: true } }",
@@ -65,11 +65,11 @@ describe("shape", () => {
     ],
     "several ports with a comma between braces": [
       rule("{ protocol: tcp, dst_port: 443,444 }"),
-      "unknown-key 1:58 | the key 444 is not known here | several are a list: dst_port: [443, 444]",
+      "unknown-key 1:58 | the key 444 is not known here | write several as a list: dst_port: [443, 444]",
     ],
     "several ranges with a comma between braces": [
       rule("{ protocol: tcp, remote_ip: 10.0.0.0/8,192.168.0.0/16 }"),
-      "unknown-key 1:66 | the key 192.168.0.0/16 is not known here | several are a list: remote_ip: [10.0.0.0/8, 192.168.0.0/16]",
+      "unknown-key 1:66 | the key 192.168.0.0/16 is not known here | write several as a list: remote_ip: [10.0.0.0/8, 192.168.0.0/16]",
     ],
     "a map where a list is expected": [
       "groups: { web: { rules: { protocol: tcp } } }",

@@ -194,8 +194,8 @@ function ruleNotSeen(
       severity: "warning",
       code: "apply/not-seen",
       summary: `group ${name} (${id}): the service accepted it and ${shown === undefined ? "does not show it" : `shows ${shown.length} of the ${said} rules that it says it made`}`,
-      detail: "The YAML has what it shows. What is missing there is not missed by a plan.",
-      fix: `reconcile pull --group ${id} prints it again; what is missing for good: add it to the YAML, and apply that`,
+      detail: "The YAML has only what the group shows, and no plan adds the rest.",
+      fix: `reconcile pull --group ${id} prints it again; add to the YAML what is still missing, and apply that`,
     },
   ];
 }

@@ -74,7 +74,7 @@ export const tooLongAgo = (run: RecordedRun) =>
   fail(
     "state/no-run",
     `what the state held before run ${shortId(run.id)} is not remembered any more`,
-    "an older copy of the state, or the file at the commit of that time",
+    "use an older copy of the state, or the file at the commit of that time",
   );
 
 async function undoRun(invocation: Invocation<FlagName, readonly [string]>): Promise<number> {

@@ -281,7 +281,7 @@ const wouldReplace = ({ address, fields, source }: Change): Diagnostic => ({
     .map(({ field, before, after }) => `${field} is ${before}, and the file says ${after}`)
     .join("; ")}`,
   detail: "The service cannot change that in place, so the next plan would replace it.",
-  fix: "write into the file what it has",
+  fix: "write the service's value into the file",
   address,
   source,
 });

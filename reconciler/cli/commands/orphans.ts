@@ -235,7 +235,7 @@ async function problemsOfGone(
         severity: "error",
         code: "plan/shown-again",
         summary: `${kind} ${name} (${id}) was missing and shows again`,
-        fix: "reconcile apply, after which it is an orphan like any other",
+        fix: "run reconcile apply; after that it is an orphan like any other",
       });
     else
       diagnostics.push({

@@ -90,7 +90,7 @@ function planChanged(invocation: Invocation, since: string): Promise<number> {
       severity: "warning",
       code: "plan/project-removed",
       summary: `the files of ${folder} are gone, and the resources that they declared still exist`,
-      fix: "reconcile destroy with the files of before, and remove them after that",
+      fix: "run reconcile destroy with the former files, then remove them",
     }),
   );
   if (flags.out !== undefined && touched.length > 0) mkdirSync(flags.out, { recursive: true, mode: 0o700 });

@@ -47,7 +47,7 @@ export const sshCommand = command({
       throw fail(
         "cli/no-address",
         `no address of ${found.missing} is known${found.missing === address ? "" : `, and ${address} is reached through it`}`,
-        "reconcile vm list; where the records of this service show addresses elsewhere, records.vm.private_ip of the dialect says so",
+        "look at reconcile vm list; if the records of this service show addresses elsewhere, say where in the dialect: records.vm.private_ip",
       );
     const { route } = found;
     if (!isHost(route.host))
@@ -56,7 +56,7 @@ export const sshCommand = command({
       throw fail(
         "cli/no-address",
         `${address} lives in the embedded service: there is no machine to log in to`,
-        "service.base_url: https://… of a service that makes machines",
+        "name a service that makes machines: service.base_url: https://…",
       );
     return await startSsh(route, words);
   },

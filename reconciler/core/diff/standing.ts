@@ -79,7 +79,7 @@ function ofNew(
     return {
       is: "missing",
       why: `this service has no list of ${kindRows[kind].fullNoun}s, so nothing tells the ${attribute} of a new one`,
-      fix: `operations: { ${kind}.list: … } in the dialect, where the service has one`,
+      fix: `write operations: { ${kind}.list: … } in the dialect, if the service has one`,
     };
   if (attribute === "floating_ip" && ofKind(difference, "vm")?.desired?.skipFloatingIp === true)
     return withoutFloatingIp(address);

@@ -24,7 +24,7 @@ export function findingsOfAnswer(answer: PolicyAnswer, source: SourcePosition): 
         code: "policy/failed",
         summary: `the policy gave no answer that can be read (exit ${answer.exitCode})`,
         detail: answer.said === "" ? undefined : answer.said,
-        fix: "it reads the plan as JSON on standard input and prints a JSON list of findings",
+        fix: "let the program read the plan as JSON on standard input and print a JSON list of findings",
         source,
         refused: policyRefusal(source),
       },

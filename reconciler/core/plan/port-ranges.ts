@@ -25,7 +25,7 @@ export function rangesRefused(
     code: "plan/port-range",
     summary: `${address}: ${rules.length === 1 ? "a rule has a range" : `${rules.length} rules have ranges`} of ports, and the dialect does not say how this service takes ranges`,
     detail: rules.slice(0, 5).join("; ") + (rules.length > 5 ? `; and ${rules.length - 5} more` : ""),
-    fix: 'in the dialect: rules: { port_range: "{min}-{max}" }, or one rule for each port',
+    fix: 'write rules: { port_range: "{min}-{max}" } in the dialect, or one rule for each port',
     address,
     source: sourceOf(address),
   }));

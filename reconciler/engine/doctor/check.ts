@@ -35,7 +35,7 @@ function routesElsewhere({ operations, given }: DoctorReport): DialectMisfit[] {
         path: ["operations", operation],
         summary: `${operation} is not at ${said.path}`,
         detail: tried[0] === undefined ? undefined : `${tried[0].path}: ${tried[0].answer}`,
-        fix: `operations: { ${operation}: null }, or its right path`,
+        fix: `write operations: { ${operation}: null }, or its right path`,
       });
     else if (verdict === "found" && route !== null && route.path !== said.path)
       misfits.push({

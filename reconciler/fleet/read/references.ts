@@ -54,7 +54,7 @@ export function referenceProblems(fleet: Fleet, parts: readonly FleetPart[]): Pr
         code: "fleet/same-state",
         summary: `the stacks ${first} and ${other} have one state: each would take away what the other one makes`,
         detail: fleet.stacks.find(({ name }) => name === other)?.state,
-        fix: "give each its own: ${stack} in the place, as in ?state=${stack}, is its name",
+        fix: "give each a place of its own, such as one that ends in ?state=${stack}",
         at: places("stacks", other),
       });
   for (const circle of circlesOf(fleet.stacks))

@@ -213,7 +213,7 @@ const nameNotSaid = ({ address, source }: DesiredGroup, id: string): Diagnostic 
   code: "plan/name-not-said",
   summary: `${address} (${id}) would be replaced, and nobody has said what it is called in the service`,
   detail:
-    "The service does not show the name, and the key of the block is no more than a label. Who finds the group by its name would lose it.",
+    "The service does not show the name, and the key of the block is no more than a label. Whoever finds the group by its name would lose it.",
   fix: `write its name into the block: name: …, or leave the rule where it is: lifecycle: { on_rule_removal: keep }`,
   address,
   source,

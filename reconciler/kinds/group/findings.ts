@@ -21,7 +21,7 @@ export function groupNotes(
       code: "plan/rule-kept",
       summary: `${desired.address} still admits ${describeRule(rule)}, which the file does not declare`,
       detail: "lifecycle.on_rule_removal is keep, and this service cannot delete one rule.",
-      fix: "lifecycle.on_rule_removal: replace",
+      fix: "write lifecycle.on_rule_removal: replace",
       address: desired.address,
       source: desired.source,
     });

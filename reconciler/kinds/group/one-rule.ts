@@ -269,7 +269,7 @@ const ruleField: FieldResource<RuleIds> = {
           severity: "error",
           code: "plan/rule-stays",
           summary: what,
-          fix: 'onRuleRemoval: "keep", the option deletedWith: its group, or rules declared within the group',
+          fix: 'set onRuleRemoval: "keep" or the option deletedWith: its group, or declare the rules within the group',
         },
       ]);
     }

@@ -121,7 +121,7 @@ function powerUnobserved({ power, address, source }: DesiredVm): Diagnostic {
     code: "plan/power-unobserved",
     summary: `whether ${address} runs cannot be seen: the service does not show it, and no run has ${done} it yet`,
     detail: `The ${verb} is sent, and the service's answer to it is all that will be known.`,
-    fix: "lifecycle.ignore_changes: [power], to leave it as it is",
+    fix: "write lifecycle.ignore_changes: [power] to leave it as it is",
     address,
     source,
   };

@@ -179,7 +179,7 @@ const failedImage = ({ address }: Step, { id, status }: LiveImage): StepResult =
   end: "failed",
   code: "apply/snapshot-failed",
   message: `the image ${id} of the snapshot is in the failed state ${status ?? ""}; what the snapshot was to save is not touched`,
-  fix: `delete the image in the service, then run: reconcile state resolve ${address} --not-created, and the same command again takes another`,
+  fix: `delete the image in the service, then run: reconcile state resolve ${address} --not-created, and run the same command again: it takes another one`,
 });
 
 const unfinished = ({ id, status }: LiveImage, waitedMs: number): StepResult => ({

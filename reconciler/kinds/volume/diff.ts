@@ -323,7 +323,7 @@ function hostByName(pair: VolumePair, live: LiveVolume | undefined, { live: seen
       code: "dialect/does-not-fit",
       summary: `volume ${live?.name ?? live?.id} says that it hangs on ${said}, which is no id of a VM, and the name of ${named.id}`,
       detail: "Taken for an id, it would be another VM, and the volume would be taken off and attached at every run.",
-      fix: "in the dialect, where records.volume.attached_to says the place: by: name, such as { value: /vm, by: name }",
+      fix: "write by: name in the dialect at records.volume.attached_to, such as { value: /vm, by: name }",
       address: pair.address,
       source: pair.desired?.source,
     },

@@ -140,7 +140,7 @@ function notShown(
     end: outcome.status === "accepted" || outcome.status === "rejected" ? "failed" : "unknown",
     code: "apply/volume-not-settled",
     message: `the service accepted it, and ${Math.round(waitedMs / 1000)} s later ${seen}`,
-    fix: `run the same command again: it looks first; service.timing.${limit} allows more. A state that means something else: states.volume in the dialect`,
+    fix: `run the same command again: it looks first; service.timing.${limit} allows more. If the state means something else, say so in the dialect: states.volume`,
   };
 }
 

@@ -160,7 +160,7 @@ export const consents = {
   "policy/failed": [
     {
       files: file('policy: { command: ["false"] }\nvms: { web: {} }'),
-      follow: [{ hand: /prints a JSON list of findings/, done: rewritten('["false"]', '[echo, "[]"]') }],
+      follow: [{ hand: /print a JSON list of findings/, done: rewritten('["false"]', '[echo, "[]"]') }],
     },
   ],
   "policy/not-run": [

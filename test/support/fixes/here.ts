@@ -84,7 +84,7 @@ const fleets = {
   ],
   "fleet/same-state": [
     fleet(`${stack()}\n  b: { source: { folder: . }, state: s }`, {
-      hand: /\$\{stack\} in the place/,
+      hand: /ends in \?state=\$\{stack\}/,
       done: edited("b: { source: { folder: . }, state: s }", 'b: { source: { folder: . }, state: "s-${stack}" }'),
     }),
   ],
@@ -409,7 +409,7 @@ const named = {
         remove("b");
       },
       command: ["plan", "--changed-since", "HEAD", "a", "b"],
-      follow: [{ question: /reconcile destroy with the files of before/ }],
+      follow: [{ question: /run reconcile destroy with the former files/ }],
     },
   ],
   "plan/run-under-way": [

@@ -264,7 +264,7 @@ export const moreFiles = {
       before: stranger("vms: { web: { owner: other@acme.example } }"),
       command: ["import", "vm.web", "web"],
       afterwards: [],
-      follow: [{ question: /write into the file what it has/ }],
+      follow: [{ question: /write the service's value into the file/ }],
     },
   ],
   "pull/vms-unlisted": [

@@ -107,7 +107,7 @@ export const planned = {
     {
       files: file("groups: { web: { rules: [ { protocol: tcp, dst_port: 80-90 } ] } }"),
       emulated: { portRange: "{min}-{max}" },
-      follow: [{ write: /in the dialect: (rules: \{.*?\} ?\}?)(?=, or)/, below: ["service", "dialect"] }],
+      follow: [{ write: /write (rules: \{.*?\} ?\}?)(?= in the dialect, or)/, below: ["service", "dialect"] }],
     },
   ],
   "plan/unknown-address": [

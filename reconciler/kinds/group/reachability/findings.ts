@@ -253,7 +253,7 @@ const unproven = ({ query, set, why }: JudgedAssertion, judge: Judge): Finding =
   severity: why === undefined || !judge.world.fresh.has(query.group) ? "warning" : "note",
   code: "reachability/unproven",
   summary: `${query.assertion.label}: cannot be proved${becauseOf(query)}`,
-  detail: `${why ?? `${setText(set)}: a rule admits addresses, and which addresses the members of a group have is not for rules to say`}${halfOf(query)}`,
+  detail: `${why ?? `${setText(set)}: a rule admits addresses, and rules do not say which addresses the members of a group have`}${halfOf(query)}`,
   fix: "name the group in remote_group instead of its addresses, or narrow the assertion",
   ...placeOfQuery(query),
   counterexample: { set: setText(set), witness: witnessOf(flowIn(set)), rule: null, step: null },
