@@ -148,7 +148,7 @@ export interface StateRows {
     verify_resize?: Words;
     /** The VM is at rest, and the word does not say whether it runs: it counts as running. */
     ready?: Words;
-    /** The VM is on its way, as with any other word, and the doctor does not ask about it. */
+    /** The VM is on its way, as with any other word. */
     changing?: Words;
     /** The VM failed and will not recover by itself. */
     failed?: Words;
@@ -159,7 +159,7 @@ export interface StateRows {
   volume?: {
     /** The volume is at rest. Once a word stands here, every word without a meaning counts as changing; else only those under changing do. */
     ready?: Words;
-    /** The volume is on its way, and is waited for. An empty list, and none under ready: operations are done when they answer. */
+    /** The volume is on its way, and is waited for. An empty list: operations are done when they answer. */
     changing?: Words;
     /** The volume failed. */
     failed?: Words;
@@ -176,7 +176,7 @@ export interface StateRows {
 }
 
 export interface EnvelopeRows {
-  /** Where the payload of a success is in the body. Left out: `data`, where the body has one and no id of its own. */
+  /** Where the payload of a success is in the body. Left out: `data`. */
   data?: Pointers;
   /** Where a refusal says what is wrong. An answer that shows a message there is no success, whatever its status. */
   error?: {
@@ -201,7 +201,7 @@ export interface LimitRows {
   requests_per_second?: number;
   /** The kinds of which the service refuses a second one of the same name. Where nothing can be listed, only a create of these is sent again when its outcome is unknown. @unique */
   unique?: readonly Kind[];
-  /** What becomes of a group that is deleted while rules of other groups name it: it stays (kept), or the delete is refused. Such rules are then taken away before. Left out: the service may drop those rules with the group. */
+  /** What becomes of a group that is deleted while rules of other groups name it: it stays (kept), or the delete is refused. Left out: the service may drop those rules with the group. */
   named_groups?: "kept" | "refused";
 }
 
@@ -252,7 +252,7 @@ export interface ErrorRule {
 type WaitPointer = string | null;
 
 export interface FingerprintRows {
-  /** Where the record shows its version, such as /fingerprint, or the header of the answer to its read, such as ETag. A record that shows none is written without. */
+  /** Where the record shows its version, such as /fingerprint, or the header of the answer to its read, such as ETag. */
   from: Pointers | HeaderName;
   /** How it is sent: the name of a header, such as If-Match, or a pointer into the body, such as /fingerprint. @pattern ^((/([^~/]|~[01])*)+|[A-Za-z0-9-]+)$ @maxLength 200 */
   send: string;
@@ -307,7 +307,7 @@ export interface DialectFile {
   limits?: LimitRows;
   /** A version that a write has to send: the record is read first, and once more where it is another one by then. */
   fingerprint?: FingerprintRows;
-  /** Where a service says how long to wait before a request is sent again, beside Retry-After: a header, a pointer into the body, or a header with what stands in it. */
+  /** Where a service says how long to wait, beside Retry-After: a header, a pointer into the body, or a header with what stands in it. */
   retry_after?: WaitPointer | WaitHeader;
 }
 
@@ -346,11 +346,11 @@ export type ListRoute = {
   query?: Query;
   headers?: Headers;
   body?: Body;
-  /** Where the array of items is in the payload; the first place that finds one wins. A selector can open a map, choose items and unwrap them. */
+  /** Where the array of items is in the payload. A selector can open a map, choose items and unwrap them. */
   items?: Pointers;
   /** How this list goes on, key by key over the pagination of all. */
   pagination?: Pagination;
-  /** The list is read once for each region ({region}): those that region.list shows, or a list of ids. */
+  /** The list is read once for each {region}: those that region.list shows, or a list of ids. */
   for_each?: "region" | RegionIds;
 } | null;
 
@@ -365,7 +365,7 @@ export type Scalars = Scalar | ScalarList;
 
 /** A place that a bare pointer cannot name. It is read from left to right: in, keys, where, then value (or join), cut, is and unit. @minProperties 1 */
 export interface Selector {
-  /** Where to choose from: a pointer, in which * stands for every member. An array is opened to its items; anything else is one item. */
+  /** Where to choose from: a pointer, in which * stands for every member. */
   in?: Pointer;
   /** The members of a map are the items, and each gets its key as a field of this name. @minLength 1 @maxLength 100 */
   keys?: string;
@@ -385,7 +385,7 @@ export interface Selector {
   absent?: "none";
   /** What stands there when there is nothing, such as 0 or -: the record says that there is none. */
   none?: Scalars;
-  /** For records.group.rules: rules that stand here are of this direction unless they say it themselves. Several such places are read together. */
+  /** For records.group.rules: rules that stand here are of this direction unless they say it themselves. */
   direction?: "ingress" | "egress";
   /** For records.volume.attached_to: what stands there is the name of the VM, and not its id. */
   by?: "name";
@@ -403,12 +403,12 @@ export type Headers = Record<HeaderName, HeaderValue>;
 /** Parameters of the query, by name. {id} and {name} stand for ids and values. @maxProperties 20 */
 export type Query = Record<string, ParameterValue>;
 
-/** The body to send, as JSON: any structure. {id} and {name} stand for ids and values within its texts. */
+/** The body to send, as JSON. {id} and {name} stand for ids and values. */
 export type Body = unknown;
 
 /** How a list goes on. A list can have its own under operations. */
 export interface Pagination {
-  /** Where the whole body (not its `data`) leads to the next page. A URL or a path is followed; anything else is sent as `param`. */
+  /** Where the whole body leads to the next page. A URL or a path is followed; anything else is sent as `param`. */
   next?: Pointers;
   /** A header of the answer that leads to the next page, such as X-Next-Page; of Link, what has rel="next". null: none does. @pattern ^[A-Za-z0-9-]+$ @maxLength 100 */
   next_header?: string | null;
@@ -416,15 +416,15 @@ export interface Pagination {
   as?: "token" | "link";
   /** A link to another host is followed at the base URL, by its path and query. Left out: it is refused. */
   links?: "rewritten";
-  /** The query parameter that carries what leads on, a marker, a page's number or an offset. One that begins with / is a pointer into the request's body. @pattern ^([A-Za-z0-9_.$\[\]-]+|(/([^~/]|~[01])*)+)$ */
+  /** The query parameter that carries what leads on, or a pointer (/…) into the request's body. @pattern ^([A-Za-z0-9_.$\[\]-]+|(/([^~/]|~[01])*)+)$ */
   param?: string;
-  /** Where the last item of a page shows what is sent as `param` for the next one. The list ends with an empty page. */
+  /** Where the last item of a page shows what is sent as `param` for the next one. */
   marker?: Pointers;
-  /** The number of the first page; numbers are sent as `param`. The list ends with an empty page, or at the total that it tells. */
+  /** The number of the first page; numbers are sent as `param`. */
   number?: 0 | 1;
-  /** How many items came before is sent as `param`. The list ends with an empty page, or at the total that it tells. */
+  /** How many items came before is sent as `param`. */
   offset?: true;
-  /** What looks as if it spoke of pages and does not: pointers into the whole body, and names of headers. Anything else that looks so and is not followed makes the list refused, as incomplete. @maxItems 50 */
+  /** What looks as if it spoke of pages and does not: pointers into the whole body, and names of headers. @maxItems 50 */
   ignore?: readonly Sign[];
   /** How many items a page is asked to show, sent as `size_param`: the most that this service allows. @min 1 @max 100000 */
   size?: Whole;
@@ -446,7 +446,7 @@ export interface NameRule {
 
 /** How a job is asked for; {id} stands for its id. */
 export type WaitRoute = {
-  /** Where the answer to a write names its job, in the whole body, such as /jobid. An answer that names none is done. */
+  /** Where the answer to a write names its job, in the whole body, such as /jobid. */
   id: Pointers;
   method: Method;
   path: Path;
@@ -455,7 +455,7 @@ export type WaitRoute = {
   body?: Body;
   /** Where the job shows its state, in the whole body. */
   status: Pointers;
-  /** The words for a job that is done. Any other that is not under failed is waited for. */
+  /** The words for a job that is done. */
   done: Words;
   /** The words for a job that has failed. */
   failed?: Words;

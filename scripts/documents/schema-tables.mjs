@@ -106,13 +106,11 @@ function saidOnce(lines) {
 }
 
 /** Whether some table has a row with each of the map's keys and their meanings. */
-const shown = (schema, lines, part) => {
-  const rows = Object.entries(part.properties).map(([name, value]) => [
-    `| \`${name}\` |`,
-    meaningOf(schema, value).text,
-  ]);
-  return rows.every(([head, about]) => lines.some((line) => line.startsWith(head) && line.includes(cell(about))));
-};
+const shown = (schema, lines, part) =>
+  Object.entries(part.properties).every(([name, value]) => {
+    const about = cell(meaningOf(schema, value).text);
+    return lines.some((line) => line.split(" | ")[0].includes(`\`${name}\``) && line.includes(about));
+  });
 
 /** Every map with keys of its own, by the place at which it stands first. */
 function mapsOf(schema) {
@@ -237,13 +235,16 @@ function section(lines, schema, title, part, changes = undefined) {
 function table(schema, properties, changes = undefined, required = []) {
   const last = changes === undefined ? "" : " a change of it |";
   const lines = [`| field | value | meaning |${last}`, `| --- | --- | --- |${changes === undefined ? "" : " --- |"}`];
+  // Fields of one value and one meaning are one row.
+  const namesOf = new Map();
   for (const [name, value] of Object.entries(properties)) {
     const { text, preset } = meaningOf(schema, value);
     const given = required.includes(name) ? ", required" : preset === "" ? "" : `; default ${preset}`;
-    lines.push(
-      `| \`${name}\` | ${typeOf(schema, value)}${given} | ${cell(text)} |${changes === undefined ? "" : ` ${changes[name] ?? ""} |`.replace(" nothing in the service ", " ")}`,
-    );
+    const cost = changes === undefined ? "" : ` ${changes[name] ?? ""} |`.replace(" nothing in the service ", " ");
+    const rest = `${typeOf(schema, value)}${given} | ${cell(text)} |${cost}`;
+    namesOf.set(rest, [...(namesOf.get(rest) ?? []), `\`${name}\``]);
   }
+  for (const [rest, names] of namesOf) lines.push(`| ${names.join(", ")} | ${rest}`);
   return lines;
 }
 
@@ -294,6 +295,15 @@ const named = {
   path: "path",
 };
 
+/** `text or list of text` in fewer words. */
+function oneOrList(choices) {
+  const all = choices.join(" or ");
+  const single = choices.slice(0, -1).join(" or ");
+  return choices.length > 1 && choices.at(-1) === `list of ${single}`
+    ? `${single}${single.includes(" or ") || single.includes(", ") ? "," : ""} or a list`
+    : all;
+}
+
 function typeOf(schema, value) {
   const name = value.$ref?.replace("#/$defs/", "");
   if (name !== undefined && named[name] !== undefined) return named[name];
@@ -303,7 +313,7 @@ function typeOf(schema, value) {
   const choices = (whole.anyOf ?? [])
     .filter((choice) => choice.$ref !== "#/$defs/interpolated" && !/\(\?:\[Tt\]/.test(choice.pattern ?? ""))
     .map((choice) => typeOf(schema, choice));
-  if (choices.length > 0) return [...new Set(choices)].join(" or ");
+  if (choices.length > 0) return oneOrList([...new Set(choices)]);
   const kind = kindOf(whole);
   if (kind === "array") {
     const items = typeOf(schema, whole.items ?? {});

@@ -38,15 +38,24 @@ export function withTables(root, text) {
   );
 }
 
+/** Commands of one first word are one section. */
 function commandSections(root) {
   const shared = sharedFlags(root);
-  const lines = [];
-  for (const { command, flags } of commandsWithFlags(root)) {
-    lines.push(`## ${command.name}`, "", `\`reconcile ${command.usage}\` — ${command.summary}.`, "");
-    const own = flags.filter((flag) => !shared.has(keyOf(flag)));
-    if (own.length > 0) lines.push(flagTable(own), "");
+  const sections = new Map();
+  for (const one of commandsWithFlags(root)) {
+    const [word] = one.command.name.split(" ");
+    sections.set(word, [...(sections.get(word) ?? []), one]);
   }
-  return lines.join("\n").trimEnd();
+  return [...sections]
+    .map(([word, commands]) => [`## ${word}`, "", ...commands.map((one) => commandLines(one, shared))].join("\n"))
+    .join("\n\n");
+}
+
+function commandLines({ command, flags }, shared) {
+  const own = flags.filter((flag) => !shared.has(keyOf(flag)));
+  const lines = [`- \`${command.usage}\`: ${command.summary}`];
+  if (own.length > 0) lines.push(flagTable(own).replaceAll(/^/gm, "  "));
+  return lines.join("\n");
 }
 
 /** Every command with the flags that are its own, which are all but the common ones. */

@@ -28,11 +28,11 @@ export type DesiredFile = {
   region?: Text;
   /** Which service this is for. Environment variables and flags win. */
   service?: Service;
-  /** Where the state lies: a file, https://…, s3://… or postgres://…, without a password. --state and RECONCILE_STATE win. */
+  /** A file, https://…, s3://… or postgres://…, without a password. --state and RECONCILE_STATE win. */
   state?: Text;
   /** How VMs are reached by SSH, for every VM that says nothing else. */
   ssh?: Ssh;
-  /** What things cost: a file (relative to this one), or the list itself. --prices and RECONCILE_PRICES win. */
+  /** A price list, or its file. --prices and RECONCILE_PRICES win. */
   prices?: Prices;
   /** The environments this file is for; --env NAME chooses one, and ${env} is its name. */
   environments?: Record<Key, OneEnvironment> | null;
@@ -48,11 +48,11 @@ export type DesiredFile = {
   volumes?: Record<Key, VolumeBlock> | null;
   /** Security groups by key; the key is the last part of the address group.KEY. */
   groups?: Record<Key, GroupBlock> | null;
-  /** Outputs of other projects, by a name of your own: ${read.NAME.OUTPUT}. Nothing else of their states is read, and no lock is taken. */
+  /** Outputs of other projects, by a name of your own: ${read.NAME.OUTPUT}. */
   reads?: Record<string, ReadBlock> | null;
-  /** Things of the service that are not managed here, by a name of your own: ${lookup.NAME.id}. */
+  /** What exists and is not managed here, by a name of your own: ${lookup.NAME.id}. */
   lookups?: Record<string, LookupBlock> | null;
-  /** What the project hands out, by name: recorded at the end of an apply, shown by `reconcile output`. A value, or a map with value, description and sensitive. */
+  /** What the project hands out, by name: a value, or a map with value, description and sensitive. */
   outputs?: Record<string, unknown> | null;
   /** Existing resources to take over. */
   imports?: ImportBlock[] | null;
@@ -94,7 +94,7 @@ export type ValueType = {
   matches?: string;
   /** Masked wherever it would be shown, and refused where it would be stored in the clear. */
   sensitive?: boolean;
-  /** Its value when none is given; may use others of its kind. Without a default a value must be given. */
+  /** Its value when none is given; may use other variables. */
   default?: unknown;
   /** What it is for. */
   description?: string;
@@ -135,11 +135,11 @@ export type Environment = {
   ssh?: Ssh;
   /** What things cost there; in place of the file's list. */
   prices?: Prices;
-  /** true: every resource has prevent_destroy unless its block says otherwise, and at a terminal the environment's name is typed, not yes. A map: the same, with what is permitted. */
+  /** true: every resource has prevent_destroy unless its block says otherwise, and the environment's name is typed, not yes. A map: the same, with what is permitted. */
   protect?:
     | boolean
     | {
-        /** Changes that protect does not forbid here. What a block itself protects stays protected, and a delete needs --unprotect. */
+        /** Changes that protect does not forbid here. What a block itself protects stays protected. */
         allow?: ("rebuild" | "replace" | "resize" | "grow" | "rename" | "stop")[];
       };
   /** Values of variables; --var, --var-file and RECONCILE_VAR_name win. They may use other variables. */
@@ -154,7 +154,7 @@ export type Environment = {
 export interface ComponentUse {
   /** Its file: a path relative to this one, or npm:PACKAGE/FILE of an installed package. */
   from: Text;
-  /** Uses it once for each item: a list of keys, a map (its values are ${each.value}), or a number n for the keys 0 to n-1. Addresses are then KEY[a]/vm.web. */
+  /** One use for each item, as for_each of a VM. Addresses are then KEY[a]/vm.web. */
   for_each?: ForEach;
   /** false: as if it were not used. What exists is deleted, with the usual consents. */
   enabled?: Flag;

@@ -25,7 +25,7 @@ export interface Rule {
   ethertype?: "IPv4" | "IPv6" | Interpolated;
   /** tcp, udp, icmp, or any. Default: any. A list makes a rule of each item. */
   protocol?: "tcp" | "udp" | "icmp" | "any" | AnyCase | Interpolated | ProtocolWord[];
-  /** A destination port from 1 to 65535, or a range such as 8000-8010 (the dialect's rules.port_range says how it is sent). Left out: all ports. Not for icmp. A list makes a rule of each item. */
+  /** A destination port, or a range such as 8000-8010 (the dialect's rules.port_range says how it is sent). Left out: all ports. Not for icmp. A list makes a rule of each item. */
   dst_port?: PortNumber | PortText | DstPort[];
   /** Source (ingress) or destination (egress) as address or CIDR. Not together with remote_group. A list makes a rule of each item. */
   remote_ip?: Text | Text[];
@@ -50,12 +50,12 @@ export type Flush = {
 
 /** A command that is owed to the guest: from before the request that makes it necessary until it ended with 0. It may run twice, and has to bear that. */
 export type GuestCommand = {
-  /** The program and its arguments. It is told RECONCILE_REASON, RECONCILE_ADDRESS, RECONCILE_VM_ID, RECONCILE_VM_IP and, of a volume, RECONCILE_VOLUME_ID and RECONCILE_VOLUME_SIZE. */
+  /** The program and its arguments. It is told RECONCILE_REASON, RECONCILE_ADDRESS, RECONCILE_VM_ID, RECONCILE_VM_IP, and of a volume RECONCILE_VOLUME_ID and RECONCILE_VOLUME_SIZE. */
   command: Argv;
   /** After that time it is ended, with all it started. Default: 15m for after_ready, 5m for after_attach. */
   timeout?: Duration;
   env?: Variables;
-  /** when_changed: a command that is written anew is owed again. Left out: only what happens in the service makes it owed. */
+  /** when_changed: a command that is written anew is owed again. */
   again?: "when_changed" | Interpolated;
 } | null;
 
@@ -97,14 +97,14 @@ export type VolumeLifecycle = KindLifecycle | null;
 /** How changes of this group are carried out. */
 export type GroupLifecycle =
   | (KindLifecycle & {
-      /** Where the service cannot delete a single rule: replace the group without a gap, or keep the rules and list them as exposure. @default replace */
+      /** Where the service cannot delete a rule: replace the group without a gap, or keep the rule and list it as exposure. @default replace */
       on_rule_removal?: "replace" | "keep" | Interpolated;
     })
   | null;
 
 /** What a block of every kind may have beside the fields of its kind. */
 interface Repeated {
-  /** Makes one resource for each item: a list of keys, a map (its values are ${each.value}), or a number n for the keys 0 to n-1. Addresses are then vm.web[a]. */
+  /** One resource for each item: a list of keys, a map (its values are ${each.value}), or a number n for the keys 0 to n-1. Addresses are then vm.web[a]. */
   for_each?: ForEach;
   /** false: as if the block were not written. What exists is deleted, with the usual consents. */
   enabled?: Flag;
@@ -113,9 +113,9 @@ interface Repeated {
 /** A virtual machine. @def vm */
 export type VmBlock =
   | (Repeated & {
-      /** How many of the VMs of this block may be down at a time: 2, or 25%. Left out: as many as --parallelism has requests under way. */
+      /** How many VMs of this block may be down at a time: 2, or 25%. Left out: as many as --parallelism. */
       max_unavailable?: ShareOfSome;
-      /** How this VM is reached by SSH; goes field by field over what the file says for all. */
+      /** How this VM is reached by SSH; overrides the file's, field by field. */
       ssh?: Ssh;
       lifecycle?: VmLifecycle;
     })
@@ -151,7 +151,7 @@ export interface CheckBlock {
 export type Ssh = {
   /** The user to log in as. --user wins. */
   user?: Text;
-  /** The machine to go through: the address of a VM such as vm.bastion, user@host, or none. A VM that others go through is reached directly. --jump wins. */
+  /** The machine to go through: the address of a VM such as vm.bastion, user@host, or none. --jump wins. */
   jump?: Text;
   /** The private key, relative to this file, or from ~. */
   identity_file?: Text;

@@ -26,14 +26,14 @@ export interface ImportBlock {
 }
 
 export interface MovedBlock {
-  /** The address it had. A for_each block as a whole takes each instance to the same key of the other block. */
+  /** The address it had: of an instance, or of a whole block. */
   from: Address;
   /** The address it has now. */
   to: Address;
 }
 
 export interface RemovedBlock {
-  /** The address it had; no longer declared. A for_each block as a whole covers its instances. */
+  /** The address it had, of an instance or a whole block; no longer declared. */
   from: Address;
   /** true: delete it. false (default): forget it and leave it alive. */
   destroy?: Flag;
@@ -45,7 +45,7 @@ export interface ReadBlock {
   state: Text;
 }
 
-/** One of vm, volume, group, image and flavor. @inline @each A {key}, by its id or its name. @minProperties 1 @maxProperties 1 */
+/** One of vm, volume, group, image and flavor. @inline @each By its id or its name. @minProperties 1 @maxProperties 1 */
 export type LookupBlock = { [K in "vm" | "volume" | "group" | "image" | "flavor"]?: LookupBy };
 
 /** @one id name */
@@ -85,7 +85,7 @@ export interface ChecksBlock {
     remove?: ShareOfAny;
     /** How many VMs may be down, or which share of those in the file: 2, or 25%. */
     stop?: ShareOfAny;
-    /** What a month may cost after a plan that makes it dearer, in the currency of the price list. */
+    /** What a month may cost after a plan that makes it dearer. */
     monthly_cost?: Price;
     /** By how much one plan may raise the cost of a month. */
     monthly_increase?: Price;
@@ -122,11 +122,11 @@ export interface RolloutBlock {
   max_unavailable?: ShareOfSome;
   /** So many go first, before the others. @min 1 */
   canary?: Whole;
-  /** What each has to pass before the next wave begins: tcp, http or command, as for a resize. */
+  /** What each has to pass before the next wave: tcp, http or command, as for a resize. */
   check?: CheckBlock;
   /** How long the check may take. Default: 2m. */
   timeout?: Duration;
-  /** What becomes of a VM that fails the check: stop leaves it as it is; revert reverts a resize (never a rebuild or a replacement). Either way no further wave begins. @default stop */
+  /** What becomes of a VM that fails the check: stop leaves it as it is; revert reverts a resize (never a rebuild or a replacement). @default stop */
   on_failure?: "stop" | "revert";
 }
 

@@ -71,13 +71,13 @@ export type ExpectBlock = {
   consents?: null | Consent | Consent[];
   /** Exactly the codes of errors and warnings, as `reachability/violated`. */
   findings?: null | Code | Code[];
-  /** Exactly the resources whose commands inside guests the plan makes necessary, by address; no program is run. */
+  /** Exactly the resources whose commands would be owed, by address. */
   owed?: null | string | string[];
   /** Outputs after the apply, by name; those that are not named may be anything. */
   outputs?: Record<string, Json>;
   /** The worst verdict on the assertions of the file. */
   reachability?: "holds" | "unproven" | "violated";
-  /** Of the plan: 0 (the default), 1 for a file or a plan with errors, 3 for a plan that is refused. */
+  /** Of the plan: 0 (the default), 1 with errors, 3 when it is refused. */
   exit_code?: 0 | 1 | 3;
   /** Applied, everything is done and a second plan changes nothing (the default), or not. */
   converges?: boolean;

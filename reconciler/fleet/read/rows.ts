@@ -100,7 +100,7 @@ export interface ReceiverBlock {
 
 /** @needs claim is @needs is claim */
 export interface RoleBlock {
-  /** A viewer sees, an approver approves and rejects as well, an operator runs, pauses and resumes as well. */
+  /** A viewer sees, an approver also approves and rejects, an operator also runs, pauses and resumes. */
   role: "viewer" | "approver" | "operator";
   /** For which stacks: names with *; every stack when left out. @minItems 1 */
   stacks?: Text[];
@@ -119,22 +119,22 @@ export interface FleetFile {
   tenants?: Record<Name, TenantBlock>;
   /** What a stack has when it does not say otherwise. */
   defaults?: Common;
-  /** When plans may be applied, and when not. A deny window wins; a stack with allow windows is applied in them alone. */
+  /** When plans may be applied. A deny window wins; a stack with allow windows is applied in them alone. */
   windows?: WindowBlock[];
   /** Who is told what. */
   notify?: NotifyBlock[];
-  /** How long runs are kept. How a stack's last run ended is kept for as long as the stack. */
+  /** How long runs are kept. */
   history?: HistoryBlock;
   /** One project in one environment each. */
   stacks?: Record<Name, StackBlock>;
   sign_in?: SignInBlock;
-  /** Where this file is kept: the workers carry out what is added and changed there, and what leaves waits for a person. */
+  /** Where this file is kept: the workers follow it there, and what leaves waits for a person. */
   follow?: FollowBlock;
   /** A stack for every folder that fits. */
   generate?: GenerateBlock[];
 }
 
-/** How people sign in to the pages: by OpenID Connect. When left out, with tokens that reconcile fleet token makes. */
+/** How people sign in to the pages, by OpenID Connect. Left out: with tokens of reconcile fleet token. */
 export interface SignInBlock {
   /** The address of the provider, from which /.well-known/openid-configuration leads on. */
   issuer: Url;
@@ -145,11 +145,11 @@ export interface SignInBlock {
   url: Url;
   /** What is asked of the provider beside openid; profile and email when left out. */
   scopes?: OneWord[];
-  /** An e-mail address counts although the provider never says that it was verified. Only where nobody can register an address that is not theirs: otherwise anybody comes in as anybody. */
+  /** An e-mail address counts although the provider never says that it was verified: only where nobody can register one that is not theirs. */
   accept_unverified_email?: boolean;
-  /** The claim by which a person is known in the history; email when left out, and sub where a person has none. */
+  /** The claim by which a person is known in the history; email (or sub) when left out. */
   name?: Text;
-  /** Who may do what. Every line that fits a person counts; whom none fits cannot come in. @minItems 1 */
+  /** Who may do what. Every line that fits a person counts. @minItems 1 */
   roles: RoleBlock[];
 }
 
@@ -177,7 +177,7 @@ export type SecretSource =
 /** An address, or where it is: an environment variable of the workers, or a program that prints it. @one */
 export type SecretAddress = SmtpUrl | SecretSource;
 
-/** Where the files come from: a Git repository, a folder of the worker, or an artifact with its digest. @minProperties 1 */
+/** Where the files come from. @minProperties 1 */
 export interface SourceBlock extends GitBlock {
   /** A folder that every worker sees; a relative one is relative to this file. */
   folder?: Text;
@@ -187,7 +187,7 @@ export interface SourceBlock extends GitBlock {
   digest?: string;
 }
 
-/** Pull requests (GitLab: merge requests) into this branch are planned, and told there in one comment and a status. @one */
+/** Pull requests (GitLab: merge requests) into this branch are planned. @one */
 export type PullRequests = boolean | PullSettings;
 
 export interface PullSettings {
@@ -198,7 +198,7 @@ export interface PullSettings {
   approvers?: Text[];
 }
 
-/** What the fleet does by itself: never (it only looks), plan (each plan is approved by its id), safe (what loses nothing and opens nothing to the world; the rest waits for a person), auto (everything that the listed consents permit). */
+/** What the fleet does by itself: never (it only looks), plan (each plan is approved), safe (what loses nothing and opens nothing to the world), auto (everything that the listed consents permit). */
 export type Approve = "never" | "plan" | "safe" | "auto";
 
 export type StandingConsent = "data_loss" | "flush" | "removal" | "recreate" | "empty" | "open_world";
@@ -206,13 +206,13 @@ export type StandingConsent = "data_loss" | "flush" | "removal" | "recreate" | "
 /** With approve: auto, what is permitted without a person. @unique */
 export type Consents = StandingConsent[];
 
-/** How many people have to approve a plan before it is carried out. Left out: 1. @min 1 @max 20 */
+/** How many people have to approve a plan. Left out: 1. @min 1 @max 20 */
 export type Approvers = Whole;
 
-/** Whoever wrote one of the commits that a plan carries out, by its e-mail address or name, may not approve it. It needs files from a Git repository. */
+/** Whoever wrote one of the commits that a plan carries out may not approve it. It needs files from a Git repository. */
 export type NotTheAuthor = boolean;
 
-/** With approve: safe, and with auto without open_world, a plan that admits this share of the internet waits for a person: /8 is as many addresses as a /8 of IPv4 has, or as large a part of the routed IPv6 (2000::/3). Private and reserved addresses do not count. Left out: /3. @pattern ^/([0-9]|[12][0-9]|3[0-2])$ */
+/** With approve: safe, and with auto without open_world, a plan that admits this share of the internet waits for a person: /8 is as many addresses as a /8 of IPv4, or as large a part of the routed IPv6. Left out: /3. @pattern ^/([0-9]|[12][0-9]|3[0-2])$ */
 export type OpensAt = string;
 
 /** One deployment of the service. */
@@ -228,7 +228,7 @@ export interface ServiceBlock {
     /** So many at once after a pause; the rate of one second when left out. @min 1 @max 100000 */
     burst?: Whole;
   };
-  /** How many rounds run at once against this service, in all workers; no limit when left out. @min 1 @max 10000 */
+  /** How many rounds run at once against this service, in all workers. @min 1 @max 10000 */
   concurrency?: Whole;
   credential?: SecretSource;
   /** Permits plain http to another host. */
@@ -241,11 +241,11 @@ export interface ServiceBlock {
 export interface TenantBlock {
   /** Its share against the others'; 1 when left out. @max 1000 @more 0 */
   weight?: number;
-  /** How many of its stacks run at once, in all workers; no limit when left out. @min 1 @max 10000 */
+  /** How many of its stacks run at once, in all workers. @min 1 @max 10000 */
   max_running?: Whole;
-  /** In a fleet of several tenants: its files may name programs that the workers start, and addresses that get a credential. Left out: false. */
+  /** In a fleet of several tenants: its files may name programs, and addresses that get a credential. Left out: false. */
   trusted?: boolean;
-  /** What its stacks may read through `reads:`, beside the states of its own stacks: names of other tenants' stacks, with * for any text, and addresses (with ://) of states that are no stack's. Left out: nothing. */
+  /** What its stacks may read beside the states of its own stacks: names of other tenants' stacks, with * for any text, and addresses (with ://) of other states. */
   may_read?: Text[];
 }
 
@@ -257,7 +257,7 @@ export interface WindowBlock {
   schedule: string;
   /** Whose clock the schedule means; UTC when left out. */
   time_zone?: string;
-  /** How long it lasts. 24h are 24 hours on every day; 1d ends at the same time of the next day, also where the clocks change. @pattern ^([0-9]+(\.[0-9]+)?(ms|s|m|h)|[1-9][0-9]{0,2}d)$ */
+  /** How long it lasts. 1d ends at the same time of the next day, also where the clocks change. @pattern ^([0-9]+(\.[0-9]+)?(ms|s|m|h)|[1-9][0-9]{0,2}d)$ */
   duration: string;
   /** Which stacks: names, with * for any text. All when left out. @minItems 1 */
   stacks?: Text[];
@@ -283,7 +283,7 @@ export type StackBlock = { source: SourceBlock } & Common &
     inputs?: Record<string, string>;
     /** Stacks that must have been applied before. @unique */
     depends_on?: Name[];
-    /** When the stack leaves this file, everything it made is to be deleted, after an approval. Left out: nothing is touched. */
+    /** When the stack leaves this file, everything it made is to be deleted, after an approval. */
     destroy?: boolean;
     /** The stack is not looked at. */
     paused?: boolean;

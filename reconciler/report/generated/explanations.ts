@@ -13,11 +13,11 @@ export const explanations = {
     "todo": "Choose another, or --listen none."
   },
   "cli/file-exists": {
-    "means": "A file that would be written exists already; it is left as it is.",
+    "means": "A file that would be written exists already.",
     "todo": "Name another, or move it away."
   },
   "cli/file-unreadable": {
-    "means": "A file named on the command line or in another file cannot be read.",
+    "means": "A file that is named cannot be read.",
     "todo": "Correct the path or the rights."
   },
   "cli/file-unwritable": {
@@ -41,11 +41,11 @@ export const explanations = {
     "todo": "Install OpenSSH's client, or use the address that reconcile vm list shows."
   },
   "cli/not-applied": {
-    "means": "A declared resource was never applied, so an export leaves it out.",
+    "means": "A declared resource was never applied; an export leaves it out.",
     "todo": "Run reconcile apply, then export again."
   },
   "cli/occupied": {
-    "means": "The folder to write into has a file of that name already.",
+    "means": "The folder has a file of that name already.",
     "todo": "Name another folder with --out, or move the file away."
   },
   "cli/output-lost": {
@@ -57,7 +57,7 @@ export const explanations = {
     "todo": "Install the package that the message names, beside this one."
   },
   "cli/system": {
-    "means": "The operating system refused something; the message is its own.",
+    "means": "The operating system refused something.",
     "todo": "Look at the path, the rights and the space."
   },
   "cli/unknown-code": {
@@ -65,7 +65,7 @@ export const explanations = {
     "todo": "reconcile explain lists all of them."
   },
   "cli/usage": {
-    "means": "The command line has a word or flag that the command does not take.",
+    "means": "The command does not take that word or flag.",
     "todo": "`reconcile help COMMAND` shows what it takes."
   },
   "cli/unknown-output": {
@@ -109,7 +109,7 @@ export const explanations = {
     "todo": "Save it as UTF-8."
   },
   "config/environment": {
-    "means": "The file declares environments and none of them was chosen, or an unknown one.",
+    "means": "No environment of the file was chosen, or an unknown one.",
     "todo": "--env NAME, or RECONCILE_ENV; there is no default, so that nobody changes one environment and means another."
   },
   "config/file-unreadable": {
@@ -117,11 +117,11 @@ export const explanations = {
     "todo": "Paths are relative to the file that names them; `npm:` files are in node_modules."
   },
   "config/for-each": {
-    "means": "for_each is no list, map or number, or has keys an address cannot hold.",
+    "means": "for_each is no list, map or number, or has a key that no address can hold.",
     "todo": "Use letters, digits, dots, hyphens and underscores as keys, each once."
   },
   "config/forbidden-key": {
-    "means": "A key has a meaning of its own inside JavaScript and is refused.",
+    "means": "A key has a meaning of its own in JavaScript.",
     "todo": "Choose another key."
   },
   "config/interpolation": {
@@ -133,7 +133,7 @@ export const explanations = {
     "todo": "{ to: ADDR, id: … }, or name: for a VM."
   },
   "config/invalid-move": {
-    "means": "A moved entry leads nowhere, in a circle, or from something still declared.",
+    "means": "A moved entry leads nowhere, in a circle, or from something declared.",
     "todo": "{ from: OLD, to: NEW }, where NEW is declared and OLD is not."
   },
   "config/invalid-name": {
@@ -141,7 +141,7 @@ export const explanations = {
     "todo": "Give it a name: that is."
   },
   "config/invalid-removal": {
-    "means": "A removed entry names something that is still declared.",
+    "means": "A removed entry names something declared.",
     "todo": "Remove the block, or the entry."
   },
   "config/invalid-rule": {
@@ -161,15 +161,15 @@ export const explanations = {
     "todo": "The message lists them and the nearest."
   },
   "config/lookup-failed": {
-    "means": "What the file looks up was not found, is there more than once, or could not be looked at.",
+    "means": "A lookup found nothing, found several, or could not look.",
     "todo": "Correct the id or the name; where several have the name, say the id of the one that is meant."
   },
   "config/read-failed": {
-    "means": "The outputs of another project that the file reads could not be read.",
+    "means": "Outputs of another project could not be read.",
     "todo": "Check the place of that state in reads, and that this machine may read it; the other project has to be applied once."
   },
   "config/not-known-yet": {
-    "means": "A value that only the service knows stands where it is needed before anything is planned.",
+    "means": "A value that only the service knows stands where a plan needs it.",
     "todo": "It may stand in a rule's remote_ip, in descriptions, in check and flush commands and URLs, and in outputs."
   },
   "config/reference-needs-key": {
@@ -185,7 +185,7 @@ export const explanations = {
     "todo": "Use it in the check of a resize, and save plans with a key (RECONCILE_STATE_KEY); elsewhere use a variable that is not sensitive."
   },
   "config/size-over-limit": {
-    "means": "A volume is larger than the service's console accepts; the service may take it.",
+    "means": "A volume is larger than the service's console accepts.",
     "todo": "A warning only."
   },
   "config/shared-name": {
@@ -193,7 +193,7 @@ export const explanations = {
     "todo": "Put the environment into the name: name: \"${env}-web\"."
   },
   "config/too-large": {
-    "means": "The files are too large, or the lists of one rule stand for more than 10,000 rules.",
+    "means": "The files are too large, or one rule stands for more than 10,000.",
     "todo": "Split them into projects, each in a folder and with a state of its own; write ranges of ports and CIDRs in a rule."
   },
   "config/unknown-key": {
@@ -205,15 +205,15 @@ export const explanations = {
     "todo": "The nearest right one is in the message, or { id: … } for something outside this file."
   },
   "config/unknown-variable": {
-    "means": "A variable is set or used that is not declared.",
+    "means": "A variable is not declared.",
     "todo": "vars: { NAME: {} }"
   },
   "config/unused-parameter": {
-    "means": "A component declares a parameter that nothing in it uses.",
+    "means": "Nothing in a component uses its parameter.",
     "todo": "Use it as ${param.NAME}, or take it out of the parameters."
   },
   "config/variable-circle": {
-    "means": "The default of a variable uses variables that use it in turn.",
+    "means": "The defaults of variables use each other in a circle.",
     "todo": "Give one of them a value of its own."
   },
   "config/variable-without-value": {
@@ -221,7 +221,7 @@ export const explanations = {
     "todo": "--var NAME=VALUE, --var-file, RECONCILE_VAR_NAME, or a default."
   },
   "config/version": {
-    "means": "The file's version is missing or not one that this program reads.",
+    "means": "The file's version is missing, or none that this program reads.",
     "todo": "version: 1"
   },
   "config/wrong-type": {
@@ -233,7 +233,7 @@ export const explanations = {
     "todo": "The message is the parser's, at its place."
   },
   "dialect/credential-header": {
-    "means": "A header of the dialect would carry a credential that is written in the file.",
+    "means": "A header of the dialect holds a credential.",
     "todo": "Take it out of the file. RECONCILE_TOKEN has the credential, and authorization.name the header that it is sent in."
   },
   "dialect/documented-operation": {
@@ -245,11 +245,11 @@ export const explanations = {
     "todo": "The message has the line that would. `reconcile doctor --out FILE` writes all of them."
   },
   "dialect/not-proven": {
-    "means": "On the embedded service that speaks it, the dialect did not hold.",
+    "means": "The dialect did not hold on the embedded service that speaks it.",
     "todo": "The message names the part of the life, and what was otherwise; `reconcile dialect prove FILE` tries all of it."
   },
   "dialect/says-more": {
-    "means": "The doctor does not write over a dialect that says more than the new one.",
+    "means": "The dialect to be written over says more than the new one.",
     "todo": "Start from it with --dialect FILE --out FILE, or write into another file."
   },
   "dialect/error-rule": {
@@ -269,7 +269,7 @@ export const explanations = {
     "todo": "The message shows one that is."
   },
   "dialect/paging": {
-    "means": "A list goes on in two ways at once, or has a page size that no parameter carries.",
+    "means": "A list goes on in two ways, or has a page size without its parameter.",
     "todo": "Keep one of marker, number and offset: the one that this service has. A size needs its size_param."
   },
   "dialect/not-allowed": {
@@ -277,7 +277,7 @@ export const explanations = {
     "todo": "The message lists them."
   },
   "dialect/placeholder": {
-    "means": "A path of the dialect lacks a placeholder, or has one that is not known.",
+    "means": "A path of the dialect lacks a placeholder, or has an unknown one.",
     "todo": "{id}, and {rule_id} for a rule."
   },
   "dialect/state-twice": {
@@ -297,7 +297,7 @@ export const explanations = {
     "todo": "The message says which is expected."
   },
   "import/for-each": {
-    "means": "One instance of a for_each does not tell the block of all of them.",
+    "means": "One instance of a for_each does not tell the whole block.",
     "todo": "Generate it under a key of its own, and make a for_each of the blocks by hand."
   },
   "internal/invariant": {
@@ -305,7 +305,7 @@ export const explanations = {
     "todo": "Please report it with the command you ran and RECONCILE_DEBUG=1 set."
   },
   "listing/egress": {
-    "means": "The listing restricts egress, which the service lets out of every group by itself.",
+    "means": "The listing restricts egress, and the service lets everything out.",
     "todo": "Once the groups exist, reconcile exposure shows what really leaves them."
   },
   "listing/group-failed": {
@@ -321,11 +321,11 @@ export const explanations = {
     "todo": "Look at the groups in the service before importing again: names that are there already would fail."
   },
   "listing/port-ranges": {
-    "means": "Some rules have ranges of ports, and the dialect does not say how this service takes one.",
+    "means": "Some rules have ranges of ports, and the dialect does not say how one is sent.",
     "todo": "Import through the service (without --convert), or write rules: { port_range: \"{min}-{max}\" } in the dialect."
   },
   "listing/unreadable": {
-    "means": "The file is not a listing of security groups as another cloud prints it.",
+    "means": "The file is no listing of security groups of another cloud.",
     "todo": "Give the JSON output of describe-security-groups as it is."
   },
   "pull/disk-of-vm": {
@@ -353,7 +353,7 @@ export const explanations = {
     "todo": "Name them one by one: reconcile pull --vm ID."
   },
   "consent/accept-service": {
-    "means": "The state is of another service, project or credential, or the service shows nothing that the state remembers. An absence in another service or project proves nothing, so nothing counts as gone.",
+    "means": "The state is of another service, project or credential, or nothing of it shows. An absence in another service or project proves nothing, so nothing counts as gone.",
     "todo": "Use the address, the file and the credential that the state was made with. If the service has moved, or everything is really gone: --accept-service."
   },
   "consent/approval": {
@@ -361,7 +361,7 @@ export const explanations = {
     "todo": "Answer yes, give --auto-approve, or apply a saved plan."
   },
   "consent/data-loss": {
-    "means": "The plan loses data for good: each loss is listed with its id and its size.",
+    "means": "The plan loses data for good.",
     "todo": "--allow-loss ADDR permits the loss of one resource, --allow-data-loss every one that the plan lists."
   },
   "consent/empty": {
@@ -369,7 +369,7 @@ export const explanations = {
     "todo": "--allow-empty, or reconcile destroy."
   },
   "consent/flush": {
-    "means": "A volume has to come off its VM, and nobody has confirmed that it is flushed.",
+    "means": "A volume has to come off its VM, and nobody confirmed its flush.",
     "todo": "--confirm-flush ADDR, or flush.via: command or stop."
   },
   "consent/prevent-destroy": {
@@ -377,23 +377,23 @@ export const explanations = {
     "todo": "`--unprotect ADDR`, this once, at a terminal or with a saved plan; `protect: { allow: [rebuild] }` for what an environment protects; or set lifecycle.prevent_destroy: false, apply that, and then do it."
   },
   "consent/recreate": {
-    "means": "A resource of the state is not shown any more and would be created again. A credential that lost the right to see it is shown just what a deletion looks like, so a plan says what it saw and asks.",
+    "means": "A resource of the state does not show any more and would be made anew. A credential that lost the right to see it is shown just what a deletion looks like, so a plan says what it saw and asks.",
     "todo": "Check that it is really gone, and that the credential may see all of its kind; then --recreate ADDR for each, or all."
   },
   "consent/removal": {
-    "means": "The file no longer declares more than half of what the state has, and at least five resources.",
+    "means": "The file lacks more than half of what the state has, at least five resources.",
     "todo": "Check that the file is whole; then --allow-removal N (the number that the plan names) or all, or reconcile destroy."
   },
   "consent/missing": {
-    "means": "A program carries out a plan without the consents that it needs.",
+    "means": "A program lacks consents that its plan needs.",
     "todo": "Hand them in as grants, after a person has seen what the plan lists and agreed."
   },
   "consent/unlisted": {
-    "means": "A step would lose something that the plan did not list; it was not sent.",
+    "means": "A step would lose what the plan did not list; it was not sent.",
     "todo": "Plan again, and look at what it would lose."
   },
   "move/cannot": {
-    "means": "The parts cannot be taken out: a circle, a volume without its VM, or a name of which both projects say something else. Nothing was written.",
+    "means": "The parts cannot be taken out. Nothing was written.",
     "todo": "Do what the message says, or name other parts; reconcile move without --yes shows it again."
   },
   "move/fleet": {
@@ -401,11 +401,11 @@ export const explanations = {
     "todo": "Say where the fleet is, so that the move pauses the stacks: RECONCILE_FLEET_SERVER with RECONCILE_FLEET_TOKEN, or RECONCILE_FLEET_DATABASE. Where nobody can reach it, write paused: true for both stacks into the fleet's file first."
   },
   "move/would-change": {
-    "means": "After the move, one of the projects would plan a change that neither has today. Nothing was written.",
+    "means": "After the move, a project would plan a change that it has not today. Nothing was written.",
     "todo": "The message names the change. Most often the target's defaults, region or project differ: write the value into the block first."
   },
   "plan/import-differs": {
-    "means": "The imported resource differs in a field that the service cannot change in place.",
+    "means": "The imported resource differs in a field that only a replacement changes.",
     "todo": "Write the service's value into the file. Otherwise the next plan replaces the resource, and asks before it does."
   },
   "watch/files-changing": {
@@ -413,23 +413,23 @@ export const explanations = {
     "todo": "Put a whole new file in place of the old one: write it beside it, then rename it."
   },
   "exposure/gap": {
-    "means": "Between the steps of the plan, a group may admit more than before and after together, or less than both.",
+    "means": "Between two steps a group may admit more than before and after, or less than both.",
     "todo": "Look at the step and the traffic that are named; apply the change in two halves if that moment matters."
   },
   "exposure/idle-egress": {
-    "means": "Egress rules of the group restrict nothing, because the service's own rules let the same out.",
+    "means": "Egress rules restrict nothing: the service's own rules let the same out.",
     "todo": "Remove them, or have the service's own rule removed if your deployment permits that."
   },
   "exposure/open-port": {
-    "means": "A port that manages a machine or hands out its data is open to the internet.",
+    "means": "A port of administration or data is open to the internet.",
     "todo": "Name the networks that need it in remote_ip, or a group in remote_group."
   },
   "plan/address-unread": {
-    "means": "A VM's record has something else in the place of an IP address. It counts as not shown, and no command and no check gets it.",
+    "means": "A VM's record has something else where an IP address belongs. It counts as not shown, and no command and no check gets it.",
     "todo": "Describe in the dialect where the record has the address: records.vm.floating_ip, records.vm.private_ip."
   },
   "plan/attached-elsewhere": {
-    "means": "A volume is attached to another VM than the one asked for.",
+    "means": "A volume is attached to another VM.",
     "todo": "Detach it there first, or name the VM it is on."
   },
   "plan/bad-id": {
@@ -437,7 +437,7 @@ export const explanations = {
     "todo": "VM-ID/VOLUME-ID, or GROUP-ID/RULE-ID."
   },
   "plan/attachments-unseen": {
-    "means": "A VM is to be deleted, or is gone, and no record shows which volumes hang on it. They live on; those that the answer to the delete names become orphans.",
+    "means": "No record shows which volumes hang on a VM that goes. They live on; those that the answer to the delete names become orphans.",
     "todo": "Describe records.vm.volumes in the dialect, or operations.volume.list if the service has it."
   },
   "plan/data-volume-kept": {
@@ -449,7 +449,7 @@ export const explanations = {
     "todo": "Describe records.vm.volumes in the dialect, or declare a volume of its own."
   },
   "plan/egress-open": {
-    "means": "The service lets everything out of every group, so egress rules restrict nothing.",
+    "means": "The service lets everything out, so egress rules restrict nothing.",
     "todo": "A warning: do not rely on them."
   },
   "plan/flavor-ambiguous": {
@@ -461,15 +461,15 @@ export const explanations = {
     "todo": "Use one that it lists."
   },
   "plan/forbidden": {
-    "means": "This credential may not look at a resource; the state's record is used instead.",
+    "means": "The credential may not look at a resource; its record is used.",
     "todo": "Use a credential that may read it."
   },
   "plan/gone": {
-    "means": "A resource the state knows is gone, and the plan says by which evidence. Its record is kept among the orphans as missing, and is restored when the service shows the resource again.",
+    "means": "A resource that the state knows is gone. Its record is kept among the orphans as missing, and is restored when the service shows the resource again.",
     "todo": "If it still exists, stop and check the credential before applying."
   },
   "plan/run-under-way": {
-    "means": "Another run holds the lock of the state while this plan is made.",
+    "means": "Another run holds the state's lock meanwhile.",
     "todo": "Plan again when it has ended; `reconcile apply --lock-timeout 5m` waits for it."
   },
   "plan/shown-again": {
@@ -477,7 +477,7 @@ export const explanations = {
     "todo": "Nothing, or reconcile import ADDR ID to manage it again, or reconcile orphans delete ID."
   },
   "plan/group-named": {
-    "means": "A group is to be deleted or replaced while rules of other groups name it. The service may drop those rules, or refuse.",
+    "means": "Rules of other groups name a group that is to go. The service may drop those rules, or refuse.",
     "todo": "Take the rules away first, and delete the group with the next apply. A service that is known to keep such groups: `limits: { named_groups: kept }` in the dialect, and the plan takes the rules away first."
   },
   "plan/rule-idle": {
@@ -485,7 +485,7 @@ export const explanations = {
     "todo": "A note: the rule goes with the next replacement of its group."
   },
   "plan/group-names-unobserved": {
-    "means": "This service shows a group's rules but not its name and description.",
+    "means": "The service does not show a group's name and description.",
     "todo": "A note: changes that others make to them are not seen."
   },
   "plan/id-unknown": {
@@ -497,7 +497,7 @@ export const explanations = {
     "todo": "Write one of the ids."
   },
   "plan/image-name-moved": {
-    "means": "An image name means another image than when the VM was built. A running VM is not rebuilt for that.",
+    "means": "An image name means another image by now. A running VM is not rebuilt for that.",
     "todo": "Write the new id as image_id to rebuild from it."
   },
   "plan/image-unknown": {
@@ -509,15 +509,15 @@ export const explanations = {
     "todo": "A note: it is sent as it is."
   },
   "plan/image-unresolved": {
-    "means": "An image is given by name, and no list says which id that is.",
+    "means": "No list says which id an image's name means.",
     "todo": "Write the image's id as image_id."
   },
   "plan/import-by-name": {
-    "means": "A VM is to be imported by its name, and nothing lists the VMs.",
+    "means": "Nothing lists the VMs, and one is imported by its name.",
     "todo": "Give its id instead of its name."
   },
   "plan/import-managed": {
-    "means": "The resource to import is managed under another address already.",
+    "means": "The resource to import has an address already.",
     "todo": "A moved entry, or remove the imports entry."
   },
   "plan/import-not-found": {
@@ -525,7 +525,7 @@ export const explanations = {
     "todo": "Correct the id or name."
   },
   "plan/not-listed-yet": {
-    "means": "A VM is not listed, and was created a moment ago, or its data volume says that it hangs on it. A list may be behind, so the VM counts as existing for now.",
+    "means": "A VM is not listed, though it is new or its data volume names it. A list may be behind, so the VM counts as existing for now.",
     "todo": "Plan again when service.timing.discovery_window is over; apply waits for it and looks again by itself. If the VM is gone and its volume still names it: reconcile state rm ADDR."
   },
   "plan/import-unseen": {
@@ -533,7 +533,7 @@ export const explanations = {
     "todo": "Use a credential that may read it, or correct the id."
   },
   "plan/project-removed": {
-    "means": "A change removes the files of a project, and its resources would stay with nobody to manage them.",
+    "means": "The files of a project are removed, and its resources stay.",
     "todo": "Destroy the project with its former files, then remove them."
   },
   "plan/renamed-key": {
@@ -541,19 +541,19 @@ export const explanations = {
     "todo": "Write the moved entry that the message names, or nothing if they are two different things."
   },
   "plan/left-out": {
-    "means": "It depends on a resource that --exclude names, and is left as it is too.",
+    "means": "It needs what --exclude names, and is left as it is too.",
     "todo": "Nothing, or plan without --exclude."
   },
   "plan/left-alone": {
-    "means": "A resource depends on another one of which nothing certain is known, and is not changed.",
+    "means": "A resource needs one of which nothing certain is known, and is not changed.",
     "todo": "Settle the other one first; the message names it."
   },
   "plan/move-needs-key": {
-    "means": "A moved entry names whole blocks, and only one of them has a for_each.",
+    "means": "Of two blocks in a moved entry only one has a for_each.",
     "todo": "Name the instance: { from: vm.db, to: \"vm.web[a]\" }."
   },
   "plan/move-occupied": {
-    "means": "The address to which a record would move has a record already.",
+    "means": "The address that a record would move to has one already.",
     "todo": "reconcile state rm ADDR, or remove the moved entry."
   },
   "plan/name-ambiguous": {
@@ -561,19 +561,19 @@ export const explanations = {
     "todo": "Say which one with an imports entry."
   },
   "plan/circle": {
-    "means": "Resources that do not exist yet use values of each other, such as ${group.web.id}.",
+    "means": "New resources use values of each other, such as ${group.web.id}.",
     "todo": "Take one of the values out of its text; it can be written in after the first apply, when both exist."
   },
   "plan/held-by-sibling": {
-    "means": "What is to be taken over is in the state of another environment, or of another stack with the same files. Both would change it in turns.",
+    "means": "What is to be taken over is another environment's, or another stack's. Both would change it in turns.",
     "todo": "Put ${env} into the name, so that each environment has its own, or take it out of the other one first: reconcile state rm ADDR --env OTHER."
   },
   "plan/sibling-unread": {
-    "means": "Something is taken over, and the state of another environment or stack, which may have it, could not be read.",
+    "means": "Another environment or stack may have what is taken over, and could not be read.",
     "todo": "Look there with whoever may read it: reconcile state list --env OTHER."
   },
   "plan/name-not-said": {
-    "means": "A group that was taken over would be replaced, and neither the service nor the file says its name. The replacement would give it a name that was made up.",
+    "means": "A group would be replaced, and neither the service nor the file says its name. The replacement would give it a name that was made up.",
     "todo": "Write its name into the block (name: …), as the service's console shows it."
   },
   "plan/name-taken": {
@@ -581,23 +581,23 @@ export const explanations = {
     "todo": "An imports entry, --adopt for a VM, --target for what is left out, or another name."
   },
   "plan/checkout-differs": {
-    "means": "The files in this checkout are not the ones that the saved plan was made from. The plan is applied as it was reviewed; later changes of the files are not applied.",
+    "means": "The saved plan was made from other files than those here. The plan is applied as it was reviewed; later changes of the files are not applied.",
     "todo": "Plan again to see what is left."
   },
   "plan/no-checkout": {
-    "means": "The files that a saved plan was made from are not beside it unchanged.",
+    "means": "The files of a saved plan are not beside it unchanged.",
     "todo": "Apply it in a checkout, from the folder it was made in."
   },
   "plan/not-owed": {
-    "means": "The file declares after_attach or after_ready on something that exists already. A command that is new owes nothing by itself: it is run after the next attach, grow, move, create or rebuild.",
+    "means": "A command is declared on something that exists already. A command that is new owes nothing by itself: it is run after the next attach, grow, move, create or rebuild.",
     "todo": "To run it now: reconcile owe ADDR, then reconcile apply; or reconcile apply --owe ADDR."
   },
   "plan/not-shown": {
-    "means": "The service accepted a write, and nothing it has can show whether it was done.",
+    "means": "The service accepted a write, and cannot show whether it was done.",
     "todo": "Look in the console. An operation or a pointer in the dialect with which it can be looked at ends the note."
   },
   "plan/outcome-unknown": {
-    "means": "An earlier create, attach or detach got no answer, and nothing the service shows settles it.",
+    "means": "The answer to an earlier create, attach or detach was lost, and nothing shows how it ended.",
     "todo": "reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached."
   },
   "plan/power-unobserved": {
@@ -609,7 +609,7 @@ export const explanations = {
     "todo": "Choose another name, or correct names in the dialect."
   },
   "plan/port-range": {
-    "means": "A rule has a range of ports, and the dialect does not say how this service takes one.",
+    "means": "A rule has a range of ports, and the dialect does not say how one is sent.",
     "todo": "rules: { port_range: \"{min}-{max}\" } in the dialect where the service takes that, or one rule for each port."
   },
   "plan/region-ambiguous": {
@@ -633,7 +633,7 @@ export const explanations = {
     "todo": "Replace the group, or delete the rule in the service's console."
   },
   "plan/rules-unobserved": {
-    "means": "The rules of a group could not be read; the state's record is used instead.",
+    "means": "The rules of a group could not be read; their record is used.",
     "todo": "Check the credential's rights."
   },
   "plan/shrink": {
@@ -641,15 +641,15 @@ export const explanations = {
     "todo": "Set it back, or make a new volume and copy the data."
   },
   "plan/service-ingress": {
-    "means": "The service itself put a rule on a group that lets traffic in, and no file declares it. It is the service's own, and never a difference, so no run takes it away.",
+    "means": "The service itself put a rule on a group that lets traffic in. It is the service's own, and never a difference, so no run takes it away.",
     "todo": "Declare it in the group's rules if it is wanted. If it is not, take it away in the service's console, or ask whoever runs the service."
   },
   "plan/state-unsaid": {
-    "means": "A resource shows a state that may mean deleted, and the dialect gives the word no meaning. Nothing is removed or made anew on a guess.",
+    "means": "A state may mean deleted, and the dialect gives the word no meaning. Nothing is removed or made anew on a guess.",
     "todo": "Look in the service's console what it means, and write the word under states.vm or states.volume of the dialect."
   },
   "plan/stale": {
-    "means": "A saved plan no longer fits: the state or the service moved on, or it is another one.",
+    "means": "A saved plan no longer fits: the state or the service is another by now.",
     "todo": "Plan again, review, and apply the new plan."
   },
   "plan/tampered": {
@@ -657,7 +657,7 @@ export const explanations = {
     "todo": "Plan again with --out."
   },
   "plan/target-too-narrow": {
-    "means": "The plan would take something away from a resource that is left out.",
+    "means": "The plan would change a resource that is left out.",
     "todo": "Target that too or exclude less, or plan without both flags."
   },
   "plan/unknown-address": {
@@ -673,11 +673,11 @@ export const explanations = {
     "todo": "Plan again with --out."
   },
   "plan/unseen-loss": {
-    "means": "A change would lose something that cannot be shown beforehand.",
+    "means": "A change would lose something that nobody can show beforehand.",
     "todo": "Look at the resource in the service before you go on."
   },
   "plan/value-not-shown": {
-    "means": "A text needs a value that only the service knows, and nothing will tell it.",
+    "means": "A text needs a value of the service that nothing will tell.",
     "todo": "The message says what would supply it: the dialect line for the place of an address in a VM's record, a wider --target, or an import."
   },
   "plan/vm-failed": {
@@ -693,47 +693,47 @@ export const explanations = {
     "todo": "Only you can say whether its data is still wanted; --replace ADDR makes an empty one."
   },
   "check/cost-unknown": {
-    "means": "The checks limit what a month costs, and something that the plan makes or changes has no price.",
+    "means": "The checks limit the cost, and something has no price.",
     "todo": "Add its price to the list: `prices:`, --prices or RECONCILE_PRICES; 0 where there is nothing to pay."
   },
   "check/flavor": {
-    "means": "The file's checks do not allow this flavor.",
+    "means": "The checks do not allow this flavor.",
     "todo": "One of checks.flavors."
   },
   "check/hours": {
-    "means": "The file's checks say when plans are carried out, and it is not that time.",
+    "means": "The checks permit no plan at this time.",
     "todo": "Wait, or change checks.hours."
   },
   "check/image": {
-    "means": "The file's checks do not allow this image.",
+    "means": "The checks do not allow this image.",
     "todo": "One of checks.images."
   },
   "check/lifecycle": {
-    "means": "The file's checks require a lifecycle field that this resource does not have.",
+    "means": "The checks require a lifecycle field that a resource lacks.",
     "todo": "Add the field that the message names."
   },
   "check/monthly-cost": {
-    "means": "After this plan a month would cost more than the checks allow.",
+    "means": "A month would cost more than the checks allow.",
     "todo": "Ask for less, or raise checks.at_most.monthly_cost. A plan that saves is carried out all the same."
   },
   "check/monthly-increase": {
-    "means": "This plan would raise the cost of a month by more than the checks allow.",
+    "means": "The plan raises the cost of a month by more than the checks allow.",
     "todo": "Do it in parts with --target, or raise checks.at_most.monthly_increase."
   },
   "check/name": {
-    "means": "A name does not fit the pattern of the file's checks.",
+    "means": "A name does not fit the pattern of the checks.",
     "todo": "A name that fits checks.names."
   },
   "check/region": {
-    "means": "The file's checks do not allow this region.",
+    "means": "The checks do not allow this region.",
     "todo": "One of checks.regions."
   },
   "check/removals": {
-    "means": "The plan removes more at once than the file's checks allow.",
+    "means": "The plan removes more at once than the checks allow.",
     "todo": "Remove them in parts with --target, or raise checks.at_most.remove."
   },
   "check/stops": {
-    "means": "The plan takes more VMs down than the file's checks allow.",
+    "means": "The plan takes more VMs down than the checks allow.",
     "todo": "Change them in parts with --target, or raise checks.at_most.stop."
   },
   "policy/failed": {
@@ -741,7 +741,7 @@ export const explanations = {
     "todo": "It reads the plan as JSON on standard input and prints a JSON list of findings, or what conftest and OPA print."
   },
   "policy/not-run": {
-    "means": "This run starts no program that a file names (--no-programs), and so not its policy. The plan was not judged by it. With RECONCILE_POLICY it was judged by that program instead, and this is a note.",
+    "means": "A run with --no-programs does not start the policy. The plan was not judged by it. With RECONCILE_POLICY it was judged by that program instead, and this is a note.",
     "todo": "Set RECONCILE_POLICY to a program that the author of the change cannot write to; or plan without --no-programs where the files were reviewed. --strict refuses such a plan."
   },
   "reachability/contradiction": {
@@ -761,7 +761,7 @@ export const explanations = {
     "todo": "Remove it from `allow`."
   },
   "reachability/one-family": {
-    "means": "An `always` that says no ethertype holds over only one of IPv4 and IPv6.",
+    "means": "An `always` holds over only one of IPv4 and IPv6.",
     "todo": "ethertype: IPv4 (or IPv6) in the assertion, or rules for the other family."
   },
   "reachability/repaired": {
@@ -769,7 +769,7 @@ export const explanations = {
     "todo": "Nothing: apply the plan."
   },
   "reachability/unproven": {
-    "means": "Whether an assertion holds depends on what rules do not say, such as the addresses of a group's members.",
+    "means": "Whether an assertion holds depends on what rules do not say.",
     "todo": "Name the group in remote_group instead of its addresses, or narrow the assertion. --strict refuses such a plan."
   },
   "reachability/violated": {
@@ -777,7 +777,7 @@ export const explanations = {
     "todo": "Narrow the rule that the message names, or add an exception with `until` and `reason` to the assertion."
   },
   "rehearse/twin-differs": {
-    "means": "A plan made on the twin is not the plan made for the service.",
+    "means": "The twin's plan is not the service's.",
     "todo": "Do not rely on what the rehearsal says of that resource, and report how its records look."
   },
   "apply/ambiguous": {
@@ -785,7 +785,7 @@ export const explanations = {
     "todo": "Import the right one by its id and delete the other in the service."
   },
   "apply/attached-since": {
-    "means": "Directly before a VM was to be deleted, the volumes on it were not those of the plan. The VM was not deleted.",
+    "means": "The volumes on a VM were not those of the plan when it was to be deleted. The VM was not deleted.",
     "todo": "Run the same command again: the new plan names the volumes on it."
   },
   "apply/check-failed": {
@@ -797,15 +797,15 @@ export const explanations = {
     "todo": "Read the message of the step, correct the cause, and run the same command again."
   },
   "apply/flush-failed": {
-    "means": "The flush command did not exit with 0 within 15 minutes; the volume was not detached.",
+    "means": "The flush command did not end with 0 within 15 minutes; the volume was not detached.",
     "todo": "Repair the command, or flush by hand, with flush: { via: ask } in the file and --confirm-flush ADDR."
   },
   "apply/group-attached": {
-    "means": "A replaced group is still attached to VMs, and no call moves them.",
+    "means": "VMs still use a replaced group, and no call moves them.",
     "todo": "Move the VMs to the new group in the service's console; the next run deletes the old one."
   },
   "apply/group-named": {
-    "means": "The service does not delete a group that rules of other groups name. Groups that name each other are left as orphans.",
+    "means": "The service keeps a group that rules of others name. Groups that name each other are left as orphans.",
     "todo": "Take the named rules away first, and delete the group with the next run; for orphans: reconcile orphans delete ID."
   },
   "apply/id-unknown": {
@@ -813,7 +813,7 @@ export const explanations = {
     "todo": "Give the id with: reconcile import ADDR ID."
   },
   "apply/interrupted": {
-    "means": "The run was stopped while this step was under way, or before its first one.",
+    "means": "The run was stopped during this step, or before its first one.",
     "todo": "Run the same command again: it looks first and goes on."
   },
   "apply/no-id": {
@@ -821,27 +821,27 @@ export const explanations = {
     "todo": "Look at the first failed step; the next run goes on from there."
   },
   "apply/mount-again": {
-    "means": "A volume came off a VM and went back, or grew, and the file declares no after_attach. The service ends at the block device: inside the guest the volume is not mounted, and its filesystem has its old size.",
+    "means": "A volume came off and went back, or grew, without an after_attach. The service ends at the block device: inside the guest the volume is not mounted, and its filesystem has its old size.",
     "todo": "Mount it in the guest and extend the filesystem, such as with mount -a and resize2fs; or declare after_attach on it, which does that every time."
   },
   "apply/not-listed": {
-    "means": "A create was accepted, but the VM did not show in the list in time.",
+    "means": "A created VM did not show in the list in time.",
     "todo": "Run the same command again; service.timing.vm_create_timeout allows more time."
   },
   "apply/not-stopped": {
-    "means": "A VM was to be stopped for a flush, and does not show as stopped. Nothing was sent.",
+    "means": "A VM does not show as stopped for its flush. Nothing was sent.",
     "todo": "Run the same command again: it plans on the VM as it is now. Or flush by hand, and say so with --confirm-flush ADDR."
   },
   "apply/not-seen": {
-    "means": "The service accepted a write, and what it was to bring about does not show. The state does not count it as done.",
+    "means": "The service accepted a write, and its effect does not show. The state does not count it as done.",
     "todo": "Run the same command again: it looks first, and sends again what is still missing. A create is not sent again by itself: look in the console, and say --recreate ADDR if it is not there."
   },
   "apply/outcome-unknown": {
-    "means": "Nothing shows whether a create or another request took effect. Repeating it could make a second resource.",
+    "means": "Nothing shows whether a request took effect. Repeating it could make a second resource.",
     "todo": "Look in the console: reconcile import ADDR ID if it exists, reconcile state resolve ADDR --not-created if it does not; for an attach or a detach --attached or --detached."
   },
   "apply/owed": {
-    "means": "A command of after_attach or after_ready did not end with 0, or was not run. It is owed: every run runs it first until it ended with 0. What depends on it was skipped, and nothing was undone.",
+    "means": "A command of after_attach or after_ready is owed: it did not end with 0, or was not run. It is owed: every run runs it first until it ended with 0. What depends on it was skipped, and nothing was undone.",
     "todo": "Read what it printed, correct the cause, and run the same command again. After it was done by hand: reconcile state resolve ADDR --paid."
   },
   "apply/resize-undone": {
@@ -853,15 +853,15 @@ export const explanations = {
     "todo": "Confirm or revert it in the console, then run the same command again."
   },
   "apply/skipped": {
-    "means": "A step was not carried out, because the run ended or a step that it needs did not succeed.",
+    "means": "A step was not carried out: the run ended, or what it needs failed.",
     "todo": "Correct what the other messages say, then run the same command again."
   },
   "apply/snapshot-failed": {
-    "means": "The image of a snapshot failed, so what needed the snapshot was not carried out.",
+    "means": "The image of a snapshot failed, and what needed it was not done.",
     "todo": "Delete the image in the service, run reconcile state resolve ADDR --not-created, and apply again: another snapshot is taken."
   },
   "apply/snapshot-missing": {
-    "means": "The image of a snapshot is not listed, so what needed the snapshot was not carried out.",
+    "means": "The image of a snapshot is not listed, and what needed it was not done.",
     "todo": "Run the same command again: it looks for the snapshot, and takes no second one. If it was never made: reconcile state resolve ADDR --not-created."
   },
   "apply/timeout": {
@@ -869,11 +869,11 @@ export const explanations = {
     "todo": "Run the same command again: it goes on waiting. service.timing.vm_create_timeout allows more."
   },
   "apply/unknown": {
-    "means": "A request's answer was lost, and a look did not tell whether it took effect.",
+    "means": "An answer was lost, and a look did not tell what became of the request.",
     "todo": "Run the same command again: it looks before it acts."
   },
   "apply/value-not-shown": {
-    "means": "A step needs a value that the service did not show in time, such as the address of a new VM. Nothing was sent without it.",
+    "means": "The service did not show a value in time, such as the address of a new VM. Nothing was sent without it.",
     "todo": "Say in the dialect where the record of a VM has its addresses (records.vm.private_ip, records.vm.floating_ip), then run the same command again."
   },
   "apply/vm-failed": {
@@ -881,15 +881,15 @@ export const explanations = {
     "todo": "The next run offers to replace it, or use --replace ADDR."
   },
   "apply/volume-not-settled": {
-    "means": "An accepted operation on a volume does not show in its record in time. Nothing is forgotten.",
+    "means": "An operation on a volume does not show in its record in time. Nothing is forgotten.",
     "todo": "Run the same command again: it looks first. The setting that the message names (service.timing.discovery_window, or vm_create_timeout while it shows a state in transition) allows more; states.volume in the dialect says what a state means."
   },
   "apply/volume-changed": {
-    "means": "A volume that was to be deleted had another size than was named, or hung on a VM. It was not deleted.",
+    "means": "A volume to be deleted had another size than was named, or hung on a VM. It was not deleted.",
     "todo": "Run the same command again: a new plan names what would be lost now."
   },
   "apply/volume-failed": {
-    "means": "A volume was created in a failed state, or an operation on it ended in one.",
+    "means": "A volume is in a failed state after its create or an operation.",
     "todo": "Delete it with --replace ADDR, or ask the service's operator."
   },
   "apply/waiting": {
@@ -897,7 +897,7 @@ export const explanations = {
     "todo": "The message names it; then run the same command again."
   },
   "service/bad_request": {
-    "means": "The service refused a request as invalid; the message is its own.",
+    "means": "The service refused a request as invalid.",
     "todo": "Correct the value it names."
   },
   "service/base-url": {
@@ -905,11 +905,11 @@ export const explanations = {
     "todo": "http(s)://host[:port][/path], without a credential in it, or embedded."
   },
   "service/conflict": {
-    "means": "The service refused because of something that exists already.",
+    "means": "Something exists already, and the service refused.",
     "todo": "The message names it."
   },
   "service/credential-command": {
-    "means": "The credential command of the dialect failed or printed nothing usable.",
+    "means": "The credential's command failed or printed nothing usable.",
     "todo": "Run it by hand; it prints the token on one line."
   },
   "service/credential-refused": {
@@ -917,19 +917,19 @@ export const explanations = {
     "todo": "Set RECONCILE_TOKEN or RECONCILE_AUTHORIZATION anew."
   },
   "trust/address": {
-    "means": "The run is closed (--no-programs), and only a file says where the credential is to be sent. Its author would decide who gets it, so nothing was sent.",
+    "means": "In a run with --no-programs only a file says where the credential is sent. Its author would decide who gets it, so nothing was sent.",
     "todo": "RECONCILE_BASE_URL or --base-url; further addresses that files may name: RECONCILE_ADDRESSES."
   },
   "trust/path": {
-    "means": "The run is closed (--no-programs), and a file lies outside of the checkout.",
+    "means": "In a run with --no-programs a file lies outside of the checkout.",
     "todo": "Move it into the checkout, or set RECONCILE_FILES_BELOW to a folder above both."
   },
   "trust/program": {
-    "means": "Something needs a program that a file names, and this run starts none (--no-programs). It is refused before anything is sent, and not left out.",
+    "means": "A run with --no-programs starts no program, and something needs one. It is refused before anything is sent, and not left out.",
     "todo": "Run it without --no-programs where the files were reviewed. Of a credential: RECONCILE_TOKEN, or a dialect given with --dialect or RECONCILE_DIALECT, whose helper is run."
   },
   "trust/state": {
-    "means": "The run is closed (--no-programs), and only a file says where a state is.",
+    "means": "In a run with --no-programs only a file says where a state is.",
     "todo": "RECONCILE_STATE or --state. What `reads` names may be on the same server, in a bucket, or below the checkout; further addresses: RECONCILE_ADDRESSES."
   },
   "service/embedded": {
@@ -957,7 +957,7 @@ export const explanations = {
     "todo": "Check the id."
   },
   "service/invalid_state": {
-    "means": "The resource is in a state in which that cannot be done.",
+    "means": "The resource's state does not permit that.",
     "todo": "Run the same command again when it has settled."
   },
   "service/malformed-credential": {
@@ -981,7 +981,7 @@ export const explanations = {
     "todo": "Check the base URL."
   },
   "service/not_proven": {
-    "means": "An answer says \"not found\", but not in the service's own envelope. A proxy may have sent it, so it proves nothing.",
+    "means": "A \"not found\" did not come in the service's own envelope. A proxy may have sent it, so it proves nothing.",
     "todo": "Check the base URL. If the service itself answers like this, the message shows the line for `errors` in the dialect."
   },
   "service/not_found": {
@@ -1001,7 +1001,7 @@ export const explanations = {
     "todo": "Nothing: this counts as success."
   },
   "service/throttled": {
-    "means": "The service asked for fewer requests for longer than five minutes, or twice `service.timing.request_timeout` where that is more. What it asks for within that is waited out exactly, and counts beside the request's own time.",
+    "means": "The service asked for fewer requests for more than five minutes (or twice `service.timing.request_timeout`). What it asks for within that is waited out exactly, and counts beside the request's own time.",
     "todo": "Run the same command again later. `limits: { requests_per_second: … }` in the dialect keeps below what the service bears."
   },
   "service/unauthenticated": {
@@ -1013,7 +1013,7 @@ export const explanations = {
     "todo": "Run the same command again later."
   },
   "service/unknown": {
-    "means": "The answer was lost; the request may have taken effect.",
+    "means": "The answer was lost; the request may have been carried out.",
     "todo": "Run the same command again: it looks first."
   },
   "service/trial-left": {
@@ -1041,7 +1041,7 @@ export const explanations = {
     "todo": "vm.KEY, volume.KEY or group.KEY, with [EACH] for for_each."
   },
   "state/cut-off": {
-    "means": "The last line of the journal was cut off by a dying process. It was never acknowledged to anybody and is ignored.",
+    "means": "A dying process cut off the journal's last line. It was never acknowledged to anybody and is ignored.",
     "todo": "Nothing."
   },
   "state/damaged": {
@@ -1053,7 +1053,7 @@ export const explanations = {
     "todo": "Run reconcile apply first, or name the right state with --state."
   },
   "state/half-moved": {
-    "means": "A move of records to another state was cut off; both states may have them. Nothing is planned or sent before it is finished.",
+    "means": "A move was cut off; both states may have its records. Nothing is planned or sent before it is finished.",
     "todo": "Run reconcile apply, for either of the two projects: it finishes the move first. The message says where the other state lies."
   },
   "state/key-bad": {
@@ -1061,7 +1061,7 @@ export const explanations = {
     "todo": "RECONCILE_STATE_KEY: 32 bytes in base64 (openssl rand -base64 32), or a passphrase of at least 12 characters."
   },
   "state/key-missing": {
-    "means": "The state or the plan is or has to be encrypted, and there is no key.",
+    "means": "There is no key for what is or has to be encrypted.",
     "todo": "Set RECONCILE_STATE_KEY or RECONCILE_STATE_KEY_COMMAND."
   },
   "state/key-wrong": {
@@ -1081,27 +1081,27 @@ export const explanations = {
     "todo": "Run the same command again."
   },
   "state/gone": {
-    "means": "The store answers that there is no state, and this machine has seen one there. A proxy, a replica that lags, a cache or a path that was rewritten may answer so; a run on an empty state would make everything a second time.",
+    "means": "The store answers that there is no state, and this machine saw one there. A proxy, a replica that lags, a cache or a path that was rewritten may answer so; a run on an empty state would make everything a second time.",
     "todo": "Look again in a minute. If the state was removed on purpose, --new-state begins a new one; if it was lost, push a copy with reconcile state push COPY --new-state."
   },
   "state/other-state": {
-    "means": "The store answers with a state of another lineage than this machine has seen there.",
+    "means": "The store answers with a state of another lineage than before.",
     "todo": "Check the address of the state. If it was replaced on purpose, --new-state takes what is there now."
   },
   "state/went-back": {
-    "means": "The store answers with an older state than this machine has seen there. A run on it would forget what was made since.",
+    "means": "The store answers with an older state than before. A run on it would forget what was made since.",
     "todo": "Look again in a minute. If a backup was restored on purpose, --new-state takes what is there now; what was made since the backup then has to be imported."
   },
   "state/newer": {
-    "means": "A state, its journal or a saved plan was written by a newer version of reconcile. It may name resources that this version does not know, so nothing reads it and nothing replaces it, --force included.",
+    "means": "A newer version of reconcile wrote the state or the saved plan. It may name resources that this version does not know, so nothing reads it and nothing replaces it, --force included.",
     "todo": "Install the version that wrote it, or a later one. Do not push a copy over it: what was made since is forgotten, and made a second time."
   },
   "state/no-run": {
-    "means": "The state remembers no such run, or not the records from before it. The last 50 runs are remembered.",
+    "means": "The state remembers no such run, or no records from before it. The last 50 runs are remembered.",
     "todo": "reconcile history lists them."
   },
   "drift/not-accepted": {
-    "means": "drift --accept writes only what a file says for one resource in plain words.",
+    "means": "drift --accept writes only what a file says plainly for one resource.",
     "todo": "Write it by hand, or let the next apply undo the drift."
   },
   "undo/files-ahead": {
@@ -1113,7 +1113,7 @@ export const explanations = {
     "todo": "Read the plan, or undo a later run only."
   },
   "undo/not-known": {
-    "means": "A resource is gone, and the state never knew all fields that its create needs.",
+    "means": "The state never knew all fields that a create needs.",
     "todo": "Leave it out with --exclude, or declare it in the file."
   },
   "state/no-orphan": {
@@ -1121,7 +1121,7 @@ export const explanations = {
     "todo": "reconcile orphans list"
   },
   "state/not-encrypted": {
-    "means": "A state or a plan is in the clear, where it has to be encrypted.",
+    "means": "A state or a plan is in the clear, and has to be encrypted.",
     "todo": "A state: run once with the key and without `required`; the first run that writes encrypts it. A plan: make it again with the key set."
   },
   "state/nothing-open": {
@@ -1153,7 +1153,7 @@ export const explanations = {
     "todo": "--not-created, or reconcile import ADDR ID."
   },
   "state/shrinks": {
-    "means": "The pushed state forgets resources, open creates, orphans or damaged records.",
+    "means": "The pushed state forgets resources, open creates or orphans.",
     "todo": "Push the present one (reconcile state pull) with your changes. With --force they are forgotten, and what the file declares of them is made a second time."
   },
   "state/still-held": {
@@ -1169,11 +1169,11 @@ export const explanations = {
     "todo": "reconcile state list"
   },
   "state/unreadable": {
-    "means": "The state as a whole cannot be read, or lines of its journal were lost. Their content is unknown, so nothing is planned on the rest.",
+    "means": "The state cannot be read, or lines of its journal were lost. Their content is unknown, so nothing is planned on the rest.",
     "todo": "Restore a copy with reconcile state push COPY --force. Where there is none, reconcile state pull --force prints what is left: compare it with what exists, push it with --force, and import what it lacks."
   },
   "state/wait-stopped": {
-    "means": "You stopped a run that waited for a lock or a state.",
+    "means": "You stopped a run that waited.",
     "todo": "Nothing was sent or written; run it again when you like."
   },
   "fleet/bad-input": {
@@ -1185,7 +1185,7 @@ export const explanations = {
     "todo": "Write five fields as in cron, in quotes."
   },
   "fleet/bad-sign-in": {
-    "means": "The issuer or the url of sign_in is no address to send people to.",
+    "means": "The issuer or the url of sign_in cannot be used.",
     "todo": "Write addresses that begin with https:// and hold no password and no query; http:// is for this machine alone."
   },
   "fleet/bad-source": {
@@ -1209,7 +1209,7 @@ export const explanations = {
     "todo": "Give --database postgres://HOST/DATABASE, or set RECONCILE_FLEET_DATABASE."
   },
   "fleet/no-plan": {
-    "means": "Another plan waits than the one that was to be approved or rejected, or none.",
+    "means": "Another plan waits than the one that was named, or none.",
     "todo": "Look at the one that waits now: reconcile fleet plan STACK."
   },
   "fleet/no-stack": {
@@ -1221,7 +1221,7 @@ export const explanations = {
     "todo": "Write state: \"postgres://HOST/DATABASE?state=${stack}\" under defaults."
   },
   "fleet/no-undo": {
-    "means": "There is no such run, it is under way, or it carried nothing out.",
+    "means": "There is no such run, it is under way, or it changed nothing.",
     "todo": "Name a run that was applied (reconcile fleet history STACK), or undo it from the stack's files: reconcile undo."
   },
   "fleet/package-missing": {
@@ -1233,7 +1233,7 @@ export const explanations = {
     "todo": "reconcile fleet resume STACK takes it up again, and looks at it at once."
   },
   "fleet/read-refused": {
-    "means": "A stack's file reads a state that the fleet's file does not permit. Nothing was read.",
+    "means": "A stack may not read a state that its file names. Nothing was read.",
     "todo": "Permit it in the fleet's file, and sync it: tenants: { NAME: { may_read: [STACK] } }, or the address of the state where it is no stack's."
   },
   "fleet/source": {
@@ -1241,7 +1241,7 @@ export const explanations = {
     "todo": "Read what git or the server said, and try it by hand from the worker's machine."
   },
   "fleet/twice": {
-    "means": "The same name is declared twice, or two folders make a stack of it. The second one would be left out without a word.",
+    "means": "A name is declared twice, or two folders make a stack of it. The second one would be left out without a word.",
     "todo": "Keep one of them; of generated ones, stack: \"${path}\" has the whole path of the folder in the name."
   },
   "fleet/unknown-service": {
@@ -1257,7 +1257,7 @@ export const explanations = {
     "todo": "Declare it under tenants."
   },
   "fleet/role": {
-    "means": "The token of whoever asked does not let them do this to the stack.",
+    "means": "The token does not permit this.",
     "todo": "Ask somebody with the role that is named, or whoever makes the tokens."
   },
   "fleet/same-state": {
@@ -1269,15 +1269,15 @@ export const explanations = {
     "todo": "Check --server (RECONCILE_FLEET_SERVER) and RECONCILE_FLEET_TOKEN."
   },
   "fleet/own-change": {
-    "means": "Somebody approved a plan with a commit of their own, and the stack says not_the_author.",
+    "means": "Somebody approved their own commit, and the stack says not_the_author.",
     "todo": "Somebody else approves it."
   },
   "fleet/say-why": {
-    "means": "Somebody approved a plan that loses data without a reason.",
+    "means": "A plan that loses data was approved without a reason.",
     "todo": "Approve it with --why TEXT (the field on the page, `why` in a request, the words behind the digest in a comment); the history keeps it."
   },
   "fleet/approved-already": {
-    "means": "Somebody approved a plan twice, and the stack wants several people.",
+    "means": "One person approved a plan twice.",
     "todo": "Somebody else approves it as well."
   },
   "fleet/window-closed": {
