@@ -82,8 +82,10 @@ const markTime = (ms: number, apart: number): string =>
   apart < 100 ? `${apart < 1 ? ms.toFixed(1) : Math.round(ms)} ms` : shortTime(ms);
 
 /** A time that is precise enough for a run of a second and for one of an hour. */
-export const shortTime = (ms: number): string =>
-  ms > 0 && ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : durationText(ms);
+export function shortTime(ms: number): string {
+  if (ms <= 0 || ms >= 10_000) return durationText(ms);
+  return ms < 100 ? `${ms < 1 ? ms.toFixed(1) : Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
 
 interface Scale {
   readonly from: number;

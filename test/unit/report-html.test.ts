@@ -7,7 +7,7 @@ import type { DiagnosticCode } from "../../reconciler/core/model/diagnostic-code
 import type { Step, StepId } from "../../reconciler/core/plan/step";
 import type { RunReport } from "../../reconciler/engine/run-plan";
 import { type HtmlReport, htmlReport } from "../../reconciler/report/html";
-import { criticalPathOfRun, stepsThatRan, timelineHtml } from "../../reconciler/report/html-timeline";
+import { criticalPathOfRun, shortTime, stepsThatRan, timelineHtml } from "../../reconciler/report/html-timeline";
 import { waitLimitMs } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 import { everythingWorld, hostilePlan, planFor, pretendRun, quickstartWorld } from "../support/sample-plans";
@@ -234,4 +234,10 @@ describe.skipIf(browser === undefined)("in a real browser", () => {
     const { said } = open(htmlReport(reportOf()).replace("<main>", "<main><script>1</script>"), "--dump-dom");
     expect(said).toMatch(policyBroken);
   });
+});
+
+it("says no time that is 0 to the eye", () => {
+  expect([0.4, 7, 49.6, 99.4, 100, 2345, 10_000].map(shortTime)).toEqual([
+    ...["0.4 ms", "7 ms", "50 ms", "99 ms", "0.1 s", "2.3 s", "10 s"],
+  ]);
 });
