@@ -66,7 +66,7 @@ export async function getConsent(
         {
           kind: "approval",
           detail: "the plan was not approved, and there is nobody to ask",
-          grant: "--auto-approve (or save it with plan --out and apply that)",
+          grant: `--auto-approve (or save it with ${session.invocation.command === "destroy" ? "plan --destroy" : "plan"} --out F and apply that)`,
         },
       ],
     };

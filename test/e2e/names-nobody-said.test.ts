@@ -27,7 +27,8 @@ it("a group that was pulled without its name is not renamed to its label, and is
     "reconcile.yaml",
   );
   expect([pulled.exitCode, pulled.stderr]).toEqual([0, expect.anything()]);
-  expect((await reconcile("apply", "-y")).exitCode).toBe(0);
+  const imported = await reconcile("apply", "-y");
+  expect([imported.exitCode, said(imported)]).toEqual([0, expect.stringContaining(`take over group ${id}`)]);
   const text = read("reconcile.yaml");
   const without = text
     .split("\n")

@@ -299,7 +299,8 @@ function adoptGroup(difference: To<"import">, draft: Draft): void {
         holdBack(next, before, [...change.fields.map((field) => field.field), ...unknownName(difference)]),
       ),
     },
-    title: `take over group ${live?.name ?? change.name} (${id})`,
+    // A name that a command made up is shown as none.
+    title: `take over group ${unknownName(difference).length > 0 ? id : `${live?.name ?? change.name} (${id})`}`,
   });
   draft.makes(address, step);
 }
