@@ -433,11 +433,11 @@ export const explanations = {
     "todo": "Detach it there first, or name the VM it is on."
   },
   "plan/bad-id": {
-    "means": "An id that is put together of two parts is not.",
+    "means": "An id has to have two parts, and does not.",
     "todo": "VM-ID/VOLUME-ID, or GROUP-ID/RULE-ID."
   },
   "plan/attachments-unseen": {
-    "means": "No record shows which volumes hang on a VM that goes. They live on; those that the answer to the delete names become orphans.",
+    "means": "No record shows which volumes hang on a VM that is deleted or gone. They live on; those that the answer to the delete names become orphans.",
     "todo": "Describe records.vm.volumes in the dialect, or operations.volume.list if the service has it."
   },
   "plan/data-volume-kept": {
@@ -469,7 +469,7 @@ export const explanations = {
     "todo": "If it still exists, stop and check the credential before applying."
   },
   "plan/run-under-way": {
-    "means": "Another run holds the state's lock meanwhile.",
+    "means": "Another run holds the lock of the state.",
     "todo": "Plan again when it has ended; `reconcile apply --lock-timeout 5m` waits for it."
   },
   "plan/shown-again": {
@@ -541,7 +541,7 @@ export const explanations = {
     "todo": "Write the moved entry that the message names, or nothing if they are two different things."
   },
   "plan/left-out": {
-    "means": "It needs what --exclude names, and is left as it is too.",
+    "means": "A resource needs one that --exclude names, and is left as it is too.",
     "todo": "Nothing, or plan without --exclude."
   },
   "plan/left-alone": {
