@@ -1,8 +1,9 @@
 /** One look at the groups of a project; the rules of each are a read of their own. */
+import { isUuid } from "../../core/canonical/catalogue";
 import type { Diagnostic } from "../../core/model/diagnostic";
 import { type Look, notLookedAt } from "../../core/model/evidence";
 import type { LiveGroup } from "../../core/model/live";
-import type { Outcome } from "../../core/model/outcome";
+import type { Outcome, Rejection } from "../../core/model/outcome";
 import type { State } from "../../core/model/recorded";
 import {
   type LookOptions,
@@ -10,8 +11,10 @@ import {
   type Observed,
   observeEach,
   openLook,
+  unobservedBy,
   wantsNothing,
 } from "../../engine/observe";
+import { readFailed } from "../../engine/read-failed";
 import type { ServiceReader } from "../../service/client";
 
 export async function observeGroups(
@@ -57,7 +60,36 @@ export async function observeGroups(
     looks,
     findings,
   );
+  refuseShared(looks, findings);
   return { looks, unlisted: opening.unlisted, forbidden, listed: listed !== undefined };
+}
+
+/**
+ * A service that answers for one group with the rules of all, which do not say whose they are: were they taken for each
+ * group's own, those of the others would be deleted. Numbers may be ids of one group alone.
+ */
+function refuseShared(looks: Map<string, Look<LiveGroup>>, findings: Diagnostic[]): void {
+  const shownBy = new Map<string, string>();
+  const shared = new Map<string, Rejection>();
+  for (const [group, look] of looks) {
+    if (look.seen !== "yes") continue;
+    for (const { id } of look.value.rules ?? []) {
+      const other = isUuid(id) ? shownBy.get(id) : undefined;
+      shownBy.set(id, group);
+      if (other !== undefined && other !== group)
+        for (const one of [other, group])
+          shared.set(one, {
+            status: "rejected",
+            condition: "unreadable",
+            message: `rule ${id} is shown as a rule of ${other} and of ${group}, so that these may be the rules of all groups`,
+            hint: "in the dialect: a path or a query of operations.group.rule.list with which the service answers for one group alone",
+          });
+    }
+  }
+  for (const [group, refusal] of shared) {
+    looks.set(group, unobservedBy(refusal));
+    findings.push(readFailed(`the rules of security group ${group}`, refusal));
+  }
 }
 
 const isNamedInIntent = ({ name }: LiveGroup, { intents }: State): boolean =>
