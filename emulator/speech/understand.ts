@@ -86,6 +86,12 @@ class Fitting {
   /** A request may hold more than the template, such as the number of a page. */
   body(template: unknown, given: unknown): boolean {
     if (typeof template === "string") {
+      const [, field] = /^\{(field:[^{}]*?)(?::number)?\}$/.exec(template) ?? [];
+      // What is deleted by what it says may say that there is nothing.
+      if (field !== undefined && given === null) {
+        this.params[field] = "";
+        return true;
+      }
       const [, number] = /^\{(\w+|field:[^{}]*):number\}$/.exec(template) ?? [];
       // An id that is no number is sent as the text that it is.
       const isSo = typeof given === "number" || (typeof given === "string" && !/^\d+$/.test(given));

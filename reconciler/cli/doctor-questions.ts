@@ -22,13 +22,14 @@ const questionsAsked: readonly (readonly [operation: AssumedOperation, what: str
 /** Reads one line that a person types; `undefined`: nobody answers any more. */
 export type AskLine = (question: string) => Promise<string | undefined>;
 
-/** What is asked at this point of the doctor's work, after so many questions. */
+/** What is asked at this point of the doctor's work, after these questions. */
 export function questionsAfter(
   when: "looked" | "tried",
   { operations }: Pick<DoctorReport, "operations">,
-  before: number,
+  asked: ReadonlySet<AssumedOperation>,
 ): readonly (readonly [operation: AssumedOperation, what: string])[] {
   const isOpen = (operation: AssumedOperation): boolean =>
+    !asked.has(operation) &&
     operations.some(
       (finding) =>
         finding.operation === operation &&
@@ -38,26 +39,28 @@ export function questionsAfter(
   return questionsAsked
     .filter(([operation, , then]) => then === when && isOpen(operation))
     .map(([operation, what]) => [operation, what] as const)
-    .slice(0, Math.max(0, mostQuestions - before));
+    .slice(0, Math.max(0, mostQuestions - asked.size));
 }
 
-/** What was told, with the answers; and how many questions that took. */
+/** What was told, with the answers; `isOver`: nobody answers any more. */
 export async function askOpen(
   questions: ReturnType<typeof questionsAfter>,
   told: ToldToDoctor,
   askLine: AskLine,
-): Promise<{ readonly told: ToldToDoctor; readonly isAnswered: boolean }> {
+): Promise<{ readonly told: ToldToDoctor; readonly isAnswered: boolean; readonly isOver: boolean }> {
   let after = told;
+  let isOver = false;
   for (const [operation, what] of questions) {
     const answer = await askCommand(
       `Which request ${what}? Paste it as a command for curl; "none": there is no such request; Enter: I do not know.`,
       askLine,
     );
+    isOver = answer === undefined;
     if (answer === undefined) break;
     if (/^none$/i.test(answer)) after = { ...after, none: [...after.none, operation] };
     else if (/^curl\s/.test(answer)) after = { ...after, commands: [...after.commands, [operation, answer]] };
   }
-  return { told: after, isAnswered: after !== told };
+  return { told: after, isAnswered: after !== told, isOver };
 }
 
 /** A command may go over several lines, each of which but the last ends with a backslash. */

@@ -27,6 +27,11 @@ export function fillRoute(
   );
   const values: Readonly<Record<string, Scalar | undefined>> = { ...dialect.values, ...ids, ...fields };
   const text = (template: string): string => fillTemplate(template, values, (value) => value);
+  // A rule that is named by what it says may well say that there is nothing: no address, where it names a group.
+  const isNothing = (template: string): boolean => {
+    const [, pointer] = /^\{field:(\/[^{}]*?)(?::number)?\}$/.exec(template) ?? [];
+    return ids.rule_id !== undefined && pointer !== undefined && findAt(record, tokensOf(pointer)) === null;
+  };
   const path = fillTemplate(route.path, values, encodeURIComponent);
   const query = Object.entries(route.query ?? {}).map(
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(text(String(value)))}`,
@@ -36,7 +41,7 @@ export function fillRoute(
   return {
     path: query.length === 0 ? path : `${path}${path.includes("?") ? "&" : "?"}${query.join("&")}`,
     headers: names.length > 0 ? Object.fromEntries(names.map((name) => [name, text(headers[name] ?? "")])) : undefined,
-    body: route.body === undefined ? undefined : fillBody(route.body, text),
+    body: route.body === undefined ? undefined : fillBody(route.body, text, isNothing),
   };
 }
 
@@ -79,17 +84,22 @@ const fillTemplate = (
 /** `{id:number}`: an id that is sent as the number that it is. */
 export const numberPlaceholder = /^\{(\w+|field:[^{}]*):number\}$/;
 
-function fillBody(body: unknown, text: (template: string) => string): unknown {
+function fillBody(
+  body: unknown,
+  text: (template: string) => string,
+  isNothing: (template: string) => boolean,
+): unknown {
   if (typeof body === "string") {
+    if (isNothing(body)) return null;
     const [, name] = numberPlaceholder.exec(body) ?? [];
     if (name === undefined) return text(body);
     const value = text(`{${name}}`);
     // A number that a double cannot hold would become another one.
     return /^\d+$/.test(value) && Number.isSafeInteger(Number(value)) ? Number(value) : value;
   }
-  if (Array.isArray(body)) return body.map((item) => fillBody(item, text));
+  if (Array.isArray(body)) return body.map((item) => fillBody(item, text, isNothing));
   if (typeof body !== "object" || body === null) return body;
-  return Object.fromEntries(Object.entries(body).map(([key, value]) => [text(key), fillBody(value, text)]));
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [text(key), fillBody(value, text, isNothing)]));
 }
 
 export interface VersionedRequest {

@@ -19,6 +19,7 @@ import { desiredOf, startBenchWorld } from "../support/bench-world";
 import { Killed, mortality, trialStage } from "../support/deployments/trial-stage";
 import { further } from "../support/odd/further";
 import { minds } from "../support/odd/minds";
+import { newcomers } from "../support/odd/newcomers";
 import { chapters, projectAt } from "../support/odd/project";
 import { type RunningOdd, startOdd } from "../support/odd/server";
 import { type Odd, odds } from "../support/odd/shapes";
@@ -140,6 +141,24 @@ const lines: Readonly<Record<string, object>> = {
     records: { vm: { name: ["/tags/displayName"], status: [{ value: "/code", cut: "PowerState/{value}" }] } },
     states: { vm: { stopped: expect.arrayContaining(["deallocated"]) } },
   },
+  "actions that are named alike, numbers from 1": {
+    operations: {
+      "flavor.list": { path: "/api/v1/rpc", query: { Action: "DescribeSizes" } },
+      "volume.list": { query: { Action: "DescribeDisks" }, items: [{ in: "/Result/Disks", absent: "none" }] },
+    },
+    wait: { method: "GET", path: "/api/v1/rpc", query: { Action: "DescribeJob", JobId: "{id}" }, done: ["Success"] },
+  },
+  "names as references, and jobs for everything": {
+    wait: { status: ["/activity/outcome"], done: ["OK"], failed: ["KO"], message: ["/activity/reason"] },
+    records: { volume: { attached_to: [{ by: "name" }] } },
+  },
+  "zones that have to be named, rules that are deleted by what they say": {
+    operations: {
+      "volume.list": { path: "/api/v1/disks", query: { zone: "{region}" }, for_each: "region" },
+      "group.list": { path: "/api/v1/firewalls" },
+      "group.rule.delete": { body: { port_to: "{field:/port_range_max:number}", group: "{field:/remote_group_id}" } },
+    },
+  },
   "names as references, sizes as 20G, states as numbers": {
     operations: { "volume.list": { pagination: { marker: ["/number"], param: "after" } } },
     records: { vm: { volumes: [] }, volume: { attached_to: [{ by: "name" }] } },
@@ -170,7 +189,7 @@ function deathsAmong(writes: number): readonly (readonly Kill[])[] {
 }
 
 const only = new RegExp(process.env["ODD_ONLY"] ?? "");
-const everyOdd = [...odds, ...further, ...minds, ...strangers];
+const everyOdd = [...odds, ...further, ...minds, ...strangers, ...newcomers];
 /** A few of them stand for all. */
 const isShaken = (odd: Odd): boolean => stride > 0 || everyOdd.indexOf(odd) % 4 === 3;
 

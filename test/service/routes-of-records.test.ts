@@ -1,23 +1,25 @@
 /** Requests that take values from the record that they are about, and routes for rules of one direction. */
 import { expect, test } from "vitest";
+import type { Outcome } from "../../reconciler/core/model/outcome";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { start } from "./make-client";
 import { fault, json, type Script } from "./scripted-server";
 
 const rules = [
   { id: "r-1", direction: "ingress", protocol: "tcp", port_range_min: 22, port_range_max: 22, ether_type: "IPv4" },
+  { id: "r-3", direction: "ingress", protocol: "tcp", port_range_min: 80, port_range_max: 80, remote_ip_prefix: null },
   { id: "r-2", direction: "egress", protocol: "udp", port_range_min: 53, port_range_max: 53, ether_type: "IPv4" },
 ];
 
 async function asked(
   dialectText: string,
-  act: (client: Awaited<ReturnType<typeof start>>["client"]) => Promise<unknown>,
+  act: (client: Awaited<ReturnType<typeof start>>["client"]) => Promise<Outcome<unknown>>,
 ) {
   const { dialect, diagnostics } = readDialectText(dialectText, "dialect.yaml");
   expect(diagnostics).toEqual([]);
   const service: Script = (request, response, raw) => {
     if (request.url === "/api/v1/vm/list")
-      return json(200, [{ id: "v", name: "web", zone: "b/1" }])(request, response, raw);
+      return json(200, [{ id: "v", name: "web", zone: "b/1", lease: null }])(request, response, raw);
     if (request.url === "/api/v1/security-group/g/rule") return json(200, { data: rules })(request, response, raw);
     return (request.method === "GET" ? fault(404, "no") : json(200, { data: "done" }))(request, response, raw);
   };
@@ -54,4 +56,15 @@ test("a rule is deleted by what it says, and by another route in the other direc
   expect(one.sent).toEqual(['POST /groups/g/revoke {"port":"22","what":"tcp"}']);
   const other = await asked(text, (client) => client.deleteRule("g", "r-2"));
   expect(other.sent).toEqual(["POST /revoke-egress/r-2"]);
+});
+
+test("a rule that says that there is no address is deleted so, and a VM whose record says nothing sends nothing", async () => {
+  const text = `operations:
+  group.rule.delete: { method: POST, path: "/groups/{id}/revoke", body: { port: "{field:/port_range_min:number}", cidr: "{field:/remote_ip_prefix}" } }
+  vm.resize.confirm: { method: POST, path: "/vms/{id}/confirm", body: { lease: "{field:/lease}" } }
+`;
+  const rule = await asked(text, (client) => client.deleteRule("g", "r-3"));
+  expect(rule.sent).toEqual(['POST /groups/g/revoke {"port":80,"cidr":null}']);
+  const vm = await asked(text, (client) => client.confirmResize("v"));
+  expect([vm.sent, vm.outcome.status]).toEqual([[], "rejected"]);
 });

@@ -24,25 +24,29 @@ const all: readonly AssumedOperation[] = [
 
 test("four questions are the most, lists come first, and what was told is not asked", () => {
   const operations = all.map((operation) => missing(operation));
-  const first = questionsAfter("looked", { operations }, 0);
+  const first = questionsAfter("looked", { operations }, new Set());
   expect(first.map(([operation]) => operation)).toEqual(["vm.list", "volume.list", "group.list"]);
-  const second = questionsAfter("tried", { operations }, first.length);
+  const second = questionsAfter("tried", { operations }, new Set(first.map(([operation]) => operation)));
   expect(second.map(([operation]) => operation)).toEqual(["volume.delete"]);
   expect(first.length + second.length).toBe(mostQuestions);
+  const after = questionsAfter("looked", { operations }, new Set(["vm.list"]));
+  expect(after.map(([operation]) => operation)).toEqual(["volume.list", "group.list"]);
   const told = [
     missing("vm.list", { isSaid: true }),
     missing("volume.list", { verdict: "found" }),
     missing("group.list"),
   ];
-  expect(questionsAfter("looked", { operations: told }, 0).map(([operation]) => operation)).toEqual(["group.list"]);
+  expect(questionsAfter("looked", { operations: told }, new Set()).map(([operation]) => operation)).toEqual([
+    "group.list",
+  ]);
 });
 
 test("a command, none, nothing, and a terminal that is left", async () => {
   const answers = ["curl -X GET \\", "https://x.example/vms", "none", "", undefined, "curl never"];
   const asked: string[] = [];
-  const { told, isAnswered } = await askOpen(
+  const { told, isAnswered, isOver } = await askOpen(
     [
-      ...questionsAfter("looked", { operations: all.map((one) => missing(one)) }, 0),
+      ...questionsAfter("looked", { operations: all.map((one) => missing(one)) }, new Set()),
       ["volume.delete", "deletes a volume"],
     ],
     { samples: new Map(), commands: [], none: [] },
@@ -51,7 +55,7 @@ test("a command, none, nothing, and a terminal that is left", async () => {
       return answers[asked.length - 1];
     },
   );
-  expect(isAnswered).toBe(true);
+  expect([isAnswered, isOver]).toEqual([true, true]);
   expect(told.commands).toEqual([["vm.list", "curl -X GET  https://x.example/vms"]]);
   expect(told.none).toEqual(["volume.list"]);
   expect(asked).toHaveLength(5);

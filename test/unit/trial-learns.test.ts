@@ -1,14 +1,19 @@
 /** What a trial tells from single answers: jobs, versions, what a failed job means, and where a create says its id is. */
 import { expect, test } from "vitest";
+import type { Rejection } from "../../reconciler/core/model/outcome";
 import { builtInDialect } from "../../reconciler/dialect/built-in";
-import { conditionOfJob } from "../../reconciler/dialect/conditions";
+import { type Answer, conditionOfJob } from "../../reconciler/dialect/conditions";
+import { readJob } from "../../reconciler/dialect/jobs";
 import { readCurl } from "../../reconciler/dialect/learn/curl";
 import { findListIn } from "../../reconciler/dialect/learn/items";
 import { counting, translated, waysOn } from "../../reconciler/dialect/learn/pages";
 import { learnRecord } from "../../reconciler/dialect/learn/records";
+import { candidates, styleOf } from "../../reconciler/dialect/learn/where";
 import { withLocation } from "../../reconciler/dialect/located";
 import { compilePointers, findArray, numberInUnit } from "../../reconciler/dialect/pointers";
-import { jobNamed } from "../../reconciler/engine/doctor/trial-jobs";
+import { readDialectText } from "../../reconciler/dialect/read-dialect";
+import { judgeFirst } from "../../reconciler/engine/doctor/enter";
+import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial-jobs";
 import { placeThatDiffers } from "../../reconciler/engine/doctor/trial-states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial-versions";
 
@@ -59,12 +64,79 @@ test.each([
     { path: "/api/v1/drop", body: { rule: "{rule_id:number}" } },
   ],
   [
+    "group.rule.delete",
+    `curl -X POST -d '{"protocol":"tcp","port_from":443,"port_to":"443","cidr":null,"group":"web"}' https://c.example/api/v1/groups/42/revoke`,
+    {
+      path: "/api/v1/groups/{id}/revoke",
+      body: {
+        protocol: "{field:/protocol}",
+        port_from: "{field:/port_range_min:number}",
+        port_to: "{field:/port_range_max}",
+        cidr: "{field:/remote_ip_prefix}",
+        group: "web",
+      },
+    },
+  ],
+  [
+    "group.rule.delete",
+    "curl 'https://c.example/api/v1/rpc?Action=Revoke&GroupId=42&IpProtocol=tcp&FromPort=22&ToPort=22'",
+    {
+      query: {
+        Action: "Revoke",
+        GroupId: "{id}",
+        IpProtocol: "{field:/protocol}",
+        FromPort: "{field:/port_range_min}",
+        ToPort: "{field:/port_range_max}",
+      },
+    },
+  ],
+  [
     "wait",
     "curl 'https://c.example/api/v1/client?command=query&jobid=6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11'",
     { method: "GET", path: "/api/v1/client", query: { command: "query", jobid: "{id}" } },
   ],
 ] as const)("a request for %s as a shell has it: %s", (operation, command, route) => {
   expect(readCurl(operation, command, "https://c.example", new Set())?.route).toMatchObject(route);
+});
+
+const post = { method: "POST", path: "/api" } as const;
+test.each([
+  ["a word of the path", { method: "GET", path: "/v2/cloud/servers" }, "/v2/cloud/volumes"],
+  ["the last word of it", { method: "GET", path: "/v2/compute/vms" }, "/v2/compute/volumes"],
+  [
+    "a command in the query",
+    { method: "GET", path: "/rpc", query: { Action: "DescribeServers" } },
+    '"Action":"DescribeVolumes"',
+  ],
+  ["a command in the body", { ...post, body: { cmd: "listServers" } }, '"cmd":"listVolumes"'],
+  ["a word in a header", { ...post, headers: { "X-Action": "list_servers" } }, '"X-Action":"list_block_volumes"'],
+  ["the first word of a query", { ...post, body: { query: "{ vms(n: 1) { nodes } }" } }, "{ volumes(n: 1) { nodes } }"],
+] as const)("what tells that VMs are listed is %s, and volumes are asked for alike", (_, asking, sent) => {
+  const style = styleOf(asking, "vm");
+  const asked = candidates("volume.list", null, style === undefined ? [] : [style], []);
+  const alike = asked.filter((one) => one.style !== undefined).map((one) => JSON.stringify(one.asking));
+  expect(alike.some((one) => one.includes(sent))).toBe(true);
+});
+
+test("a list that names nothing that it is of tells nothing of the others", () => {
+  expect(styleOf({ method: "GET", path: "/rpc", query: { page: 1 } }, "vm")).toBeUndefined();
+});
+
+test("a job whose state is null is not over, and one that shows none is a question", () => {
+  const wait = {
+    method: "GET",
+    path: "/jobs/{id}",
+    id: ["/id"],
+    status: ["/outcome"],
+    done: ["OK"],
+    failed: ["KO"],
+    message: [],
+  } as const;
+  expect(
+    [{ outcome: null }, { outcome: "ok" }, { outcome: "KO" }, { state: "OK" }].map(
+      (body) => readJob(wait, body)?.means,
+    ),
+  ).toEqual(["waiting", "done", "failed", undefined]);
 });
 
 test("an id that is a link is what the link ends with, and what leads on stands beside each list", () => {
@@ -189,4 +261,54 @@ test("bytes are counted in thousands where only that makes whole gigabytes", () 
     numberInUnit(20 * 1024 ** 3, "B"),
     numberInUnit(512 * 1024 ** 2, "B"),
   ]).toEqual([20, 20, 0.5]);
+});
+
+const rejected = (condition: Rejection["condition"], httpStatus = 400): Rejection => ({
+  status: "rejected",
+  condition,
+  httpStatus,
+  message: "no",
+});
+test.each([
+  ["that it refuses in general", "refused", "unknown"],
+  ["that nothing is at this path", "unsupported", "unknown"],
+  ["that it does not exist", "not_found", "accepted"],
+  ["that the credential is refused", "unauthenticated", "refused"],
+] as const)("who says of a volume that nobody has %s: case %#", (_, condition, credential) => {
+  const seen = { outcome: rejected(condition), status: 400, body: { message: "no" }, headers: {} };
+  expect(judgeFirst(seen)).toMatchObject({ reachable: true, credential });
+});
+
+test.each([
+  ["shows its state", { id: "t-1", state: "done" }, ["/state"]],
+  ["shows no state", { id: "t-1", kind: "backup" }, undefined],
+] as const)("what stands at the path of a job and %s", async (_, shown, status) => {
+  let { dialect } = readDialectText("", "");
+  const open: string[] = [];
+  let now = 0;
+  const trial: Parameters<typeof learnJob>[0] = {
+    get report() {
+      return { dialect };
+    },
+    ports: {
+      clock: { now: () => (now += 10), sleep: async () => {} },
+      timing: { pollMs: 1, quietMs: 20, quietCreateMs: 40, mostMs: 400, discoveryMs: 40 },
+      doctor: {
+        async probe({ method, path }) {
+          const isIt = path === "/api/v1/tasks/t-1" && method === "GET";
+          const answer = { status: isIt ? 200 : 404, text: JSON.stringify(isIt ? shown : {}), paging: {} } as Answer;
+          return { outcome: isIt ? { status: "accepted", value: undefined } : rejected("not_found", 404), answer };
+        },
+      },
+    },
+    open,
+    isJobless: false,
+    learn(more) {
+      dialect = { ...dialect, ...more };
+    },
+    say: () => {},
+  };
+  await learnJob(trial, { task_id: "t-1" });
+  expect(dialect.wait?.status).toEqual(status);
+  expect(open).toHaveLength(status === undefined ? 1 : 0);
 });

@@ -121,17 +121,24 @@ async function examineService(
   let told = toldBefore;
   let { ports, looked } = await look(told);
   const askLine = lineAsker(invocation, trial?.signal);
-  const first = questionsAfter("looked", looked, 0);
-  const answers = askLine === undefined ? undefined : await askOpen(first, told, askLine);
-  if (answers?.isAnswered === true) {
-    ({ told } = answers);
-    ({ ports, looked } = await look(told));
+  // What is answered about one list may well lead to the others, so a look comes after each answer.
+  const asked = new Set<AssumedOperation>();
+  for (let next = questionsAfter("looked", looked, asked); askLine !== undefined; ) {
+    const [question] = next;
+    if (question === undefined) break;
+    asked.add(question[0]);
+    const answers = await askOpen([question], told, askLine);
+    if (answers.isAnswered) {
+      ({ told } = answers);
+      ({ ports, looked } = await look(told));
+    }
+    next = answers.isOver ? [] : questionsAfter("looked", looked, asked);
   }
   const tried =
     trial === undefined || looked.operations.length === 0
       ? looked
       : await runTrial({ workspace, service, output: invocation.output }, ports, looked, trial, trial.signal);
-  const second = askLine === undefined ? [] : questionsAfter("tried", tried, first.length);
+  const second = askLine === undefined ? [] : questionsAfter("tried", tried, asked);
   const more = askLine === undefined ? undefined : await askOpen(second, told, askLine);
   const report = more?.isAnswered === true ? withAnswers(tried, more.told, service.url) : tried;
   const left = trial === undefined ? trialLeft(workspace) : leftOfTrial(report);

@@ -1,7 +1,8 @@
 /** Reads a request from a curl command line. */
 import { type AssumedOperation, idsInPath, type Method } from "../../core/model/operation";
-import { isObject, onlyDefined } from "../../core/text/objects";
+import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import type { Route, Scalar } from "../dialect";
+import { lettersAndDigits } from "./values";
 
 export interface ToldRequest {
   readonly route: Route;
@@ -28,14 +29,20 @@ export function readCurl(
     .split("/")
     .map((segment) => decodeURIComponent(segment));
   const params = [...at.searchParams].filter(([name]) => !isSecret(name));
-  const data = told.data === undefined ? undefined : parsed(told.data);
-  const ids = new Placeholders(operation === "wait" ? ["id"] : idsInPath(operation), known, [
+  const sent = told.data === undefined ? undefined : parsed(told.data);
+  // What names no rule's id says which rule is meant.
+  const isSaid = operation === "group.rule.delete" && saysARule({ ...fieldsIn(sent), ...Object.fromEntries(params) });
+  const data = isSaid ? withRuleFields(sent) : sent;
+  const asked: readonly (readonly [string, Scalar])[] = isSaid
+    ? Object.entries(withRuleFields(Object.fromEntries(params)) as Readonly<Record<string, Scalar>>)
+    : params;
+  const ids = new Placeholders(operation === "wait" || isSaid ? ["id"] : idsInPath(operation), known, [
     ...segments,
-    ...params.map(([, value]) => value),
+    ...asked.map(([, value]) => String(value)),
     ...textsIn(data),
   ]);
   const path = segments.map((segment) => ids.put(segment)).join("/");
-  const query = Object.fromEntries(params.map(([name, value]): [string, Scalar] => [name, ids.put(value)]));
+  const query = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.put(String(value))]));
   const body = ids.within(data);
   const carrier =
     told.headers.find(([name]) => /^authorization$/i.test(name)) ?? told.headers.find(([name]) => isSecret(name));
@@ -43,7 +50,7 @@ export function readCurl(
     ([name]) => !isSecret(name) && !/^(content-type|accept|user-agent|cookie|host)$/i.test(name),
   );
   // JSON keeps the form of a value, and only its texts change.
-  const isRuleAlone = operation === "group.rule.delete" && ids.count === 1;
+  const isRuleAlone = operation === "group.rule.delete" && !isSaid && ids.count === 1;
   /** A rule's delete that names one id names the rule. */
   const named = <T>(value: T): T =>
     isRuleAlone ? JSON.parse(JSON.stringify(value).replaceAll(/\{id(?=[:}])/g, "{rule_id")) : value;
@@ -57,6 +64,39 @@ export function readCurl(
     }),
     authorization: carrier === undefined ? undefined : { name: carrier[0], header: withoutToken(carrier[1]) },
   };
+}
+
+/** What a rule says, by the words for it: the key of a request, and the field of the contract. */
+const ruleWords: readonly (readonly [key: RegExp, field: string])[] = [
+  [/^(ip)?proto(col)?$/, "protocol"],
+  [/^((dst|destination|from|start|min|low)?port|port(from|start|min|low|rangemin))$/, "port_range_min"],
+  [/^((to|end|max|high)port|port(to|end|max|high|rangemax))$/, "port_range_max"],
+  [/^(cidr(ip)?|(remote|source)(ip|cidr|ipprefix)|iprange|prefix)$/, "remote_ip_prefix"],
+  [/^((remote|source)(security)?group(id)?|group)$/, "remote_group_id"],
+  [/^direction$/, "direction"],
+  [/^ethertype$/, "ether_type"],
+];
+
+const ruleFieldOf = (key: string): string | undefined =>
+  ruleWords.find(([word]) => word.test(lettersAndDigits(key)))?.[1];
+
+/** Whether it names the protocol and the port of a rule: one that is meant by what it says. */
+function saysARule(request: Readonly<Record<string, unknown>>): boolean {
+  const fields = Object.keys(request).map((key) => ruleFieldOf(key));
+  return fields.includes("protocol") && fields.includes("port_range_min");
+}
+
+/** Each of these is taken from the rule that is to be deleted. What is no plain value stays, as the group's own id does. */
+function withRuleFields(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, said]) => {
+      const field = ruleFieldOf(key);
+      const isOwnGroup = field === "remote_group_id" && said !== null && /^group$/i.test(key);
+      if (field === undefined || isOwnGroup || isObject(said) || Array.isArray(said)) return [key, said];
+      return [key, `{field:/${field}${typeof said === "number" ? ":number" : ""}}`];
+    }),
+  );
 }
 
 /** The name of a header, or of a part of the query, that carries a credential: what it says is written nowhere. */

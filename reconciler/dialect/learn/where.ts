@@ -82,57 +82,90 @@ export const anyNoun = [
 // The name of an operation begins with its kind.
 export const recordOfOperation = (operation: AssumedOperation): Learnt => operation.split(".")[0] as Learnt;
 
-/** How the lists found so far are written, which the next one probably is as well: what stands around the noun. */
+/** What a list is asked for with: what it is a list of may stand in any part of it. */
+export type Asking = Pick<Route, "method" | "path" | "query" | "headers" | "body">;
+
+/** How the lists found so far are asked for, as the next one probably is as well: what stands around the noun, as JSON. */
 export interface Style {
   readonly before: string;
   readonly after: string;
   readonly isPlural: boolean;
-  readonly casing: Casing;
+  /** `undefined`: one word that is written small tells nothing of how several are written. */
+  readonly casing: Casing | undefined;
 }
 
-/** `undefined`: what a kind is called stands nowhere in the path. */
-export function styleOf(path: string, kind: Learnt): Style | undefined {
-  let best: { readonly at: number; readonly form: Form } | undefined;
-  for (const form of forms[kind]) {
-    const at = path.lastIndexOf(form.text);
-    const [before, after] = [path.charAt(at - 1), path.charAt(at + form.text.length)];
-    // A whole word of a path, or the end of one word after a verb: listVirtualMachines.
-    const isWhole = /[/=.:_-]/.test(before) || (form.casing === "pascal" && /[a-z]/.test(before));
-    if (at < 1 || !isWhole || /[a-zA-Z]/.test(after)) continue;
-    if (best === undefined || form.text.length > best.form.text.length) best = { at, form };
-  }
-  if (best === undefined) return undefined;
-  const { at, form } = best;
+/** `undefined`: what a kind is called stands nowhere in the request. */
+export function styleOf({ method, path, query, headers, body }: Asking, kind: Learnt): Style | undefined {
+  const text = JSON.stringify({ method, path, query, headers, body });
+  const found = forms[kind].flatMap((form) => wholeIn(text, form).map((at) => ({ at, form })));
+  // Of a path the last word counts, and of a body the first: what a query in it wants to be shown comes after that.
+  const inBody = body === undefined ? [] : found.filter(({ at }) => at > text.indexOf('"body":'));
+  const [first] = inBody.length > 0 ? inBody.sort((one, other) => one.at - other.at) : found.sort(lastAndLongest);
+  if (first === undefined) return undefined;
+  const { at, form } = first;
+  const isTelling = form.casing === "pascal" || /[-_A-Z]/.test(form.text);
   return {
-    before: path.slice(0, at),
-    after: path.slice(at + form.text.length),
+    before: text.slice(0, at),
+    after: text.slice(at + form.text.length),
     isPlural: form.isPlural,
-    casing: form.casing,
+    casing: isTelling ? form.casing : undefined,
   };
 }
+
+interface FoundForm {
+  readonly at: number;
+  readonly form: Form;
+}
+
+const lastAndLongest = (one: FoundForm, other: FoundForm): number => endOf(other) - endOf(one) || one.at - other.at;
+const endOf = ({ at, form }: FoundForm): number => at + form.text.length;
+
+/** Where it stands as a whole word of a path, or as the end of one word after a verb: listVirtualMachines. */
+function wholeIn(text: string, { text: word, casing }: Form): readonly number[] {
+  const places: number[] = [];
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    const [before, after] = [text.charAt(at - 1), text.charAt(at + word.length)];
+    const isWhole = /[/=.:_\s"({-]/.test(before) || (casing === "pascal" && /[a-z]/.test(before));
+    if (isWhole && !/[a-zA-Z]/.test(after)) places.push(at);
+  }
+  return places;
+}
+
+/** The same request with other words in the place of the noun. */
+const inStyle = ({ before, after }: Style, text: string): Asking => JSON.parse(before + text + after);
+
+/** The same request about something that the kinds' table does not have, such as a job. */
+export const askingFor = (style: Style, word: string, isPlural = style.isPlural): Asking =>
+  inStyle(style, (style.casing === "pascal" ? upper(word) : word) + (isPlural ? "s" : ""));
 
 /** Verbs below which lists are, and before which the noun stands. */
 const suffixes = ["/list", "/detail", "/all", "/describe", "/search"];
 /** Each verb costs a request for every word that it is tried with. */
 const wordsWithVerbs = 4;
 
+export interface Candidate {
+  readonly asking: Asking;
+  /** It is asked for as another list is. */
+  readonly style?: Style;
+}
+
 /**
- * First the path of the dialect with its own method, since every plan uses that. All other paths are tried with GET
- * alone.
+ * First the route of the dialect, since every plan uses that. What another list is asked for with comes next, with
+ * another noun alone; all else is tried with GET.
  */
 export function candidates(
   operation: AssumedOperation,
   route: Route | null,
   styles: readonly Style[],
   told: readonly string[],
-): readonly string[] {
+): readonly Candidate[] {
   const { path, alsoAt = [] } = rowOf(operation);
   const kind = recordOfOperation(operation);
-  const said = route === null ? [] : [route.path];
-  const inStyle = styles.flatMap(({ before, after, isPlural, casing }) =>
+  const styled = styles.flatMap((style) =>
     forms[kind]
-      .filter((form) => form.isPlural === isPlural && (form.casing === casing || !/[-_A-Z]/.test(form.text)))
-      .map((form) => `${before}${form.text}${after}`),
+      .filter(({ isPlural, casing }) => isPlural === style.isPlural && casing === (style.casing ?? casing))
+      .filter(({ casing }) => style.casing !== undefined || casing !== "pascal")
+      .map(({ text }): Candidate => ({ asking: inStyle(style, text), style })),
   );
   const plain = forms[kind].filter(({ casing }) => casing !== "pascal").map(({ text }) => text);
   const usual = called[kind]
@@ -142,7 +175,19 @@ export function candidates(
     ...plain.map((noun) => `/api/v1/${noun}`),
     ...suffixes.flatMap((suffix) => usual.map((noun) => `/api/v1/${noun}${suffix}`)),
   ];
-  return [...new Set([...said, ...told, path, ...alsoAt, ...inStyle, ...byRule])];
+  const at = (paths: readonly string[]): readonly Candidate[] =>
+    paths.map((one) => ({ asking: { method: "GET", path: one } }));
+  const all = [
+    ...(route === null ? [] : [{ asking: route }]),
+    ...at([...told, path, ...alsoAt]),
+    ...styled,
+    ...at(byRule),
+  ];
+  const seen = new Set<string>();
+  return all.filter(({ asking: { method, path: one, query, headers, body } }) => {
+    const key = JSON.stringify([method, one, query, headers, body]);
+    return !seen.has(key) && seen.add(key);
+  });
 }
 
 /** Paths of one item of a list: below the list's path, or below its beginning. */

@@ -88,8 +88,9 @@ async function examine(
   // What a person told of one list tells how the others are written.
   for (const kind of [...keysOf(kindRows), "flavor", "image", "region"] as const) {
     const route = learnings.given.operations[`${kind}.list`];
-    const isTold = route !== null && route.path !== rowOf(`${kind}.list`).path;
-    learnings.styles.push(...(isTold ? [styleOf(route.path, kind) ?? []].flat() : []));
+    const { path } = rowOf(`${kind}.list`);
+    const isTold = route !== null && (route.path !== path || route.query !== undefined || route.body !== undefined);
+    learnings.styles.push(...(isTold ? [styleOf(route, kind) ?? []].flat() : []));
   }
   // Kinds to which others refer come first: the list of flavors tells a VM's flavor.
   for (const kind of ["flavor", "image", "region", ...keysOf(kindRows)] as const) {

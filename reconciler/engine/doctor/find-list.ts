@@ -5,11 +5,20 @@ import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import type { ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { findListIn, itemsAt } from "../../dialect/learn/items";
 import { leavesOf, lettersAndDigits } from "../../dialect/learn/values";
-import { candidates, nouns, recordOfOperation, styleOf } from "../../dialect/learn/where";
+import {
+  type Asking,
+  askingFor,
+  type Candidate,
+  candidates,
+  nouns,
+  recordOfOperation,
+  type Style,
+  styleOf,
+} from "../../dialect/learn/where";
 import { pointerTo } from "../../dialect/likely-key";
 import { speaksOfLimits } from "../../dialect/page-signs";
 import { findAt, tokensOf } from "../../dialect/places";
-import { type FilledRequest, fillRoute } from "../../dialect/requests";
+import { fillRoute } from "../../dialect/requests";
 import { inEachRegion, inRegion, regionsOf } from "./each-region";
 import type { Learnings } from "./learnings";
 import { describe, isSuccess, leavesUndecided, look, type SeenAnswer } from "./look";
@@ -24,36 +33,49 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
   const route = given.operations[operation];
   const tried: { path: string; answer: string }[] = [];
   let unclear = false;
-  const written = route === null ? [] : [route.path];
-  const paths = isLookedFor ? candidates(operation, route, styles, ports.told?.paths?.[operation] ?? []) : written;
-  const taken = new Set([...lists.values()].map((list) => list.route.path));
-  const ask = async (path: string) => {
-    const said = route !== null && route.path === path ? route : undefined;
-    const filled: FilledRequest | undefined =
-      said === undefined ? { path } : fillRoute(said, {}, inRegion(given, regionsOf(said, learnings)[0]));
+  const written: readonly Candidate[] = route === null ? [] : [{ asking: route }];
+  const all = isLookedFor
+    ? candidates(operation, route, styles, ports.told?.paths?.[operation] ?? []).flatMap((one) =>
+        withoutRegion(learnings, one),
+      )
+    : written;
+  const taken = new Set([...lists.values()].map((list) => wordsOfAsking(list.route)));
+  const ask = async ({ asking, style }: Candidate) => {
+    const said = route !== null && asking === route ? route : undefined;
+    const filled = fillRoute(
+      asking,
+      {},
+      inRegion(given, said === undefined ? undefined : regionsOf(said, learnings)[0]),
+    );
     // What was found to be the list of another kind is not this one's as well.
-    if (filled === undefined || (said === undefined && taken.has(path))) return undefined;
-    const seen = await look(ports, { operation, ...filled, ...onlyDefined({ method: said?.method }) });
-    return { path, said, filled, seen };
+    if (filled === undefined || (said === undefined && taken.has(wordsOfAsking(asking)))) return undefined;
+    const seen = await look(ports, { operation, ...filled, method: asking.method });
+    return { asking, style, said, filled, seen };
   };
-  for (let from = 0; from < paths.length; ) {
+  for (let from = 0; from < all.length; ) {
     // What was said is asked by itself, since it mostly holds.
     const size = from === 0 ? 1 : atOnce;
-    const answers = await Promise.all(paths.slice(from, from + size).map(ask));
+    const answers = await Promise.all(all.slice(from, from + size).map(ask));
     from += size;
     for (const answer of answers) {
       if (answer === undefined) continue;
-      const { path, said, filled, seen } = answer;
+      const { asking, style, said, filled, seen } = answer;
+      const path = wordsOfAsking(asking);
       unclear ||= leavesUndecided(seen.outcome);
       seeLimit(learnings, seen);
       const where = itemsIn(learnings, seen, operation, route);
       if (typeof where === "string") {
         tried.push({ path, answer: where });
-        if (said === undefined || !isGivenRoute({ given, base: learnings.file }, operation) || !isNothing(seen))
-          continue;
+        if (!isNothing(seen)) continue;
+        const isOwn = said !== undefined && isGivenRoute({ given, base: learnings.file }, operation);
+        // A service that says the same of a word that nobody uses says nothing of this one.
+        const isLikely = style !== undefined && !isNothing(await askForNothing(learnings, operation, style));
+        if (!isOwn && !isLikely) continue;
         // The key of the list may be left out while there is nothing to show.
         learnings.emptied.add(operation);
-        learnings.findings.set(operation, operationNotFound(operation, route, tried, true));
+        const finding = operationNotFound(operation, route, tried, true);
+        const likely = foundRoute(asking, rowOf(operation).items ?? []);
+        learnings.findings.set(operation, isOwn ? finding : { ...finding, route: likely, isLikely: true });
         return;
       }
       if ("several" in where) {
@@ -64,10 +86,19 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
         );
         continue;
       }
-      const style = styleOf(filled.path, recordOfOperation(operation));
-      if (style !== undefined && !styles.some((one) => deepEqual(one, style))) styles.unshift(style);
+      // A service that does not know the word may show what it was asked for before.
+      const isSame = [...lists.values()].some(
+        ({ route: other, items }) =>
+          other.path === asking.path && items.length > 0 && deepEqual(items.slice(0, where.items.length), where.items),
+      );
+      if (style !== undefined && isSame && where.items.length > 0) {
+        tried.push({ path, answer: "the list of another kind" });
+        continue;
+      }
+      const own = styleOf(inOneRegion(asking, regionsOf(said ?? {}, learnings)[0]), recordOfOperation(operation));
+      if (own !== undefined && !styles.some((one) => deepEqual(one, own))) styles.unshift(own);
       const places = learnings.emptied.has(operation) ? where.places.map(absentIsNoList) : where.places;
-      const found = foundRoute(said ?? { method: "GET", path }, places);
+      const found = foundRoute(asking, places);
       const first = await readWholeList(learnings, operation, found, filled, seen, where.items);
       const whole = await inEachRegion(learnings, operation, first);
       tried.push({ path, answer: `a list of ${whole.items.length}` });
@@ -84,6 +115,38 @@ export async function findList(learnings: Learnings, operation: ListOperation, i
     }
   }
   learnings.findings.set(operation, operationNotFound(operation, route, tried, unclear));
+}
+
+/** What of a request tells it from others, for people. */
+const wordsOfAsking = ({ path, query = {}, body }: Asking): string => {
+  const params = Object.entries(query).map(([name, value]) => `${name}=${value}`);
+  return `${path}${params.length === 0 ? "" : `?${params.join("&")}`}${body === undefined ? "" : ` ${JSON.stringify(body)}`}`;
+};
+
+/** A list that is asked for as one of a region is may well be whole without: that is tried first. */
+function withoutRegion(learnings: Learnings, candidate: Candidate): readonly Candidate[] {
+  const { asking, style } = candidate;
+  const regions = learnings.texts("region", "id");
+  const isRegion = ([name, value]: readonly [string, unknown]): boolean =>
+    regions.includes(String(value)) || nouns.region.includes(name.replace(/[_-]?(id|name)$/i, ""));
+  const params = Object.entries(asking.query ?? {});
+  if (style === undefined || !params.some(isRegion)) return [candidate];
+  const others = params.filter((one) => !isRegion(one));
+  const { query: _, ...bare } = asking;
+  return [
+    { asking: { ...bare, ...onlyDefined({ query: others.length > 0 ? Object.fromEntries(others) : undefined }) } },
+    candidate,
+  ];
+}
+
+/** The request with this region, where it names one. */
+const inOneRegion = (asking: Asking, region: string | undefined): Asking =>
+  region === undefined ? asking : JSON.parse(JSON.stringify(asking).replaceAll("{region}", region));
+
+function askForNothing({ ports, given }: Learnings, operation: ListOperation, style: Style): Promise<SeenAnswer> {
+  const asking = askingFor(style, "nonesuch");
+  const { method, path } = asking;
+  return look(ports, { operation, path, ...fillRoute(asking, {}, given), method });
 }
 
 /** A moment counted from 1970 is a number that no wait is. */
@@ -108,7 +171,15 @@ export const absentIsNoList = (place: RecordPlace): RecordPlace =>
   typeof place === "string" ? (place === "" ? place : { in: place, absent: "none" }) : { ...place, absent: "none" };
 
 const foundRoute = (
-  { method, path, body, query, headers, for_each, pagination }: Omit<ListRoute, "items">,
+  {
+    method,
+    path,
+    body,
+    query,
+    headers,
+    for_each,
+    pagination,
+  }: Asking & Pick<Partial<ListRoute>, "for_each" | "pagination">,
   items: Pointers,
 ): ListRoute => onlyDefined({ method, path, body, query, headers, items, for_each, pagination });
 

@@ -60,8 +60,9 @@ const writesOfRegions = [
 /** An operation that was tried and is not there is switched off. An unclear one stays as the dialect has it. */
 function fittingRoutes(dialect: Dialect, findings: readonly OperationFinding[]): AssumedRoutes {
   let routes = dialect.operations;
-  for (const { operation, verdict, route, isKept } of findings)
-    if ((verdict === "found" || verdict === "missing") && isKept !== true) routes = { ...routes, [operation]: route };
+  for (const { operation, verdict, route, isKept, isLikely } of findings)
+    if ((verdict === "found" || verdict === "missing" || isLikely === true) && isKept !== true)
+      routes = { ...routes, [operation]: route };
   return routes;
 }
 

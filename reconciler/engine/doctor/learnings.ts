@@ -155,6 +155,6 @@ const textsIn = (record: unknown): readonly string[] => leavesOf(record).map(({ 
 const withIdAlone = (finding: RecordFinding, also: RecordPlace): RecordFinding => ({
   ...finding,
   fields: finding.fields.map((one) =>
-    one.field === "id" && one.place !== undefined ? { ...one, also, learnt: true } : one,
+    one.field === "id" && one.place !== undefined && !samePlace(one.place, also) ? { ...one, also, learnt: true } : one,
   ),
 });

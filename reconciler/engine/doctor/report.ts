@@ -61,6 +61,8 @@ export interface OperationFinding {
   readonly isSaid?: true;
   /** A person gave the route, and it was not found there. */
   readonly isKept?: true;
+  /** The route is asked as those that were found are, and answered with nothing where other words are refused. */
+  readonly isLikely?: true;
   /** For operations that are missing, or that the dialect switches off. */
   readonly fallback?: Fallback;
 }

@@ -69,7 +69,7 @@ async function deleteEgress(trial: Trial, group: string): Promise<void> {
   const outcome = await trial.persist(() => trial.client.deleteRule(group, own.id));
   if (outcome.status === "accepted" && (await isRuleGone(trial, group, own.id))) return;
   trial.open.push(
-    `operations.group.rule.delete: the request that deletes ingress rules does not delete an egress rule (${wordsOf(outcome)}); give bothGroups: group.rule.delete: [{ method: …, path: …, when: { direction: egress } }, …]`,
+    `operations.group.rule.delete: the request that deletes ingress rules does not delete an egress rule (${wordsOf(outcome)}); give operations: group.rule.delete: [{ method: …, path: …, when: { direction: egress } }, …]`,
   );
 }
 

@@ -2,10 +2,11 @@
  * Jobs, with which a service answers a write that it does later: how one is asked for, and which of its words mean done
  * and failed, learnt from the jobs of the trial's own writes.
  */
-import { isObject } from "../../core/text/objects";
+import { isObject, keysOf } from "../../core/text/objects";
 import type { Dialect, JobRoute, RecordPlace } from "../../dialect/dialect";
 import { readJob } from "../../dialect/jobs";
 import { type Leaf, leavesOf, lettersAndDigits } from "../../dialect/learn/values";
+import { askingFor, recordOfOperation, styleOf } from "../../dialect/learn/where";
 import { compilePointers, findText, findWord } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { nobody } from "./enter";
@@ -27,6 +28,7 @@ interface Watching {
 interface NamedJob {
   readonly id: string;
   readonly place: RecordPlace;
+  readonly isNumber?: boolean;
   /** What the service calls its jobs. */
   readonly noun: string;
   /** Where the answer itself says that it is. */
@@ -58,6 +60,7 @@ export function jobNamed(body: unknown, told?: Asking): NamedJob | undefined {
     const [, wrapper, inner] = /^\/([^/]*response)(\/.*)$/i.exec(place) ?? [];
     return {
       id: String(value),
+      isNumber: typeof value === "number",
       noun,
       // A wrapper is called as the operation is, and each has its own.
       place: wrapper === undefined || inner === undefined ? place : { in: "/*", value: inner },
@@ -101,10 +104,11 @@ function locatedJob(leaves: readonly Leaf[], { origin, pathname }: URL): readonl
 type Asking = Pick<JobRoute, "method" | "path" | "query" | "headers" | "body">;
 
 /** As a person showed it; below the paths of the lists, the longest first; the usual command where commands are sent. */
-function waysToAsk({ noun, path }: NamedJob, { report: { dialect }, ports }: Watching): readonly Asking[] {
+function waysToAsk(job: NamedJob, { report: { dialect }, ports }: Watching): readonly Asking[] {
+  const { noun, path } = job;
   const told = ports.doctor.told?.job;
   if (path !== undefined) return [{ method: "GET", path }, ...(told === undefined ? [] : [told])];
-  const plural = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  const plural = pluralOf(noun);
   const lists = Object.values(dialect.operations).flatMap((route) => (route === null ? [] : [route.path]));
   const bases = new Set<string>();
   for (const path of lists)
@@ -123,20 +127,41 @@ function waysToAsk({ noun, path }: NamedJob, { report: { dialect }, ports }: Wat
     .slice(0, 24);
   return [
     ...(told === undefined ? [] : [told]),
+    ...asListsAre(job, dialect),
     ...commands.slice(0, 1),
     ...paths.map((path) => ({ method: "GET" as const, path })),
   ];
 }
 
+/** Where one endpoint takes every list as a command, a job is asked for with a command of the same make. */
+function asListsAre({ noun, place, isNumber }: NamedJob, { operations }: Dialect): readonly Asking[] {
+  const key = (typeof place === "string" ? place : (place.value ?? "")).split("/").at(-1) ?? "";
+  const all = keysOf(operations)
+    .flatMap((operation) => {
+      const route = operations[operation];
+      const style =
+        operation.endsWith(".list") && route !== null ? styleOf(route, recordOfOperation(operation)) : undefined;
+      return style === undefined || route === null ? [] : [false, true].map((many) => askingFor(style, noun, many));
+    })
+    .flatMap((asking): readonly Asking[] => {
+      const { query, body } = asking;
+      if (isObject(body)) return [{ ...asking, body: { ...body, [key]: isNumber === true ? "{id:number}" : "{id}" } }];
+      return query === undefined ? [] : [{ ...asking, query: { ...query, [key]: "{id}" } }];
+    });
+  return [...new Map(all.map((asking) => [JSON.stringify(asking), asking])).values()];
+}
+
+const pluralOf = (noun: string): string => (noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`);
+
 const showsState = ({ names: [name = ""] }: Leaf): boolean =>
-  /(status|state|phase|result)(code|name)?$|^(done|finished|completed)$/.test(name);
+  /(status|state|phase|result|outcome)(code|name)?$|^(done|finished|completed)$/.test(name);
 
 const finished =
   /^(done|complete[d]?|success(ful|ful?ly|ded)?|succeeded|finished|ok|ended|closed|true|(err|fail|abort|cancel|reject|timed)\w*)$/i;
 
 /** What a person has to be told when the job that an answer names is not found. */
 export const lineFor = ({ place, noun }: NamedJob): string =>
-  `operations.wait: answers to writes name a job (${typeof place === "string" ? place : place.value}), and no usual path shows it; if it is to be waited for, show how it is asked for (--curl wait='curl …'), or write wait: { id: ${JSON.stringify(place)}, method: GET, path: "/api/v1/${noun}s/{id}", status: /status, done: [done], failed: [failed] }`;
+  `operations.wait: answers to writes name a job (${typeof place === "string" ? place : place.value}), and no usual path shows it; if it is to be waited for, show how it is asked for (--curl wait='curl …'), or write wait: { id: ${JSON.stringify(place)}, method: GET, path: "/api/v1/${pluralOf(noun)}/{id}", status: /status, done: [done], failed: [failed] }`;
 
 /** Learns where the job of an answer is asked for and what it shows once it is done. */
 export async function learnJob(
@@ -175,7 +200,11 @@ async function isJobAt(trial: Watching, { id, place }: NamedJob, route: Asking):
 async function jobShown(trial: Watching, route: Asking, id: string): Promise<unknown> {
   const filled = fillRoute(route, { id }, trial.report.dialect);
   if (filled === undefined) return undefined;
-  const { outcome, body } = await look(trial.ports.doctor, { operation: "volume.get", method: "GET", ...filled });
+  const { outcome, body } = await look(trial.ports.doctor, {
+    operation: "volume.get",
+    method: route.method,
+    ...filled,
+  });
   return outcome.status === "accepted" && isObject(body) && JSON.stringify(body).includes(id) ? body : undefined;
 }
 

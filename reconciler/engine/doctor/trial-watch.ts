@@ -434,6 +434,12 @@ export class Trial {
     };
   }
 
+  /** A client in whose dialect the operation has this route. */
+  clientWith(operation: TriedOperation, route: Route): ServiceClient {
+    const { dialect } = this.report;
+    return this.ports.clientIn({ ...dialect, operations: { ...dialect.operations, [operation]: route } });
+  }
+
   /** A client that knows the words learnt so far, and looks at what is gone as well: how it goes is to be learnt. */
   #watcher(): ServiceClient {
     const { dialect } = this.report;

@@ -7,7 +7,7 @@ import type { Dialect, RecordPlace, Route } from "../../dialect/dialect";
 import { leavesOf } from "../../dialect/learn/values";
 import { findAt, tokensOf } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
-import { fillRoute, type Ids } from "../../dialect/requests";
+import { fillRoute, type Ids, needsRecord } from "../../dialect/requests";
 import type { TriedOperation } from "./report";
 import { type Trial, wordsOf } from "./trial-watch";
 
@@ -161,8 +161,13 @@ export async function tryWrites(
     const filled = fillRoute(route, ids, dialect, trial.recordOf(kind, ids.id));
     if (filled === undefined) continue;
     const isOwn = route === dialect.operations[operation] || route === trial.routes[operation];
+    // What a rule says stands in its own record, which the client reads.
+    const isSaid = operation === "group.rule.delete" && needsRecord(route);
+    const byRecord = isSaid ? trial.clientWith(operation, route) : undefined;
     const send = async (): Promise<Outcome<unknown>> =>
-      trial.write({ operation, method: route.method, ...filled }, { kind, id: ids.id ?? "" });
+      byRecord === undefined
+        ? trial.write({ operation, method: route.method, ...filled }, { kind, id: ids.id ?? "" })
+        : byRecord.deleteRule(ids.id ?? "", ids.rule_id ?? "");
     const first = await send();
     const outcome = (isOwn && first.status !== "accepted") || isHeldUp(first) ? await trial.persist(send) : first;
     if (outcome.status === "accepted" && operation === "volume.delete" && ids.id !== undefined)

@@ -366,14 +366,14 @@ function commands(): Odd {
       }),
     },
     told: [
-      ...Object.entries(table).flatMap(([command, [operation]]) => [
-        "--curl",
-        operation.endsWith(".list")
-          ? `${operation}=curl 'URL/api/v1/client?command=${command}'`
-          : operation === "group.rule.delete"
-            ? `${operation}=curl -X POST 'URL/api/v1/client?command=${command}&groupid=6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11&ruleid=7a3e2a7b-8f6e-4b0e-9d0f-0d3c6a529e22'`
-            : `${operation}=curl -X POST 'URL/api/v1/client?command=${command}&id=6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11'`,
-      ]),
+      "--curl",
+      "vm.list=curl 'URL/api/v1/client?command=listVirtualMachines'",
+      ...["volume.delete=deleteVolume", "vm.resize.confirm=confirmScale", "vm.resize.revert=revertScale"].flatMap(
+        (line) => [
+          "--curl",
+          `${line.replace("=", "=curl -X POST 'URL/api/v1/client?command=")}&id=6f2d1f6a-8f6e-4b0e-9d0f-0d3c6a529e11'`,
+        ],
+      ),
     ],
   };
 }
