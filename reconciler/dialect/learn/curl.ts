@@ -32,17 +32,16 @@ export function readCurl(
   const sent = told.data === undefined ? undefined : parsed(told.data);
   // What names no rule's id says which rule is meant.
   const isSaid = operation === "group.rule.delete" && saysARule({ ...fieldsIn(sent), ...Object.fromEntries(params) });
-  const data = isSaid ? withRuleFields(sent) : sent;
-  const asked: readonly (readonly [string, Scalar])[] = isSaid
-    ? Object.entries(withRuleFields(Object.fromEntries(params)) as Readonly<Record<string, Scalar>>)
-    : params;
+  const data = isSaid && isObject(sent) ? withRuleFields(sent) : sent;
+  const query = isSaid ? withRuleFields(Object.fromEntries(params)) : Object.fromEntries(params);
+  const asked = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
   const ids = new Placeholders(operation === "wait" || isSaid ? ["id"] : idsInPath(operation), known, [
     ...segments,
-    ...asked.map(([, value]) => String(value)),
+    ...asked.map(([, value]) => value),
     ...textsIn(data),
   ]);
   const path = segments.map((segment) => ids.put(segment)).join("/");
-  const query = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.put(String(value))]));
+  const filled = Object.fromEntries(asked.map(([name, value]): [string, Scalar] => [name, ids.put(value)]));
   const body = ids.within(data);
   const carrier =
     told.headers.find(([name]) => /^authorization$/i.test(name)) ?? told.headers.find(([name]) => isSecret(name));
@@ -58,7 +57,7 @@ export function readCurl(
     route: onlyDefined({
       method: verb,
       path: named(path),
-      query: Object.keys(query).length > 0 ? named(query) : undefined,
+      query: asked.length > 0 ? named(filled) : undefined,
       headers: others.length > 0 ? Object.fromEntries(others) : undefined,
       body: told.data === undefined ? undefined : named(body),
     }),
@@ -87,10 +86,9 @@ function saysARule(request: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** Each of these is taken from the rule that is to be deleted. What is no plain value stays, as the group's own id does. */
-function withRuleFields(value: unknown): unknown {
-  if (!isObject(value)) return value;
+function withRuleFields(request: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(value).map(([key, said]) => {
+    Object.entries(request).map(([key, said]) => {
       const field = ruleFieldOf(key);
       const isOwnGroup = field === "remote_group_id" && said !== null && /^group$/i.test(key);
       if (field === undefined || isOwnGroup || isObject(said) || Array.isArray(said)) return [key, said];
