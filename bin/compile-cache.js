@@ -56,8 +56,12 @@ exports.keepCompiled = (folder) => {
   });
 };
 
-/** An import() that is evaluated finds its loader only in what Node itself compiled. */
-const importsLater = (text) => text.includes("import(") && /(?<![\w$.'"])import\(/.test(text);
+/** An import() that is evaluated finds its loader only in what Node itself compiled. One in a comment on types is none. */
+function importsLater(text) {
+  for (const { index } of text.matchAll(/(?<![\w$.'"])import\(/g))
+    if (!/^\s*(\/\*\*|\*)/.test(text.slice(text.lastIndexOf("\n", index) + 1, index))) return true;
+  return false;
+}
 
 /** Another content under a name has another size or another time, also where an installation sets the time itself. */
 function keyOf(path) {

@@ -9,7 +9,7 @@ import { rolldown } from "rolldown";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folder = join(root, "dist/reconciler/cli");
-const outside = [/^node:/, /^undici/, "pg", /^@aws-sdk\//, /^@pulumi\//, "@opentelemetry/api"];
+const outside = [/^node:/, "undici", "pg", /^@aws-sdk\//, /^@pulumi\//, "@opentelemetry/api"];
 
 // Files that are used together are read together. A file goes into the first part that fits; a file that fits none (the
 // commands, their flags and help, and what reads the files and reports errors) is in bundle.js itself, the only file
@@ -23,6 +23,7 @@ const parts = {
   explanations: /\/report\/(?:generated\/)?explanations\./,
   doctor: /\/dialect\/learn\/|\/engine\/doctor/,
   yaml: /\/node_modules\/yaml\//,
+  http: /\/node_modules\/undici\//,
   emulator: /\/(emulator|rehearse)\//,
   apply:
     /\/engine\/(?!plan|refresh|ports|scope)|\/store\/(s3|postgres|http)|\/core\/schedule\/|\/kinds\/\w+\/(perform|watch|one)|\/reconciler\/one\//,
@@ -32,12 +33,36 @@ const parts = {
   start: /\/cli\/(commands\/(?!plan\.|apply\.|validate\.)|fleet)/,
 };
 
+/** Nothing here asks for HTTP/2, and loading Node's module for it is a tenth of what a small plan costs. */
+const withoutHttp2 = {
+  name: "without-http2",
+  load: (id) =>
+    /\/undici\/lib\/dispatcher\/client-h2\.js$/.test(id)
+      ? 'module.exports = () => { throw new Error("HTTP/2 is not spoken here"); };'
+      : undefined,
+};
+
+/** The words that come with every copy of the packages inside. */
+function licensesOf(ids) {
+  const found = ids.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []);
+  return [...new Set(found)]
+    .sort()
+    .map((from) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
+      const file = readdirSync(from).find((one) => /^licen[cs]e/i.test(one));
+      const words = file === undefined ? "" : `\n${readFileSync(join(from, file), "utf8").trim()}\n`;
+      return `${name} ${version} (${license})\n${words}`;
+    })
+    .join("\n---\n\n");
+}
+
 for (const name of readdirSync(folder)) if (/^bundle\b.*\.js$/.test(name)) rmSync(join(folder, name));
 const bundle = await rolldown({
   input: join(folder, "main.js"),
   platform: "node",
   external: outside,
   treeshake: false,
+  plugins: [withoutHttp2],
   preserveEntrySignatures: "allow-extension",
 });
 const { output } = await bundle.write({
@@ -56,6 +81,11 @@ const { output } = await bundle.write({
   },
 });
 await bundle.close();
+
+writeFileSync(
+  join(root, "dist/licenses.txt"),
+  licensesOf(output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []))),
+);
 
 // The parts name each other in one declaration at their head, and each is read when something of it is used. A module
 // is a function in brackets, which the engine compiles at once; an arrow function would be parsed twice.
