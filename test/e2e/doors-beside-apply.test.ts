@@ -157,3 +157,39 @@ describe("undo", () => {
     expect(place.emulator.dump().vms.map(({ name }) => name)).toEqual(["web"]);
   });
 });
+
+describe("group import", () => {
+  const listing = { SecurityGroups: [{ GroupName: "web-tier", Description: "d", IpPermissions: [] }] };
+  const tiers = () => place.emulator.dump().groups.filter(({ name }) => name === "web-tier");
+
+  it("makes no second group where the service would, after an answer that was lost", async () => {
+    await place.serve({ with: ["group.list"], groupNamesTwice: true });
+    const operations = { "group.list": { method: "GET", path: "/api/v1/security-group" } };
+    declare({}, { dialect: { operations, limits: { unique: [] } } });
+    place.write(JSON.stringify(listing), "listing.json");
+    place.proxy.meddle(async ({ method, path }, forward) => {
+      const answer = await forward();
+      if (method === "POST" && path.endsWith("/import")) throw new Error("cut off");
+      return answer;
+    });
+    expect((await reconcile("group", "import", "listing.json")).exitCode).toBe(1);
+    place.proxy.meddle((_, forward) => forward());
+    const again = await reconcile("group", "import", "listing.json");
+    expect([again.exitCode, tiers().length], said(again)).toEqual([1, 1]);
+    expect(said(again)).toContain(`reconcile pull --group ${tiers()[0]?.id}`);
+  });
+});
+
+describe("state rm", () => {
+  it("says that an open create may have made something", async () => {
+    place.proxy.meddle(async ({ method }, forward) => {
+      const answer = await forward();
+      if (method === "POST") throw new Error("cut off");
+      return answer;
+    });
+    declare({ volumes: { lost: { size: 5 } } });
+    expect((await apply()).exitCode).toBe(1);
+    const forgot = await reconcile("state", "rm", "volume.lost");
+    expect([forgot.exitCode, said(forgot)]).toEqual([0, expect.stringContaining("What became of the create of lost")]);
+  });
+});

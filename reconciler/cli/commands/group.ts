@@ -13,8 +13,10 @@ import type { LiveGroup } from "../../core/model/live";
 import { errorMessage } from "../../core/text/errors";
 import { mustGet } from "../../core/text/invariant";
 import { onlyDefined } from "../../core/text/objects";
+import { listName } from "../../engine/observe";
 import { assertMayCreate } from "../../engine/plan";
 import { pullWorld } from "../../engine/pull";
+import { readFailed } from "../../engine/read-failed";
 import { isPlatformShaped } from "../../kinds/group/compare-rules";
 import { systemClock } from "../../outside/clock";
 import { type ListingOutcome, listingLines } from "../../report/listing-text";
@@ -111,6 +113,8 @@ async function importAll(
   const { output } = invocation;
   return withLockedSession(invocation, workspace, async ({ service, store }, stop) => {
     await assertMayCreate(service.client, workspace.desired, store, stop.soft);
+    const twins = await twinsOf(service.client, listed, stop.soft);
+    if (twins.length > 0) return output.finish({ exitCode: 1, diagnostics: [...service.diagnostics, ...twins] });
     const outcome = await service.client.importGroups(listing);
     if (outcome.status !== "accepted")
       return output.finish({ exitCode: 1, diagnostics: [...service.diagnostics, notImported(outcome)] });
@@ -125,6 +129,33 @@ async function importAll(
     });
   });
 }
+
+/** Where a name may be two groups', the service refuses no second one: an import whose answer was lost is not repeated. */
+async function twinsOf(
+  client: Service["client"],
+  listed: readonly ListedGroup[],
+  signal: AbortSignal,
+): Promise<readonly Diagnostic[]> {
+  if (client.unique?.includes("group") === true || !client.can.canFindCreated("group")) return [];
+  const groups = await client.listGroups({ signal, proves: true });
+  if (groups.status !== "accepted") return [readFailed(listName("group"), groups)];
+  const wanted = new Set(listed.map(({ name }) => name.toLowerCase()));
+  return groups.value.flatMap(({ id, name = "" }) =>
+    wanted.has(name.toLowerCase())
+      ? [
+          {
+            severity: "error",
+            code: "listing/group-failed",
+            summary: `nothing was imported: there is a group ${name} already (${id}), and this would make a second one`,
+            fix: `${takesOver(id)}; and take it out of the listing`,
+          },
+        ]
+      : [],
+  );
+}
+
+const takesOver = (id: string): string =>
+  `reconcile pull --group ${id} prints its YAML, where an earlier import made it or it is yours`;
 
 const outcomeOf = ({
   name,
@@ -227,7 +258,7 @@ const listingFailure = ({ name, error }: ListingOutcome): Diagnostic => ({
   severity: "error",
   code: "listing/group-failed",
   summary: `group ${name} was not created: ${error ?? "the service gives no reason"}`,
-  fix: "correct it in the listing and import that group alone, or translate it with --convert, which maps names",
+  fix: `correct it in the listing and import that group alone, or translate it with --convert, which maps names; where it is there already, ${takesOver("ID")}`,
 });
 
 function notImported(outcome: {
@@ -242,7 +273,7 @@ function notImported(outcome: {
         severity: "error",
         code: "listing/outcome-unknown",
         summary: `whether the listing was imported is not known: ${said}`,
-        fix: "look at the groups in the service before importing again: names that are there already would fail",
+        fix: `look at the groups in the service before importing again: of those that are there, ${takesOver("ID")}`,
       }
     : {
         severity: "error",

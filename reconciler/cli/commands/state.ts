@@ -200,10 +200,13 @@ async function pull({ flags, output }: Invocation, store: StateStore): Promise<n
 }
 
 async function removeFromState(invocation: Invocation, store: StateStore): Promise<number> {
+  const open: Intent[] = [];
   await changeState(invocation, store, (state) =>
     invocation.args
       .flatMap((named) => meantBy(named, state))
       .flatMap((address): StateChange[] => {
+        const intent = state.intents.get(address);
+        if (intent?.record !== undefined) open.push(intent);
         const quarantined = state.quarantined.some((piece) => piece.address === address);
         if (!state.resources.has(address) && !state.intents.has(address) && !quarantined)
           throw addressUnknown(address, state);
@@ -215,6 +218,10 @@ async function removeFromState(invocation: Invocation, store: StateStore): Promi
       }),
   );
   invocation.output.print(`Forgot ${invocation.args.join(", ")}. Nothing was deleted in the service.`);
+  for (const { address, name, sentAt } of open)
+    invocation.output.note(
+      `What became of the create of ${name} (${address}), sent at ${sentAt}, is not known: if it made something, nothing manages that, and the next apply makes another one where the file declares it. Look in the service's console.`,
+    );
   return invocation.output.finish({ exitCode: 0 });
 }
 
