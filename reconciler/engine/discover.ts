@@ -50,7 +50,7 @@ async function watchVms({ step, name, isEnough, windowMs }: Search<LiveVm>, run:
     },
     windowMs,
     [],
-    { signal: run.signal, soon: "shown" },
+    { signal: run.signal, soon: "shown", leadsTo: "built" },
   );
   run.waited(step, run.ports.clock.now() - started);
   if (waited.ended === "aborted") return { status: "aborted" };

@@ -8,15 +8,23 @@ import { usualListCost } from "../core/model/list-cost";
 import type { LiveVm } from "../core/model/live";
 import { accepted, type Failure, isGone, type Outcome } from "../core/model/outcome";
 import {
+  type Costs,
   cheaperLook,
+  costsMuch,
+  type Ended,
+  lastTime,
   mayBeLate,
   mayLookSoon,
+  mayTry,
   notBefore,
   patienceFor,
   togetherAt,
+  tryAfter,
   untilNextLook,
+  usualTime,
 } from "../core/schedule/pace";
 import { isWindowOver, lookedAgain, openWindow, type Window } from "../core/schedule/window";
+import { itemAt } from "../core/text/invariant";
 import { groupedBy } from "../core/text/objects";
 import { onAbort } from "../service/abort-listeners";
 import type { ServiceReader } from "../service/client";
@@ -47,6 +55,10 @@ export interface WatchOptions {
   readonly signal?: AbortSignal;
   /** The kind of the wait, where an early look can tell: the time it took is remembered for the next one. */
   readonly soon?: string;
+  /** The kind of the wait that follows for what is found: where looks have cost much, one look serves both. */
+  readonly leadsTo?: string;
+  /** When that which is waited for began, where that was before the wait. */
+  readonly begunAt?: number;
 }
 
 interface PollWatcher {
@@ -55,12 +67,13 @@ interface PollWatcher {
   readonly since: number;
   readonly from: number;
   readonly soon?: string;
+  readonly leadsTo?: string;
   /** Its limit, counted over the looks that told it of anything. */
   window: Window;
   /** When the last look that told of it had ended; before the first one, when the wait began. */
   lookedAt: number;
-  /** A look has told of it, and it was not there yet. */
-  missed: boolean;
+  /** How long it had waited when a look told last that it was not there yet. */
+  missedMs: number;
   leave?: () => void;
   readonly settle: (waited: Waited<unknown>) => void;
   readonly fail: (error: unknown) => void;
@@ -92,8 +105,8 @@ export function createPoller(
   byAndBy?: ByAndBy,
 ): Poller {
   const watchers = new Set<PollWatcher>();
-  /** How long the last wait of each kind took. */
-  const took = new Map<string, number>();
+  /** How long waits of each kind take, and how many looks have shown the end of some. */
+  const usual = new Map<string, { readonly tookMs: number; readonly looks: number }>();
   const looks = { made: 0, requests: 0, early: 0, activeMs: 0, waits: 0 };
   let turn = 0;
   let running = false;
@@ -111,24 +124,55 @@ export function createPoller(
     return cheaperLook({ byName, ids: idsOf(watchers).size }, { pages: last.pages, ...listCost() });
   }
 
+  const usualMs = (kind: string | undefined): number | undefined =>
+    kind === undefined ? undefined : usual.get(kind)?.tookMs;
+
+  const costsOf = (kind: "list" | "each"): Costs =>
+    byAndBy === undefined || kind === "each"
+      ? { pages: 1, patience: 1 }
+      : { pages: last.pages, patience: patienceFor(looks) };
+
+  /** Of what it is looked at together with, where that follows and looks have cost much. */
+  const wholeKind = ({ soon, leadsTo }: PollWatcher, costs: Costs): string | undefined =>
+    leadsTo !== undefined && costsMuch(costs) ? leadsTo : soon;
+
   /** A look that costs much, because the list is long, is not repeated at once. */
-  function dueAt({ from, soon, since, lookedAt }: PollWatcher, kind: "list" | "each"): number {
-    const tookMs = soon === undefined ? undefined : took.get(soon);
+  function dueAt(watcher: PollWatcher, kind: "list" | "each"): number {
+    const { from, soon, since, lookedAt } = watcher;
     const mayBeSoon = soon !== undefined && mayLookSoon(looks, intervalMs);
-    const waiting = { waitedMs: lookedAt - from, mayBeSoon, tookMs };
+    const waiting = { waitedMs: lookedAt - from, mayBeSoon, tookMs: usualMs(soon) };
     const gap = Math.max(untilNextLook(waiting, intervalMs), Math.min(4 * last.tookMs, intervalMs));
     if (byAndBy === undefined) return lookedAt + gap;
-    const patience = kind === "each" ? 1 : patienceFor(looks);
-    const late = lookedAt + Math.max(gap, mayBeLate(tookMs, intervalMs, patience));
-    const shared = Math.max(late, from + notBefore(tookMs, intervalMs));
-    if (kind === "each" || since !== turn) return shared;
+    const costs = costsOf(kind);
+    const { patience } = costs;
+    const whole = wholeKind(watcher, costs);
+    const wholeMs = usualMs(whole);
+    const usualEnd = from + notBefore(wholeMs, intervalMs);
+    const isFirst = since === turn;
+    if (!isFirst && usualEnd > lookedAt) return Math.max(lookedAt + gap, usualEnd);
+    const late = lookedAt + Math.max(gap, mayBeLate(wholeMs, intervalMs, patience));
+    if (!isFirst) return Math.max(lookedAt + gap, Math.min(late, lookedAt + mayBeLate(wholeMs, intervalMs, 2)));
+    const tries = mayTry(usual.get(whole ?? "")?.looks ?? 0, patience) && wholeMs !== undefined;
+    const shared = Math.max(late, tries ? from + notBefore(tryAfter * wholeMs, intervalMs) : usualEnd);
+    if (kind === "each") return shared;
     const quietSince = Math.max(joinedAt, byAndBy.busyAt());
-    return Math.max(shared, togetherAt({ ...last, waitsSince: from, quietSince, patience }, intervalMs));
+    return Math.max(shared, togetherAt({ ...last, waitsSince: lookedAt, quietSince, patience }, intervalMs));
   }
 
+  /** A look that costs much is put off for those whose usual end comes soon, so that those out of step come together. */
   function firstDue(): number {
     const kind = nextLook();
-    return Math.min(...[...watchers].map((watcher) => dueAt(watcher, kind)));
+    const costs = costsOf(kind);
+    const dues = [...watchers].map((watcher) => dueAt(watcher, kind));
+    const first = Math.min(...dues);
+    if (!costsMuch(costs)) return first;
+    const until = [...watchers].map((watcher, index) => {
+      const wholeMs = usualMs(wholeKind(watcher, costs));
+      const usualEnd = watcher.from + notBefore(wholeMs, intervalMs);
+      return Math.max(itemAt(dues, index), usualEnd + mayBeLate(wholeMs, intervalMs, costs.patience));
+    });
+    const latest = Math.min(...until);
+    return Math.max(...dues.filter((due) => due <= latest));
   }
 
   /** Until the first look that somebody who waits is due, or who joins meanwhile. */
@@ -164,7 +208,7 @@ export function createPoller(
       looks.activeMs += last.tookMs;
       looks.made++;
       looks.requests += requests;
-      let isEarly = false;
+      const found: PollWatcher[] = [];
       if (seen.status === "accepted") failures = 0;
       else failures++;
       for (const watcher of told === "all" ? [...watchers] : told) {
@@ -173,20 +217,35 @@ export function createPoller(
         watcher.window = lookedAgain(watcher.window, askedAt);
         const waited = endOf(watcher, seen, asked);
         if (waited === undefined) {
-          watcher.missed ||= watcher.since <= asked;
+          if (watcher.since <= asked) watcher.missedMs = askedAt - watcher.from;
           continue;
         }
-        if (waited.ended === "found") {
-          const tookMs = askedAt - watcher.from;
-          // What the first look shows may have been there for a while.
-          if (watcher.soon !== undefined) took.set(watcher.soon, watcher.missed ? tookMs : (7 / 8) * tookMs);
-          isEarly ||= askedAt - watcher.from < intervalMs;
-        }
+        if (waited.ended === "found") found.push(watcher);
         finish(watcher, waited);
       }
-      if (isEarly) looks.early++;
+      if (found.some(({ from }) => askedAt - from < intervalMs)) looks.early++;
+      noteTimes(found, askedAt);
     }
     running = false;
+  }
+
+  /** How long waits take, as a look has shown that ended some. */
+  function noteTimes(found: readonly PollWatcher[], askedAt: number): void {
+    const ended = new Map<string, Ended[]>();
+    for (const { from, soon, leadsTo, missedMs } of found) {
+      const tookMs = askedAt - from;
+      // A look that was put off for what follows may have shown the end of that as well.
+      const isBoth = byAndBy !== undefined && tookMs >= tryAfter * (usualMs(leadsTo) ?? Number.POSITIVE_INFINITY);
+      for (const kind of isBoth ? [soon, leadsTo] : [soon]) {
+        if (kind === undefined) continue;
+        const missed = missedMs >= (byAndBy === undefined ? 0 : (usualMs(kind) ?? Number.POSITIVE_INFINITY));
+        ended.set(kind, [...(ended.get(kind) ?? []), { tookMs, missed }]);
+      }
+    }
+    for (const [kind, some] of ended) {
+      const tookMs = byAndBy === undefined ? lastTime(some) : usualTime(usualMs(kind), some);
+      usual.set(kind, { tookMs, looks: (usual.get(kind)?.looks ?? 0) + 1 });
+    }
   }
 
   /** How a wait ends with what was just seen; `undefined`: it goes on. */
@@ -254,7 +313,8 @@ export function createPoller(
   }
 
   return {
-    watch<T>(look: WaitUntil<T>, timeoutMs: number, ids: readonly string[], { signal, soon }: WatchOptions = {}) {
+    watch<T>(look: WaitUntil<T>, timeoutMs: number, ids: readonly string[], options: WatchOptions = {}) {
+      const { signal, soon, leadsTo, begunAt } = options;
       return new Promise<Waited<T>>((resolve, reject) => {
         if (signal?.aborted === true) return resolve({ ended: "aborted" });
         const now = clock.now();
@@ -263,11 +323,12 @@ export function createPoller(
           look,
           ids,
           since: turn,
-          from: now,
+          from: byAndBy === undefined ? now : (begunAt ?? now),
           lookedAt: now,
-          missed: false,
+          missedMs: begunAt === undefined ? Number.NEGATIVE_INFINITY : now - begunAt,
           window: openWindow(timeoutMs, now),
           soon,
+          leadsTo,
           // `look` is the only source of the value, and it gives a `T`.
           settle: resolve as (waited: Waited<unknown>) => void,
           fail: reject,

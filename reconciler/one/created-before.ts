@@ -17,6 +17,7 @@ import { recordOfMade } from "../core/plan/made";
 import type { Step } from "../core/plan/step";
 import type { HandlerContext, HandlerService, Props } from "./handler";
 import { planAsObserved, planAsRecorded, type Remembered, stateOf } from "./one-run";
+import { maySendAgain, sentAgain } from "./pending";
 import { adoptsNothing } from "./shared-properties";
 
 export async function createdBefore(
@@ -35,11 +36,10 @@ export async function createdBefore(
   const name = record.name ?? "";
   if (open.id === undefined) {
     const { sentAt, idsBefore, accepted, saidNone } = open;
-    const { can, unique } = service.client;
     const kind = kindOf(address);
     if (adoptsNothing(inputs) && saidNone !== true) return undefined;
-    if (!can.canFindCreated(kind) && unique?.includes(kind) === true) {
-      log("info", `the create of ${name} that a run sent at ${sentAt} is sent again: nothing else can have its name`);
+    if (maySendAgain(service.client, kind)) {
+      log("info", sentAgain(name, sentAt));
       return undefined;
     }
     if (saidNone === true && !adoptsNothing(inputs)) await notes?.takeBackNone();

@@ -1,6 +1,6 @@
 /** What a handler refuses or asks of the user, in one wording for all kinds. */
 import type { Kind } from "../core/model/address";
-import { compareScopes } from "../core/model/evidence";
+import { acceptService, compareScopes, type Unobserved } from "../core/model/evidence";
 import { deepEqual } from "../core/text/deep-equal";
 import { HandlerFailure, type HandlerService, type Property, type Props } from "./handler";
 import { changeOf, type PlannedOne, type Remembered } from "./one-run";
@@ -72,6 +72,20 @@ export const notProvenGone = (what: string, reason: string): HandlerFailure =>
       code: "consent/accept-service",
       summary: `${what} is kept, and nothing was sent: ${reason}`,
       fix: "use the credential of the project that the program is of (RECONCILE_TOKEN); where it is the right one and the resource is really gone: pulumi state delete, with its URN",
+    },
+  ]);
+
+/** A refresh keeps what it has not seen. */
+export const keptUnseen = (what: string, { reason, vanished, fix }: Unobserved): string =>
+  `${what} was not seen, and is kept as it was: ${reason}${vanished === undefined && fix !== acceptService ? "" : "; where it is really gone: pulumi state delete, with its URN, and the next update makes it anew"}`;
+
+export const cannotBeLookedAt = (what: string, { reason }: Unobserved): HandlerFailure =>
+  new HandlerFailure([
+    {
+      severity: "error",
+      code: "plan/unobserved",
+      summary: `${what} cannot be looked at: ${reason}`,
+      fix: 'declare it in full with adopt: "<its id>" instead',
     },
   ]);
 

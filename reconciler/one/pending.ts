@@ -18,6 +18,13 @@ import { isVouchedFor } from "./witnesses";
 
 const lastLookMs = 5000;
 
+/** The service refuses a second one of the name, and nothing but that refusal shows whether the first was made. */
+export const maySendAgain = ({ can, unique }: HandlerService["client"], kind: Kind): boolean =>
+  !can.canFindCreated(kind) && unique?.includes(kind) === true;
+
+export const sentAgain = (name: string, sentAt = "an unknown time"): string =>
+  `the create of ${name} that a run sent at ${sentAt} is sent again: nothing else can have its name`;
+
 /** What an open create made, if the service shows it by now. */
 export async function findPending(
   service: HandlerService,
@@ -70,6 +77,16 @@ export async function pendingDifference<K extends Kind>(
 ): Promise<Difference> {
   const { client } = await context.service();
   const remembered = rememberedIn(before);
+  if (maySendAgain(client, shape.kind))
+    return {
+      ...difference(
+        shape,
+        [...changes.filter(({ property }) => property !== recordedKey), { property: recordedKey, replaces: true }],
+        [sentAgain(String(inputs["name"]), remembered.intent?.sentAt)],
+      ),
+      // It is given up once it is known to be made: a service that has it already refuses another one.
+      deleteBeforeReplace: false,
+    };
   const isSaidAgain = adoptsNothing(before) && adoptsNothing(inputs);
   const isSaid = adoptsNothing(inputs) ? !isSaidAgain : adoptedId(inputs) !== undefined;
   const settles = isSaid || client.can.canFindCreated(shape.kind);

@@ -2,6 +2,7 @@
 import type { Kind } from "../core/model/address";
 import { sight } from "../core/model/live";
 import { desiredAsRecorded } from "../core/plan/as-recorded";
+import { cannotBeLookedAt, keptUnseen } from "./guards";
 import { type Found, type HandlerContext, HandlerFailure, type HandlerService, type Props } from "./handler";
 import { sightById } from "./looking";
 import { asProperty } from "./one-desired";
@@ -17,15 +18,7 @@ export async function readByIdAlone<K extends Kind>(
 ): Promise<Found | undefined> {
   const { address, live, sighting } = await sightById(shape, client, id, signal);
   if (sighting.seen === "gone") return undefined;
-  if (sighting.seen === "unobserved")
-    throw new HandlerFailure([
-      {
-        severity: "error",
-        code: "plan/unobserved",
-        summary: `${shape.kind} ${id} cannot be looked at: ${sighting.reason}`,
-        fix: 'declare it in full with adopt: "<its id>" instead',
-      },
-    ]);
+  if (sighting.seen === "unobserved") throw cannotBeLookedAt(`${shape.kind} ${id}`, sighting);
   const record = shape.recordOfLive(address, sighting.value, live);
   const inputs = plain(shape.inputsOf(record));
   return {
@@ -68,7 +61,7 @@ export async function readAgain<K extends Kind>(
   }
   const inputs: Record<string, unknown> = { ...withoutOutputs(shape, before) };
   if (sighting.seen === "unobserved") {
-    log("warning", `${shape.kind} ${id} was not seen, and is kept as it was: ${sighting.reason}`);
+    log("warning", keptUnseen(`${shape.kind} ${id}`, sighting));
     return { id, inputs, outputs: before };
   }
   const change = changeOf(planned);

@@ -62,7 +62,7 @@ import {
   thingAt,
   thingOf,
 } from "./ownership";
-import { lookOnce, pendingDifference, planPendingDelete, readPending } from "./pending";
+import { lookOnce, maySendAgain, pendingDifference, planPendingDelete, readPending } from "./pending";
 import { readAgain, readByIdAlone } from "./reading";
 import {
   isPending,
@@ -272,7 +272,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
         ? doIt()
         : (await claimTaken(service, thing(takes), owner, notes)).unlessFailed(doIt));
       if (adopted !== undefined) await settleNote(context, adopted);
-      if (inputs["adopt"] !== undefined) claimMade(service, takenOver(kind, inputs["name"]), undefined);
+      if (inputs["adopt"] !== undefined || maySendAgain(service.client, kind))
+        claimMade(service, takenOver(kind, inputs["name"]), undefined);
       const kept = await keep(context, inputs, ran, desired, { owner });
       if (!isPending(kept.id)) noteMade(service, { kind, id: kept.id }, notes);
       return kept;

@@ -1,6 +1,7 @@
 /** When those who wait look again: soon where it may be done at once, and never more often in sum than once an interval. */
 import { describe, expect, it } from "vitest";
 import { cheaperLook, togetherAt } from "../../reconciler/core/schedule/pace";
+import { onlyDefined } from "../../reconciler/core/text/objects";
 import { createPoller, type Poller } from "../../reconciler/engine/poller";
 import { virtualClock } from "../../reconciler/rehearse/virtual-clock";
 import type { ServiceClient } from "../../reconciler/service/client";
@@ -40,14 +41,20 @@ function service(lookMs = 0, waits: Waits = "at-once", pages = 1, readsOneVm = f
     undefined,
     waits === "at-once" ? undefined : { busyAt: () => busyAt },
   );
-  const wait = async (id: string, takesMs: number, soon?: string, through: Poller = poller): Promise<number> => {
+  const wait = async (
+    id: string,
+    takesMs: number,
+    soon?: string,
+    through: Poller = poller,
+    leadsTo?: string,
+  ): Promise<number> => {
     const from = clock.now();
     shownAt.set(id, from + takesMs);
     await through.watch(
       ({ byId }) => byId.get(id),
       600_000,
       soon === "shown" ? [] : [id],
-      soon === undefined ? {} : { soon },
+      onlyDefined({ soon, leadsTo }),
     );
     return clock.now() - from;
   };
@@ -140,6 +147,20 @@ describe("waiting for what comes in by and by", () => {
     await Promise.all(Array.from({ length: 8 }, (__, first) => line(first)));
     expect(looks()).toBeLessThan(readsOneVm ? 2 : 48 * 2);
     expect(reads()).toBeLessThan(readsOneVm ? 48 * 14 : 1);
+  });
+
+  it("finds by their names those that will be built for a minute when they are built, by one look that costs much", async () => {
+    for (const pages of [1, 3]) {
+      const { wait, looks, shownAt } = service(0, "by-and-by", pages);
+      for (let index = 0; index < 1000; index++) shownAt.set(`old-${index}`, 0);
+      await wait("first", 10, "shown");
+      await wait("second", 60_000, "built");
+      const before = looks();
+      const names = Array.from({ length: 8 }, (_, index) => `vm-${index}`);
+      const waits = await Promise.all(names.map((name) => wait(name, 1000, "shown", undefined, "built")));
+      if (pages > 1) expect(looks() - before).toBe(1);
+      expect(Math.min(...waits) > 50_000).toBe(pages > 1);
+    }
   });
 
   it("waits no longer than for those who come: eight at a time beside a list of ten pages", async () => {

@@ -200,6 +200,26 @@ it("what another resource names by its id is in the engine's state, so that no n
   expect(told.join()).toMatch(/web-a exists already .* goes first, and the root disk/s);
 });
 
+it.each(dialects)(
+  "what is imported has to be seen: an attachment whose two ids are swapped, %s",
+  async (_, dialect, abilities) => {
+    stage = await startStage(dialect, abilities);
+    const { VolumeAttachment: made } = await makeAll(stage);
+    const imported = async (id: string) =>
+      stage.startProcess().read({ ...made, id, outputs: undefined as unknown as Props });
+    expect((await imported(made.id))?.id).toBe(made.id);
+    expect(await imported(made.id.split("/").reverse().join("/"))).toBeUndefined();
+  },
+);
+
+it("a refresh keeps what nothing vouches for, and says what to do where it is really gone", async () => {
+  stage = await startStage(builtIn);
+  const only = await stage.startProcess().create("Volume", "only", { name: "only", size: 5 });
+  await stage.world.client.deleteVolume(only.id);
+  expect((await stage.startProcess().read(only))?.id).toBe(only.id);
+  expect(stage.log.join()).toMatch(/is kept as it was: .*; where it is really gone: pulumi state delete/);
+});
+
 describe("a delete that was sent", () => {
   it("and whose answer was lost is known to be this program's own, by the next process as well", async () => {
     stage = await startStage(builtIn);
@@ -358,6 +378,34 @@ describe("a create that was sent and whose outcome nobody has seen", () => {
         const taken = await stage.startProcess().create("SecurityGroup", "web-group", { ...inputs, adopt: id });
         expect(taken.id).toBe(id);
       }
+      expect(stage.groups()).toHaveLength(1);
+    },
+  );
+
+  it.each(["drop-before", "drop-after"] as const)(
+    "of a group that the state keeps as open is sent again by the next update: %s",
+    async (kind) => {
+      stage = await startStage(builtIn);
+      const inputs = { name: "web-group", rules: [] };
+      stage.world.emulator.setFaults([{ kind, operation: "group.create", count: 99 }]);
+      const failed = (await stage
+        .startProcess()
+        .create("SecurityGroup", "web-group", inputs)
+        .catch((error) => error)) as PartialFailure;
+      stage.world.emulator.setFaults([]);
+      const open: Kept = { type: "SecurityGroup", name: "web-group", ...failed.kept };
+      expect(open.id).toMatch(/^pending:/);
+      const next = stage.startProcess();
+      const found = await next.diff(open, inputs);
+      expect([found.replaces, found.deleteBeforeReplace]).toEqual([["recorded"], false]);
+      expect(found.warnings.join()).toMatch(/is sent again: nothing else can have its name/);
+      stage.log.length = 0;
+      if (kind === "drop-before") {
+        const made = await next.create("SecurityGroup", "web-group", inputs);
+        await next.remove(open);
+        expect(stage.log.join("\n")).not.toMatch(/given up/);
+        expect(stage.groups().map(({ id }) => id)).toEqual([made.id]);
+      } else await expect(next.create("SecurityGroup", "web-group", inputs)).rejects.toThrow(/adopt: "<its id>"/);
       expect(stage.groups()).toHaveLength(1);
     },
   );

@@ -75,6 +75,47 @@ export const patienceFor = ({ requests, waits }: Pick<LooksSoFar, "requests" | "
 
 const requestsLent = 30;
 
+/** A look in case that waits have become shorter comes after so much of the usual time. */
+export const tryAfter = 7 / 8;
+
+/** One wait that a look ended. `missed`: a look at its usual end, or later, had not shown it. */
+export interface Ended {
+  readonly tookMs: number;
+  readonly missed: boolean;
+}
+
+/** Of those who begin to wait all at once: what a first look shows may have been there for a while. */
+export function lastTime(ended: readonly Ended[]): number {
+  const { tookMs = 0, missed = false } = ended.at(-1) ?? {};
+  return missed ? tookMs : tryAfter * tookMs;
+}
+
+/**
+ * How long waits of one kind take, after a look that ended some. Those who share a look wait for the last of them, so
+ * that the shortest of these times is the nearest to the truth; a little less than usual is no news.
+ */
+export function usualTime(beforeMs: number | undefined, ended: readonly Ended[]): number {
+  const late = ended.filter(({ missed }) => missed);
+  const shortest = Math.min(...(late.length > 0 ? late : ended).map(({ tookMs }) => tookMs));
+  const isNews = late.length > 0 || beforeMs === undefined || shortest < ((1 + tryAfter) / 2) * beforeMs;
+  return isNews ? shortest : beforeMs;
+}
+
+/**
+ * Whether the next look may come before the usual end, in case that waits have become shorter: seldom, and the more so
+ * where looks have cost much.
+ */
+export const mayTry = (looksThatEnded: number, patience: number): boolean =>
+  looksThatEnded % (2 * (patience + 1)) === 1;
+
+/** Of a look: how many pages it has, and from patienceFor. */
+export interface Costs {
+  readonly pages: number;
+  readonly patience: number;
+}
+
+export const costsMuch = ({ pages, patience }: Costs): boolean => pages > 1 || patience > 1;
+
 /** What took long is first looked at when as much has passed again, and not much later than it usually takes. */
 export const notBefore = (tookMs: number | undefined, intervalMs: number): number =>
   tookMs === undefined || tookMs <= 4 * intervalMs ? 0 : Math.min(tookMs, 1.5 * usualIntervals * intervalMs);

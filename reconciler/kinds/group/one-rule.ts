@@ -8,7 +8,7 @@ import type { RecordedGroup } from "../../core/model/recorded";
 import { namingGroup, type Rule } from "../../core/model/rule";
 import { itemAt } from "../../core/text/invariant";
 import { createFieldHandler, type FieldResource, fieldThing, keptField } from "../../one/field-of";
-import { notFound, notProvenGone } from "../../one/guards";
+import { keptUnseen, notFound, notProvenGone } from "../../one/guards";
 import {
   type Handler,
   type HandlerContext,
@@ -237,7 +237,7 @@ const ruleField: FieldResource<RuleIds> = {
   async read({ context, service, id, ids: { groupId, ruleId }, remembered }, before, known) {
     const sighting = await sightingOf(context, service, groupId, remembered, "recent");
     if (sighting.seen === "unobserved" && before !== undefined) {
-      context.log("warning", `rule ${id} was not seen, and is kept as it was: ${sighting.reason}`);
+      context.log("warning", keptUnseen(`rule ${id}`, sighting));
       return { id, inputs: inputsIn(before), outputs: before };
     }
     const live = sighting.seen === "yes" ? sighting.value.rules?.find((rule) => rule.id === ruleId) : undefined;

@@ -17,6 +17,7 @@ export function createVm(step: Create, action: ActionOf<"vm.create">, run: Run):
   const { client, timing } = run.ports;
   const { record } = step;
   const { name } = action.vm;
+  let sentAt = run.ports.clock.now();
   return createOnce(
     step,
     {
@@ -25,10 +26,11 @@ export function createVm(step: Create, action: ActionOf<"vm.create">, run: Run):
       name,
       record,
       async send() {
+        sentAt = run.ports.clock.now();
         const outcome = await client.createVm(action.vm, optionsFor(step, run));
         return outcome.status === "accepted" ? accepted(undefined) : outcome;
       },
-      keep: (vm) => settleNew(step, record, vm, run),
+      keep: (vm) => settleNew(step, record, vm, sentAt, run),
       acceptedWindowMs: timing.vmCreateTimeoutMs,
       unlisted: () => idUnknown(step, record, run),
     },
@@ -36,7 +38,13 @@ export function createVm(step: Create, action: ActionOf<"vm.create">, run: Run):
   );
 }
 
-async function settleNew(step: Create, record: Create["record"], vm: LiveVm, run: Run): Promise<StepResult> {
+async function settleNew(
+  step: Create,
+  record: Create["record"],
+  vm: LiveVm,
+  sentAt: number,
+  run: Run,
+): Promise<StepResult> {
   const { address } = step;
   await run.recorder.record([
     { type: "made", address, id: vm.id, record: { ...record, createdAt: isoNow(run), building: true } },
@@ -50,7 +58,7 @@ async function settleNew(step: Create, record: Create["record"], vm: LiveVm, run
   run.progress(step, vm.id);
   // The look that found it may have shown all that is waited for.
   if (settleVm({ for: "built" }, vm, false).status === "settled") return built(vm);
-  const { vm: settled, ...result } = await waitForVm(step, run, vm.id, { for: "built" });
+  const { vm: settled, ...result } = await waitForVm(step, run, vm.id, { for: "built" }, sentAt);
   if (result.end !== "done")
     return result.code === "apply/vm-failed" && settled?.unsaid !== true
       ? { ...result, fix: `the next run offers to replace it; or reconcile apply --replace ${address}` }

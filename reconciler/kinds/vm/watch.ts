@@ -93,6 +93,7 @@ export async function waitForVm(
   run: Run,
   id: string,
   wait: Wait,
+  begunAt?: number,
 ): Promise<StepResult & { readonly vm?: LiveVm }> {
   if (!canSee(run)) return doneUnseen(...unseenAfter(wait, id));
   const started = run.ports.clock.now();
@@ -114,7 +115,7 @@ export async function waitForVm(
     },
     run.ports.timing.vmCreateTimeoutMs,
     [id],
-    { signal: run.signal, soon: mayShowBefore.has(wait.for) ? undefined : wait.for },
+    { signal: run.signal, soon: mayShowBefore.has(wait.for) ? undefined : wait.for, begunAt },
   );
   run.waited(step, run.ports.clock.now() - started);
   switch (waited.ended) {

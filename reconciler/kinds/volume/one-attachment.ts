@@ -10,7 +10,7 @@ import { itemAt } from "../../core/text/invariant";
 import { fieldsIn } from "../../core/text/objects";
 import { holding } from "../../one/exclusion";
 import { createFieldHandler, type FieldResource, fieldThing, keptField } from "../../one/field-of";
-import { notFound, notProvenGone } from "../../one/guards";
+import { cannotBeLookedAt, notFound, notProvenGone } from "../../one/guards";
 import {
   type Handler,
   type HandlerContext,
@@ -365,6 +365,11 @@ const attachment: FieldResource<AttachmentIds> = {
     const planned = await plan(context, service, ids, policy, false, remembered, "recent");
     const volume = sight(planned.live, "volume", ids.volumeId);
     if (volume.seen === "gone") return undefined;
+    // What is imported or looked up has to be seen: nothing remembers it.
+    if (before === undefined && volume.seen === "unobserved") {
+      if (volume.vanished !== undefined || planned.live.doubt !== undefined) return undefined;
+      throw cannotBeLookedAt(`attachment ${id}`, volume);
+    }
     if (isAttached(planned.live, ids) === false) return undefined;
     const { [recordedKey]: _recorded, ...declared } = before ?? {};
     const props = plain({ ...declared, ...ids });
