@@ -41,6 +41,8 @@ export type StatePlace = string | StateStore;
 
 export interface PlanRequest extends PlanOptions {
   readonly state: StatePlace;
+  /** What is there now is the state, whatever was seen of it before: it was replaced or removed on purpose. */
+  readonly newState?: boolean;
   /** False: the service is not asked, everything is as the state has it. */
   readonly refresh?: boolean;
   readonly onEvent?: (event: EngineEvent) => void;
@@ -161,9 +163,14 @@ export function openCloud(settings: Settings, folder: string): Cloud {
   const connection = openConnection(settings, folder);
   const insecureHttp = settings.insecureHttp === true;
   const openRead = storesFrom(folder, { insecureHttp });
-  const openStore = (state: StatePlace): StateStore =>
+  const openStore = (state: StatePlace, acceptsNew = false): StateStore =>
     typeof state === "string"
-      ? openProtectedStore(locationBeside(folder, state), { environment: process.env, insecureHttp, folder })
+      ? openProtectedStore(locationBeside(folder, state), {
+          environment: process.env,
+          insecureHttp,
+          folder,
+          acceptsNew,
+        })
       : state;
   const stateIn = async (place: StatePlace): Promise<FoldedState> => {
     const store = openStore(place);
@@ -175,7 +182,7 @@ export function openCloud(settings: Settings, folder: string): Cloud {
     desired: Desired,
     place: string,
     store: StateStore,
-    { refresh, onEvent, signal, ...options }: Omit<PlanRequest, "state">,
+    { refresh, onEvent, signal, ...options }: Omit<PlanRequest, "state" | "newState">,
     saved?: SavedPlan,
   ): Promise<CloudPlan> {
     const service = await connection.opened();
@@ -213,8 +220,8 @@ export function openCloud(settings: Settings, folder: string): Cloud {
       if (hasErrors(diagnostics)) throw new Refused(diagnostics);
       return values;
     },
-    plan: async (desired, { state, ...request }) =>
-      planOn(closedOrRefused(desired), locationOf(state), openStore(state), request),
+    plan: async (desired, { state, newState, ...request }) =>
+      planOn(closedOrRefused(desired), locationOf(state), openStore(state, newState), request),
     async readPlan(kept, { state, signal } = {}) {
       const saved = readSaved("the plan", typeof kept === "string" ? kept : JSON.stringify(kept));
       const { dialect } = await connection.opened();
