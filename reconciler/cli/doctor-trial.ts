@@ -16,7 +16,7 @@ import { tryOut } from "../engine/doctor/trial";
 import type { TrialWish } from "../engine/doctor/trial-act";
 import { withTrial } from "../engine/doctor/trial-fit";
 import type { Notebook, TrialNotes } from "../engine/doctor/trial-notes";
-import { TrialProblem } from "../engine/doctor/trial-watch";
+import { TrialProblem } from "../engine/doctor/trial-say";
 import { systemClock } from "../outside/clock";
 import { writePrivately } from "../outside/private-file";
 import { fail, type Service } from "./compose";

@@ -13,7 +13,9 @@ import { withLocation } from "../../reconciler/dialect/located";
 import { compilePointers, findArray, numberInUnit } from "../../reconciler/dialect/pointers";
 import { readDialectText } from "../../reconciler/dialect/read-dialect";
 import { judgeFirst } from "../../reconciler/engine/doctor/enter";
+import type { DoctorReport } from "../../reconciler/engine/doctor/report";
 import { jobNamed, learnJob } from "../../reconciler/engine/doctor/trial-jobs";
+import { versioned } from "../../reconciler/engine/doctor/trial-send";
 import { placeThatDiffers } from "../../reconciler/engine/doctor/trial-states";
 import { asksForVersion, versionsIn } from "../../reconciler/engine/doctor/trial-versions";
 
@@ -311,4 +313,20 @@ test.each([
   await learnJob(trial, { task_id: "t-1" });
   expect(dialect.wait?.status).toEqual(status);
   expect(open).toHaveLength(status === undefined ? 1 : 0);
+});
+
+test.each([
+  ["asks for one, and one is known: it is sent as it is", 412, { from: ["/etag"], send: "If-Match" }, 1],
+  ["asks for one, and none is known: each that may be is tried", 412, undefined, 2],
+  ["is about something else", 409, undefined, 1],
+] as const)("a refusal that %s", async (_, status, fingerprint, times) => {
+  let sent = 0;
+  const { dialect } = readDialectText("", "");
+  const report = { dialect: { ...dialect, ...(fingerprint && { fingerprint }) }, samples: new Map() } as DoctorReport;
+  const trial = { report, learn: () => {}, learnt: () => {}, say: () => {} };
+  const outcome = await versioned(trial, async () => {
+    sent++;
+    return rejected("refused", status);
+  });
+  expect([sent, outcome.status]).toEqual([times, "rejected"]);
 });

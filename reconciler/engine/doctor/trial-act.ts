@@ -5,6 +5,7 @@ import { onlyDefined } from "../../core/text/objects";
 import type { ErrorRule } from "../../dialect/dialect";
 import type { DoctorRequest } from "./look";
 import type { TrialThing } from "./trial-notes";
+import { sendWrite } from "./trial-send";
 import type { Trial } from "./trial-watch";
 
 /** What the VM is made from, and which other flavor it is resized to. */
@@ -58,7 +59,7 @@ export async function refusedAs(
   of?: { readonly kind: TrialThing["kind"]; readonly id: string },
 ): Promise<boolean> {
   trial.goOn();
-  return isRefusedAs(trial, is, request, await trial.write(request, of));
+  return isRefusedAs(trial, is, request, await sendWrite(trial, request, of));
 }
 
 export function isRefusedAs(

@@ -6,8 +6,12 @@ import { keysOf } from "../../core/text/objects";
 import { mayMeanGone } from "../../dialect/built-in";
 import type { ListRoute } from "../../dialect/dialect";
 import { noteDisks } from "./trial-disks";
+import { canList, findMade, idsNamed, isListed, listedOf } from "./trial-lists";
 import type { TrialThing } from "./trial-notes";
-import { isLiveVm, nounOf, secondsOf, stateWords, type Trial, TrialProblem, wordsOf } from "./trial-watch";
+import { isReady, lookAt, settle, until } from "./trial-rest";
+import { isLiveVm, nounOf, secondsOf, stateWords, TrialProblem, wordsOf } from "./trial-say";
+import { persist } from "./trial-send";
+import type { Trial } from "./trial-watch";
 import { tryWrites } from "./trial-writes";
 
 /** Everything that the notes name and everything that bears the trial's name, and nothing else. */
@@ -16,7 +20,7 @@ export async function takeAway(trial: Trial, name?: string): Promise<void> {
   // What hung on something else, or was busy, is tried once more.
   for (let round = 0; round < 3 && (round === 0 || trial.left.length > 0); round++) {
     trial.left.length = 0;
-    if (trial.notes.made.length > 0) await trial.find();
+    if (trial.notes.made.length > 0) await findMade(trial);
     for (const kind of keysOf(kindRows))
       for (const thing of trial.notes.made.filter((one) => one.kind === kind).reverse())
         await takeAwayOne(trial, thing);
@@ -37,7 +41,7 @@ export async function listedNow(trial: Trial): Promise<ListedBefore> {
   const now = new Map<TrialThing["kind"], ListedNow>();
   for (const kind of keysOf(kindRows)) {
     const route = trial.report.dialect.operations[`${kind}.list`];
-    const listed = await trial.listed(kind);
+    const listed = await listedOf(trial, kind);
     if (listed !== undefined) now.set(kind, { ids: new Set(listed.map(({ id }) => id)), route });
   }
   return now;
@@ -64,7 +68,7 @@ const namesOf = (trial: Trial, name: string | undefined): ReadonlySet<string> =>
 /** What is listed under a name that only the trial gives, and stands in no note: a second one of a name, for example. */
 async function sweep(trial: Trial, name: string): Promise<void> {
   for (const kind of keysOf(kindRows))
-    for (const live of (await trial.listed(kind)) ?? []) {
+    for (const live of (await listedOf(trial, kind)) ?? []) {
       const { id } = live;
       if (live.name?.startsWith(name) !== true || trial.isDeleted(kind, id)) continue;
       if (trial.isNoted(kind, id)) continue;
@@ -88,9 +92,9 @@ async function takeAwayThing(trial: Trial, thing: TrialThing): Promise<void> {
   if (!trial.notes.made.includes(thing)) return;
   const ids =
     thing.id === undefined
-      ? trial.idsNamed(thing).filter((id) => !trial.isNoted(thing.kind, id) && !trial.isDeleted(thing.kind, id))
+      ? idsNamed(trial, thing).filter((id) => !trial.isNoted(thing.kind, id) && !trial.isDeleted(thing.kind, id))
       : [thing.id];
-  if (ids.length === 0 && (thing.isTaken === true || !trial.canList(thing.kind))) {
+  if (ids.length === 0 && (thing.isTaken === true || !canList(trial, thing.kind))) {
     trial.left.push(
       `${nounOf(thing.kind)} ${thing.name}: it ${thing.isTaken === true ? "was taken" : "may have been made"}, and no list shows it; look for it by its name`,
     );
@@ -124,17 +128,17 @@ const deleteOne: Readonly<Record<TrialThing["kind"], DeleteOne>> = {
 };
 
 async function deleteGroup(trial: Trial, id: string): Promise<string | undefined> {
-  const outcome = await trial.persist(() => trial.client.deleteGroup(id));
-  const isAway = outcome.status === "accepted" || isGone(outcome) || (await trial.isListed("group", id)) === false;
+  const outcome = await persist(trial, () => trial.client.deleteGroup(id));
+  const isAway = outcome.status === "accepted" || isGone(outcome) || (await isListed(trial, "group", id)) === false;
   if (!isAway) return wordsOf(outcome);
   // One that is listed a while longer was taken away all the same, unless it is listed for good.
-  if (!(await trial.until(async () => (await trial.isListed("group", id)) !== true))) return "it is there still";
+  if (!(await until(trial, async () => (await isListed(trial, "group", id)) !== true))) return "it is there still";
   trial.markDeleted("group", id);
   return undefined;
 }
 
 async function deleteVm(trial: Trial, id: string, writeDown: () => void): Promise<string | undefined> {
-  const before = await trial.look("vm", id);
+  const before = await lookAt(trial, "vm", id);
   if (before === undefined) return undefined;
   if (isGoneBy(trial.words.vm, before.word)) {
     trial.markDeleted("vm", id);
@@ -142,7 +146,7 @@ async function deleteVm(trial: Trial, id: string, writeDown: () => void): Promis
   }
   await noteDisks(trial, before.live);
   writeDown();
-  const outcome = await trial.persist(() => trial.client.deleteVm(id, true));
+  const outcome = await persist(trial, () => trial.client.deleteVm(id, true));
   if (outcome.status === "accepted") {
     trial.markDeleted("vm", id);
     for (const volume of outcome.value.preservedVolumes ?? [])
@@ -158,9 +162,9 @@ const isGoneBy = (words: Trial["words"]["vm"], word: string | undefined): boolea
   word !== undefined && words["gone"]?.has(word) === true;
 
 async function deleteVolume(trial: Trial, id: string, writeDown: () => void): Promise<string | undefined> {
-  if ((await trial.look("volume", id)) === undefined) return undefined;
+  if ((await lookAt(trial, "volume", id)) === undefined) return undefined;
   // A volume on its way refuses to be deleted.
-  const { last: before } = await trial.settle("volume", id, (look) => trial.isReady(look));
+  const { last: before } = await settle(trial, "volume", id, (look) => isReady(trial, look));
   if (before === undefined) return undefined;
   if (isGoneBy(trial.words.volume, before.word)) {
     trial.markDeleted("volume", id);
@@ -168,11 +172,16 @@ async function deleteVolume(trial: Trial, id: string, writeDown: () => void): Pr
   }
   const vm = isLiveVm(before.live) ? undefined : before.live.attachedTo;
   // An attachment to a VM that does not exist, such as 0, is none.
-  if (vm !== undefined && vm !== null && !trial.isDeleted("vm", vm) && (await trial.isListed("vm", vm)) !== false) {
+  if (vm !== undefined && vm !== null && !trial.isDeleted("vm", vm) && (await isListed(trial, "vm", vm)) !== false) {
     // The volume is not detached from a VM that is not the trial's: somebody attached it there.
     if (!trial.isNoted("vm", vm)) return `it hangs on ${vm}, which the trial did not make`;
-    await trial.persist(() => trial.client.detachVolume(id, vm, true));
-    await trial.settle("volume", id, ({ live }) => !isLiveVm(live) && live.changing !== true && live.attachedTo !== vm);
+    await persist(trial, () => trial.client.detachVolume(id, vm, true));
+    await settle(
+      trial,
+      "volume",
+      id,
+      ({ live }) => !isLiveVm(live) && live.changing !== true && live.attachedTo !== vm,
+    );
   }
   let problem: string | undefined = noWay;
   writeDown();
@@ -197,7 +206,7 @@ async function departure(
   word: string | undefined,
   asked: Outcome<unknown> | undefined,
 ): Promise<string | undefined> {
-  const went = await trial.settle(kind, id, () => false);
+  const went = await settle(trial, kind, id, () => false);
   const words = trial.words[kind];
   const last = went.last?.word;
   if (went.last === undefined) {

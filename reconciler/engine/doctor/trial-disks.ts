@@ -1,12 +1,14 @@
 /** The disks that come with the VM of a trial: which of them are its data, and which have to be taken away by themselves. */
 import type { LiveVm, LiveVolume } from "../../core/model/live";
-import { isLiveVm, type Trial } from "./trial-watch";
+import { orNothing } from "./trial-lists";
+import { isLiveVm } from "./trial-say";
+import type { Trial } from "./trial-watch";
 
 /** The disks that came with the VM and outlive it: those that it shows, and those that say that they hang on it. */
 export async function noteDisks(trial: Trial, live: LiveVm | LiveVolume | undefined): Promise<void> {
   if (live === undefined || !isLiveVm(live)) return;
   const listed = trial.client.can.canFindCreated("volume")
-    ? await trial.orNothing("volume.list", () => trial.client.listVolumes())
+    ? await orNothing(trial, "volume.list", () => trial.client.listVolumes())
     : undefined;
   const hanging = listed?.status === "accepted" ? listed.value.filter(({ attachedTo }) => attachedTo === live.id) : [];
   const shown = (live.volumes ?? []).flatMap(({ id, root }) => (root === true ? [] : [id]));

@@ -3,8 +3,12 @@ import { operations } from "../../core/model/operation";
 import type { DoctorRequest } from "./look";
 import { isRefusedAs, partName, refusedAs, type TrialAct, trialAct } from "./trial-act";
 import { idIn } from "./trial-ids";
+import { canList, findMade, isListed } from "./trial-lists";
 import type { TrialThing } from "./trial-notes";
-import { type Trial, wordsOf } from "./trial-watch";
+import { until } from "./trial-rest";
+import { wordsOf } from "./trial-say";
+import { persist, sendWrite, versioned } from "./trial-send";
+import type { Trial } from "./trial-watch";
 import { tryWrites } from "./trial-writes";
 
 export const pathWithId = (operation: "vm.start" | "volume.resize" | "group.rule.create", id: string): string =>
@@ -30,7 +34,7 @@ export const groupActs: readonly TrialAct[] = [
   trialAct(bothGroups, async ({ trial }, { group, namingGroup }) => {
     const rule = ruleIn(namingGroup, { dst_port: "22", remote_group: group });
     const of = { kind: "group", id: namingGroup } as const;
-    const outcome = await trial.write(rule, of);
+    const outcome = await sendWrite(trial, rule, of);
     if (outcome.status === "accepted") await refusedAs(trial, "rule_exists", rule, of);
     else trial.open.push(`a rule could not be made: ${wordsOf(outcome)}`);
   }),
@@ -52,7 +56,7 @@ export const groupActs: readonly TrialAct[] = [
 ];
 
 const isRuleGone = (trial: Trial, group: string, rule: string): Promise<boolean> =>
-  trial.until(async () => {
+  until(trial, async () => {
     const listed = await trial.client.listRules(group);
     return listed.status === "accepted" && listed.value.every(({ id }) => id !== rule);
   });
@@ -61,12 +65,12 @@ const isRuleGone = (trial: Trial, group: string, rule: string): Promise<boolean>
 async function deleteEgress(trial: Trial, group: string): Promise<void> {
   if (!trial.client.can.deletesRules) return;
   const input = { direction: "egress", dst_port: "23", remote_ip: "192.0.2.0/24" } as const;
-  const made = await trial.write(ruleIn(group, input), { kind: "group", id: group });
+  const made = await sendWrite(trial, ruleIn(group, input), { kind: "group", id: group });
   const listed = await trial.client.listRules(group);
   if (made.status !== "accepted" || listed.status !== "accepted") return;
   const own = listed.value.find(({ direction, portMin }) => direction === "egress" && portMin === 23);
   if (own === undefined) return;
-  const outcome = await trial.persist(() => trial.client.deleteRule(group, own.id));
+  const outcome = await persist(trial, () => trial.client.deleteRule(group, own.id));
   if (outcome.status === "accepted" && (await isRuleGone(trial, group, own.id))) return;
   trial.open.push(
     `operations.group.rule.delete: the request that deletes ingress rules does not delete an egress rule (${wordsOf(outcome)}); give operations: group.rule.delete: [{ method: …, path: …, when: { direction: egress } }, …]`,
@@ -79,9 +83,9 @@ async function rangeOfPorts(trial: Trial, group: string): Promise<void> {
     trial.goOn();
     const dst_port = form.replace("{min}", "8000").replace("{max}", "8010");
     const request = ruleIn(group, { dst_port, remote_ip: "192.0.2.0/24" });
-    const outcome = await trial.write(request, { kind: "group", id: group });
+    const outcome = await sendWrite(trial, request, { kind: "group", id: group });
     if (outcome.status !== "accepted") continue;
-    const isShown = await trial.until(async () => {
+    const isShown = await until(trial, async () => {
       const listed = await trial.client.listRules(group);
       return (
         listed.status === "accepted" &&
@@ -101,11 +105,11 @@ async function deleteNamed(
   { name, id, namedBy }: { readonly name: string; readonly id: string; readonly namedBy: string },
 ): Promise<void> {
   const naming = ruleIn(namedBy, { dst_port: "22", remote_group: id });
-  const named = await trial.write(naming, { kind: "group", id: namedBy });
+  const named = await sendWrite(trial, naming, { kind: "group", id: namedBy });
   if (trial.thing(name) === undefined || named.status !== "accepted") return;
-  const outcome = await trial.versioned(() => trial.client.deleteGroup(id));
+  const outcome = await versioned(trial, () => trial.client.deleteGroup(id));
   if (outcome.status === "accepted") trial.markDeleted("group", id);
-  const isThere = outcome.status === "accepted" ? await trial.isListed("group", id) : undefined;
+  const isThere = outcome.status === "accepted" ? await isListed(trial, "group", id) : undefined;
   const kept = outcome.status === "rejected" ? "refused" : isThere === true ? "kept" : undefined;
   if (kept === undefined) return;
   trial.limits = { ...trial.limits, named_groups: kept };
@@ -122,7 +126,7 @@ async function nameTwice(trial: Trial, name: string): Promise<void> {
   trial.notes.add(again);
   const { path } = operations["group.create"];
   const request = { operation: "group.create", method: "POST", path, body: { name } } as const;
-  const outcome = await trial.write(request);
+  const outcome = await sendWrite(trial, request);
   if (isRefusedAs(trial, "name_taken", request, outcome)) {
     trial.notes.drop(again, "was refused, as it was to be");
     return;
@@ -130,9 +134,9 @@ async function nameTwice(trial: Trial, name: string): Promise<void> {
   trial.limits = { ...trial.limits, unique: [] };
   // Where no list shows groups, the answer alone tells which one it is.
   const id =
-    outcome.status !== "accepted" || trial.canList("group")
+    outcome.status !== "accepted" || canList(trial, "group")
       ? undefined
       : await idIn(trial, "group", outcome.value, name, again.askedAt);
   if (id !== undefined && !trial.isNoted("group", id)) trial.notes.note(again, { id, isTaken: true });
-  await trial.find();
+  await findMade(trial);
 }

@@ -10,8 +10,10 @@ import { partName, type Stage, type TrialAct, trialAct } from "./trial-act";
 import { takeAwayOne } from "./trial-away";
 import { idIn, isOwnId } from "./trial-ids";
 import { learnJob } from "./trial-jobs";
+import { canList, findMade } from "./trial-lists";
 import type { TrialThing } from "./trial-notes";
-import { nounOf, type Trial, wordsOf } from "./trial-watch";
+import { nounOf, wordsOf } from "./trial-say";
+import type { Trial } from "./trial-watch";
 
 export const makingActs: readonly TrialAct[] = [
   trialAct([], async (stage) => {
@@ -21,11 +23,11 @@ export const makingActs: readonly TrialAct[] = [
   // One more of each, so that a list that is cut in silence does not show all.
   trialAct(["group"], async ({ trial, name }) => {
     await makeGroup(trial, `${name}-c`);
-    await trial.find();
+    await findMade(trial);
   }),
   trialAct(["volume"], async ({ trial, name }) => {
     await makeVolume(trial, `${name}-w`);
-    await trial.find();
+    await findMade(trial);
   }),
 ];
 
@@ -42,10 +44,10 @@ async function makeVolumeAndVm(stage: Stage): Promise<void> {
   if (canDelete) await makeVolume(trial, partName(stage, "volume"));
   if (vm !== undefined && !canDelete)
     trial.open.push("no VM was made: the data volume that comes with it could not be deleted again");
-  else if (vm !== undefined && !trial.canList("vm"))
+  else if (vm !== undefined && !canList(trial, "vm"))
     trial.open.push("no VM was made: no answer to a create tells its id, and no list does");
   else if (vm !== undefined) await makeVm(trial, { ...vm, image: imageCalled(trial, vm.image), name });
-  await trial.find();
+  await findMade(trial);
   if (trial.thing(name) !== undefined && trial.thing(name)?.id === undefined)
     trial.open.push("the VM was asked for and did not appear in the list");
 }
@@ -111,7 +113,7 @@ async function canDeleteVolumes(stage: Stage): Promise<boolean> {
   const { trial } = stage;
   const name = partName(stage, "firstVolume");
   if ((await makeVolume(trial, name)) === undefined) return false;
-  await trial.find();
+  await findMade(trial);
   const thing = trial.thing(name);
   if (thing?.id === undefined) return false;
   await takeAwayOne(trial, thing);

@@ -3,7 +3,9 @@
 import { refusedAs, type Stage, type TrialAct, trialAct } from "./trial-act";
 import { noteDisks, tellTrialDisks } from "./trial-disks";
 import { pathWithId } from "./trial-groups";
-import { isLiveVm, secondsOf, stateWords, type TrialLook, wordsOf } from "./trial-watch";
+import { lookAt, settle, type TrialLook } from "./trial-rest";
+import { isLiveVm, secondsOf, stateWords, wordsOf } from "./trial-say";
+import { persist } from "./trial-send";
 import { tryWrites } from "./trial-writes";
 
 export const wakingActs: readonly TrialAct[] = [
@@ -33,9 +35,9 @@ const isSettledVm = ({ live }: TrialLook): boolean =>
 /** The words until it ran; `undefined`: it failed. */
 async function becomesReady(stage: Stage, id: string): Promise<readonly string[] | undefined> {
   const { trial } = stage;
-  const made = await trial.settle("vm", id, isSettledVm, trial.ports.timing.quietCreateMs);
+  const made = await settle(trial, "vm", id, isSettledVm, trial.ports.timing.quietCreateMs);
   await trial.lookAgain();
-  const shown = await trial.look("vm", id);
+  const shown = await lookAt(trial, "vm", id);
   await tellTrialDisks(trial, shown?.live);
   await noteDisks(trial, shown?.live);
   if (isLiveVm(made.last?.live) && made.last.live.phase === "failed") {
@@ -50,8 +52,9 @@ async function becomesReady(stage: Stage, id: string): Promise<readonly string[]
 }
 
 async function stopsAndStarts({ trial, running }: Stage, id: string, seen: readonly string[]): Promise<void> {
-  const stop = await trial.persist(() => trial.client.stopVm(id));
-  const stopped = await trial.settle(
+  const stop = await persist(trial, () => trial.client.stopVm(id));
+  const stopped = await settle(
+    trial,
     "vm",
     id,
     ({ live, word }) => isLiveVm(live) && live.phase === "stopped" && word !== running,
@@ -66,8 +69,8 @@ async function stopsAndStarts({ trial, running }: Stage, id: string, seen: reado
   }
   const blocks = stopped.words.length < 2 ? "blocks until it has stopped" : "answers before it has stopped";
   trial.say(`Stopped it shows ${trial.wordFor("stopped")}; the call ${blocks}.`);
-  await trial.persist(() => trial.client.startVm(id));
-  const started = await trial.settle("vm", id, ({ word }) => word === trial.wordFor("running"));
+  await persist(trial, () => trial.client.startVm(id));
+  const started = await settle(trial, "vm", id, ({ word }) => word === trial.wordFor("running"));
   trial.onTheWay(trial.words.vm, started.words, [...rest, trial.wordFor("running"), trial.wordFor("stopped")]);
 }
 
@@ -80,12 +83,13 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
     // Where the first was not found, the resize waits still, and the other one is tried on it.
     const resize = isWaiting
       ? ({ status: "accepted", value: undefined } as const)
-      : await trial.persist(() => trial.client.resizeVm(id, other));
+      : await persist(trial, () => trial.client.resizeVm(id, other));
     if (resize.status === "rejected") {
       trial.open.push(`${operation}: a resize to ${other} was refused: ${resize.message}`);
       return;
     }
-    const waiting = await trial.settle(
+    const waiting = await settle(
+      trial,
       "vm",
       id,
       ({ live, word }) => isLiveVm(live) && live.phase === "verify_resize" && word !== running,
@@ -99,12 +103,12 @@ async function resizes(stage: Stage, id: string, flavor: string, other: string):
     const verify = trial.wordFor("verify_resize") ?? waiting.last.word;
     trial.onTheWay(trial.words.vm, waiting.words, [running, verify, waiting.last.word]);
     const route = await tryWrites(trial, operation, "vm", { id }, async () => {
-      const after = await trial.settle("vm", id, ({ word }) => word === trial.wordFor("running"));
+      const after = await settle(trial, "vm", id, ({ word }) => word === trial.wordFor("running"));
       return after.last?.word === trial.wordFor("running");
     });
     isWaiting = route === undefined;
     if (isWaiting) continue;
-    const { live } = (await trial.look("vm", id)) ?? {};
+    const { live } = (await lookAt(trial, "vm", id)) ?? {};
     if (live !== undefined && isLiveVm(live) && live.flavor !== undefined)
       trial.say(
         `After ${operation} the VM shows the flavor ${live.flavor}${live.flavor === flavor ? ", as before" : ""}.`,

@@ -2,20 +2,22 @@
 import { operations } from "../../core/model/operation";
 import { refusedAs, type TrialAct, trialAct } from "./trial-act";
 import { pathWithId } from "./trial-groups";
-import { isLiveVm, type TrialLook } from "./trial-watch";
+import { isReady, lookAt, settle, type TrialLook } from "./trial-rest";
+import { isLiveVm } from "./trial-say";
+import { persist } from "./trial-send";
 
 export const attachingActs: readonly TrialAct[] = [
   trialAct(["vm", "volume"], async ({ trial }, { vm, volume }) => {
-    const free = await trial.settle("volume", volume, (look) => trial.isReady(look));
-    const attach = await trial.persist(() => trial.client.attachVolume(volume, vm));
+    const free = await settle(trial, "volume", volume, (look) => isReady(trial, look));
+    const attach = await persist(trial, () => trial.client.attachVolume(volume, vm));
     if (attach.status === "rejected") {
       trial.open.push(`the volume could not be attached: ${attach.message}`);
       return;
     }
-    const isUsed = ({ live, word }: TrialLook): boolean => trial.isReady({ live, word }) && word !== free.last?.word;
-    const used = await trial.settle("volume", volume, isUsed);
+    const isUsed = ({ live, word }: TrialLook): boolean => isReady(trial, { live, word }) && word !== free.last?.word;
+    const used = await settle(trial, "volume", volume, isUsed);
     await trial.lookAgain();
-    const shown = await trial.look("volume", volume);
+    const shown = await lookAt(trial, "volume", volume);
     const isShown = shown !== undefined && !isLiveVm(shown.live) && shown.live.attachedTo === vm;
     trial.say(`Attached, a volume shows ${used.last?.word ?? "no word"}${isShown ? " and the VM it hangs on" : ""}.`);
     await refusedAs(trial, "volume_attached", {
@@ -32,11 +34,12 @@ export const attachingActs: readonly TrialAct[] = [
     });
     if (used.last?.word !== undefined) trial.mean(trial.words.volume, "ready", used.last.word);
     // Nobody has mounted the volume, so there is nothing to flush.
-    await trial.persist(() => trial.client.detachVolume(volume, vm, true));
-    const freed = await trial.settle(
+    await persist(trial, () => trial.client.detachVolume(volume, vm, true));
+    const freed = await settle(
+      trial,
       "volume",
       volume,
-      ({ word, live }) => word === free.last?.word && trial.isReady({ word, live }),
+      ({ word, live }) => word === free.last?.word && isReady(trial, { word, live }),
     );
     const rest = [free.last?.word, used.last?.word, freed.last?.word];
     for (const word of rest) trial.mean(trial.words.volume, "ready", word);
@@ -46,13 +49,15 @@ export const attachingActs: readonly TrialAct[] = [
 
 export const growingActs: readonly TrialAct[] = [
   trialAct(["volume"], async ({ trial }, { volume: id }) => {
-    const before = await trial.settle("volume", id, (look) => trial.isReady(look));
-    const grow = await trial.persist(() => trial.client.resizeVolume(id, 2));
+    const before = await settle(trial, "volume", id, (look) => isReady(trial, look));
+    const grow = await persist(trial, () => trial.client.resizeVolume(id, 2));
     const rest = new Set([before.last?.word]);
-    const after = await trial.settle(
+    const after = await settle(
+      trial,
       "volume",
       id,
-      ({ live, word }) => trial.isReady({ live, word }) && rest.has(word) && !isLiveVm(live) && (live.sizeGb ?? 2) >= 2,
+      ({ live, word }) =>
+        isReady(trial, { live, word }) && rest.has(word) && !isLiveVm(live) && (live.sizeGb ?? 2) >= 2,
     );
     trial.mean(trial.words.volume, "ready", after.last?.word);
     trial.onTheWay(trial.words.volume, [...before.words, ...after.words], [before.last?.word, after.last?.word]);

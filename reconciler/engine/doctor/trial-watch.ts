@@ -1,55 +1,23 @@
 /**
- * What a trial has made and what it has seen of it: looks until a thing rests, keeps the words it goes through, and finds
- * the way to a write that nobody has told. What is done with the things is for trial.ts and trial-away.ts.
+ * What a trial has made, and what it knows of the service and of the words for its states. What its lists show, how it
+ * looks at one thing and how it sends its writes stand beside this file; what is done with the things is for trial.ts and
+ * trial-away.ts.
  */
-import { kindRows, ofKind } from "../../core/model/kinds";
-import type { LiveVm, LiveVolume } from "../../core/model/live";
-import { isAssumed, type Operation, rowOf } from "../../core/model/operation";
-import { isGone, type Outcome, type Rejection } from "../../core/model/outcome";
-import { deepEqual } from "../../core/text/deep-equal";
+import type { Operation } from "../../core/model/operation";
 import { onlyDefined } from "../../core/text/objects";
-import { conditionOfJob } from "../../dialect/conditions";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
-import { leavesOf } from "../../dialect/learn/values";
-import { showPlace } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
-import { fillRoute, versionShown, withVersion } from "../../dialect/requests";
 import type { ServiceClient } from "../../service/client";
-import { listOfKind, readOfKind } from "../observe";
 import type { ShownAnswer } from "./answers";
 import { diagnoseService } from "./diagnose";
-import { absentIsNoList, isNothing } from "./find-list";
 import { withWords } from "./fit";
-import { type DoctorRequest, look } from "./look";
 import type { DoctorReport, OperationFinding, TrialFindings, TriedOperation } from "./report";
-import { failureOfJob } from "./trial-jobs";
 import { Notes, type TrialThing } from "./trial-notes";
 import type { TrialPorts } from "./trial-ports";
+import { Stopped } from "./trial-say";
 import { placeThatDiffers } from "./trial-states";
-import { asksForVersion, versionsIn } from "./trial-versions";
 
 export type TrialPhase = "running" | "stopped" | "verify_resize";
-
-export interface TrialLook {
-  readonly word: string | undefined;
-  readonly live: LiveVm | LiveVolume;
-}
-
-export interface Watched {
-  /** Each word that was seen, in turn. */
-  readonly words: readonly string[];
-  /** `undefined`: the resource does not exist any more. */
-  readonly last: TrialLook | undefined;
-  readonly ms: number;
-}
-
-/** What a write is about. */
-interface WriteTarget {
-  readonly kind: TrialThing["kind"];
-  readonly id: string;
-}
-
-export class Stopped extends Error {}
 
 export class Trial {
   readonly notes: Notes;
@@ -184,43 +152,6 @@ export class Trial {
     return this.notes.made.find((thing) => thing.name === name);
   }
 
-  /** The ids of what was asked for, by the names that nothing else has. */
-  async find(): Promise<void> {
-    const { clock, timing } = this.ports;
-    for (;;) {
-      await this.lookAgain();
-      const wanted = this.notes.made.filter(({ id }) => id === undefined);
-      for (const thing of wanted) {
-        // A name may be there twice, and each of the notes is about one of them.
-        const id = this.idsNamed(thing).find(
-          (one) => !this.isNoted(thing.kind, one) && !this.isDeleted(thing.kind, one),
-        );
-        if (id !== undefined) this.notes.note(thing, { id });
-      }
-      const missing = this.notes.made.filter(({ id, kind }) => id === undefined && this.canList(kind));
-      const isLate = missing.every(({ askedAt }) => clock.now() - askedAt > timing.discoveryMs);
-      if (missing.length === 0 || isLate) return;
-      await this.wait();
-    }
-  }
-
-  canList(kind: TrialThing["kind"]): boolean {
-    const operation = `${kind}.list` as const;
-    return (
-      this.report.emptied.has(operation) ||
-      this.report.operations.some((one) => one.operation === operation && one.verdict === "found")
-    );
-  }
-
-  idsNamed({ kind, name }: TrialThing): readonly string[] {
-    const places = compilePointers(this.report.dialect.records[kind].id);
-    return (this.report.samples.get(kind) ?? []).flatMap((record) =>
-      name !== undefined && leavesOf(record).some(({ value }) => value === name)
-        ? (findText(record, places) ?? [])
-        : [],
-    );
-  }
-
   goOn(): void {
     if (this.ports.signal.aborted) throw new Stopped();
   }
@@ -229,156 +160,15 @@ export class Trial {
     await this.ports.clock.sleep(this.ports.timing.pollMs * times);
   }
 
-  /** `undefined`: the service shows that it does not exist. Throws when nothing can be told. */
-  async look(kind: "vm" | "volume", id: string): Promise<TrialLook | undefined> {
-    const byItself = this.client.can.readsOne(kind);
-    const ask = (): Promise<Outcome<LiveVm | LiveVolume>> =>
-      byItself ? readOfKind(kind, this.client, id) : this.#inList(id);
-    let outcome = await ask();
-    // A read that breaks off, or that the service has no time for, says nothing; it is asked again for a while.
-    for (let again = 0; again < 6 && !isDecided(outcome); again++) {
-      await this.wait(2 ** again);
-      outcome = await ask();
-    }
-    if (outcome.status === "accepted") return { word: outcome.value.status, live: outcome.value };
-    // What is not found by an id that a list shows is there, and the id is read in a wrong way.
-    if (isGone(outcome)) return byItself ? this.#listedAs(kind, id) : undefined;
-    if (byItself && outcome.status === "rejected") {
-      const listed = await this.isListed(kind, id);
-      const isKnown = this.errors.some((rule) => rule.is === "not_found" && rule.status === outcome.httpStatus);
-      const wasDeleted = this.isDeleted(kind, id) || this.notes.wasToGo(kind, id);
-      const isAway = listed === false || (listed === undefined && (isKnown || wasDeleted) && isAbsent(outcome));
-      if (isAway && isAbsent(outcome)) this.#goneAs(outcome);
-      if (isAway) return undefined;
-    }
-    throw new TrialProblem(`the ${nounOf(kind)} of the trial cannot be read: ${wordsOf(outcome)}`);
-  }
-
-  async #listedAs(kind: "vm" | "volume", id: string): Promise<TrialLook | undefined> {
-    if (!this.client.can.canFindCreated(kind)) return undefined;
-    const listed = await this.orNothing<LiveVm | LiveVolume>(`${kind}.list`, () => listOfKind(kind, this.client));
-    const live = listed.status === "accepted" ? listed.value.find((one) => one.id === id) : undefined;
-    return live === undefined ? undefined : { word: live.status, live };
-  }
-
-  /** What a read answers about the trial's own, once it is gone, means "not found". */
-  #goneAs({ httpStatus: status }: Rejection): void {
-    if (status === undefined || this.errors.some((rule) => rule.is === "not_found" && rule.status === status)) return;
-    this.errors.push({ is: "not_found", status });
-    this.say(`What is gone is answered with ${status}.`);
+  /** What is known of the service from now on. */
+  learnt(report: DoctorReport): void {
+    this.report = report;
+    this.client = this.#watcher();
   }
 
   /** What the dialect says from now on. */
   learn(more: Partial<Pick<Dialect, "wait" | "fingerprint" | "operations">>): void {
-    this.report = { ...this.report, dialect: { ...this.report.dialect, ...more } };
-    this.client = this.#watcher();
-  }
-
-  /** Sends a write by itself, with the version that it needs, and waits for its job; ends with the body of the answer. */
-  async write(request: DoctorRequest, of?: WriteTarget): Promise<Outcome<unknown>> {
-    return this.versioned(async () => {
-      const { outcome, body } = await look(this.ports.doctor, await this.#withVersion(request, of));
-      const failure = outcome.status === "accepted" ? await failureOfJob(this, body) : undefined;
-      if (failure === undefined) return outcome.status === "accepted" ? { ...outcome, value: body } : outcome;
-      const condition = conditionOfJob(request.operation, failure, this.report.dialect.errors);
-      return { status: "rejected", condition, message: failure };
-    });
-  }
-
-  /** Where a refusal asks for a version: with each that the records show, until one is taken. */
-  async versioned<T>(send: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    const first = await send();
-    if (!asksForVersion(first) || this.report.dialect.fingerprint !== undefined) return first;
-    for (const fingerprint of versionsIn(this.report)) {
-      this.learn({ fingerprint });
-      const outcome = await send();
-      if (asksForVersion(outcome)) continue;
-      this.say(
-        `A write has to send the version that ${fingerprint.header ?? showPlace(fingerprint.from[0] ?? "")} shows, as ${fingerprint.send}.`,
-      );
-      return outcome;
-    }
-    const { fingerprint: _, ...dialect } = this.report.dialect;
-    this.report = { ...this.report, dialect };
-    this.client = this.#watcher();
-    return first;
-  }
-
-  async #withVersion(request: DoctorRequest, of: WriteTarget | undefined): Promise<DoctorRequest> {
-    const { dialect } = this.report;
-    const { fingerprint } = dialect;
-    const read = of === undefined ? undefined : (`${of.kind}.get` as const);
-    const route = read === undefined ? null : isAssumed(read) ? dialect.operations[read] : rowOf(read);
-    const filled = of === undefined || route === null ? undefined : fillRoute(route, { id: of.id }, dialect);
-    if (fingerprint === undefined || of === undefined || route === null || filled === undefined) return request;
-    const { body, headers } = await look(this.ports.doctor, { operation: `${of.kind}.get`, ...filled });
-    const inRecord = leavesOf(body).find(({ place }) =>
-      fingerprint.from.some((from) => typeof place === "string" && typeof from === "string" && place.endsWith(from)),
-    )?.value;
-    const version = inRecord ?? versionShown(fingerprint, body, headers);
-    return version === undefined ? request : { ...request, ...withVersion(request, fingerprint.send, String(version)) };
-  }
-
-  /** Sends what a resource that was just made may refuse for a moment, or what may not have arrived. */
-  async persist<T>(once: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
-    const send = () => this.versioned(once);
-    let outcome = await send();
-    for (let again = 0; again < 4 && isBusy(outcome); again++) {
-      await this.wait(2 ** again);
-      outcome = await send();
-    }
-    return outcome;
-  }
-
-  /** Looks until it is so, for as long as a word has to stay unchanged. */
-  async until(isSo: () => Promise<boolean>): Promise<boolean> {
-    const { clock, timing } = this.ports;
-    for (const start = clock.now(); ; await this.wait()) {
-      if (await isSo()) return true;
-      if (clock.now() - start > timing.quietMs) return false;
-    }
-  }
-
-  async #inList(id: string): Promise<Outcome<LiveVm>> {
-    const listed = await this.orNothing("vm.list", () => this.client.listVms());
-    if (listed.status !== "accepted") return listed;
-    const found = listed.value.find((one) => one.id === id);
-    return found === undefined
-      ? { status: "rejected", condition: "not_found", message: "it is in no list" }
-      : { status: "accepted", value: found };
-  }
-
-  /** Waits until the resource has settled: at a word that means so, or at a word that does not change any more. */
-  async settle(
-    kind: "vm" | "volume",
-    id: string,
-    isRest: (look: TrialLook) => boolean,
-    quietMs = this.ports.timing.quietMs,
-  ): Promise<Watched> {
-    const { clock, timing } = this.ports;
-    const start = clock.now();
-    const words: string[] = [];
-    let since = start;
-    for (;;) {
-      const look = await this.look(kind, id);
-      const now = clock.now();
-      if (look?.word !== undefined && look.word !== words.at(-1)) {
-        words.push(look.word);
-        since = now;
-      }
-      // A word that speaks of something under way is given longer to change.
-      const patience = look?.word !== undefined && isOfProgress(look) ? quietMs * 12 : quietMs;
-      const isOver = look === undefined || isRest(look) || now - since >= patience || now - start >= timing.mostMs;
-      if (isOver) return { words, last: look, ms: now - start };
-      await this.wait();
-    }
-  }
-
-  /** A volume that is not on its way: by a word that is known, since any other may be one of progress. */
-  isReady({ live, word }: TrialLook): boolean {
-    if (isLiveVm(live) || live.changing === true) return false;
-    const ready = [...(this.words.volume["ready"] ?? []), ...this.report.dialect.states.volume.ready];
-    return word === undefined || restful.test(word) || ready.some((one) => one.toLowerCase() === word.toLowerCase());
+    this.learnt({ ...this.report, dialect: { ...this.report.dialect, ...more } });
   }
 
   /** Each word has one meaning: one at which something rested is none of progress, and none for what is gone. */
@@ -451,49 +241,6 @@ export class Trial {
     });
   }
 
-  /** `undefined`: there is no list that could tell. */
-  async isListed(kind: TrialThing["kind"], id: string): Promise<boolean | undefined> {
-    return (await this.listed(kind))?.some((one) => one.id === id);
-  }
-
-  /** `undefined`: there is no such list, or it cannot be read. */
-  async listed(
-    kind: TrialThing["kind"],
-  ): Promise<readonly { readonly id: string; readonly name?: string }[] | undefined> {
-    if (!this.client.can.canFindCreated(kind)) return undefined;
-    const listed = await this.orNothing<{ readonly id: string; readonly name?: string }>(`${kind}.list`, () =>
-      listOfKind(kind, this.client),
-    );
-    return listed.status === "accepted" ? listed.value : undefined;
-  }
-
-  /** A list whose key is left out once there is nothing to show: from then on the dialect says so. */
-  async orNothing<T>(
-    operation: `${TrialThing["kind"]}.list`,
-    read: () => Promise<Outcome<readonly T[]>>,
-  ): Promise<Outcome<readonly T[]>> {
-    const listed = await read();
-    const { dialect, emptied } = this.report;
-    const route = dialect.operations[operation];
-    if (listed.status !== "rejected" || listed.condition !== "unreadable" || route === null) return listed;
-    const filled = fillRoute(route, {}, dialect);
-    if (filled === undefined) return listed;
-    if (!isNothing(await look(this.ports.doctor, { operation, method: route.method, ...filled }))) return listed;
-    // Where no list was seen yet, its place is still to be learnt.
-    const isLearnt = !deepEqual(route.items, rowOf(operation).items);
-    const found = isLearnt ? { ...route, items: route.items.map(absentIsNoList) } : route;
-    this.report = {
-      ...this.report,
-      emptied: new Set([...emptied, operation]),
-      dialect: { ...dialect, operations: { ...dialect.operations, [operation]: found } },
-      operations: this.report.operations.map((one) =>
-        one.operation === operation && one.verdict === "found" ? { ...one, route: found } : one,
-      ),
-    };
-    this.client = this.#watcher();
-    return { status: "accepted", value: [] };
-  }
-
   recordOf(kind: TrialThing["kind"], id: string | undefined): unknown {
     const places = compilePointers(this.report.dialect.records[kind].id);
     return this.report.samples.get(kind)?.find((record) => findText(record, places) === id);
@@ -505,47 +252,3 @@ const listsOf = (words: Readonly<Record<string, Set<string>>>): Record<string, r
 
 /** Meanings that a word keeps only while nothing rests at it. */
 const passing: ReadonlySet<string> = new Set(["changing", "gone"]);
-
-const isDecided = (outcome: Outcome<unknown>): boolean =>
-  outcome.status === "accepted" || outcome.status === "rejected";
-
-/** Words with which volumes are at rest. */
-const restful =
-  /^(available|in[-_ ]?use|ready|online|attached|detached|unattached|free|used|active|idle|enabled|ok|normal|done)$/i;
-/** Words that speak of something under way, where nothing is known of them. */
-const progress =
-  /^(?!running|existing)\w*ing$|^(new|build|queued|busy|maintenance|init|in[-_ ]?progress|locked|transition)$/i;
-const isOfProgress = ({ live, word = "" }: TrialLook): boolean =>
-  progress.test(word) && (!isLiveVm(live) || live.phase === "changing");
-
-const isAbsent = ({ httpStatus }: Rejection): boolean => httpStatus === 404 || httpStatus === 410;
-
-/** Refused for now, or lost: sent again, nothing is done twice that the trial would notice. */
-const isBusy = (outcome: Outcome<unknown>): boolean =>
-  outcome.status === "unavailable" ||
-  outcome.status === "unknown" ||
-  (outcome.status === "rejected" &&
-    (busyConditions.has(outcome.condition) || [400, 409, 412, 423, 425].includes(outcome.httpStatus ?? 0)));
-
-const busyConditions: ReadonlySet<string> = new Set([
-  "conflict",
-  "invalid_state",
-  "volume_attached",
-  "group_attached",
-  "refused",
-]);
-
-/** Ends the trial. What it made stays written down. */
-export class TrialProblem extends Error {}
-
-export const isLiveVm = (live: LiveVm | LiveVolume | undefined): live is LiveVm => ofKind(live, "vm") !== undefined;
-
-export const nounOf = (kind: TrialThing["kind"]): string => kindRows[kind].noun;
-
-export const wordsOf = (outcome: Outcome<unknown>): string =>
-  outcome.status === "accepted" ? "it was accepted" : outcome.status === "rejected" ? outcome.message : outcome.reason;
-
-export const secondsOf = (ms: number): string => (ms < 1000 ? "less than a second" : `${Math.round(ms / 1000)} s`);
-
-export const stateWords = (words: readonly string[]): string =>
-  words.length === 0 ? "no word for its state" : words.join(", ");

@@ -9,7 +9,9 @@ import { findAt, tokensOf } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute, type Ids, needsRecord } from "../../dialect/requests";
 import type { TriedOperation } from "./report";
-import { type Trial, wordsOf } from "./trial-watch";
+import { wordsOf } from "./trial-say";
+import { persist, sendWrite } from "./trial-send";
+import type { Trial } from "./trial-watch";
 
 /** Below which a kind's list is, and what its records call their id. */
 export interface TrialWhereabouts {
@@ -166,10 +168,10 @@ export async function tryWrites(
     const byRecord = isSaid ? trial.clientWith(operation, route) : undefined;
     const send = async (): Promise<Outcome<unknown>> =>
       byRecord === undefined
-        ? trial.write({ operation, method: route.method, ...filled }, { kind, id: ids.id ?? "" })
+        ? sendWrite(trial, { operation, method: route.method, ...filled }, { kind, id: ids.id ?? "" })
         : byRecord.deleteRule(ids.id ?? "", ids.rule_id ?? "");
     const first = await send();
-    const outcome = (isOwn && first.status !== "accepted") || isHeldUp(first) ? await trial.persist(send) : first;
+    const outcome = (isOwn && first.status !== "accepted") || isHeldUp(first) ? await persist(trial, send) : first;
     if (outcome.status === "accepted" && operation === "volume.delete" && ids.id !== undefined)
       trial.markDeleted(kind, ids.id);
     const isRefused = outcome.status === "rejected" || outcome.status === "unavailable";

@@ -13,9 +13,10 @@ import { limitActs } from "./trial-limits";
 import { makingActs } from "./trial-make";
 import { trialName } from "./trial-notes";
 import type { TrialPorts } from "./trial-ports";
+import { Stopped, TrialProblem } from "./trial-say";
 import { resizingActs, wakingActs } from "./trial-vms";
 import { attachingActs, growingActs } from "./trial-volumes";
-import { Stopped, Trial, TrialProblem } from "./trial-watch";
+import { Trial } from "./trial-watch";
 
 const trialActs: readonly TrialAct[] = [
   ...makingActs,
