@@ -322,7 +322,14 @@ test.each([
 ] as const)("a refusal that %s", async (_, status, fingerprint, times) => {
   let sent = 0;
   const { dialect } = readDialectText("", "");
-  const report = { dialect: { ...dialect, ...(fingerprint && { fingerprint }) }, samples: new Map() } as DoctorReport;
+  const report: DoctorReport = {
+    reachable: true,
+    credential: "accepted",
+    ...{ operations: [], records: [], unknownVmStates: [], todo: [], diagnostics: [] },
+    ...{ likelyStates: {}, samples: new Map(), emptied: new Set() },
+    given: dialect,
+    dialect: { ...dialect, ...(fingerprint && { fingerprint }) },
+  };
   const trial = { report, learn: () => {}, learnt: () => {}, say: () => {} };
   const outcome = await versioned(trial, async () => {
     sent++;
