@@ -134,7 +134,11 @@ async function start(options: EmulatorOptions, unlock: (() => void) | undefined)
     speech:
       dialect === undefined
         ? undefined
-        : createSpeech(spokenWithout(dialect, options.without), options.pageSize ?? 100),
+        : createSpeech(
+            spokenWithout(dialect, options.without),
+            options.pageSize ?? 100,
+            (vm) => service.world.tables.vm.get(vm)?.name,
+          ),
     clock,
     journal,
     instruments,

@@ -6,7 +6,7 @@ import type { Reply } from "../decision";
 import { refuseWith } from "../decision";
 import { createJobs } from "./jobs";
 import { pageIn } from "./pages";
-import { mergedRecords, type OwnFields, type RecordKind, recordIn, recordVersion } from "./records";
+import { type HostName, mergedRecords, type OwnFields, type RecordKind, recordIn, recordVersion } from "./records";
 import { refusalIn } from "./refusals";
 import { firstOf, isPlainMap, type Place, pointerTokens, type SpokenDialect, type SpokenNameRule } from "./spoken";
 import { type Heard, hasHeaders, type Meaning, meaningOf } from "./understand";
@@ -48,7 +48,7 @@ const recordKinds: Readonly<Record<string, RecordKind>> = {
   "group.update": "group",
 };
 
-export function createSpeech(dialect: SpokenDialect, pageSize: number): Speech {
+export function createSpeech(dialect: SpokenDialect, pageSize: number, hostName: HostName): Speech {
   const jobs = createJobs(dialect);
   return {
     job: (heard) => jobs.answer(heard),
@@ -93,7 +93,7 @@ export function createSpeech(dialect: SpokenDialect, pageSize: number): Speech {
     },
     say(operation, decision, heard, base) {
       if (decision.status >= 400) return { ...refusalIn(dialect, decision), headers: {} };
-      const said = spokenAnswer(dialect, operation, decision.body, pageSize, heard, base);
+      const said = spokenAnswer(dialect, operation, decision.body, pageSize, heard, base, hostName);
       return { status: decision.status, ...said, body: jobs.name(operation, said.body) };
     },
   };
@@ -123,6 +123,7 @@ function spokenAnswer(
   pageSize: number,
   heard: Heard,
   base: string,
+  hostName: HostName,
 ): Pick<SpokenAnswer, "body" | "headers"> {
   const payload = holdsData(own) ? own["data"] : own;
   const route = dialect.operations[operation];
@@ -134,7 +135,7 @@ function spokenAnswer(
     const there = payload
       .filter(isPlainMap)
       .filter((one) => region === undefined || (one["region"] ?? region) === region);
-    const records = there.map((one) => recordIn(dialect, kind, one));
+    const records = there.map((one) => recordIn(dialect, kind, one, hostName));
     const page = pageIn({ ...dialect.pagination, ...route?.pagination }, records, pageSize, heard, base);
     const list = bodyWithList(route?.items?.[0] ?? "", page.records);
     // What leads on beside the list may stand in the envelope, and then the list does.
@@ -144,7 +145,7 @@ function spokenAnswer(
   const kind = recordKinds[operation];
   const record =
     kind !== undefined && isPlainMap(payload)
-      ? recordIn(dialect, kind, payload)
+      ? recordIn(dialect, kind, payload, hostName)
       : snapshotIn(dialect, operation, payload);
   const item = (route?.item ?? dialect.answers[operation]?.item)?.[0];
   const held = item === undefined ? record : wrapped(item, record);

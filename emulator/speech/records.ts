@@ -3,14 +3,16 @@ import { isPlainMap, type Place, pointerTokens, type SpokenDialect, type SpokenS
 import { bodyWithList, getAt, RecordDraft, setAt } from "./write";
 
 export type OwnFields = Readonly<Record<string, unknown>>;
+/** The name of a VM, for a deployment whose volumes say by name what they hang on. */
+export type HostName = (vm: string) => string | undefined;
 export type RecordKind = "vm" | "volume" | "group" | "flavor" | "image" | "region";
 
-function plainIn(dialect: SpokenDialect, kind: RecordKind, own: OwnFields): unknown {
+function plainIn(dialect: SpokenDialect, kind: RecordKind, own: OwnFields, hostName: HostName): unknown {
   switch (kind) {
     case "vm":
       return vmIn(dialect, own);
     case "volume":
-      return volumeIn(dialect, own);
+      return volumeIn(dialect, own, hostName);
     case "group":
       return peerGroupIn(dialect, own);
     default: {
@@ -27,9 +29,9 @@ function plainIn(dialect: SpokenDialect, kind: RecordKind, own: OwnFields): unkn
 }
 
 /** A record, with what the requests of its kind take from it: where it shows nothing else, its region or its kind. */
-export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: OwnFields): unknown {
+export function recordIn(dialect: SpokenDialect, kind: RecordKind, own: OwnFields, hostName: HostName): unknown {
   const draft = new RecordDraft();
-  draft.value = plainIn(dialect, kind, own);
+  draft.value = plainIn(dialect, kind, own, hostName);
   if (kind === "vm" || kind === "volume" || kind === "group") draft.put(versionPlace(dialect), recordVersion(own));
   for (const pointer of fieldsWanted(dialect, kind))
     if (getAt(draft.value, pointerTokens(pointer)) === undefined)
@@ -101,7 +103,7 @@ function vmWord(words: SpokenDialect["states"]["vm"], status: string): string {
   return words.changing[0] ?? (isTaken ? `${status}-on-its-way` : status);
 }
 
-function volumeIn({ records, states }: SpokenDialect, own: OwnFields): unknown {
+function volumeIn({ records, states }: SpokenDialect, own: OwnFields, hostName: HostName): unknown {
   const draft = new RecordDraft();
   const { id, name, size, status, attached_to } = records.volume;
   const { ready, failed } = states.volume;
@@ -115,7 +117,10 @@ function volumeIn({ records, states }: SpokenDialect, own: OwnFields): unknown {
   draft.put(name[0], scalar(own["name"]));
   draft.put(size[0], scalar(own["size"]));
   draft.put(status[0], word ?? scalar(own["status"]));
-  draft.put(attached_to[0], scalar(own["attached_to"]));
+  const [place] = attached_to;
+  const host = own["attached_to"];
+  const isNamed = typeof place === "object" && place.by === "name" && typeof host === "string";
+  draft.put(place, scalar(isNamed ? hostName(host) : host));
   return draft.value;
 }
 

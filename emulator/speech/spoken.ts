@@ -16,6 +16,8 @@ export interface SpokenSelector {
   readonly absent?: string;
   readonly none?: SpokenScalar | readonly SpokenScalar[];
   readonly direction?: string;
+  /** What stands there is a name, and not an id. */
+  readonly by?: string;
 }
 
 export type Place = string | SpokenSelector;
