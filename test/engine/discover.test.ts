@@ -115,6 +115,9 @@ describe("a look by name", () => {
     const named: LiveGroup = { kind: "group", id: "g", name: "Web" };
     const { run } = await loneRun({ client: { listGroups: async () => accepted([named]) } });
     const search = { step: stepAt("group.web", "create"), name: "web", windowMs: 6000, isEnough: () => true };
-    expect(await discover("group", search, run)).toEqual({ status: "seen", named: [named] });
+    expect(await discover("group", search, run)).toEqual({ status: "seen", named: [named], all: [] });
+    // Where it is not found, all that was listed is told: a service that cuts names shows it under another one.
+    const other = { ...search, name: "web-2", isEnough: () => false };
+    expect(await discover("group", other, run)).toEqual({ status: "seen", named: [], all: [named] });
   });
 });
