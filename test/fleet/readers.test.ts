@@ -28,7 +28,9 @@ const priorityOf = (pid: number): number => {
 };
 
 test("a file that is too much for a process is given up, the others are read meanwhile, and what was read is known", async () => {
-  const readers = createReaders(createChildren({ timeMs: 30_000, memoryMb: 128, most: 3, slowMs: 250, niceness: 10 }));
+  const readers = createReaders(
+    createChildren({ timeMs: 30_000, memoryMb: 128, most: 3, slowMs: 250, niceness: 10, givesWayMs: 1000 }),
+  );
   const [good, broken, bad] = [
     makeFolder({ "reconcile.yaml": well }),
     makeFolder({ "reconcile.yaml": `${well}groops: {}\n` }),
@@ -62,7 +64,7 @@ test("a file that is too much for a process is given up, the others are read mea
   const answer = await given;
   isGiven = true;
   await looked;
-  if (process.platform === "linux") expect(Math.max(...priorities), "it gives way to the others").toBe(19);
+  if (process.platform === "linux") expect(Math.max(...priorities), "it gives way to the others").toBe(15);
   expect(answer).toMatch(/its files (could not be read within 30 s|cannot be read with 128 MB)/);
   const stop = new AbortController();
   setTimeout(() => stop.abort(), 200);
@@ -71,7 +73,7 @@ test("a file that is too much for a process is given up, the others are read mea
 });
 
 test("a stack whose files take long to be found wrong comes last from then on", async () => {
-  const limits = { timeMs: 30_000, memoryMb: 256, most: 3, slowMs: 250, niceness: 10 };
+  const limits = { timeMs: 30_000, memoryMb: 256, most: 3, slowMs: 250, niceness: 10, givesWayMs: 1000 };
   const suspects = createSuspects(limits);
   const readers = createReaders(createChildren(limits, suspects), 800);
   const word = "a".repeat(40);

@@ -24,6 +24,8 @@ export interface ChildLimits {
   readonly slowMs: number;
   /** What the machine's other processes have before these, from 0 to 19. */
   readonly niceness: number;
+  /** So much of a processor a process may take without an answer to anything before it comes behind the others. */
+  readonly givesWayMs: number;
 }
 
 export interface Lent extends Pick<Peer<ForChild>, "call"> {
@@ -52,8 +54,8 @@ const tickMs = 1000;
 const lastOfAll = 19;
 /** A process that gets little of the machine is busy for longer: of this many times the limit at most. */
 const longestWait = 5;
-/** What took so much of a processor without a turn of its loop comes after everything else: others are soon done. */
-const givesWayMs = 1000;
+/** What has taken long comes behind those that may be soon done, and still gets its part of the machine. */
+const behindOthers = 15;
 /** So long a process may be busy once nobody wants its answer any more. */
 const graceMs = 4000;
 
@@ -118,7 +120,10 @@ export function createChildren(limits: ChildLimits, suspects: Suspects = createS
   };
 }
 
-function createPool({ timeMs, memoryMb, most, slowMs, niceness }: ChildLimits, suspects: Set<string>): Children {
+function createPool(
+  { timeMs, memoryMb, most, slowMs, niceness, givesWayMs }: ChildLimits,
+  suspects: Set<string>,
+): Children {
   const program = join(packageFolder, "dist/reconciler/cli/fleet/stack-in-child.js");
   const waiting: WaitingReader[] = [];
   const idle = new Map<ChildProcess, NodeJS.Timeout>();
@@ -205,7 +210,7 @@ function createPool({ timeMs, memoryMb, most, slowMs, niceness }: ChildLimits, s
       missed += 1;
       if (!givesWay && now !== undefined && cpuMs !== undefined && now - cpuMs > givesWayMs) {
         givesWay = true;
-        if (child.pid !== undefined) lower(child.pid, lastOfAll);
+        if (child.pid !== undefined) lower(child.pid, Math.max(niceness, behindOthers));
       }
       if (!isWanted() && missed * tickMs > graceMs) cut(`${text.stopped} was stopped`);
       else if (isTooLong()) cut(`${text.ended} within ${timeMs / 1000} s, and was given up`);

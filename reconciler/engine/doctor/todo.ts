@@ -35,8 +35,8 @@ export function leftToDo(
     volume: ["id", "size", "attached_to"],
     group: ["id", "name"],
   };
-  const isAttached = report.records.some(
-    ({ record, fields }) => record === "volume" && fields.some((one) => one.field === "attached_to" && one.place),
+  const isAttached = report.records.some(({ fields }) =>
+    fields.some(({ field, place }) => field === "attached_to" && place !== undefined),
   );
   // Where a VM names its volumes in no way that a dialect knows, the volumes say what they hang on.
   for (const { record, fields } of report.records)
