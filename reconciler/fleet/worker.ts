@@ -4,6 +4,7 @@
  */
 import { deepEqual } from "../core/text/deep-equal";
 import { errorMessage } from "../core/text/errors";
+import { onceReached } from "./database/open";
 import type { Records } from "./database/records";
 import { type Held, mostLost, type ServiceLimit, type StartedRun } from "./database/runs";
 import type { StackRecord } from "./database/stacks";
@@ -289,10 +290,13 @@ async function oneRound(
           });
         },
         ...openingPorts(setting, shared, settings, ear),
-        approvedBefore: (digest) => records.approvalBeforeMerge(stack.name, digest),
+        approvedBefore: (digest) => onceReached(() => records.approvalBeforeMerge(stack.name, digest), job.signal),
         emit: log.emit,
         begins: ({ digest, revision, body }) =>
-          records.carryRun(run.id, { plan: digest, revision, report: storedReport(body) }),
+          onceReached(
+            () => records.carryRun(run.id, { plan: digest, revision, report: storedReport(body) }),
+            job.signal,
+          ),
         now: clock,
       },
     );

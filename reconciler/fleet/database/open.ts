@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Client, Pool } from "pg";
 import type { DiagnosticCode } from "../../core/model/diagnostic-code";
-import { errorCode } from "../../core/text/errors";
+import { errorCode, errorMessage } from "../../core/text/errors";
 import { waits } from "../../core/text/outside-policy";
 import type { Database, Row } from "./database";
 
@@ -34,6 +34,23 @@ const awayCodes: ReadonlySet<string> = new Set([
   "57P02",
   "57P03",
 ]);
+
+/** It is not reached now, or the connection broke: the same statement may work in a moment. */
+const isAway = (error: unknown): boolean =>
+  awayCodes.has(errorCode(error) ?? "") || /timeout|Connection terminated/i.test(errorMessage(error));
+
+const pauseMs = 500;
+
+/** Asks again while the database is away, for as long as the answer is wanted. Only for what does no harm when repeated. */
+export async function onceReached<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (;;)
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted || !isAway(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+}
 
 /** `folder`: where an embedded database keeps its files. */
 export async function openDatabase(location: string, folder: string): Promise<Database> {
@@ -67,7 +84,7 @@ async function openPostgres(location: string): Promise<Database> {
       "fleet/database",
       `the fleet's database ${shown} does not answer: ${messageOf(error, location)}`,
       "start it, or correct --database and PGPASSWORD",
-      awayCodes.has(errorCode(error) ?? "") || /timeout/i.test(messageOf(error, location)),
+      isAway(error),
     );
   }
   return {
