@@ -8,6 +8,13 @@ import { planFacts as facts } from "../support/fleet-stage";
 import { postgresMissing } from "../support/postgres-server";
 import { readDump } from "../support/world-shape";
 
+const oneShop = ({ services, database }: FleetStage): string => `version: 1
+${services}
+defaults: { service: here, interval: 1h, state: "${database}?state=\${stack}", retry: { first: 1s, max: 2s } }
+stacks:
+  shop: { source: { folder: ./shop } }
+`;
+
 describe("what a round does after a run was undone", () => {
   const undo = { run: 12, id: "x", by: "ann", at: "2026-11-20T10:00:00Z" };
   const policy = { approve: "auto", consents: [] } as const;
@@ -34,12 +41,7 @@ ${more}`;
   beforeAll(async () => {
     stage = await openFleetStage({ timeScale: 200 });
     stage.write("shop/reconcile.yaml", file(1));
-    await stage.sync(`version: 1
-${stage.services}
-defaults: { service: here, interval: 1h, state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 2s } }
-stacks:
-  shop: { source: { folder: ./shop } }
-`);
+    await stage.sync(oneShop(stage));
     await stage.worker();
     await stage.untilSettled("shop");
   });
@@ -153,12 +155,7 @@ describe.skipIf(postgresMissing !== undefined)("a run whose worker died", () => 
     const file = (more: string): string =>
       `version: 1\nproject: acme\nregion: in-west-1\nvolumes: { data: { name: shop-data, size: 1 } }\n${more}`;
     stage.write("shop/reconcile.yaml", file(""));
-    await stage.sync(`version: 1
-${stage.services}
-defaults: { service: here, interval: 1h, state: "${stage.database}?state=\${stack}", retry: { first: 1s, max: 2s } }
-stacks:
-  shop: { source: { folder: ./shop } }
-`);
+    await stage.sync(oneShop(stage));
     const first = await stage.worker();
     await stage.untilSettled("shop");
     stage.write("shop/reconcile.yaml", file(`vms: { web: ${vm("shop-web")} }\n`));
