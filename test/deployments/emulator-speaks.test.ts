@@ -118,6 +118,13 @@ test.each(["openstack-like", "camel-case", "documented-only"])("%s is proven", a
   expect(new Set(checks.map(({ part }) => part))).toEqual(new Set(proofParts));
 });
 
+test("the rate of a deployment holds up no proof", async () => {
+  const { dialect, diagnostics } = readDialectText("limits: { requests_per_second: 0.01 }", "dialect.yaml");
+  expect(diagnostics).toEqual([]);
+  const checks = await proveDialect(dialect, { parts: ["life-cycle"] });
+  expect(checks.filter(({ problem }) => problem !== undefined)).toEqual([]);
+});
+
 test("a dialect that takes one thing for another is not proven", async () => {
   const { dialect } = readDialectText("records: { vm: { id: /x, name: /x } }", "dialect.yaml");
   const checks = await proveDialect(dialect, { parts: ["life-cycle"] });
