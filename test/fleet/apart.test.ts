@@ -2,7 +2,7 @@
  * Stacks that are much work, in processes of their own: a round sees the same project, whoever plans it, and one that
  * does not end is ended, with its reason, while the worker's own loop goes on.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type RunningEmulator, startEmulator } from "../../emulator";
@@ -124,11 +124,15 @@ ${many(8000, (at) => `  - never: { from: 192.168.${at % 250}.0/24, to: group.*, 
 /** Of the processes that this one started and that run. */
 const nicenessOfChildren = (): number[] =>
   readdirSync("/proc").flatMap((pid) => {
-    if (!/^[0-9]+$/.test(pid) || !existsSync(`/proc/${pid}/stat`)) return [];
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /s, "")
-      .split(" ");
-    return Number(fields[1]) === process.pid ? [Number(fields[16])] : [];
+    try {
+      const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+        .replace(/^.*\) /s, "")
+        .split(" ");
+      return Number(fields[1]) === process.pid ? [Number(fields[16])] : [];
+    } catch {
+      // No process, or one that ended meanwhile.
+      return [];
+    }
   });
 
 test("a plan that does not end is ended with its reason, and at once when nobody wants it any more", async () => {
