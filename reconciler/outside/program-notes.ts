@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { errorCode, errorMessage } from "../core/text/errors";
 import { parsedJson } from "../core/text/objects";
 import type { Claim, OpenCreate, OpenDelete, ProgramNotes } from "../one/program-notes";
+import { isProcessGone } from "../store/process-gone";
 import { writeBeside } from "./private-file";
 
 /** A process by a name that no other one has, however often its number is given out again. */
@@ -57,7 +58,7 @@ export function programNotes(
       for (let look = 0; ; look++) {
         const note = readNote(path);
         if (note === undefined || note.by.name === writer.name) return undefined;
-        const isAtWork = note.id === undefined && note.by.pid !== writer.pid && isProcessAlive(note.by.pid);
+        const isAtWork = note.id === undefined && note.by.pid !== writer.pid && !isProcessGone(note.by.pid);
         if (!isAtWork || look >= looks || signal.aborted) return note;
         await new Promise((resolve) => setTimeout(resolve, lookForNoteMs));
       }
@@ -160,13 +161,4 @@ function readNote(path: string): Note | undefined {
   );
   if (note === undefined || "by" in note) return note;
   return { ...note, by: { name: "", pid: note.pid } };
-}
-
-function isProcessAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

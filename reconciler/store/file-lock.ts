@@ -6,10 +6,10 @@
 import { randomUUID } from "node:crypto";
 import { readlinkSync, renameSync } from "node:fs";
 import { hostname } from "node:os";
-import { errorCode } from "../core/text/errors";
 import { fieldsIn } from "../core/text/objects";
 import { ageOf, createWhole, readIfThere, removeIfThere, tell, touch } from "./durable-file";
 import { readHolder } from "./lease";
+import { isProcessGone } from "./process-gone";
 import { type Holder, type LeaseTimes, StateLocked, StoreFailed } from "./store";
 
 export interface Lock extends Holder {
@@ -38,7 +38,7 @@ export const markPatienceMs = 10_000;
 export function createFileLock(path: string, { leaseMs }: LeaseTimes): FileLock {
   const lock: FileLock = {
     present: () => readLock(path),
-    isAlive: (present) => !isProcessGone(present) && (ageOf(path) ?? 0) <= leaseMs,
+    isAlive: (present) => !(isSameSpace(present) && isProcessGone(present.pid)) && (ageOf(path) ?? 0) <= leaseMs,
     isHeldBy: (token) => readLock(path)?.token === token,
     take(holder, then) {
       const mine: Lock = { ...holder, token: randomUUID(), processes: processSpace() };
@@ -81,7 +81,7 @@ function withMark<T>(mark: string, use: () => T): T {
     const other = readLock(mark);
     if (other === undefined) continue;
     // On the same machine a dead process can be seen; on another machine only time tells.
-    const isStale = isSameSpace(other) ? isProcessGone(other) : (ageOf(mark) ?? 0) > markPatienceMs;
+    const isStale = isSameSpace(other) ? isProcessGone(other.pid) : (ageOf(mark) ?? 0) > markPatienceMs;
     if (isStale) removeStale(mark, other, mine.token);
     else if (performance.now() > deadline)
       throw new StoreFailed(`${mark} is held by process ${other.pid} on ${other.host}, which does not let it go`);
@@ -129,16 +129,6 @@ function parseLock(text: string): Lock {
 
 const isSameSpace = (lock: Lock): boolean =>
   lock.host === hostname() && lock.pid > 0 && lock.processes === processSpace();
-
-function isProcessGone(lock: Lock): boolean {
-  if (!isSameSpace(lock)) return false;
-  try {
-    process.kill(lock.pid, 0);
-    return false;
-  } catch (error) {
-    return errorCode(error) === "ESRCH";
-  }
-}
 
 function processSpace(): string {
   try {

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import fs, {
   appendFileSync,
   existsSync,
@@ -17,6 +18,7 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createFileStore } from "../../reconciler/store/file";
 import { StateLocked, StoreFailed } from "../../reconciler/store/store";
+import { eventually } from "../support/eventually";
 import { makeFolder } from "../support/folder";
 import { cutJournal, describeStore, frozen, holder, keysIn, line, snapshot, stateIn } from "./conformance";
 
@@ -126,6 +128,28 @@ describe("the file store", () => {
     const session = await createFileStore(path).lock(holder("bob"));
     await session.release();
   });
+
+  it.skipIf(process.platform !== "linux")(
+    "takes over at once from a killed process that nobody has collected",
+    async () => {
+      const parent = spawn("sh", ["-c", "sleep 36000 & echo $!; exec sleep 36000"]);
+      const pid = Number(await new Promise((heard) => parent.stdout.once("data", heard)));
+      try {
+        const space = lockOf(
+          await createFileStore(path).lock({ ...holder(), host: hostname(), pid: process.pid }),
+          path,
+        );
+        writeFileSync(`${path}.lock`, JSON.stringify({ ...space, pid }));
+        await expect(createFileStore(path).lock(holder("late"))).rejects.toThrow(StateLocked);
+        process.kill(pid, "SIGKILL");
+        const next = createFileStore(path, { leaseMs: 3_600_000, heartbeatMs: 1000 });
+        const session = await eventually("the lock", () => next.lock(holder("next")).catch(() => undefined));
+        await session.release();
+      } finally {
+        parent.kill("SIGKILL");
+      }
+    },
+  );
 
   it("waits for the lease of a process it cannot see: another machine, or another container of the same name", async () => {
     for (const elsewhere of [{ host: "elsewhere" }, { host: hostname(), processes: "pid:[1]" }]) {
