@@ -67,6 +67,23 @@ export async function claimTaken(service: HandlerService, thing: string, owner: 
   };
 }
 
+/** Claims these for as long as the call does not fail. */
+export async function taking<T>(
+  service: HandlerService,
+  things: readonly string[],
+  owner: string,
+  notes: Notes,
+  call: () => Promise<T>,
+): Promise<T> {
+  let doIt = call;
+  for (const thing of things) {
+    const taken = await claimTaken(service, thing, owner, notes);
+    const inner = doIt;
+    doIt = () => taken.unlessFailed(inner);
+  }
+  return doIt();
+}
+
 /** A claim that is given back where the call fails that it was made for. */
 interface Taken {
   unlessFailed<T>(call: () => Promise<T>): Promise<T>;

@@ -54,11 +54,11 @@ import {
 import {
   claimMade,
   claimSeen,
-  claimTaken,
   newOwner,
   releaseClaim,
   staysWithAnother,
   takenOver,
+  taking,
   thingAt,
   thingOf,
 } from "./ownership";
@@ -270,7 +270,7 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
       const takes = adopted ?? earlier?.record?.id;
       const ran = await (takes === undefined
         ? doIt()
-        : (await claimTaken(service, thing(takes), owner, notes)).unlessFailed(doIt));
+        : taking(service, [thing(takes), ...fieldsTaken(planned, desired, undefined, takes)], owner, notes, doIt));
       if (adopted !== undefined) await settleNote(context, adopted);
       if (inputs["adopt"] !== undefined || maySendAgain(service.client, kind))
         claimMade(service, takenOver(kind, inputs["name"]), undefined);
@@ -373,16 +373,23 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
   }
 
   async function planUpdate(
-    { signal }: HandlerContext,
+    { signal, notes }: HandlerContext,
     service: HandlerService,
     id: string,
     before: Props,
     inputs: Props,
     look: HowFresh,
   ): Promise<PlannedOne> {
-    const { desired, address, record, own } = standingOf(shape, before, inputs);
+    const { remembered, desired, address, record, own } = standingOf(shape, before, inputs);
     const seen = await withHosts(service, id, desired, own, address, inputs, signal, look);
-    const planned = among(service, seen, desired, inputs, record, id);
+    const sighting = sight(seen.live, kind, id);
+    const isOthers = (field: string): boolean =>
+      staysWithAnother(service, field, remembered.owner, notes, field) !== undefined;
+    const kept =
+      record === undefined || sighting.seen !== "yes"
+        ? record
+        : (shape.fields?.without(record, sighting.value, isOthers) ?? record);
+    const planned = among(service, seen, desired, inputs, kept, id);
     throwErrors(planned);
     return planned;
   }
@@ -395,7 +402,8 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     inputs: Props,
   ): Promise<Kept> {
     if (isPending(id)) throw stillPending(inputs, rememberedIn(before));
-    const { remembered, desired, address, own } = standingOf(shape, before, inputs);
+    const { remembered, desired, address, record, own } = standingOf(shape, before, inputs);
+    const { owner = newOwner() } = remembered;
     const state = stateOf(address, own);
     let planned = await planUpdate(context, service, id, before, inputs, "fresh");
     const shown = await planAsRecorded(service, desired, state, address, context.signal);
@@ -406,8 +414,19 @@ export function createHandler<K extends Kind>(shape: Shape<K>): Handler {
     }
     if ((changeOf(shown)?.losses.length ?? 0) === 0)
       refuseLosses(planned, "it was changed behind this program's back: run a refresh, and look at the preview");
-    const ran = await carryOut(context, service, planned, flushStated(inputs));
-    return keep(context, inputs, ran, desired, remembered);
+    const ran = await taking(service, fieldsTaken(planned, desired, record, id), owner, context.notes, () =>
+      carryOut(context, service, planned, flushStated(inputs)),
+    );
+    return keep(context, inputs, ran, desired, { ...remembered, owner });
+  }
+
+  /** What is wished and there already may be another resource's, which goes. */
+  function fieldsTaken(planned: PlannedOne, desired: Closed, record: Of<K> | undefined, id: string): readonly string[] {
+    const sighting = sight(planned.live, kind, id);
+    const [resource] = desired.resources;
+    return sighting.seen !== "yes" || resource === undefined
+      ? []
+      : (shape.fields?.taken(sighting.value, resource, record) ?? []);
   }
 
   // A delete of a known record, of one that is looked up by its id, or of an open create: what is absent is skipped.

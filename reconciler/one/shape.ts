@@ -64,12 +64,21 @@ export interface Shape<K extends Kind> {
   keep?(record: Of<K>, declared: DesiredResource): Of<K>;
   /** The desired resource, once it is seen what else the service has. */
   wantedAmong?(desired: DesiredResource, inputs: Props, record: Of<K> | undefined, live: LiveOf[K]): DesiredResource;
+  /** Fields of it that may be resources of their own as well: what is in the service, and whose it is. */
+  readonly fields?: FieldsShared<K>;
   /** Whether no operation on the resource is under way in the service. */
   isSettled?(live: LiveOf[K]): boolean;
   /**
    * Whether the engine's own work on the resource is not finished, so that only a look tells what a change would do.
    */
   isUnsettled(record: Of<K>): boolean;
+}
+
+export interface FieldsShared<K extends Kind> {
+  /** Those that are wished and there, and that the record does not have: by their names in ownership. */
+  taken(live: LiveOf[K], desired: DesiredResource, record: Of<K> | undefined): readonly string[];
+  /** The record without those that are another resource's. */
+  without(record: Of<K>, live: LiveOf[K], isOthers: (field: string) => boolean): Of<K>;
 }
 
 /** Where the engine's own record is kept among the outputs. */

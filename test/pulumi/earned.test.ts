@@ -68,6 +68,9 @@ async function startStage(dialect: Dialect, abilities: readonly string[] = []) {
       },
       diff: ({ type, name, id, outputs }: Kept, inputs: Props) =>
         handlers[type].diff(contextOf(type, name), id, outputs, inputs),
+      async update({ type, name, id, outputs }: Kept, inputs: Props): Promise<Kept> {
+        return { type, name, ...(await handlers[type].update(contextOf(type, name), id, outputs, inputs)) };
+      },
       read: ({ type, name, id, outputs }: Kept) => handlers[type].read(contextOf(type, name), id, outputs),
       remove: ({ type, name, id, outputs }: Kept) => handlers[type].delete(contextOf(type, name), id, outputs),
     };
@@ -481,6 +484,42 @@ describe("what two processes serve", () => {
     await stage.startProcess().remove({ ...made.VolumeAttachment });
     await stage.startProcess().remove(made.Volume);
     expect(stage.volumes()).toEqual([]);
+  });
+});
+
+describe.each(dialects)("a rule that moves, %s", (_, dialect, abilities) => {
+  const inputsOf = (...rules: readonly Props[]): Props => ({ name: "web-group", rulesMode: "shared", rules });
+  const { securityGroupId: _none, ...inline } = ssh("");
+
+  it.each(["the same process", "the next one"])(
+    "into its group outlives the delete of its own resource in %s",
+    async (where) => {
+      stage = await startStage(dialect, abilities);
+      const { SecurityGroup, SecurityGroupRule } = await makeAll(stage);
+      const first = stage.startProcess();
+      const group = await first.update(SecurityGroup, inputsOf(inline));
+      await (where === "the next one" ? stage.startProcess() : first).remove(SecurityGroupRule);
+      expect(stage.rules()).toHaveLength(1);
+      expect(stage.log.join("\n")).toMatch(/rule .* stays: another resource of this program manages it by now/);
+      expect((await stage.startProcess().diff(group, inputsOf(inline))).changes).toEqual([]);
+      // The group's own by now: it goes with the line that says it.
+      if (abilities.length > 0) {
+        await stage.startProcess().update(group, inputsOf());
+        expect(stage.rules()).toEqual([]);
+      }
+    },
+  );
+
+  it("out of its group, where its own resource has taken it over before, stays as well", async () => {
+    stage = await startStage(dialect, abilities);
+    const first = stage.startProcess();
+    const group = await first.create("SecurityGroup", "web-group", inputsOf(inline));
+    const rule = await first.create("SecurityGroupRule", "ssh", ssh(group.id));
+    const next = stage.startProcess();
+    const without = await next.update(group, inputsOf());
+    expect(stage.rules()).toHaveLength(1);
+    expect((await stage.startProcess().diff(without, inputsOf())).changes).toEqual([]);
+    expect((await stage.startProcess().read(rule))?.id).toBe(rule.id);
   });
 });
 

@@ -3,8 +3,10 @@
 import { canonicalLiveRule, type GroupIdentity, referenceText, ruleKey, sortRules } from "../../core/canonical/rules";
 import { type Closed, closedWith } from "../../core/model/desired";
 import { allOfKind } from "../../core/model/kinds";
+import type { LiveGroup } from "../../core/model/live";
 import type { RecordedGroup } from "../../core/model/recorded";
 import { isObject } from "../../core/text/objects";
+import { fieldThing } from "../../one/field-of";
 import { holdsUnknown, type Props } from "../../one/handler";
 import { groupsIn } from "../../one/named-ids";
 import { desiredOf, type Written } from "../../one/one-desired";
@@ -139,6 +141,18 @@ export const groupHandler = createHandler<"group">({
     const foreign = (live.rules ?? []).map(canonicalLiveRule).filter((rule) => !own.has(ruleKey(rule)));
     return { ...desired, rules: sortRules([...desired.rules, ...foreign], selfAs(desired.address, live.id)) };
   },
+  fields: {
+    taken(live, desired, record) {
+      if (desired.kind !== "group") return [];
+      const wished = new Set(desired.rules.map((rule) => ruleKey(rule, selfAs(desired.address, live.id))));
+      const had = new Set((record?.rules ?? []).map((rule) => ruleKey(rule)));
+      return shownRules(live).flatMap(({ key, thing }) => (wished.has(key) && !had.has(key) ? [thing] : []));
+    },
+    without(record, live, isOthers) {
+      const others = new Set(shownRules(live).flatMap(({ key, thing }) => (isOthers(thing) ? [key] : [])));
+      return { ...record, rules: record.rules.filter((rule) => !others.has(ruleKey(rule))) };
+    },
+  },
   keep(record, declared) {
     if (declared.kind !== "group") return record;
     // Rules made elsewhere were only wanted so that they stay; the record of this resource leaves them out.
@@ -154,6 +168,13 @@ const selfAs =
   (address: string, id: string): GroupIdentity =>
   (group) =>
     "address" in group && group.address === address ? id : referenceText(group);
+
+/** The group's rules by what they admit, and as a SecurityGroupRule names each. */
+const shownRules = ({ id, rules = [] }: LiveGroup) =>
+  rules.map((rule) => ({
+    key: ruleKey(canonicalLiveRule(rule)),
+    thing: fieldThing({ noun: "rule" }, `${id}/${rule.id}`),
+  }));
 
 /** Whether rules that are not declared may exist in the group. */
 export const isOpen = (inputs: Props): boolean =>
