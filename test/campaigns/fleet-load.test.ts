@@ -188,6 +188,16 @@ ${stacks}
       `F3: a sweep of ${count} takes ${alone} ms alone, ${beside} ms while ${silent.length} rounds that get no answer have every place, and ${later.join(", ") || "-"} ms once that is known`,
     );
     // The aim is 10 % later: twice as much is a break. Of few stacks, a moment of a busy machine is more than that.
-    expect(Math.min(...later)).toBeLessThanOrEqual(1.2 * alone + 3000);
+    const latest = Math.min(...later);
+    const within = (ms: number): number => 1.2 * ms + 3000;
+    if (latest <= within(alone)) return;
+    // The machine may have got other work since: what a sweep takes without them is measured once more.
+    for (const name of silent) await stage.session.records.pauseStack(name, true);
+    await eventually("no silent round", async () => {
+      if ((await openSilent()) === 0) return true;
+      await pause(500);
+      return undefined;
+    });
+    expect(latest).toBeLessThanOrEqual(within(Math.max(alone, await sweep())));
   });
 });
