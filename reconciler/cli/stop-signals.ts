@@ -16,14 +16,16 @@ export interface Stop extends StopSignals {
   close(): void;
 }
 
-export function listenForStop(output: Output): Stop {
+const finishing = "Stopping: what is in flight is finished, nothing more is started. Once more to stop at once.";
+
+export function listenForStop(output: Output, says = finishing): Stop {
   const soft = new AbortController();
   const hard = new AbortController();
   // Every command that runs listens to these signals; Node takes more than ten listeners for a leak and warns.
   setMaxListeners(0, soft.signal, hard.signal);
   const onSignal = (): void => {
     if (!soft.signal.aborted) {
-      output.note("Stopping: what is in flight is finished, nothing more is started. Once more to stop at once.");
+      output.note(says);
       soft.abort();
       return;
     }

@@ -40,7 +40,7 @@ export interface ProofOptions {
   /** Of the kills and the faults every n-th alone. */
   readonly every?: number;
   readonly onCheck?: (check: ProofCheck) => void;
-  /** Once aborted, nothing new is begun. */
+  /** Once aborted, nothing new is begun, and what is under way is cut: of that nothing is reported. */
   readonly signal?: AbortSignal;
 }
 
@@ -49,19 +49,31 @@ const paces = [0, 600] as const;
 
 export async function proveDialect(dialect: Dialect, options: ProofOptions): Promise<readonly ProofCheck[]> {
   const checks: ProofCheck[] = [];
+  const signal = options.signal ?? new AbortController().signal;
   const report = (part: ProofPart, title: string, problem: string | undefined): void => {
+    if (signal.aborted) return;
     const check: ProofCheck = { part, title, problem };
     checks.push(check);
     options.onCheck?.(check);
   };
-  const isOver = (): boolean => options.signal?.aborted === true;
+  /** What is thrown where it was cut says nothing. */
+  async function unlessCut<T>(act: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await act();
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
   const moments: Moment[] = [];
-  const world = await openProofWorld(dialect, { pace: 0 });
+  const world = await openProofWorld(dialect, { pace: 0, signal });
   try {
     for (const [index, chapter] of lifeIn(dialect).entries()) {
-      if (isOver()) return checks;
+      if (signal.aborted) return checks;
       const before = { stored: await world.store.read(), seed: world.emulator.dump() };
-      const { problem, writes } = await live(world, chapter);
+      const lived = await unlessCut(() => live(world, chapter));
+      if (lived === undefined || signal.aborted) return checks;
+      const { problem, writes } = lived;
       if (options.parts.includes("life-cycle")) report("life-cycle", chapter.title, problem);
       if (problem !== undefined) return checks;
       if (index < 2) moments.push({ before, chapter, writes, after: shapeOf(world.emulator.dump()) });
@@ -69,10 +81,10 @@ export async function proveDialect(dialect: Dialect, options: ProofOptions): Pro
   } finally {
     await world.close();
   }
-  const misfortunes = [...killsIn(dialect, moments), ...faultsIn(dialect, moments)];
+  const misfortunes = [...killsIn(dialect, moments, signal), ...faultsIn(dialect, moments, signal)];
   for (const [nth, { part, title, happen }] of misfortunes.entries())
-    if (!isOver() && options.parts.includes(part) && nth % (options.every ?? 1) === 0)
-      report(part, title, await happen());
+    if (!signal.aborted && options.parts.includes(part) && nth % (options.every ?? 1) === 0)
+      report(part, title, await unlessCut(happen));
   return checks;
 }
 
@@ -83,27 +95,27 @@ interface Misfortune {
   happen(): Promise<string | undefined>;
 }
 
-const killsIn = (dialect: Dialect, moments: readonly Moment[]): readonly Misfortune[] =>
+const killsIn = (dialect: Dialect, moments: readonly Moment[], signal: AbortSignal): readonly Misfortune[] =>
   paces.flatMap((pace) =>
     moments.flatMap(({ before, chapter, writes, after }) =>
       writes.flatMap((operation, index) =>
         (["before", "after"] as const).map((when) => ({
           part: "kills" as const,
           title: `${chapter.title}: killed ${when} ${operation} (write ${index + 1}${paceWords(pace)})`,
-          happen: () => dieAt(dialect, { ...before, pace }, chapter, { nth: index + 1, when }, after),
+          happen: () => dieAt(dialect, { ...before, pace, signal }, chapter, { nth: index + 1, when }, after),
         })),
       ),
     ),
   );
 
-const faultsIn = (dialect: Dialect, moments: readonly Moment[]): readonly Misfortune[] =>
+const faultsIn = (dialect: Dialect, moments: readonly Moment[], signal: AbortSignal): readonly Misfortune[] =>
   paces.flatMap((pace) =>
     moments.flatMap(({ before, chapter, writes, after }) =>
       [...new Set(writes)].flatMap((operation) =>
         faultsTried.map(([words, fault]) => ({
           part: "faults" as const,
           title: `${chapter.title}: ${operation} ${words}${paceWords(pace)}`,
-          happen: () => disturb(dialect, { ...before, pace }, chapter, { operation, ...fault }, after),
+          happen: () => disturb(dialect, { ...before, pace, signal }, chapter, { operation, ...fault }, after),
         })),
       ),
     ),
@@ -132,6 +144,8 @@ const proofHolder = { who: "reconcile dialect prove", host: "here", pid: 0, sinc
 
 interface WorldStart {
   readonly pace: number;
+  /** What its runs end by. */
+  readonly signal: AbortSignal;
   readonly stored?: StoredState;
   readonly seed?: WorldDump;
 }
@@ -151,7 +165,7 @@ interface ProofRun {
   readonly problems: readonly string[];
 }
 
-async function openProofWorld(dialect: Dialect, { pace, stored, seed }: WorldStart): Promise<ProofWorld> {
+async function openProofWorld(dialect: Dialect, { pace, signal, stored, seed }: WorldStart): Promise<ProofWorld> {
   const emulator = await startEmulator({
     speaks: dialect,
     timeScale: pace,
@@ -179,7 +193,6 @@ async function openProofWorld(dialect: Dialect, { pace, stored, seed }: WorldSta
     clock: { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms / 100, signal) },
   });
   const store = createMemoryStore(stored, stored === undefined ? 0 : 1);
-  const never = new AbortController().signal;
   const portsOf = (used: ServiceClient): Ports => ({
     client: used,
     clock: systemClock,
@@ -198,6 +211,7 @@ async function openProofWorld(dialect: Dialect, { pace, stored, seed }: WorldSta
       lineage: "prove",
       observe: true,
       discoveryWindowMs: timing.discoveryWindowMs,
+      signal,
     });
   return {
     emulator,
@@ -205,7 +219,7 @@ async function openProofWorld(dialect: Dialect, { pace, stored, seed }: WorldSta
     client,
     plan,
     async run(chapter, used: ServiceClient = client) {
-      await awaitInterrupted(store, used, portsOf(used), "prove", never);
+      await awaitInterrupted(store, used, portsOf(used), "prove", signal);
       const prepared = await plan(chapter, used);
       const problems = planErrors(prepared.plan);
       if (problems.length > 0 || (isEmpty(prepared.plan) && prepared.plan.bookkeeping.length === 0))
@@ -215,7 +229,7 @@ async function openProofWorld(dialect: Dialect, { pace, stored, seed }: WorldSta
         store,
         ports: portsOf(used),
         holder: proofHolder,
-        stop: { soft: never, hard: never },
+        stop: { soft: signal, hard: signal },
         planId: "prove",
       });
       return {

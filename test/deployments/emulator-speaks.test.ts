@@ -131,6 +131,32 @@ test("a dialect that takes one thing for another is not proven", async () => {
   expect(checks.at(-1)?.problem).toBeDefined();
 });
 
+test("who stops a proof waits for no check: it is cut, and reported neither as held nor as failed", async () => {
+  // A VM whose state is its name is waited for until its ten seconds are over.
+  const { dialect } = readDialectText("records: { vm: { name: /x, status: /x } }", "dialect.yaml");
+  const stopped = new AbortController();
+  const began = performance.now();
+  setTimeout(() => stopped.abort(), 500);
+  expect(await proveDialect(dialect, { parts: proofParts, signal: stopped.signal })).toEqual([]);
+  expect(performance.now() - began).toBeLessThan(9000);
+});
+
+test.each([3, 9, 20, 40, 80])("a proof that is stopped %i ms into a check says only what held before", async (ms) => {
+  const { dialect } = readDialectText(ready("camel-case"), "dialect.yaml");
+  const stopped = new AbortController();
+  const seen: string[] = [];
+  const checks = await proveDialect(dialect, {
+    parts: proofParts,
+    signal: stopped.signal,
+    onCheck({ title }) {
+      seen.push(title);
+      if (seen.length === 6) setTimeout(() => stopped.abort(), ms);
+    },
+  });
+  expect(checks.filter(({ problem }) => problem !== undefined)).toEqual([]);
+  expect(checks.map(({ title }) => title)).toEqual(seen);
+});
+
 /** What a deployment may say beyond its routes and records, each lived through and killed on the embedded service. */
 const said: readonly (readonly [what: string, dialect: string, every?: number])[] = [
   [

@@ -23,7 +23,7 @@ export const dialectProveCommand = command({
     const parts = flags.part === undefined ? proofParts : proofParts.filter((part) => flags.part?.includes(part));
     const { dialect, diagnostics } = readDialectFile(file);
     if (hasErrors(diagnostics)) throw new CommandFailed(diagnostics);
-    const stop = listenForStop(output);
+    const stop = listenForStop(output, "Stopping: what is being tried is cut, and says nothing.");
     const began = performance.now();
     const seen = new Set<string>();
     let checks: readonly ProofCheck[];
