@@ -15,7 +15,7 @@ import {
 } from "../deployments/front";
 import type { OddShape } from "./server";
 import type { Odd } from "./shapes";
-import type { OddKind, OddWorld } from "./world";
+import type { OddKind } from "./world";
 
 export type Shown = Readonly<Record<"vm" | "volume" | "group" | "flavor" | "image" | "region", (raw: Raw) => Raw>>;
 type Page = (items: readonly Raw[], asked: Asked, operation: ListName) => Said;
@@ -34,7 +34,6 @@ interface Parts
   readonly routes: readonly (readonly [request: string, operation: string, body?: Raw])[];
   readonly page: Page;
   readonly answer: (operation: string, record: Raw | undefined, payload: unknown, raw: Raw) => Said;
-  readonly standing?: (world: OddWorld) => void;
 }
 
 const bearer = { name: "Authorization", value: "Bearer ops-token" };
@@ -380,8 +379,6 @@ const tasks = (): Odd => {
 
 /** Sizes as 20G, states as numbers, VMs and volumes that name each other by their names, ids of each kind's own. */
 function namesAndUnits(): Odd {
-  let world: OddWorld | undefined;
-  const nameOf = (id: unknown) => world?.vms.get(text(id))?.name ?? "";
   const shown: Shown = {
     vm: (raw) => ({
       uuid: raw["id"],
@@ -397,7 +394,7 @@ function namesAndUnits(): Odd {
       number: Number(raw["id"]),
       label: raw["name"],
       size: `${raw["size"]}G`,
-      host: raw["attached_to"] === null ? "" : nameOf(raw["attached_to"]),
+      host: raw["host"] ?? "",
     }),
     group: (raw) => ({ ref: raw["id"], label: raw["name"], text: raw["description"] }),
     flavor: (raw) => ({ code: raw["id"], label: raw["name"] }),
@@ -407,9 +404,6 @@ function namesAndUnits(): Odd {
   return odd({
     title: "names as references, sizes as 20G, states as numbers",
     shown,
-    standing: (one) => {
-      world = one;
-    },
     world: {
       range: ":",
       ownEgress: true,

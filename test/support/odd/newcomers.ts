@@ -5,7 +5,7 @@
 import { cut, type Meant, type Raw, type Said, text } from "../deployments/front";
 import { curl, disks, odd, type Shown, word } from "./further";
 import type { Odd } from "./shapes";
-import { type OddWorld, regions } from "./world";
+import { regions } from "./world";
 
 /** One endpoint with actions in the query, numbers that begin at 1 for every kind, jobs that an action describes. */
 function actions(): Odd {
@@ -115,8 +115,6 @@ function actions(): Odd {
 
 /** Volumes and VMs that name each other by their names; nothing is done when it is answered; states in any case. */
 function namesAndJobs(): Odd {
-  let world: OddWorld | undefined;
-  const nameOf = (id: unknown): string => world?.vms.get(text(id))?.name ?? "";
   const shown: Shown = {
     vm: (raw) => ({
       self: `/api/v1/compute/instances/${text(raw["id"])}`,
@@ -136,7 +134,7 @@ function namesAndJobs(): Odd {
       volume_id: raw["id"],
       label: raw["name"],
       size_gib: raw["size"],
-      instance: raw["attached_to"] === null ? null : { hostname: nameOf(raw["attached_to"]) },
+      instance: raw["attached_to"] === null ? null : { hostname: raw["host"] },
     }),
     group: (raw) => ({
       self: `/api/v1/compute/firewalls/${text(raw["id"])}`,
@@ -154,9 +152,6 @@ function namesAndJobs(): Odd {
     title: "names as references, and jobs for everything",
     shown,
     deferred: true,
-    standing: (one) => {
-      world = one;
-    },
     world: { twice: true, namedGroups: "refused", id: (kind, nth) => `${kind.slice(0, 2)}-${100 + nth}` },
     lists: {
       vm: "/api/v1/compute/instances",
@@ -211,7 +206,6 @@ function namesAndJobs(): Odd {
 
 /** Lists for a zone that has to be named, rules that are deleted by what they say, a page to sign in under a 200. */
 function byWhatTheySay(): Odd {
-  let world: OddWorld | undefined;
   const shown: Shown = {
     vm: (raw) => ({
       key: raw["id"],
@@ -241,9 +235,6 @@ function byWhatTheySay(): Odd {
   const made = odd({
     title: "zones that have to be named, rules that are deleted by what they say",
     shown,
-    standing: (one) => {
-      world = one;
-    },
     world: { slowVolumes: true, slowRules: true, twice: true, range: "-" },
     lists: {
       vm: "/api/v1/servers",
@@ -299,11 +290,11 @@ function byWhatTheySay(): Odd {
     ...made,
     shape: {
       ...made.shape,
-      understand(asked): Meant | undefined {
-        const meant = made.shape.understand(asked);
+      understand(asked, world): Meant | undefined {
+        const meant = made.shape.understand(asked, world);
         if (meant?.operation !== "group.rule.delete") return meant;
         const { direction, protocol, port_from, port_to, cidr, group } = asked.body;
-        const found = world?.groups
+        const found = world.groups
           .get(meant.id ?? "")
           ?.rules.find(
             (rule) =>

@@ -1,11 +1,11 @@
 /** Serves an odd world in the words of a shape, over HTTP; a process that sends may be killed at one of its writes. */
 import { createServer, type IncomingMessage } from "node:http";
-import type { Asked, Deployment, Raw, Said } from "../deployments/front";
+import type { Asked, Deployment, Meant, Raw, Said } from "../deployments/front";
 import { documented } from "../deployments/front";
 import { closeHere, listenHere } from "../loopback";
 import { type OddOptions, OddWorld, Refused } from "./world";
 
-export interface OddShape extends Deployment {
+export interface OddShape extends Omit<Deployment, "understand"> {
   readonly world?: OddOptions;
   /** A write is answered with its job alone, and done or refused a while later. */
   readonly deferred?: true;
@@ -20,8 +20,8 @@ export interface OddShape extends Deployment {
   showJob?(job: string, isDone: boolean, failure: string | undefined): Said;
   /** Whatever has to be so before a request is looked at, such as a version that is sent. */
   refuses?(operation: string, ids: { readonly id?: string }, asked: Asked, world: OddWorld): Said | undefined;
-  /** The world, for names in the place of ids. */
-  standing?(world: OddWorld): void;
+  /** `undefined`: nothing is there. The world is for what a request names otherwise than by an id. */
+  understand(asked: Asked, world: OddWorld): Meant | undefined;
 }
 
 export interface RunningOdd {
@@ -49,7 +49,6 @@ function failureOf(act: () => unknown): string | undefined {
 
 export async function startOdd(shape: OddShape): Promise<RunningOdd> {
   const world = new OddWorld(shape.world);
-  shape.standing?.(world);
   const [asked, writes]: [string[], string[]] = [[], []];
   const jobs = new Map<string, { readonly until: number; readonly failure?: string }>();
   let most = 0;
@@ -78,7 +77,7 @@ export async function startOdd(shape: OddShape): Promise<RunningOdd> {
     const own = documented.find(([, method, path]) => method === request.method && path.test(request.path));
     const meant =
       own === undefined
-        ? shape.understand(request)
+        ? shape.understand(request, world)
         : { operation: own[0], id: decodeURIComponent(/\/([^/]+)(?:\/rule)?$/.exec(request.path)?.[1] ?? "") };
     if (meant === undefined) return shape.refuse("any", 404, "nothing is at this path");
     const { operation } = meant;

@@ -15,7 +15,7 @@ import {
   text,
 } from "../deployments/front";
 import type { OddShape } from "./server";
-import type { OddKind, OddWorld } from "./world";
+import type { OddKind } from "./world";
 
 export interface Odd {
   readonly shape: OddShape;
@@ -145,7 +145,6 @@ function droplets(): Odd {
 
 /** A list in each zone, names and links as references, jobs, a version that every change of a group has to send. */
 function zones(): Odd {
-  let world: OddWorld | undefined;
   const link = (kind: string, name: unknown): string =>
     `https://compute.invalid/v1/projects/acme/zones/in-west-1/${kind}/${text(name)}`;
   const vm = (raw: Raw): Raw => ({
@@ -180,9 +179,7 @@ function zones(): Odd {
     name: raw["name"],
     sizeGb: text(raw["size"]),
     status: "READY",
-    ...(raw["attached_to"] == null
-      ? {}
-      : { users: [link("instances", world?.vms.get(text(raw["attached_to"]))?.name)] }),
+    ...(raw["attached_to"] == null ? {} : { users: [link("instances", raw["host"])] }),
   });
   const group = (raw: Raw): Raw => ({
     kind: "compute#firewall",
@@ -200,9 +197,6 @@ function zones(): Odd {
       title: "a list in each zone, names as references, versions and jobs",
       credential: bearer,
       world: { ownEgress: true, range: "-" },
-      standing(standing) {
-        world = standing;
-      },
       understand({ method, path }): Meant | undefined {
         const [, zone, plural = "", id, verb] =
           /^\/api\/v1\/projects\/acme\/regions\/([^/]+)\/(\w+)(?:\/([^/]+))?(?:\/(\w+))?$/.exec(path) ?? [];

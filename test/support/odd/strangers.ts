@@ -92,8 +92,8 @@ function operationsAsAnswers(): Odd {
     ...made,
     shape: {
       ...made.shape,
-      understand(asked) {
-        const meant = made.shape.understand(asked);
+      understand(asked, world) {
+        const meant = made.shape.understand(asked, world);
         const [id] = (asked.body["idents"] ?? []) as readonly unknown[];
         return meant?.operation === "volume.delete" ? { ...meant, id: text(id) } : meant;
       },

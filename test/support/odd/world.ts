@@ -218,7 +218,7 @@ export class OddWorld {
       case "vm.list":
         return done([...this.vms.values()].map((vm) => this.#shown(vm)));
       case "volume.list":
-        return done([...this.volumes.values()]);
+        return done([...this.volumes.values()].map((volume) => this.#shownVolume(volume)));
       case "group.list":
         return done([...this.groups.values()]);
       case "flavor.list":
@@ -230,7 +230,7 @@ export class OddWorld {
       case "vm.get":
         return done(this.#shown(this.#vm(id)));
       case "volume.get":
-        return done(this.#volume(id));
+        return done(this.#shownVolume(this.#volume(id)));
       case "group.get":
         return done(this.#group(id));
       case "group.rule.list":
@@ -331,7 +331,7 @@ export class OddWorld {
         const volume = this.#addVolume(text("name"), Number(text("size")), false, "in-west-1");
         if (this.options.slowVolumes === true) volume.status = "creating";
         this.#later(() => Object.assign(volume, { status: "available" }), this.options.slowVolumes);
-        return done(volume, 201);
+        return done(this.#shownVolume(volume), 201);
       }
       case "volume.attach": {
         const [vm, volume] = [this.#vm(text("vm_id")), this.#volume(text("volume_id"))];
@@ -436,6 +436,11 @@ export class OddWorld {
       default:
         throw new Refused(404, "nothing is at this path");
     }
+  }
+
+  /** With the name of the VM that it hangs on, for services whose references are names. */
+  #shownVolume(volume: Volume): Raw {
+    return { ...volume, host: this.vms.get(volume.attached_to ?? "")?.name ?? null };
   }
 
   #shown(vm: Vm): Raw {
