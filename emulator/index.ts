@@ -17,7 +17,7 @@ import { type Journal, loadFolder, openJournal } from "./journal";
 import { chooseOperations, type EmulatorOperation, emulatorOperations, isOperation } from "./operations";
 import { createRequestLog, type LoggedRequest, showLog } from "./request-log";
 import { buildRoutes } from "./routes";
-import { seedChanges, type WorldSeed } from "./seed";
+import { namedCatalogue, seedChanges, type WorldSeed } from "./seed";
 import { exchange, type Service, sendText } from "./server";
 import { createSpeech, type SpokenDialect } from "./speech";
 import { applyChanges, changesOfDump, clockOffset, createWorld, dumpWorld, type WorldDump } from "./world";
@@ -218,7 +218,7 @@ async function firstWorld(options: EmulatorOptions, newId: () => string) {
   const replayed = loaded.changes.length > 0;
   const isNew = loaded.dump === undefined && !replayed;
   const world = createWorld();
-  if (isNew) applyChanges(world, seedChanges(options.seed ?? {}, newId, Date.now()));
+  if (isNew) applyChanges(world, seedChanges({ ...catalogueIn(options.speaks), ...options.seed }, newId, Date.now()));
   else if (loaded.dump !== undefined) applyChanges(world, changesOfDump(loaded.dump));
   for (const changes of loaded.changes) applyChanges(world, changes);
   return { world, isNew, replayed, next: loaded.next };
@@ -270,4 +270,11 @@ function listen(server: Server, host: string, port: number): Promise<number> {
       resolve(portListened(server.address()));
     });
   });
+}
+
+/** A dialect that finds the id and the name at one place knows what VMs are made from by its name alone. */
+function catalogueIn(dialect: SpokenDialect | undefined): Partial<WorldSeed> {
+  if (dialect === undefined) return {};
+  const { records } = dialect;
+  return namedCatalogue((kind) => JSON.stringify(records[kind].id[0]) === JSON.stringify(records[kind].name[0]));
 }

@@ -78,6 +78,12 @@ const builtInRegions: readonly Region[] = ["in-west-1", "in-south-1", "eu-centra
   name,
 }));
 
+/** What VMs are made from, for a deployment that knows flavors or images by their names alone. */
+export const namedCatalogue = (isByName: (kind: "flavor" | "image") => boolean): Partial<WorldSeed> => ({
+  ...(isByName("flavor") && { flavors: builtInFlavors.map((one) => ({ ...one, id: one.name })) }),
+  ...(isByName("image") && { images: builtInImages.map((one) => ({ ...one, id: one.name })) }),
+});
+
 type SeededPerson = readonly [token: string, email: string, project: string | null, role: ProjectRole, active: boolean];
 const people: readonly SeededPerson[] = [
   ["owner-token", "owner@acme.example", ownProjectId, "owner", true],

@@ -165,7 +165,9 @@ interface ProofRun {
   readonly problems: readonly string[];
 }
 
-async function openProofWorld(dialect: Dialect, { pace, signal, stored, seed }: WorldStart): Promise<ProofWorld> {
+async function openProofWorld(dialect: Dialect, { pace, stored, seed, ...start }: WorldStart): Promise<ProofWorld> {
+  // A run that died never lets go of its signal, which goes with its world.
+  const signal = AbortSignal.any([start.signal]);
   const emulator = await startEmulator({
     speaks: dialect,
     timeScale: pace,

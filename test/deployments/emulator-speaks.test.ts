@@ -214,6 +214,10 @@ records: { vm: { volumes: [] }, volume: { status: [], attached_to: { value: /hos
     7,
   ],
   [
+    "flavors and images that have nothing but their names",
+    `records: { flavor: { id: /slug, name: /slug }, image: { id: /slug, name: /slug } }`,
+  ],
+  [
     "jobs that are waited for",
     `operations: { wait: { id: /jobid, method: GET, path: "/api/v1/job/{id}", status: /jobstatus, done: "1", failed: "2" } }`,
   ],

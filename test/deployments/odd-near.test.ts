@@ -159,6 +159,16 @@ const lines: Readonly<Record<string, object>> = {
       "group.rule.delete": { body: { port_to: "{field:/port_range_max:number}", group: "{field:/remote_group_id}" } },
     },
   },
+  "objects with metadata, spec and status, and two ids each": {
+    records: { vm: { id: ["/metadata/name"], status: ["/status/phase"] }, image: { id: ["/metadata/name"] } },
+    states: { vm: { stopped: expect.arrayContaining(["Halted"]) } },
+  },
+  "things of other tenants, and what is being deleted is listed and not found": {
+    operations: { "vm.get": { path: "/api/v1/servers/{id}" }, "group.get": { path: "/api/v1/security-groups/{id}" } },
+    records: { vm: { image: ["/template/id"] } },
+    envelope: { error: { message: [{ in: "/*", value: "/message" }] } },
+    errors: expect.not.arrayContaining([expect.objectContaining({ message: expect.stringContaining("answered") })]),
+  },
   "names as references, sizes as 20G, states as numbers": {
     operations: { "volume.list": { pagination: { marker: ["/number"], param: "after" } } },
     records: { vm: { volumes: [] }, volume: { attached_to: [{ by: "name" }] } },

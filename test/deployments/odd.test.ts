@@ -197,7 +197,9 @@ test.each(tried.map((odd) => [odd.shape.title, odd] as const))(
       // Where no list shows volumes, a person says what became of a create whose answer was lost.
       for (const [, address = "", name] of /volume\.list: null/.test(text) ? questions : []) {
         const made = [...server.world.volumes.values()].find((volume) => volume.name === name);
-        await run(...(made === undefined ? ["state", "resolve", address, "--not-created"] : ["import", address, made.id]));
+        await run(
+          ...(made === undefined ? ["state", "resolve", address, "--not-created"] : ["import", address, made.id]),
+        );
       }
       if (questions.length > 0) goneOn = await run("apply", ...consents);
       const again = await run("plan", "--detailed-exitcode");

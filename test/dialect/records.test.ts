@@ -348,6 +348,9 @@ describe("what a doctor learns of refusals", () => {
     const bare = { status: 404, body: { message: "no such volume" } };
     expect(learnRefusal(bare, [{ message: "ok", data: [] }])?.envelope).toEqual({});
     expect(learnRefusal(bare, [{ data: [] }])?.envelope).toEqual({ error: { code: [], message: ["/message"] } });
+    const wrapped = { status: 404, body: { itemNotFound: { message: "there is no such thing" } } };
+    const inAny = { in: "/*", value: "/message" };
+    expect(learnRefusal(wrapped, [])?.envelope).toEqual({ error: { code: [], message: [inAny] } });
   });
 });
 

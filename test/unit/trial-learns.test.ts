@@ -61,6 +61,16 @@ test.each([
     { path: "/api/v1/remove", body: { disk: "{id}" } },
   ],
   [
+    "vm.resize.confirm",
+    `curl -X POST -d '{"keep":1}' https://c.example/api/v1/nodes/n1/vms/101/settle`,
+    { path: "/api/v1/nodes/n1/vms/{id}/settle", body: { keep: 1 } },
+  ],
+  [
+    "volume.delete",
+    `curl -X POST -d '{"disk":7}' https://c.example/api/v1/projects/12/remove`,
+    { path: "/api/v1/projects/12/remove", body: { disk: "{id:number}" } },
+  ],
+  [
     "group.rule.delete",
     `curl -X POST -d '{"rule":9007}' https://c.example/api/v1/drop`,
     { path: "/api/v1/drop", body: { rule: "{rule_id:number}" } },
@@ -231,6 +241,27 @@ test.each([
   ],
 ] as const)("of several ids it is the one %s", (_, kind, record, places) => {
   expect(placesIn(kind, [record], { referred: new Set(["v-1"]) })).toMatchObject(places);
+});
+
+test("of two ids it is the one that records of other kinds are read by, and a state of the record comes before one of a list", () => {
+  const status = { conditions: [{ type: "Ready", status: "True" }], phase: "Running" };
+  const record = { metadata: { name: "web", uid: "u-1" }, spec: {}, status };
+  expect(placesIn("vm", [record], {})).toMatchObject({ id: "/metadata/uid", status: "/status/phase" });
+  expect(placesIn("vm", [record], { alike: "/metadata/name" })).toMatchObject({ id: "/metadata/name" });
+});
+
+test("an image that was deleted since is named still, and a VM that is not listed is no reference", () => {
+  const vms = ["i-1", "i-gone"].map((ref, nth) => ({ id: `v-${nth}`, template: { ref } }));
+  expect(placesIn("vm", vms, { images: new Set(["i-1"]) })).toMatchObject({ image: "/template/ref" });
+  const disks = ["v-1", "v-hidden"].map((ref, nth) => ({ id: `d-${nth}`, machine: { ref } }));
+  expect(placesIn("volume", disks, { vms: new Set(["v-1"]) })).toMatchObject({ attached_to: undefined });
+});
+
+test("a page is asked for as the answer calls the one that it shows", () => {
+  const pager = { pageNo: "1", pageSize: "3", totalRows: "7" };
+  const page = { body: { result: { rows: [{}], pager } }, at: "/result/rows", headers: {}, items: [{}] };
+  const ways = counting({ ...page, id: undefined, origin: "https://c.example" });
+  expect(ways.slice(0, 2)).toEqual([1, 0].map((number) => ({ number, param: "pageNo" })));
 });
 
 test("entries of a list that are null are passed over", () => {

@@ -2,6 +2,7 @@
 import { type AssumedOperation, idsInPath, type Method } from "../../core/model/operation";
 import { fieldsIn, isObject, onlyDefined } from "../../core/text/objects";
 import type { Route, Scalar } from "../dialect";
+import { idWord, noun } from "./place";
 import { lettersAndDigits } from "./values";
 
 export interface ToldRequest {
@@ -36,8 +37,7 @@ export function readCurl(
   const query = isSaid ? withRuleFields(Object.fromEntries(params)) : Object.fromEntries(params);
   const asked = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
   const ids = new Placeholders(operation === "wait" || isSaid ? ["id"] : idsInPath(operation), known, [
-    ...segments,
-    ...asked.map(([, value]) => value),
+    ...[...segments, ...asked.map(([, value]) => value)].map((text) => ({ text })),
     ...textsIn(data),
   ]);
   const path = segments.map((segment) => ids.put(segment)).join("/");
@@ -175,9 +175,9 @@ function withoutToken(value: string): string {
 class Placeholders {
   readonly #names = new Map<string, string>();
 
-  constructor(wanted: readonly string[], known: ReadonlySet<string>, texts: readonly string[]) {
-    const ranked = [...new Set(texts)]
-      .map((text, index) => ({ text, index, rank: rankOf(text, known) }))
+  constructor(wanted: readonly string[], known: ReadonlySet<string>, texts: readonly ToldText[]) {
+    const ranked = [...new Map(texts.map((one) => [one.text, one])).values()]
+      .map((one, index) => ({ text: one.text, index, rank: rankOf(one, known) }))
       .filter(({ rank }) => rank > 0)
       .sort((one, other) => other.rank - one.rank || other.index - one.index)
       .slice(0, wanted.length)
@@ -207,20 +207,30 @@ class Placeholders {
   }
 }
 
+interface ToldText {
+  readonly text: string;
+  /** Under which it stands in a body. */
+  readonly key?: string;
+}
+
+const idKey = new RegExp(`^(${noun}|${noun}?${idWord})s?$`);
+
 /** 0: it is no id. A person may well write what is to be put there: ID, VM_ID, $ID, :id, <id>. */
-function rankOf(text: string, known: ReadonlySet<string>): number {
+function rankOf({ text, key = "id" }: ToldText, known: ReadonlySet<string>): number {
   if (known.has(text) || /^[$:<{]*(\w+[-_])?(id|uuid)[}>]*$/i.test(text)) return 4;
   if (/^[0-9a-f]{8}-?[0-9a-f-]{23,27}$/i.test(text)) return 3;
-  if (/^\d+$|^(?=.*\d)[\w-]+(:[\w.-]+)+$/.test(text)) return 2;
+  // A number in a body whose key speaks of no thing may be any value: `{ keep: 1 }`.
+  if (/^\d+$/.test(text)) return idKey.test(lettersAndDigits(key)) ? 2 : 1;
+  if (/^(?=.*\d)[\w-]+(:[\w.-]+)+$/.test(text)) return 2;
   return /^[a-z]{1,8}[-_]\d+$|^(?=.*\d)[\w-]{6,}$/.test(text) && !/^v\d+$/.test(text) ? 1 : 0;
 }
 
-const textsIn = (value: unknown): readonly string[] =>
-  typeof value === "string" || typeof value === "number"
-    ? [String(value)]
-    : typeof value === "object" && value !== null
-      ? Object.values(value).flatMap(textsIn)
-      : [];
+function textsIn(value: unknown, under?: string): readonly ToldText[] {
+  if (typeof value === "string" || typeof value === "number")
+    return [{ text: String(value), ...onlyDefined({ key: under }) }];
+  if (Array.isArray(value)) return value.flatMap((item) => textsIn(item, under));
+  return isObject(value) ? Object.entries(value).flatMap(([key, inner]) => textsIn(inner, key)) : [];
+}
 
 function parsed(data: string): unknown {
   try {

@@ -46,7 +46,9 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
   const tells = !isCommon || success !== undefined || code !== undefined;
   return {
     envelope: onlyDefined({
-      error: tells ? { code: code === undefined ? [] : [code.place], message: [message.place] } : undefined,
+      error: tells
+        ? { code: code === undefined ? [] : [inAny(code.place)], message: [inAny(message.place)] }
+        : undefined,
       success,
     }),
     errors: [
@@ -56,6 +58,13 @@ export function learnRefusal(refusal: RefusalSeen, successes: readonly unknown[]
     ],
     said,
   };
+}
+
+/** A wrapper that is called as the refusal is (`itemNotFound`) is another one for each. */
+function inAny(place: RecordPlace): RecordPlace {
+  const [, inner] =
+    typeof place === "string" ? (/^\/\w*(?:not_?found|no_?such|unknown)\w*(\/.+)$/i.exec(place) ?? []) : [];
+  return inner === undefined ? place : { in: "/*", value: inner };
 }
 
 /** A status that means other refusals as well needs the words of this one. */

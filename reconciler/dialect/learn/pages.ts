@@ -4,6 +4,7 @@ import type { Paging, RecordPlace } from "../dialect";
 import { pointerTo } from "../likely-key";
 import { type Page, type PageHolder, pageSigns, type Sign } from "../page-signs";
 import { findAt, tokensOf } from "../places";
+import { lettersAndDigits } from "./values";
 
 export interface FirstPage {
   readonly body: unknown;
@@ -116,24 +117,36 @@ const capitalized = (word: string): string => word.charAt(0).toUpperCase() + wor
 
 /** By a count or the last id, for lists that name nothing that leads on. */
 export function counting(page: FirstPage): readonly Way[] {
-  const { id, body } = page;
+  const { id, body, at } = page;
   // A service that begins its keys with a capital mostly wants such parameters.
   const isUpper = Object.keys(fieldsIn(body)).some((key) => /^[A-Z][a-z]/.test(key));
   const params = (...names: readonly string[]): readonly string[] => (isUpper ? names.map(capitalized) : names);
-  const offsets = params("offset", "skip", "start", "from", "page[offset]").map(
-    (param): Way => ({ offset: true, param }),
-  );
-  const numbers = params("page", "p", "page_number", "pageNumber", "page[number]").flatMap((param): Way[] => [
+  // What the answer says of the page that it shows is mostly called as the parameter that asks for it.
+  const beside = holdersOf(body, at).flatMap(({ value }) => [value, ...Object.values(value).filter(isObject)]);
+  const said = (name: RegExp): readonly string[] => [
+    ...new Set(beside.flatMap((one) => Object.keys(one).filter((key) => name.test(lettersAndDigits(key))))),
+  ];
+  const [places, pages] = [said(/^(page)?(offset|skip|startindex)$/), said(/^(current)?page(no|num|number|index)?$/)];
+  const asOffset = (param: string): Way => ({ offset: true, param });
+  const asNumber = (param: string): readonly Way[] => [
     { number: 1, param },
     { number: 0, param },
-  ]);
+  ];
+  const usual = (...names: readonly string[]): readonly string[] =>
+    params(...names).filter((name) => !places.includes(name) && !pages.includes(name));
   const markers =
     id === undefined
       ? []
       : params("marker", "after", "starting_after", "start_after", "last_id", "cursor").map(
           (param): Way => ({ marker: [id], param }),
         );
-  return [...offsets, ...numbers, ...markers].flatMap(sentIn(page));
+  return [
+    ...places.map(asOffset),
+    ...pages.flatMap(asNumber),
+    ...usual("offset", "skip", "start", "from", "page[offset]").map(asOffset),
+    ...usual("page", "p", "page_number", "pageNumber", "page[number]").flatMap(asNumber),
+    ...markers,
+  ].flatMap(sentIn(page));
 }
 
 /** In the query; where the list is asked for with a body, at its top or among its variables. */

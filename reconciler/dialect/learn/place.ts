@@ -19,6 +19,8 @@ export interface KnownThings {
   readonly own?: { readonly id: ReadonlySet<string>; readonly name: ReadonlySet<string> };
   /** What records of other kinds show: an id to which they refer is the one that counts. */
   readonly referred?: ReadonlySet<string>;
+  /** Where records of another kind show the id by which they are read: those of this kind mostly do as well. */
+  readonly alike?: RecordPlace | undefined;
   /** An id that is written as a path is the whole of it. */
   readonly hasPaths?: boolean | undefined;
 }
@@ -53,6 +55,8 @@ export interface PlaceRule {
   fits?(text: string, evidence: KnownThings): boolean;
   /** The ids of which a reference has to name one. A reference is recognised at any place. */
   refersTo?(evidence: KnownThings): ReadonlySet<string> | undefined;
+  /** Some may name what is there no more: an image that was deleted since, or one of somebody else. */
+  readonly outlives?: true;
   /** Where no place refers by ids: the names by which it may refer. */
   named?(evidence: KnownThings): ReadonlySet<string> | undefined;
   /** Every record shows a value, and each a different one. */
@@ -62,6 +66,8 @@ export interface PlaceRule {
   readonly byValue?: true;
   /** The field belongs to the record itself, and not to something within it: `/state/name` is no name of a VM. */
   readonly own?: true | undefined;
+  /** A field of the record comes before one of an entry in a list. */
+  readonly plain?: true;
   /** A link stands for what it ends with. */
   readonly links?: true;
   /** A record that does not show the field has no value, once another record has shown one. */
@@ -111,13 +117,19 @@ export function learnPlace(
     const named = rule.names.findIndex((name) => names.some((one) => name.test(one)));
     const byName = named < 0 ? 0 : 100 - 10 * named - 5 * names.findIndex((one) => rule.names[named]?.test(one));
     const simple = (typeof place === "string" ? 5 - place.split("/").length : 0) + (shown.length / leaves.length) * 10;
-    if (wanted !== undefined) return referring(place, wanted, values, shown, 200 + byName + simple);
+    if (wanted !== undefined) {
+      const there =
+        rule.outlives === true && byName > 0 ? shown.filter((text) => knownReferenceIn(text, wanted)) : shown;
+      return referring(place, wanted, values, there, 200 + byName + simple);
+    }
     if (rule.fits !== undefined && shown.some((text) => rule.fits?.(text, evidence) === false)) return [];
     // The key of a tag stands in records of every kind.
     const isOfRecord = rule.unique === true && typeof place === "string";
     const isReferred = isOfRecord && shown.some((text) => /\d/.test(text) && evidence.referred?.has(text) === true);
-    const score = byName + simple + (isReferred ? 100 : 0);
-    return byName === 0 && rule.byValue !== true ? [] : [{ place, score, values }];
+    const isAlike = rule.unique === true && evidence.alike !== undefined && samePlace(place, evidence.alike);
+    const isPlain = rule.plain === true && typeof place === "string";
+    const score = byName + simple + (isReferred ? 100 : 0) + (isAlike ? 150 : 0) + (isPlain ? 25 : 0);
+    return byName === 0 && rule.byValue !== true && !isAlike ? [] : [{ place, score, values }];
   });
   const best = candidates.sort((one, other) => other.score - one.score)[0];
   if (best === undefined) return undefined;

@@ -56,14 +56,16 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
   vm: {
     id: { names: idNames, fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, everywhere: true, own: true },
-    status: { names: stateNames, fits: isShort, everywhere: true },
+    status: { names: stateNames, plain: true, fits: isShort, everywhere: true },
     flavor: {
       names: [new RegExp(`^(flavor|plan|instancetype|machinetype|size|product)${idWord}?$`)],
       refersTo: ({ flavors }) => someOf(flavors),
+      outlives: true,
     },
     image: {
       names: [new RegExp(`^(image|template|os|sourceimage)${idWord}?$`)],
       refersTo: ({ images }) => someOf(images),
+      outlives: true,
     },
     owner: {
       names: [
@@ -90,14 +92,14 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
     name: { names: nameNames, own: true },
     size: {
       names: [
-        new RegExp(`^${noun}?(size|capacity)(in)?(gb|gib|g|gigabytes|value|amount)?$`),
+        new RegExp(`^${noun}?(size|capacity|storage)(in)?(gb|gib|g|gigabytes|value|amount)?$`),
         /^(gigabytes|gb|gib|sizegigabytes|total(gb|size)|provisionedsize)$/,
         new RegExp(`^${noun}?(size|capacity)?(in)?(mb|mib|megabytes|bytes|kb|kib)$`),
       ],
       fits: (text) => /^\d+(\.\d+)?\s*([KMGT]i?B?)?$/i.test(text),
       everywhere: true,
     },
-    status: { names: stateNames, fits: isShort },
+    status: { names: stateNames, plain: true, fits: isShort },
     attached_to: {
       names: [
         new RegExp(
@@ -121,7 +123,7 @@ const rules: Readonly<Record<ReadKind, Readonly<Record<string, PlaceRule>>>> = {
   image: {
     id: { names: catalogueIds, fits: isId, unique: true, own: true, links: true },
     name: { names: nameNames, own: true },
-    status: { names: stateNames, fits: isShort },
+    status: { names: stateNames, plain: true, fits: isShort },
   },
   region: {
     id: { names: catalogueIds, fits: isId, unique: true, own: true, links: true },
@@ -193,7 +195,10 @@ function whereItIsSaid(
   owned?: readonly (readonly Leaf[])[],
 ): { readonly place: RecordPlace; readonly shows?: string } | undefined {
   const wanted = rule.refersTo?.(evidence);
+  const { alike } = evidence;
+  const isOther = rule.unique === true && alike !== undefined && owned === undefined && isUniqueAt(alike, records);
   for (const place of places) {
+    if (isOther && !samePlace(place, alike)) continue;
     const path = compilePointers([place]);
     const isEmpty = records.every((record) => {
       const found = path[0] === undefined ? undefined : findAtPath(record, path[0]);
@@ -205,7 +210,8 @@ function whereItIsSaid(
     if (rule.unique === true && new Set(shown).size !== records.length) continue;
     if (owned?.flat().some((leaf) => sameValueAt(place, leaf.place)) === false) continue;
     if (rule.everywhere === true && shown.length < records.length) continue;
-    if (wanted !== undefined && shown.some((text) => !wanted.has(text))) continue;
+    const strangers = wanted === undefined ? [] : shown.filter((text) => !wanted.has(text));
+    if (strangers.length > (rule.outlives === true ? shown.length - 1 : 0)) continue;
     if (
       rule.links === true &&
       evidence.hasPaths !== true &&
@@ -221,6 +227,11 @@ function whereItIsSaid(
     return { place, shows: shown[0] };
   }
   return undefined;
+}
+
+function isUniqueAt(place: RecordPlace, records: readonly unknown[]): boolean {
+  const path = compilePointers([place]);
+  return new Set(records.flatMap((record) => findText(record, path) ?? [])).size === records.length;
 }
 
 /** What is called a name and is the id: a place that is a name as well is the name. */

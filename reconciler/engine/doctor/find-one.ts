@@ -1,6 +1,5 @@
 /** One record read by itself: where it is found, and what wraps it. */
 import { kindRows } from "../../core/model/kinds";
-import { operations } from "../../core/model/operation";
 import { isObject, keysOf, onlyDefined } from "../../core/text/objects";
 import type { Pointers, RecordPlace, Route } from "../../dialect/dialect";
 import { findListIn, findRecordIn } from "../../dialect/learn/items";
@@ -12,7 +11,7 @@ import { compilePointers, findArray, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { contractRead, volumePath } from "./enter";
 import type { Learnings } from "./learnings";
-import { describe, isSuccess, leavesUndecided, look } from "./look";
+import { describe, isSuccess, leavesUndecided, look, type SeenAnswer } from "./look";
 import { operationNotFound } from "./report";
 
 export async function findOne(
@@ -23,8 +22,8 @@ export async function findOne(
   const { ports, given, known, samples, findings } = learnings;
   const kind = operation === "vm.get" ? "vm" : "group";
   const route = given.operations[operation];
-  const id = known[kind] ?? learnings.texts(kind, "id")[0];
-  if (id === undefined) {
+  const ids = [known[kind] ?? [], learnings.texts(kind, "id")].flat();
+  if (ids.length === 0) {
     findings.set(operation, operationNotFound(operation, route, [], true));
     return;
   }
@@ -39,9 +38,12 @@ export async function findOne(
     ...paths.filter((path) => path !== route?.path || route.method !== "GET").map(routeOf),
   ];
   for (const candidate of candidates) {
-    const filled = fillRoute(candidate, { id }, given);
-    if (filled === undefined) continue;
-    const seen = await look(ports, { operation, method: candidate.method, ...filled });
+    const read = await firstOwn(ids, async (one) => {
+      const filled = fillRoute(candidate, { id: one }, given);
+      return filled === undefined ? undefined : look(ports, { operation, method: candidate.method, ...filled });
+    });
+    if (read === undefined) continue;
+    const { id, seen } = read;
     unclear ||= leavesUndecided(seen.outcome);
     const { path } = candidate;
     if (!isSuccess(seen)) {
@@ -71,6 +73,21 @@ export async function findOne(
     return;
   }
   findings.set(operation, operationNotFound(operation, route, tried, unclear));
+}
+
+/** One of these is read. A list may show what belongs to others, which this credential may not read. */
+async function firstOwn(
+  ids: readonly string[],
+  ask: (id: string) => Promise<SeenAnswer | undefined>,
+): Promise<{ readonly id: string; readonly seen: SeenAnswer } | undefined> {
+  let last: { readonly id: string; readonly seen: SeenAnswer } | undefined;
+  for (const id of [...new Set(ids)].slice(0, 4)) {
+    const seen = await ask(id);
+    if (seen === undefined) return undefined;
+    last = { id, seen };
+    if (seen.outcome.status !== "rejected" || seen.outcome.condition !== "forbidden") break;
+  }
+  return last;
 }
 
 /** The record of this id in an answer: where the route says that it is, the whole payload, or within what wraps it. */
@@ -138,10 +155,12 @@ export async function tryVolumeRead(learnings: Learnings): Promise<void> {
     .flatMap((record) => findArray(record, volumes) ?? [])
     .map((entry) => findText(entry, entryId));
   const listed = learnings.texts("volume", "id");
-  const id = known.volume ?? listed[0] ?? onVms.find((one) => one);
-  if (!id) return;
-  const seen = await look(ports, { operation: "volume.get", path: volumePath(id) });
-  if (!isSuccess(seen)) return;
+  const read = await firstOwn(
+    [known.volume, ...listed, ...onVms].flatMap((one) => one || []),
+    (id) => look(ports, { operation: "volume.get", path: volumePath(id) }),
+  );
+  if (read === undefined || !isSuccess(read.seen)) return;
+  const { id, seen } = read;
   const payload = learnings.payload(seen.body);
   const own = recordOf(learnings, "volume", payload, id);
   if (own !== undefined && own.item !== "") learnings.volumeItem = own.item;
@@ -205,11 +224,10 @@ function recordWithin(
 
 /** The rules of a group are documented; what they are wrapped in is seen here. */
 export async function readRules(learnings: Learnings): Promise<void> {
-  const id = learnings.known.group ?? learnings.texts("group", "id")[0];
-  if (id === undefined) return;
-  const path = operations["group.rule.list"].path.replace("{id}", () => encodeURIComponent(id));
-  const seen = await look(learnings.ports, { operation: "group.rule.list", path });
-  if (isSuccess(seen)) learnRules(learnings, learnings.payload(seen.body));
+  const read = await firstOwn([learnings.known.group ?? [], learnings.texts("group", "id")].flat(), (id) =>
+    look(learnings.ports, contractRead("group", id)),
+  );
+  if (read !== undefined && isSuccess(read.seen)) learnRules(learnings, learnings.payload(read.seen.body));
 }
 
 export function learnRules(learnings: Learnings, payload: unknown): void {

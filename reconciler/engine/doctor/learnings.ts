@@ -1,7 +1,9 @@
 /** What has been learnt so far: lists and their records, from which the rest follows. */
 import { kindRows } from "../../core/model/kinds";
 import type { AssumedOperation, ListOperation, Operation } from "../../core/model/operation";
+import { deepEqual } from "../../core/text/deep-equal";
 import { payloadOf } from "../../dialect/answers";
+import { builtInDialect } from "../../dialect/built-in";
 import type { Dialect, ListRoute, Pointers, RecordPlace } from "../../dialect/dialect";
 import { isSameWay, translated, type Way } from "../../dialect/learn/pages";
 import type { KnownThings, Made } from "../../dialect/learn/place";
@@ -11,7 +13,7 @@ import { type Learnt, recordOfOperation, type Style } from "../../dialect/learn/
 import { findAtPath } from "../../dialect/places";
 import { compilePointers, findText } from "../../dialect/pointers";
 import type { DoctorPorts } from "./look";
-import type { DialectBase, KnownIds, OperationFinding } from "./report";
+import { type DialectBase, type KnownIds, type OperationFinding, saidAt } from "./report";
 
 export interface FoundList {
   readonly route: ListRoute;
@@ -77,7 +79,8 @@ export class Learnings {
     const own = { id: this.#ownIds(kind), name: new Set(this.known.names?.[kind]) };
     const others = [...this.samples].flatMap(([other, all]) => (other in kindRows && other !== kind ? all : []));
     const referred = new Set(others.flatMap(textsIn));
-    const finding = learnRecord(kind, this.given, records, { ...this.#evidence(), own, referred });
+    const alike = this.#idOfOthers(kind);
+    const finding = learnRecord(kind, this.given, records, { ...this.#evidence(), own, referred, alike });
     const also = this.idAlone.get(kind);
     const isSaid = also !== undefined && (this.given.records[kind].id ?? []).some((place) => samePlace(place, also));
     this.records.set(kind, also === undefined || isSaid ? finding : withIdAlone(finding, also));
@@ -123,6 +126,14 @@ export class Learnings {
       group: [group, ...groups],
     };
     return new Set((ids[kind] ?? []).flatMap((id) => id ?? []));
+  }
+
+  /** Where volumes or groups that are known show their ids; `undefined`: a person said where those of this kind are. */
+  #idOfOthers(kind: Learnt): RecordPlace | undefined {
+    const known = (["volume", "group"] as const).find((one) => one !== kind && this.#ownIds(one).size > 0);
+    if (known === undefined || saidAt(this.file, "records", kind) !== undefined) return undefined;
+    const { id } = this.given.records[known];
+    return deepEqual(id, builtInDialect.records[known].id) ? undefined : id[0];
   }
 
   /** Ids that were found to be paths show that those of the other kinds are as well. */

@@ -74,7 +74,9 @@ export function isRefusedAs(
   }
   if (outcome.status !== "rejected") return false;
   const isMeant = outcome.condition === is || (is === "name_taken" && outcome.condition === "conflict");
-  const message = telling(outcome.message);
+  // Where the service said nothing, the words are this program's own.
+  const isSilent = outcome.message.startsWith(`the service answered ${outcome.httpStatus}`);
+  const message = isSilent ? undefined : telling(outcome.message);
   const isOfRequest = !otherRefusals.has(outcome.condition);
   if (!isMeant && isOfRequest && message !== undefined && !trial.errors.some((rule) => rule.is === is))
     trial.errors.push({ is, ...onlyDefined({ status: outcome.httpStatus }), message });

@@ -8,6 +8,8 @@ import type { Trial } from "./trial-watch";
 
 export interface TrialLook {
   readonly word: string | undefined;
+  /** It is listed still, and not found by its id any more since it was deleted. */
+  readonly isLeaving?: boolean;
   readonly live: LiveVm | LiveVolume;
 }
 
@@ -48,7 +50,7 @@ async function listedAs(trial: Trial, kind: "vm" | "volume", id: string): Promis
   if (!trial.client.can.canFindCreated(kind)) return undefined;
   const listed = await orNothing<LiveVm | LiveVolume>(trial, `${kind}.list`, () => listOfKind(kind, trial.client));
   const live = listed.status === "accepted" ? listed.value.find((one) => one.id === id) : undefined;
-  return live === undefined ? undefined : { word: live.status, live };
+  return live === undefined ? undefined : { word: live.status, live, isLeaving: trial.isDeleted(kind, id) };
 }
 
 /** What a read answers about the trial's own, once it is gone, means "not found". */
@@ -96,7 +98,7 @@ export async function settle(
       since = now;
     }
     // A word that speaks of something under way is given longer to change.
-    const patience = look?.word !== undefined && isOfProgress(look) ? quietMs * 12 : quietMs;
+    const patience = look !== undefined && isOfProgress(look) ? quietMs * 12 : quietMs;
     const isOver = look === undefined || isRest(look) || now - since >= patience || now - start >= timing.mostMs;
     if (isOver) return { words, last: look, ms: now - start };
     await trial.wait();
@@ -119,7 +121,7 @@ const restful =
 /** Words that speak of something under way, where nothing is known of them. */
 const progress =
   /^(?!running|existing)\w*ing$|^(new|build|queued|busy|maintenance|init|in[-_ ]?progress|locked|transition)$/i;
-const isOfProgress = ({ live, word = "" }: TrialLook): boolean =>
-  progress.test(word) && (!isLiveVm(live) || live.phase === "changing");
+const isOfProgress = ({ live, word = "", isLeaving }: TrialLook): boolean =>
+  isLeaving === true || (progress.test(word) && (!isLiveVm(live) || live.phase === "changing"));
 
 const isAbsent = ({ httpStatus }: Rejection): boolean => httpStatus === 404 || httpStatus === 410;

@@ -3,7 +3,7 @@
  * looks at one thing and how it sends its writes stand beside this file; what is done with the things is for trial.ts and
  * trial-away.ts.
  */
-import type { Operation } from "../../core/model/operation";
+import type { AssumedOperation, Operation } from "../../core/model/operation";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, ErrorRule, RecordPlace, Route } from "../../dialect/dialect";
 import { compilePointers, findText } from "../../dialect/pointers";
@@ -39,6 +39,7 @@ export class Trial {
   /** What was deleted, or whose delete was accepted, by its kind and id: kinds may share their ids. */
   readonly #deleted = new Set<string>();
   readonly left: string[] = [];
+  readonly #readByOwn = new Set<AssumedOperation>();
   /** Records of the VM as it ran, stopped and waited. */
   readonly #records = new Map<TrialPhase, unknown>();
   readonly open: string[] = [];
@@ -75,11 +76,6 @@ export class Trial {
   /** Looks at everything again, now that there is something to look at. */
   async lookAgain(): Promise<void> {
     const { dialect } = this.report;
-    const notAgain = new Set(
-      this.report.operations.flatMap(({ operation, verdict, tried }) =>
-        verdict === "found" || tried.length === 0 ? [] : [operation],
-      ),
-    );
     const idsOf = (kind: TrialThing["kind"]): readonly string[] =>
       this.notes.made.flatMap((one) => (one.kind === kind && one.id !== undefined ? [one.id] : []));
     const volumes = idsOf("volume");
@@ -87,7 +83,19 @@ export class Trial {
     const namesOf = (kind: TrialThing["kind"]): readonly string[] =>
       this.notes.made.flatMap((one) => (one.kind === kind ? (one.name ?? []) : []));
     const names = { vm: namesOf("vm"), volume: namesOf("volume"), group: namesOf("group") };
-    const known = { volume: volumes[0], volumes, group: groups[0], groups, names };
+    const [vm] = idsOf("vm");
+    const known = { ...onlyDefined({ vm }), volume: volumes[0], volumes, group: groups[0], groups, names };
+    // How one is read by its id is looked for once more with an own id: another may be somebody else's.
+    const reads = (
+      [
+        ["vm.get", vm],
+        ["group.get", groups[0]],
+      ] as const
+    ).flatMap(([operation, own]) => (own === undefined || this.#readByOwn.has(operation) ? [] : [operation]));
+    for (const operation of reads) this.#readByOwn.add(operation);
+    const isOver = ({ operation, verdict, tried }: OperationFinding): boolean =>
+      verdict !== "found" && tried.length > 0 && !reads.some((one) => one === operation);
+    const notAgain = new Set(this.report.operations.filter(isOver).map(({ operation }) => operation));
     const again = await diagnoseService(this.ports.doctor, dialect, {
       none: new Set(this.report.operations.flatMap(({ operation, isSaid }) => (isSaid === true ? [operation] : []))),
       notAgain,

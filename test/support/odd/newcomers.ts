@@ -1,11 +1,12 @@
 /**
  * Services of which a person knows four requests at most: one endpoint whose actions are named alike, names in the place
- * of ids with jobs for everything, and lists zone by zone with rules that are deleted by what they say.
+ * of ids with jobs for everything, lists zone by zone with rules that are deleted by what they say, objects with two ids,
+ * and lists in which others have things.
  */
 import { cut, type Meant, type Raw, type Said, text } from "../deployments/front";
 import { curl, disks, odd, type Shown, word } from "./further";
 import type { Odd } from "./shapes";
-import { regions } from "./world";
+import { flavors, images, regions } from "./world";
 
 /** One endpoint with actions in the query, numbers that begin at 1 for every kind, jobs that an action describes. */
 function actions(): Odd {
@@ -311,4 +312,199 @@ function byWhatTheySay(): Odd {
   };
 }
 
-export const newcomers: readonly Odd[] = [actions(), namesAndJobs(), byWhatTheySay()];
+/** Objects with metadata, spec and status: an id and a name that are both one's own, of which requests take the name. */
+function objects(): Odd {
+  const at = "/api/v1/namespaces/acme";
+  const meta = (raw: Raw, more: Raw = {}): Raw => ({
+    name: raw["id"],
+    uid: `6f2d1f6a-8f6e-4b0e-9d0f-${Buffer.from(text(raw["id"])).toString("hex").slice(-12).padStart(12, "0")}`,
+    resourceVersion: text(raw["version"]),
+    labels: { "acme.example/display-name": raw["name"] },
+    ...more,
+  });
+  const catalogue = (raw: Raw): Raw => ({ kind: "Offer", metadata: meta({ ...raw, id: raw["name"], version: 1 }) });
+  const nameIn = (all: readonly { id: string; name: string }[], id: unknown): Raw => ({
+    name: all.find((one) => one.id === id)?.name,
+  });
+  const shown: Shown = {
+    vm: (raw) => ({
+      kind: "Server",
+      metadata: meta(raw, { annotations: { "acme.example/owner": raw["owner"] } }),
+      spec: {
+        plan: nameIn(flavors, raw["flavor_id"]),
+        image: nameIn(images, raw["image_id"]),
+        volumes: disks(raw).map(({ id, root }) => ({ claim: { name: id }, boot: root })),
+      },
+      status: {
+        conditions: [{ type: "Ready", status: raw["status"] === "ACTIVE" ? "True" : "False" }],
+        phase: word(
+          { ACTIVE: "Running", SHUTOFF: "Halted", VERIFY_RESIZE: "AwaitingApproval", deleting: "Terminating" },
+          raw,
+          "Progressing",
+        ),
+        addresses: [
+          { type: "InternalIP", address: raw["private_ip"] },
+          ...(raw["floating_ip"] === null ? [] : [{ type: "ExternalIP", address: raw["floating_ip"] }]),
+        ],
+      },
+    }),
+    volume: (raw) => ({
+      kind: "Volume",
+      metadata: meta(raw),
+      spec: { capacity: { storage: `${raw["size"]}Gi` } },
+      status: {
+        phase: word({ available: "Available", "in-use": "Bound", deleting: "Terminating" }, raw, "Pending"),
+        ...(raw["attached_to"] !== null && { attachedTo: { kind: "Server", name: raw["attached_to"] } }),
+      },
+    }),
+    group: (raw) => ({ kind: "Firewall", metadata: meta(raw), spec: { description: raw["description"] } }),
+    flavor: catalogue,
+    image: catalogue,
+    region: (raw) => ({ kind: "Region", metadata: meta({ ...raw, version: 1 }) }),
+  };
+  return odd({
+    title: "objects with metadata, spec and status, and two ids each",
+    shown,
+    world: {
+      id: (kind, nth) => `${kind.slice(0, 2)}-${(nth * 7919 + 12345).toString(36)}`,
+      slowVolumes: true,
+      slowDeletes: true,
+      twice: true,
+    },
+    lists: {
+      vm: `${at}/servers`,
+      volume: `${at}/volumes`,
+      group: `${at}/firewalls`,
+      flavor: `${at}/plans`,
+      image: `${at}/images`,
+      region: `${at}/regions`,
+    },
+    routes: [
+      [`GET ${at}/servers/:id`, "vm.get"],
+      [`GET ${at}/firewalls/:id`, "group.get"],
+      [`PUT ${at}/servers/:id/approval`, "vm.resize.confirm"],
+      [`DELETE ${at}/servers/:id/approval`, "vm.resize.revert"],
+      [`DELETE ${at}/volumes/:id`, "volume.delete"],
+      [`DELETE ${at}/firewalls/:id/rules/:rule`, "group.rule.delete"],
+    ],
+    page: (items, { query }, operation) => {
+      const from = Number(query.get("continue")?.slice(1) ?? 0);
+      const left = items.length - from - 3;
+      return {
+        body: {
+          metadata: {
+            resourceVersion: "8812",
+            ...(left > 0 && { continue: `c${from + 3}`, remainingItemCount: left }),
+          },
+          items: cut(items, from, 3).map(shown[operation.slice(0, -5) as keyof Shown]),
+        },
+      };
+    },
+    answer: (_, record, payload) => ({ body: record ?? { kind: "Status", status: "Success", details: payload } }),
+    refuse: (_, status, message) => ({
+      status,
+      body: { kind: "Status", status: "Failure", message, reason: status === 404 ? "NotFound" : "Invalid" },
+    }),
+    told: [
+      ...curl("vm.list", `-H 'Authorization: Bearer x' URL${at}/servers`),
+      ...curl("vm.resize.confirm", `-X PUT URL${at}/servers/vm-fmw1/approval`),
+      ...curl("vm.resize.revert", `-X DELETE URL${at}/servers/vm-fmw1/approval`),
+    ],
+  });
+}
+
+/** Lists that show what is of others and refused; pages by a Link that is a query; what is being deleted is not found. */
+function tenants(): Odd {
+  const theirs = { tenant: "t-other", region: "in-west-1", private_ip: null, floating_ip: null, version: 1, rules: [] };
+  const id = (nth: number): string => `9f9f9f9f-0000-4000-8000-00000000000${nth}`;
+  const vm = { ...theirs, owner: "else@other.example", flavor_id: "f-200", image_id: "an image that was deleted" };
+  const others: Readonly<Record<string, readonly Raw[]>> = {
+    vm: [
+      { ...vm, id: id(1), name: "other-1", status: "ACTIVE" },
+      { ...vm, id: id(2), name: "other-2", status: "ERROR" },
+    ],
+    volume: [{ ...theirs, id: id(3), name: "other-3", size: 100, status: "in-use", attached_to: id(1), root: true }],
+    group: [{ ...theirs, id: id(4), name: "default", description: "of others" }],
+  };
+  const tenant = (raw: Raw): Raw => ({ id: raw["id"], name: raw["name"], tenant_id: raw["tenant"] ?? "t-acme" });
+  const plain = (raw: Raw): Raw => ({ id: raw["id"], name: raw["name"] });
+  const shown: Shown = {
+    vm: (raw) => ({
+      ...tenant(raw),
+      "EXT-STS:vm_state": word({ ACTIVE: "active", SHUTOFF: "stopped", VERIFY_RESIZE: "resized", ERROR: "error" }, raw),
+      "EXT-STS:task_state": null,
+      flavor: { original_name: flavors.find((one) => one.id === raw["flavor_id"])?.name, vcpus: 1 },
+      template: { id: raw["image_id"] },
+      metadata: { owner: raw["owner"] },
+      addresses: {
+        "acme-net": [
+          { addr: raw["private_ip"], "EXT-IPS:type": "fixed" },
+          { addr: raw["floating_ip"], "EXT-IPS:type": "floating" },
+        ].filter(({ addr }) => addr !== null),
+      },
+      "ext:volumes_attached": disks(raw).map(({ id: of, root }) => ({
+        id: of,
+        device: root ? "/dev/vda" : "/dev/vdb",
+      })),
+    }),
+    volume: (raw) => ({
+      ...tenant(raw),
+      size: raw["size"],
+      lage: word({ available: "frei", "in-use": "belegt", deleting: "wird gelöscht" }, raw, "in Arbeit"),
+      attachments: raw["attached_to"] === null ? [] : [{ server_id: raw["attached_to"] }],
+    }),
+    group: (raw) => ({ ...tenant(raw), description: raw["description"] }),
+    flavor: plain,
+    image: plain,
+    region: plain,
+  };
+  return odd({
+    title: "things of other tenants, and what is being deleted is listed and not found",
+    shown,
+    world: { slowVolumes: true, slowDeletes: true, twice: true },
+    lists: {
+      vm: "/api/v1/servers/detail",
+      volume: "/api/v1/volumes/detail",
+      group: "/api/v1/security-groups",
+      flavor: "/api/v1/flavors",
+      image: "/api/v1/images",
+      region: "/api/v1/regions",
+    },
+    routes: [
+      ["GET /api/v1/servers/:id", "vm.get"],
+      ["GET /api/v1/security-groups/:id", "group.get"],
+      ["POST /api/v1/servers/:id/action", "vm.resize.confirm", { confirmResize: null }],
+      ["POST /api/v1/servers/:id/action", "vm.resize.revert", { revertResize: null }],
+      ["DELETE /api/v1/volumes/:id", "volume.delete"],
+      ["DELETE /api/v1/security-group-rules/:rule", "group.rule.delete"],
+    ],
+    refuses(operation, { id: of = "" }, _, { vms, volumes }) {
+      if (operation.endsWith(".list")) return undefined;
+      if (of.startsWith("9f9f9f9f")) return { status: 403, body: { forbidden: { message: "it is not yours" } } };
+      const isGoing = (vms.get(of) ?? volumes.get(of))?.status === "deleting";
+      return isGoing ? { status: 404, body: { itemNotFound: { message: "there is no such thing" } } } : undefined;
+    },
+    page: (items, { query }, operation) => {
+      const kind = operation.slice(0, -5);
+      const all = [...(others[kind] ?? []), ...items];
+      const from = Number(query.get("from") ?? 0);
+      return {
+        body: { [`${kind}s`]: cut(all, from, 3).map(shown[kind as keyof Shown]) },
+        headers: { link: `<?from=0>; rel=first${from + 3 < all.length ? `, <?from=${from + 3}>; rel=next` : ""}` },
+      };
+    },
+    answer: (_, record, payload) => ({ body: record === undefined ? { data: payload } : { item: record } }),
+    refuse: (_, status, message) => ({
+      status,
+      body: { [status === 404 ? "itemNotFound" : status === 401 ? "unauthorized" : "conflictingRequest"]: { message } },
+    }),
+    told: [
+      ...curl("vm.list", "-H 'Authorization: Bearer x' URL/api/v1/servers/detail"),
+      ...curl("vm.resize.confirm", `-X POST -d '{"confirmResize":null}' URL/api/v1/servers/${id(5)}/action`),
+      ...curl("vm.resize.revert", `-X POST -d '{"revertResize":null}' URL/api/v1/servers/${id(5)}/action`),
+      ...curl("group.rule.delete", `-X DELETE URL/api/v1/security-group-rules/${id(6)}`),
+    ],
+  });
+}
+
+export const newcomers: readonly Odd[] = [actions(), namesAndJobs(), byWhatTheySay(), objects(), tenants()];
