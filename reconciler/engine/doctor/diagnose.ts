@@ -86,7 +86,7 @@ async function examine(
   { none, answers }: Required<Pick<DiagnoseOptions, "none" | "answers">>,
 ): Promise<void> {
   // What a person told of one list tells how the others are written.
-  for (const kind of [...keysOf(kindRows), "flavor", "image", "region"] as const) {
+  for (const kind of order) {
     const route = learnings.given.operations[`${kind}.list`];
     const { path } = rowOf(`${kind}.list`);
     const isTold = route !== null && (route.path !== path || route.query !== undefined || route.body !== undefined);
@@ -131,7 +131,7 @@ function refusalOf({ lists, given }: Learnings, { status, body, outcome }: SeenA
   return errors.length + Object.keys(envelope).length === 0 ? undefined : { ...refusal, envelope, errors };
 }
 
-const order: readonly string[] = [...keysOf(kindRows), "flavor", "image", "region"];
+const order = [...keysOf(kindRows), "flavor", "image", "region"] as const;
 
 function reportOf(
   learnings: Learnings,

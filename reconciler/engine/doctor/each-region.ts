@@ -2,11 +2,10 @@
 import type { ListOperation } from "../../core/model/operation";
 import { onlyDefined } from "../../core/text/objects";
 import type { Dialect, ListRoute } from "../../dialect/dialect";
-import { itemsAt } from "../../dialect/learn/items";
 import { fillRoute } from "../../dialect/requests";
 import type { FoundList, Learnings } from "./learnings";
-import { isSuccess, look } from "./look";
-import { readWholeList } from "./read-whole";
+import { look } from "./look";
+import { itemsShown, readWholeList } from "./read-whole";
 import { saidAt } from "./report";
 
 /** The dialect in which `{region}` stands for a region. */
@@ -35,9 +34,7 @@ export async function inEachRegion(
     const filled = fillRoute(route, {}, inRegion(given, region));
     if (filled === undefined) return whole;
     const seen = await look(ports, { operation, method: route.method, ...filled });
-    const items = route.items
-      .map((place) => (isSuccess(seen) ? itemsAt(learnings.payload(seen.body), place) : undefined))
-      .find((found) => found !== undefined);
+    const items = route.items.map((place) => itemsShown(learnings, seen, place)).find((found) => found !== undefined);
     if (items === undefined) return whole;
     const more = await readWholeList(learnings, operation, route, filled, seen, items);
     all = { ...all, ...onlyDefined({ way: all.way ?? more.way }), items: [...all.items, ...more.items] };

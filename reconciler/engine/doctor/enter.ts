@@ -10,20 +10,18 @@ import type { DoctorReport } from "./report";
 /** An id that no resource has, so that every deployment answers with not-found. */
 export const nobody = "00000000-0000-0000-0000-000000000000";
 
+type WithId = "vm.start" | "volume.get" | "volume.resize" | "group.rule.list" | "group.rule.create";
+
+export const pathWithId = (operation: WithId, id: string): string =>
+  operations[operation].path.replace("{id}", () => encodeURIComponent(id));
+
 /** The reads of the contract that show whether something has an id. */
 const contractReads = { volume: "volume.get", group: "group.rule.list" } as const;
 
 export function contractRead(kind: keyof typeof contractReads, id: string) {
   const operation = contractReads[kind];
-  return {
-    operation,
-    method: "GET",
-    path: operations[operation].path.replace("{id}", () => encodeURIComponent(id)),
-  } as const;
+  return { operation, method: "GET", path: pathWithId(operation, id) } as const;
 }
-
-export const volumePath = (id: string): string =>
-  operations["volume.get"].path.replace("{id}", () => encodeURIComponent(id));
 
 /**
  * Whether it says the same of a path that no service has: then what it says of a volume that nobody has means nothing.
@@ -34,7 +32,7 @@ export async function answersEverythingAlike(ports: DoctorPorts, missing: SeenAn
   const other = await look(ports, { operation: "volume.get", path });
   const textOf = ({ status, body }: SeenAnswer, asked: string): string =>
     JSON.stringify([status, body]).replaceAll(asked, "*").replaceAll(nobody, "*");
-  return other.status !== undefined && textOf(other, path) === textOf(missing, volumePath(nobody));
+  return other.status !== undefined && textOf(other, path) === textOf(missing, pathWithId("volume.get", nobody));
 }
 
 const otherWays: readonly (readonly [name: string, header: string])[] = [
@@ -58,8 +56,7 @@ const otherWays: readonly (readonly [name: string, header: string])[] = [
  * only.
  */
 export async function enter(given: DoctorPorts) {
-  const ask = (ports: DoctorPorts): Promise<SeenAnswer> =>
-    look(ports, { operation: "volume.get", path: volumePath(nobody) }, 0);
+  const ask = (ports: DoctorPorts): Promise<SeenAnswer> => look(ports, contractRead("volume", nobody), 0);
   const seen = await ask(given);
   const isRefused = ({ outcome }: SeenAnswer): boolean =>
     outcome.status === "rejected" &&

@@ -170,18 +170,7 @@ export function isNothing(seen: SeenAnswer): boolean {
 export const absentIsNoList = (place: RecordPlace): RecordPlace =>
   typeof place === "string" ? (place === "" ? place : { in: place, absent: "none" }) : { ...place, absent: "none" };
 
-const foundRoute = (
-  {
-    method,
-    path,
-    body,
-    query,
-    headers,
-    for_each,
-    pagination,
-  }: Asking & Pick<Partial<ListRoute>, "for_each" | "pagination">,
-  items: Pointers,
-): ListRoute => onlyDefined({ method, path, body, query, headers, items, for_each, pagination });
+const foundRoute = (asking: Asking & Partial<ListRoute>, items: Pointers): ListRoute => ({ ...asking, items });
 
 type ItemsThere =
   | { readonly items: readonly unknown[]; readonly places: Pointers }

@@ -9,7 +9,7 @@ import { pointerTo } from "../../dialect/likely-key";
 import { findAt, findAtPath, tokensOf } from "../../dialect/places";
 import { compilePointers, findArray, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
-import { contractRead, volumePath } from "./enter";
+import { contractRead } from "./enter";
 import type { Learnings } from "./learnings";
 import { describe, isSuccess, leavesUndecided, look, type SeenAnswer } from "./look";
 import { operationNotFound } from "./report";
@@ -157,7 +157,7 @@ export async function tryVolumeRead(learnings: Learnings): Promise<void> {
   const listed = learnings.texts("volume", "id");
   const read = await firstOwn(
     [known.volume, ...listed, ...onVms].flatMap((one) => one || []),
-    (id) => look(ports, { operation: "volume.get", path: volumePath(id) }),
+    (id) => look(ports, contractRead("volume", id)),
   );
   if (read === undefined || !isSuccess(read.seen)) return;
   const { id, seen } = read;
@@ -180,7 +180,7 @@ async function othersLike({ ports, known, payload }: Learnings, id: string, item
   const records: unknown[] = [];
   for (const other of known.volumes ?? []) {
     if (other === id) continue;
-    const seen = await look(ports, { operation: "volume.get", path: volumePath(other) });
+    const seen = await look(ports, contractRead("volume", other));
     const found = isSuccess(seen) ? findAt(payload(seen.body), tokensOf(item)) : undefined;
     if (found !== undefined) records.push(found);
   }

@@ -32,7 +32,7 @@ export async function readWholeList(
 ): Promise<FoundList> {
   const { given, base, lists } = learnings;
   const { body, headers } = first;
-  const place = route.items.find((one) => itemsAt(learnings.payload(body), one) !== undefined) ?? "";
+  const place = placeOfItems(learnings, route, body) ?? "";
   const at = learnings.payload(body) === body ? pointerOf(place) : `/data${pointerOf(place)}`;
   const single: FoundList = { route, items, bodies: [body], at };
   const id = learnRecord(recordOfOperation(operation), given, items, nothingKnown).fields.find(
@@ -68,6 +68,13 @@ export async function readWholeList(
   return single;
 }
 
+const placeOfItems = ({ payload }: Learnings, { items }: ListRoute, body: unknown): RecordPlace | undefined =>
+  items.find((place) => itemsAt(payload(body), place) !== undefined);
+
+/** `undefined`: there is no such list in the answer. */
+export const itemsShown = ({ payload }: Learnings, seen: SeenAnswer, place: RecordPlace) =>
+  isSuccess(seen) ? itemsAt(payload(seen.body), place) : undefined;
+
 interface OneByOne extends Pick<Start, "place" | "id"> {
   readonly operation: ListOperation;
   readonly route: ListRoute;
@@ -93,7 +100,7 @@ async function byOnes(
     const path = `${request.path}${request.path.includes("?") ? "&" : "?"}${encodeURIComponent(param)}=1`;
     const asked: DoctorRequest = { operation, method: route.method, ...request, path };
     const first = await look(ports, asked);
-    const shown = isSuccess(first) ? itemsAt(learnings.payload(first.body), place) : undefined;
+    const shown = itemsShown(learnings, first, place);
     if (shown?.length !== 1) continue;
     const page = { body: first.body, headers: first.headers, items: shown, at, id, origin: base.origin };
     const signed = waysOn(page);
@@ -130,9 +137,11 @@ const describeSigns = (signs: ReturnType<typeof signsOf>): string =>
   signs.map(({ kind, at, count }) => (count > 0 ? `${at} says ${count}` : `${at}: ${kind}`)).join(", ") ||
   "nothing more is known";
 
+type PageSeen = Pick<SeenAnswer, "body" | "headers">;
+
 interface Start {
   readonly request: DoctorRequest;
-  readonly first: SeenAnswer;
+  readonly first: PageSeen;
   readonly items: readonly unknown[];
   readonly place: RecordPlace;
   readonly id: RecordPlace | undefined;
@@ -156,22 +165,13 @@ export async function goOnUnsaid(learnings: Learnings): Promise<void> {
     const own: Way = way.marker === undefined ? way : { ...way, marker: [id] };
     const { route, items, bodies } = list;
     const filled = fillRoute(route, {}, given);
-    const place = route.items.find((one) => itemsAt(learnings.payload(bodies[0]), one) !== undefined);
+    const place = placeOfItems(learnings, route, bodies[0]);
     if (filled === undefined || place === undefined) continue;
-    const first: SeenAnswer = {
-      body: bodies[0],
-      headers: {},
-      status: 200,
-      outcome: { status: "accepted", value: undefined },
-    };
-    const start: Start = {
-      request: { operation, method: route.method, ...filled },
-      first,
-      items,
-      place,
-      id,
-      mayEnd: true,
-    };
+    const [request, first] = [
+      { operation, method: route.method, ...filled },
+      { body: bodies[0], headers: {} },
+    ];
+    const start: Start = { request, first, items, place, id, mayEnd: true };
     if ((await follow(learnings, { ...given.pagination, ...own }, start)) === undefined) continue;
     findings.set(operation, { ...finding, route: { ...route, pagination: own } });
   }
@@ -202,7 +202,7 @@ async function follow(
     list.map((item) => findText(item, idPath) ?? JSON.stringify(item));
   const all = [...items];
   const bodies = [first.body];
-  let seen = first;
+  let seen: PageSeen = first;
   let shown: readonly unknown[] = items;
   const start: PageRequest = {
     path: basePath + request.path,
@@ -236,7 +236,7 @@ async function follow(
       path: below,
       ...onlyDefined({ body: to.request.body }),
     });
-    const found = isSuccess(again) ? itemsAt(learnings.payload(again.body), place) : undefined;
+    const found = itemsShown(learnings, again, place);
     if (found === undefined || !isNew(found, idsOf, all, mayEnd === true ? 2 : pages)) return undefined;
     all.push(...found);
     bodies.push(again.body);
@@ -257,7 +257,7 @@ function isNew(
   return found.length === 0 ? pages > 1 : idsOf(found).every((one) => !before.has(one));
 }
 
-function toldNext(seen: SeenAnswer, next: readonly PointerPath[], header: string | null): string | undefined {
+function toldNext(seen: PageSeen, next: readonly PointerPath[], header: string | null): string | undefined {
   const told = next
     .map((one) => findAtPath(seen.body, one))
     .find((one) => one !== undefined && one !== null && one !== "" && one !== false);

@@ -22,11 +22,13 @@ export interface DialectBase {
 export const saidAt = (base: DialectBase | undefined, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((at, key) => (isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined), base?.value);
 
+interface Given {
+  readonly given: Dialect;
+  readonly base?: DialectBase | undefined;
+}
+
 /** A route that a person gave, in the file or beside it: it is never switched off. */
-export const isGivenRoute = (
-  { given, base }: { readonly given: Dialect; readonly base: DialectBase | undefined },
-  operation: AssumedOperation,
-): boolean =>
+export const isGivenRoute = ({ given, base }: Given, operation: AssumedOperation): boolean =>
   given.operations[operation] !== null &&
   (isObject(saidAt(base, "operations", operation)) ||
     !deepEqual(given.operations[operation], builtInDialect.operations[operation]));
@@ -126,43 +128,37 @@ function fallbackOf(operation: AssumedOperation): Fallback {
   return { cost, instead };
 }
 
-export const notTried = (dialect: Dialect, operation: AssumedOperation): OperationFinding => {
-  const route = dialect.operations[operation];
-  return {
-    operation,
-    verdict: "not_tried",
-    route,
-    tried: [],
-    fallback: route === null ? fallbackOf(operation) : undefined,
-  };
-};
+const notFound = (
+  operation: AssumedOperation,
+  verdict: OperationFinding["verdict"],
+  route: OperationFinding["route"],
+  tried: OperationFinding["tried"] = [],
+): OperationFinding => ({
+  operation,
+  verdict,
+  route,
+  tried,
+  fallback: route === null ? fallbackOf(operation) : undefined,
+});
+
+export const notTried = (dialect: Dialect, operation: AssumedOperation): OperationFinding =>
+  notFound(operation, "not_tried", dialect.operations[operation]);
 
 /** By a person's word the service does not have it. */
 export const saidMissing = (operation: AssumedOperation): OperationFinding => ({
-  operation,
-  verdict: "missing",
-  route: null,
-  tried: [],
+  ...notFound(operation, "missing", null),
   isSaid: true,
-  fallback: fallbackOf(operation),
 });
 
-export function operationNotFound(
+export const operationNotFound = (
   operation: AssumedOperation,
   route: Route | null,
   tried: OperationFinding["tried"],
   unclear: boolean,
-): OperationFinding {
-  return unclear
-    ? { operation, verdict: "unclear", route, tried, fallback: route === null ? fallbackOf(operation) : undefined }
-    : { operation, verdict: "missing", route: null, tried, fallback: fallbackOf(operation) };
-}
+): OperationFinding => notFound(operation, unclear ? "unclear" : "missing", unclear ? route : null, tried);
 
 /** A route that was given and not found stays in the dialect. */
-export const keptIfGiven = (
-  of: { readonly given: Dialect; readonly base: DialectBase | undefined },
-  finding: OperationFinding,
-): OperationFinding =>
+export const keptIfGiven = (of: Given, finding: OperationFinding): OperationFinding =>
   finding.verdict === "missing" && isGivenRoute(of, finding.operation) ? { ...finding, isKept: true } : finding;
 
 /** The way that most of its lists go on, to be written once. */

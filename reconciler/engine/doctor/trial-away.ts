@@ -139,11 +139,7 @@ async function deleteGroup(trial: Trial, id: string): Promise<string | undefined
 
 async function deleteVm(trial: Trial, id: string, writeDown: () => void): Promise<string | undefined> {
   const before = await lookAt(trial, "vm", id);
-  if (before === undefined) return undefined;
-  if (isGoneBy(trial.words.vm, before.word)) {
-    trial.markDeleted("vm", id);
-    return undefined;
-  }
+  if (before === undefined || isOver(trial, "vm", id, before.word)) return undefined;
   await noteDisks(trial, before.live);
   writeDown();
   const outcome = await persist(trial, () => trial.client.deleteVm(id, true));
@@ -161,15 +157,18 @@ async function deleteVm(trial: Trial, id: string, writeDown: () => void): Promis
 const isGoneBy = (words: Trial["words"]["vm"], word: string | undefined): boolean =>
   word !== undefined && words["gone"]?.has(word) === true;
 
+/** Whether it stays in its list, and by its word was deleted all the same. */
+function isOver(trial: Trial, kind: "vm" | "volume", id: string, word: string | undefined): boolean {
+  const isGone = isGoneBy(trial.words[kind], word);
+  if (isGone) trial.markDeleted(kind, id);
+  return isGone;
+}
+
 async function deleteVolume(trial: Trial, id: string, writeDown: () => void): Promise<string | undefined> {
   if ((await lookAt(trial, "volume", id)) === undefined) return undefined;
   // A volume on its way refuses to be deleted.
   const { last: before } = await settle(trial, "volume", id, (look) => isReady(trial, look));
-  if (before === undefined) return undefined;
-  if (isGoneBy(trial.words.volume, before.word)) {
-    trial.markDeleted("volume", id);
-    return undefined;
-  }
+  if (before === undefined || isOver(trial, "volume", id, before.word)) return undefined;
   const vm = isLiveVm(before.live) ? undefined : before.live.attachedTo;
   // An attachment to a VM that does not exist, such as 0, is none.
   if (vm !== undefined && vm !== null && !trial.isDeleted("vm", vm) && (await isListed(trial, "vm", vm)) !== false) {

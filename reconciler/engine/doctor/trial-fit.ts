@@ -14,14 +14,13 @@ import {
 import { leftToDo } from "./todo";
 
 export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorReport {
-  const given = { given: report.given, base: report.base };
   const routes: Partial<Record<AssumedOperation, Route>> = trial.routes;
   const vain: Partial<Record<AssumedOperation, OperationFinding["tried"]>> = trial.inVain;
   const operations = report.operations.map((finding): OperationFinding => {
     const route = routes[finding.operation];
     const inVain = vain[finding.operation];
     if (route === undefined && inVain !== undefined)
-      return keptIfGiven(given, operationNotFound(finding.operation, null, inVain, false));
+      return keptIfGiven(report, operationNotFound(finding.operation, null, inVain, false));
     return route === undefined
       ? finding
       : { operation: finding.operation, verdict: "found", route, tried: [], isTried: true };
@@ -44,11 +43,8 @@ export function withTrial(report: DoctorReport, trial: TrialFindings): DoctorRep
 }
 
 /** Each word has one meaning: what the trial saw counts before a guess by the word alone. */
-function tried(
-  { dialect, given: start, base }: DoctorReport,
-  { states, routes, inVain, errors, rules, limits }: TrialFindings,
-): Dialect {
-  const given = { given: start, base };
+function tried(report: DoctorReport, { states, routes, inVain, errors, rules, limits }: TrialFindings): Dialect {
+  const { dialect } = report;
   const seen = new Set(
     Object.values(states.vm)
       .flat()
@@ -59,7 +55,7 @@ function tried(
   );
   let operations: Dialect["operations"] = { ...dialect.operations, ...routes };
   for (const operation of keysOf(inVain))
-    if (routes[operation] === undefined && !isGivenRoute(given, operation))
+    if (routes[operation] === undefined && !isGivenRoute(report, operation))
       operations = { ...operations, [operation]: null };
   return {
     ...dialect,

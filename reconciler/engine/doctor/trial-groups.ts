@@ -1,5 +1,6 @@
 /** Rules of the trial's groups: made, refused a second time, deleted, with a range of ports, and as a name of a group. */
 import { operations } from "../../core/model/operation";
+import { pathWithId } from "./enter";
 import type { DoctorRequest } from "./look";
 import { isRefusedAs, partName, refusedAs, type TrialAct, trialAct } from "./trial-act";
 import { idIn } from "./trial-ids";
@@ -10,9 +11,6 @@ import { wordsOf } from "./trial-say";
 import { persist, sendWrite, versioned } from "./trial-send";
 import type { Trial } from "./trial-watch";
 import { tryWrites } from "./trial-writes";
-
-export const pathWithId = (operation: "vm.start" | "volume.resize" | "group.rule.create", id: string): string =>
-  operations[operation].path.replace("{id}", () => encodeURIComponent(id));
 
 interface TrialRule {
   readonly direction?: "ingress" | "egress";
@@ -40,9 +38,7 @@ export const groupActs: readonly TrialAct[] = [
   }),
   trialAct(["group"], (stage) => nameTwice(stage.trial, partName(stage, "group"))),
   trialAct(bothGroups, async ({ trial }, { group, namingGroup }) => {
-    const listed = await trial.client.listRules(namingGroup);
-    const own =
-      listed.status === "accepted" ? listed.value.find(({ remoteGroupId }) => remoteGroupId === group) : undefined;
+    const own = (await rulesOf(trial, namingGroup))?.find(({ remoteGroupId }) => remoteGroupId === group);
     if (own === undefined) return;
     await tryWrites(trial, "group.rule.delete", "group", { id: namingGroup, rule_id: own.id }, () =>
       isRuleGone(trial, namingGroup, own.id),
@@ -55,21 +51,22 @@ export const groupActs: readonly TrialAct[] = [
   ),
 ];
 
+/** `undefined`: they cannot be read. */
+async function rulesOf(trial: Trial, group: string) {
+  const listed = await trial.client.listRules(group);
+  return listed.status === "accepted" ? listed.value : undefined;
+}
+
 const isRuleGone = (trial: Trial, group: string, rule: string): Promise<boolean> =>
-  until(trial, async () => {
-    const listed = await trial.client.listRules(group);
-    return listed.status === "accepted" && listed.value.every(({ id }) => id !== rule);
-  });
+  until(trial, async () => (await rulesOf(trial, group))?.every(({ id }) => id !== rule) === true);
 
 /** Whether a rule of the other direction is deleted by the same request. */
 async function deleteEgress(trial: Trial, group: string): Promise<void> {
   if (!trial.client.can.deletesRules) return;
   const input = { direction: "egress", dst_port: "23", remote_ip: "192.0.2.0/24" } as const;
   const made = await sendWrite(trial, ruleIn(group, input), { kind: "group", id: group });
-  const listed = await trial.client.listRules(group);
-  if (made.status !== "accepted" || listed.status !== "accepted") return;
-  const own = listed.value.find(({ direction, portMin }) => direction === "egress" && portMin === 23);
-  if (own === undefined) return;
+  const own = (await rulesOf(trial, group))?.find(({ direction, portMin }) => direction === "egress" && portMin === 23);
+  if (made.status !== "accepted" || own === undefined) return;
   const outcome = await persist(trial, () => trial.client.deleteRule(group, own.id));
   if (outcome.status === "accepted" && (await isRuleGone(trial, group, own.id))) return;
   trial.open.push(
@@ -85,14 +82,9 @@ async function rangeOfPorts(trial: Trial, group: string): Promise<void> {
     const request = ruleIn(group, { dst_port, remote_ip: "192.0.2.0/24" });
     const outcome = await sendWrite(trial, request, { kind: "group", id: group });
     if (outcome.status !== "accepted") continue;
-    const isShown = await until(trial, async () => {
-      const listed = await trial.client.listRules(group);
-      return (
-        listed.status === "accepted" &&
-        listed.value.some(({ portMin, portMax }) => portMin === 8000 && portMax === 8010)
-      );
-    });
-    if (!isShown) continue;
+    const isShown = async (): Promise<boolean> =>
+      (await rulesOf(trial, group))?.some(({ portMin, portMax }) => portMin === 8000 && portMax === 8010) === true;
+    if (!(await until(trial, isShown))) continue;
     trial.rules = { port_range: form };
     trial.say(`A range of ports is written ${form}.`);
     return;
@@ -113,11 +105,8 @@ async function deleteNamed(
   const kept = outcome.status === "rejected" ? "refused" : isThere === true ? "kept" : undefined;
   if (kept === undefined) return;
   trial.limits = { ...trial.limits, named_groups: kept };
-  trial.say(
-    kept === "refused"
-      ? "A group that a rule of another one names is not deleted: the delete is refused."
-      : "A group that a rule of another one names is not deleted: it stays.",
-  );
+  const how = kept === "refused" ? "the delete is refused" : "it stays";
+  trial.say(`A group that a rule of another one names is not deleted: ${how}.`);
 }
 
 /** Tries to create a name twice. It is written down first, in case the service makes a second one. */

@@ -3,7 +3,7 @@
  * asks for a pause: told by reads that are sent together.
  */
 import { isThrottled } from "../../dialect/conditions";
-import { nobody, volumePath } from "./enter";
+import { contractRead, nobody } from "./enter";
 import { type TrialAct, trialAct } from "./trial-act";
 import type { Trial } from "./trial-watch";
 
@@ -66,8 +66,7 @@ async function untilThrottled(trial: Trial): Promise<Throttled | undefined> {
   return undefined;
 }
 
-const readNobody = (trial: Trial) =>
-  trial.ports.doctor.probe({ operation: "volume.get", method: "GET", path: volumePath(nobody) });
+const readNobody = (trial: Trial) => trial.ports.doctor.probe(contractRead("volume", nobody));
 
 async function unanswered(trial: Trial, count: number): Promise<number> {
   const asked = await Promise.all(Array.from({ length: count }, () => readNobody(trial)));

@@ -26,10 +26,7 @@ export interface TrialNotes {
 }
 
 /** One thing that a trial asked for, and what became of it. */
-export interface TrialFate {
-  readonly kind: Kind;
-  readonly name?: string;
-  readonly id?: string;
+export interface TrialFate extends Pick<TrialThing, "kind" | "name" | "id"> {
   readonly became: string;
 }
 
@@ -59,12 +56,7 @@ export class Notes {
 
   /** Everything that was asked for, in its order. */
   get fates(): readonly TrialFate[] {
-    return this.#fates.map(({ thing: { kind, name, id }, became }) => ({
-      kind,
-      name,
-      id,
-      became,
-    }));
+    return this.#fates.map(({ thing: { kind, name, id }, became }) => ({ kind, name, id, became }));
   }
 
   get made(): readonly TrialThing[] {

@@ -1,8 +1,8 @@
 /** The life of the trial's VM: ready, stopped, started, resized and back. */
 
+import { pathWithId } from "./enter";
 import { refusedAs, type Stage, type TrialAct, trialAct } from "./trial-act";
 import { noteDisks, tellTrialDisks } from "./trial-disks";
-import { pathWithId } from "./trial-groups";
 import { lookAt, settle, type TrialLook } from "./trial-rest";
 import { isLiveVm, secondsOf, stateWords, wordsOf } from "./trial-say";
 import { persist } from "./trial-send";

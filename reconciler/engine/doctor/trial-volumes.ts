@@ -1,7 +1,7 @@
 /** The life of the trial's volume: attached, taken off again, grown. */
 import { operations } from "../../core/model/operation";
+import { pathWithId } from "./enter";
 import { refusedAs, type TrialAct, trialAct } from "./trial-act";
-import { pathWithId } from "./trial-groups";
 import { isReady, lookAt, settle, type TrialLook } from "./trial-rest";
 import { isLiveVm } from "./trial-say";
 import { persist } from "./trial-send";
@@ -32,7 +32,7 @@ export const attachingActs: readonly TrialAct[] = [
       path: operations["volume.detach"].path,
       body: { vm_id: vm, volume_id: volume, flush_confirmed: false },
     });
-    if (used.last?.word !== undefined) trial.mean(trial.words.volume, "ready", used.last.word);
+    trial.mean(trial.words.volume, "ready", used.last?.word);
     // Nobody has mounted the volume, so there is nothing to flush.
     await persist(trial, () => trial.client.detachVolume(volume, vm, true));
     const freed = await settle(

@@ -121,24 +121,7 @@ export class Trial {
       ...onlyDefined({ authorization: this.report.authorization, refusal: this.report.refusal }),
       // What is not there any more was seen all the same.
       samples: new Map([...this.report.samples, ...again.samples]),
-      records: [...this.report.records, ...again.records].flatMap((record) => {
-        if (!again.records.includes(record))
-          return again.records.some((one) => one.record === record.record) ? [] : [record];
-        const earlier = this.report.records.find((one) => one.record === record.record);
-        // Learnt by an earlier look, so the dialect says it now; it counts as learnt all the same.
-        return [
-          {
-            ...record,
-            fields: [
-              ...record.fields.map((field) => {
-                const known = earlier?.fields.find((one) => one.field === field.field && one.learnt === true);
-                return known === undefined ? field : { ...known, ...field, learnt: true as const };
-              }),
-              ...(earlier?.fields ?? []).filter((one) => record.fields.every(({ field }) => field !== one.field)),
-            ],
-          },
-        ];
-      }),
+      records: mergedRecords(this.report.records, again.records),
     };
     this.client = this.#watcher();
   }
@@ -206,7 +189,7 @@ export class Trial {
     this.#records.set(phase, record);
     const told = placeThatDiffers([...this.#records.values()], this.report.dialect.records.vm.status);
     if (told === undefined) return false;
-    if (told.place !== undefined) this.#lookForStatusAt("vm", told.place);
+    if (told.place !== undefined) this.#lookForStatusAt(told.place);
     [...this.#records.keys()].forEach((known, index) => {
       const word = told.words[index];
       if (word === undefined) return;
@@ -219,16 +202,16 @@ export class Trial {
     return true;
   }
 
-  #lookForStatusAt(kind: "vm", place: RecordPlace): void {
+  #lookForStatusAt(place: RecordPlace): void {
     const { report } = this;
     const { records } = report.dialect;
-    delete this.words[kind]["changing"];
+    delete this.words.vm["changing"];
     const fieldsOf = ({ fields }: DoctorReport["records"][number]) =>
       fields.map((one) => (one.field === "status" ? { field: "status", place, learnt: true as const } : one));
     this.report = {
       ...report,
-      dialect: { ...report.dialect, records: { ...records, [kind]: { ...records[kind], status: [place] } } },
-      records: report.records.map((one) => (one.record === kind ? { ...one, fields: fieldsOf(one) } : one)),
+      dialect: { ...report.dialect, records: { ...records, vm: { ...records.vm, status: [place] } } },
+      records: report.records.map((one) => (one.record === "vm" ? { ...one, fields: fieldsOf(one) } : one)),
     };
   }
 
@@ -253,6 +236,24 @@ export class Trial {
     const places = compilePointers(this.report.dialect.records[kind].id);
     return this.report.samples.get(kind)?.find((record) => findText(record, places) === id);
   }
+}
+
+type Records = DoctorReport["records"];
+
+/** What an earlier look learnt is said by the dialect now, and counts as learnt all the same. */
+function mergedRecords(before: Records, now: Records): Records {
+  const earlier = (record: string) => before.find((one) => one.record === record)?.fields ?? [];
+  const merged = now.map(({ fields, ...one }) => ({
+    ...one,
+    fields: [
+      ...fields.map((field) => {
+        const known = earlier(one.record).find((other) => other.field === field.field && other.learnt === true);
+        return known === undefined ? field : { ...known, ...field, learnt: true as const };
+      }),
+      ...earlier(one.record).filter((other) => fields.every(({ field }) => field !== other.field)),
+    ],
+  }));
+  return [...before.filter(({ record }) => now.every((one) => one.record !== record)), ...merged];
 }
 
 const listsOf = (words: Readonly<Record<string, Set<string>>>): Record<string, readonly string[]> =>
