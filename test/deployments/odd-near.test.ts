@@ -278,3 +278,8 @@ test("what a killed trial was deleting is gone where only a page of text says th
     for (const close of closers.reverse()) await close();
   }
 });
+
+test("of two ids that a list shows, what a killed trial made is taken away by the right one", async () => {
+  const odd = everyOdd.find(({ shape: { title } }) => title.endsWith("two ids each"))!;
+  expect(await leftAfter(odd, [{ nth: 5, when: "after" }])).toBeUndefined();
+});

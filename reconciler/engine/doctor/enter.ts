@@ -18,6 +18,8 @@ export const pathWithId = (operation: WithId, id: string): string =>
 /** The reads of the contract that show whether something has an id. */
 const contractReads = { volume: "volume.get", group: "group.rule.list" } as const;
 
+export const isReadByContract = (kind: string): kind is keyof typeof contractReads => kind in contractReads;
+
 export function contractRead(kind: keyof typeof contractReads, id: string) {
   const operation = contractReads[kind];
   return { operation, method: "GET", path: pathWithId(operation, id) } as const;

@@ -6,8 +6,10 @@ import { leavesOf } from "../../dialect/learn/values";
 import { compilePointers, findText } from "../../dialect/pointers";
 import { fillRoute } from "../../dialect/requests";
 import { listOfKind } from "../observe";
+import { isReadByContract } from "./enter";
 import { absentIsNoList, isNothing } from "./find-list";
 import { look } from "./look";
+import { idIn, isOwnId } from "./trial-ids";
 import type { TrialThing } from "./trial-notes";
 import type { Trial } from "./trial-watch";
 
@@ -22,13 +24,28 @@ export async function findMade(trial: Trial): Promise<void> {
       const id = idsNamed(trial, thing).find(
         (one) => !trial.isNoted(thing.kind, one) && !trial.isDeleted(thing.kind, one),
       );
-      if (id !== undefined) trial.notes.note(thing, { id });
+      if (id === undefined) continue;
+      const own = await ownIdOf(trial, thing, id);
+      trial.notes.note(thing, { id: own });
+      // Whatever was read by the other one is read anew.
+      if (own !== id) await trial.lookAgain();
     }
     const missing = trial.notes.made.filter(({ id, kind }) => id === undefined && canList(trial, kind));
     const isLate = missing.every(({ askedAt }) => clock.now() - askedAt > timing.discoveryMs);
     if (missing.length === 0 || isLate) return;
     await trial.wait();
   }
+}
+
+/** Where a record shows two ids, the list may be read by the wrong one: the contract reads it by the right one. */
+async function ownIdOf(trial: Trial, { kind, name, askedAt }: TrialThing, id: string): Promise<string> {
+  if (!isReadByContract(kind) || name === undefined || (await isOwnId(trial, kind, id, name))) return id;
+  const record = trial.recordOf(kind, id);
+  const others = JSON.stringify((trial.report.samples.get(kind) ?? []).filter((one) => one !== record));
+  // What another record shows as well, such as a group that a rule names, is never taken for its id.
+  const alone = leavesOf(record).filter(({ value }) => !others.includes(JSON.stringify(value)));
+  const shown = Object.fromEntries(alone.map(({ names: [key = ""], value }, nth) => [`${nth}${key}`, value]));
+  return (await idIn(trial, kind, shown, name, askedAt)) ?? id;
 }
 
 export function canList(trial: Trial, kind: TrialThing["kind"]): boolean {
