@@ -22,16 +22,21 @@ export const limitActs: readonly TrialAct[] = [
   }),
   trialAct([], async ({ trial }) => {
     if (trial.report.dialect.limits.requests_per_second !== undefined) return;
-    const first = await untilThrottled(trial);
-    if (first === undefined || first.pauseMs > longestPauseMs) return;
-    await trial.ports.clock.sleep(first.pauseMs);
-    // What was saved up while nothing was asked counts for the first burst alone.
-    const again = await untilThrottled(trial);
-    const ms = Math.max(1000, first.pauseMs, again?.ms ?? 0);
-    const requests = Math.max(1, Math.floor((Math.min(again?.answered ?? first.answered, first.answered) * 1000) / ms));
+    const first = await burst(trial);
+    if (first.pauseMs === 0 || first.pauseMs > longestPauseMs) return;
+    // The trial itself has asked for much before the first burst, so only those behind a pause tell how much is borne.
+    const rates: number[] = [];
+    let { pauseMs } = first;
+    while (rates.length < 2) {
+      await trial.ports.clock.sleep(pauseMs);
+      const { answered, ms, ...next } = await burst(trial);
+      rates.push(Math.floor((answered * 1000) / Math.max(1000, pauseMs, ms)));
+      pauseMs = Math.min(Math.max(next.pauseMs, first.pauseMs), longestPauseMs);
+    }
+    const requests = Math.max(1, Math.min(...rates));
     trial.limits = { ...trial.limits, requests_per_second: requests };
     trial.say(`It answers ${requests} requests in a second, and asks for a pause before more.`);
-    await trial.ports.clock.sleep(again?.pauseMs ?? 0);
+    await trial.ports.clock.sleep(first.pauseMs);
   }),
 ];
 
@@ -39,31 +44,29 @@ const mostInBurst = 48;
 /** A longer pause is that of a quota of minutes or hours. */
 const longestPauseMs = 2000;
 
-interface Throttled {
+interface Burst {
   readonly answered: number;
   readonly ms: number;
+  /** 0: no pause was asked for. */
   readonly pauseMs: number;
 }
 
-/** Reads one after the other, a few at once; `undefined`: all of them were answered. */
-async function untilThrottled(trial: Trial): Promise<Throttled | undefined> {
+/** Reads one after the other, a few at once, until a pause is asked for. */
+async function burst(trial: Trial): Promise<Burst> {
   const { clock } = trial.ports;
   const start = clock.now();
   const atOnce = Math.min(4, trial.limits.connections ?? trial.report.dialect.limits.connections ?? 4);
-  for (let answered = 0; answered < mostInBurst; answered += atOnce) {
+  let answered = 0;
+  let pauseMs = 0;
+  while (answered < mostInBurst && pauseMs === 0) {
     const asked = await Promise.all(Array.from({ length: atOnce }, () => readNobody(trial)));
-    const throttled = asked.flatMap(({ outcome }) =>
-      outcome.status === "unavailable" && isThrottled(outcome) ? [outcome] : [],
+    const pauses = asked.flatMap(({ outcome }) =>
+      outcome.status === "unavailable" && isThrottled(outcome) ? [Math.max(1, outcome.retryAfterMs ?? 1000)] : [],
     );
-    const pauses = throttled.map(({ retryAfterMs = 1000 }) => retryAfterMs);
-    if (throttled.length > 0)
-      return {
-        answered: answered + asked.length - throttled.length,
-        ms: clock.now() - start,
-        pauseMs: Math.max(...pauses),
-      };
+    answered += asked.length - pauses.length;
+    pauseMs = Math.max(0, ...pauses);
   }
-  return undefined;
+  return { answered, ms: clock.now() - start, pauseMs };
 }
 
 const readNobody = (trial: Trial) => trial.ports.doctor.probe(contractRead("volume", nobody));
